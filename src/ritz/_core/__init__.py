@@ -1,0 +1,1 @@
+"""What every other folder stands on: arrays, small linear algebra, errors, tolerances, randomness, threads, files."""

@@ -1,0 +1,107 @@
+"""Errors and warnings of Ritz.
+
+Every message has up to three parts: what was expected, what came, and what to do about it (``hint:``).
+
+    RitzError
+    ├── InputError (ValueError)        data that cannot be used: shape, type, missing values, weights
+    │   └── NonFiniteError             NaN or infinity, with the columns named
+    ├── ParameterError (ValueError)    a parameter outside what it may be
+    ├── MemoryLimitError (MemoryError) the memory limit cannot be kept; names the least that could
+    ├── MergeError (ValueError)        models that cannot be merged or subtracted
+    ├── FileError (OSError)            a file that is missing, not a table, damaged, or in the way
+    └── Cancelled (KeyboardInterrupt)  the progress hook asked to stop
+
+    RitzWarning (UserWarning)
+    ├── AccuracyWarning                the answer is less accurate than was asked for
+    ├── ConstantColumnWarning          columns without variance met ``scale=True``
+    ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    └── PerformanceWarning             a slower or larger route was taken than the user may expect
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AccuracyWarning",
+    "Cancelled",
+    "ColumnsSetAside",
+    "ConstantColumnWarning",
+    "FileError",
+    "InputError",
+    "MemoryLimitError",
+    "MergeError",
+    "NonFiniteError",
+    "ParameterError",
+    "PerformanceWarning",
+    "RitzError",
+    "RitzWarning",
+]
+
+
+def compose(expected: str, received: str | None = None, hint: str | None = None) -> str:
+    """Join the parts of a message: ``expected …; received …`` and, on its own line, ``hint: …``."""
+    text = expected if received is None else f"{expected}; received {received}"
+    return text if hint is None else f"{text}\nhint: {hint}"
+
+
+class RitzError(Exception):
+    """Base of all errors that Ritz raises on purpose."""
+
+    def __init__(self, expected: str, *, received: str | None = None, hint: str | None = None) -> None:
+        self.expected, self.received, self.hint = expected, received, hint
+        super().__init__(compose(expected, received, hint))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive the default exception pickling (needed by process pools).
+        return _rebuild, (type(self), self.expected, self.received, self.hint)
+
+
+def _rebuild(cls: type[RitzError], expected: str, received: str | None, hint: str | None) -> RitzError:
+    return cls(expected, received=received, hint=hint)
+
+
+class InputError(RitzError, ValueError):
+    """Data that cannot be used."""
+
+
+class NonFiniteError(InputError):
+    """NaN or infinity in the data."""
+
+
+class ParameterError(RitzError, ValueError):
+    """A parameter outside of what it may be."""
+
+
+class MemoryLimitError(RitzError, MemoryError):
+    """The stated memory limit cannot be kept."""
+
+
+class MergeError(RitzError, ValueError):
+    """Models that cannot be merged or subtracted."""
+
+
+class FileError(RitzError, OSError):
+    """A file that is missing, damaged, not a table, or in the way."""
+
+
+class Cancelled(RitzError, KeyboardInterrupt):
+    """The progress hook asked to stop."""
+
+
+class RitzWarning(UserWarning):
+    """Base of all warnings of Ritz."""
+
+
+class AccuracyWarning(RitzWarning):
+    """The answer is less accurate than was asked for; the text says by how much and what to try."""
+
+
+class ConstantColumnWarning(RitzWarning):
+    """Columns without variance cannot be standardised and keep scale 1."""
+
+
+class ColumnsSetAside(RitzWarning):
+    """Columns of a table that were not used, each with its reason."""
+
+
+class PerformanceWarning(RitzWarning):
+    """A slower or larger route was taken than one might expect."""
