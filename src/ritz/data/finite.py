@@ -1,0 +1,121 @@
+"""Where the data is not finite: a count, the columns and the first positions.
+
+    bad = {(i, j) : X_ij is NaN or ±∞},   0 ≤ i < n,  0 ≤ j < d
+
+Solvers notice a non-finite sum in their first pass and only then come here for the words, so a clean fit
+pays nothing. The data is looked at in blocks of about a million entries along its contiguous side; the extra
+memory is a few such blocks. A block whose sum is finite holds only finite numbers, which settles it at the
+speed of memory; the other way round a sum may overflow, so only the element-wise test decides.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import NonFiniteError
+from ritz.data.words import shorten
+
+__all__ = ["require_finite"]
+
+BLOCK_ENTRIES = 1 << 20
+FIRST_POSITIONS = 3
+
+
+def require_finite(X: Any, names: Sequence[Any] | None = None) -> None:
+    """Raise when ``X`` holds NaN or infinity, and say where.
+
+    Parameters
+    ----------
+    X : ndarray (n, d) or scipy sparse (n, d)
+        Integers and booleans are finite by nature and cost nothing.
+    names : sequence of d names, optional
+        Column names for the message; positions are used without them.
+
+    Raises
+    ------
+    NonFiniteError
+        With the count, the columns and the first positions; rows and unnamed columns count from 0.
+    """
+    if X.dtype.kind not in "fc":
+        return
+    found = _Found(np.zeros(X.shape[1], dtype=np.int64))
+    for rows, columns, values in _dense(X) if isinstance(X, np.ndarray) else _sparse(X):
+        found.add(rows, columns, values)
+    if found.nan or found.infinite:
+        raise _error(found, X.dtype, names)
+
+
+@dataclass
+class _Found:
+    """What is not finite so far; ``first`` holds (row, column) in reading order."""
+
+    per_column: np.ndarray  # (d,)
+    nan: int = 0
+    infinite: int = 0
+    first: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
+        """Count the non-finite values of one block, given with the row and the column of each."""
+        nan = int(np.count_nonzero(np.isnan(values)))
+        self.nan += nan
+        self.infinite += values.size - nan
+        self.per_column += np.bincount(columns, minlength=self.per_column.size)
+        order = np.lexsort((columns, rows))[:FIRST_POSITIONS]
+        here = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+        self.first = sorted([*self.first, *here])[:FIRST_POSITIONS]
+
+
+def _surely_finite(values: np.ndarray) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def _dense(X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    n, d = X.shape
+    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+    tall = min(n, BLOCK_ENTRIES) if by_columns else max(1, BLOCK_ENTRIES // max(d, 1))
+    wide = max(1, BLOCK_ENTRIES // max(n, 1)) if by_columns else min(d, BLOCK_ENTRIES)
+    for i, j in itertools.product(range(0, n, max(tall, 1)), range(0, d, max(wide, 1))):
+        block = X[i : i + tall, j : j + wide]
+        if not _surely_finite(block):
+            rows, columns = np.nonzero(~np.isfinite(block))
+            yield rows + i, columns + j, block[rows, columns]
+
+
+def _sparse(X: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    csr = X if X.format == "csr" else X.tocsr()
+    for start in range(0, csr.data.size, BLOCK_ENTRIES):
+        values = csr.data[start : start + BLOCK_ENTRIES]
+        if not _surely_finite(values):
+            at = np.flatnonzero(~np.isfinite(values))
+            rows = np.searchsorted(csr.indptr, at + start, side="right") - 1
+            yield rows, csr.indices[at + start], values[at]
+
+
+def _error(found: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None) -> NonFiniteError:
+    def name(j: int) -> str:
+        return f"column {j}" if names is None else f"column {names[j]!r}"
+
+    # The two phrases are scikit-learn's, so code and tests that look for them keep working.
+    infinity = f"infinity or a value too large for {np.dtype(dtype)!r}"
+    if found.nan and found.infinite:
+        phrase = f"NaN ({found.nan} times) and contains {infinity} ({found.infinite} times)"
+    else:
+        phrase = "NaN" if found.nan else infinity
+    columns = np.flatnonzero(found.per_column)
+    worst = columns[np.argsort(-found.per_column[columns], kind="stable")]
+    listed = shorten([f"{name(int(j))} ({found.per_column[j]})" for j in worst])
+    places = ", ".join(f"row {i} {name(j)}" for i, j in found.first)
+    count = f"{found.nan + found.infinite} such value{'s' if found.nan + found.infinite > 1 else ''}"
+    impute = "impute first, e.g. with sklearn.impute.SimpleImputer"
+    advice = impute if found.nan else "look for overflow or a division by 0"
+    return NonFiniteError(
+        f"Input X contains {phrase}, where only finite numbers can be used",
+        received=f"{count} in {columns.size} of {found.per_column.size} columns: {listed}; first at {places}",
+        hint=f"drop those rows or columns, or {advice}; rows count from 0",
+    )

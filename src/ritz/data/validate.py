@@ -1,0 +1,218 @@
+"""Checks of what is handed to an estimator, before any number is looked at.
+
+    anything with rows and columns  →  ndarray (n, d) or CSR (n, d), the same memory wherever that is possible
+
+scikit-learn's own checks run underneath, so ``n_features_in_``, ``feature_names_in_`` and its phrases are
+what its users and its estimator checks expect. On top of that: nothing is copied or cast when it is already
+a plain array (any float or integer dtype, C or Fortran order, read-only, memory-mapped), and finiteness is
+not tested here: the solvers see a NaN in their first pass for free and call ``require_finite`` for the words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.finite import require_finite
+from ritz.data.frames import frame_to_rows, is_frame, is_missing
+from ritz.data.weights import validate_weights
+from ritz.data.words import cut, describe
+
+__all__ = ["InputTypeError", "require_finite", "validate_rows", "validate_weights"]
+
+
+class InputTypeError(InputError, TypeError):
+    """Data of a type that cannot be used: a TypeError as well, which scikit-learn raises in these places."""
+
+
+def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True) -> Any:
+    """Check ``X`` and record, or compare with, the columns that the estimator knows.
+
+    Parameters
+    ----------
+    estimator : object
+        Gets ``n_features_in_`` and ``feature_names_in_`` when ``reset``; is compared with otherwise.
+    X : array-like, sparse, data frame or Table of shape (n, d)
+    reset : bool
+        True in ``fit``, False in ``transform``.
+    accept_sparse : bool
+        Whether a sparse ``X`` may pass.
+
+    Returns
+    -------
+    ndarray (n, d) of a real dtype in any memory order, or CSR (n, d) without duplicate entries.
+    The numbers may be NaN or infinite.
+    """
+    from sklearn.utils.validation import check_array, validate_data
+
+    options = {
+        "accept_sparse": ["csr"] if accept_sparse else False,
+        "accept_large_sparse": True,
+        "ensure_all_finite": False,
+        "copy": False,
+    }
+    try:
+        if is_frame(X):
+            # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+            rows = _real(frame_to_rows(X), accept_sparse)
+            return _native(check_array(rows, input_name="X", estimator=estimator, **options))
+        return _native(validate_data(estimator, _real(_plain(X), accept_sparse), reset=reset, **options))
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise _translated(error, X) from error
+
+
+def _plain(X: Any) -> Any:
+    """Bring what is neither a frame nor sparse to an ndarray that scikit-learn's checks leave alone."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InputError(
+            "an array without masked entries",
+            received=f"{np.ma.count_masked(X)} masked entries",
+            hint="drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))",
+        )
+    if _lazy_frame(X):
+        raise InputTypeError("a frame in memory", received=describe(X), hint="call X.collect() first")
+    if _is_sparse(X) or isinstance(X, np.matrix) or _is_series(X):
+        return X  # scikit-learn has its own words for these
+    array = np.asarray(X)
+    if array.dtype == object and array.ndim == 2:
+        return _object_rows(array)
+    return array
+
+
+def _real(rows: Any, accept_sparse: bool) -> Any:
+    """Refuse dtypes that are no real numbers; bring sparse rows to their canonical form."""
+    dtype, sparse = getattr(rows, "dtype", np.dtype(float)), _is_sparse(rows)
+    if dtype.kind == "c":
+        raise InputError(
+            "Complex data not supported",
+            received=f"dtype {dtype}",
+            hint="pass real and imaginary parts as columns of their own: numpy.hstack([X.real, X.imag])",
+        )
+    if dtype.kind in "mM" or (sparse and dtype.kind not in "biuf"):
+        raise InputTypeError(
+            "numbers in X",
+            received=f"{'sparse data' if sparse else 'an array'} of dtype {dtype}",
+            hint="convert them first, e.g. X.astype(float)",
+        )
+    return _canonical_csr(rows) if sparse and accept_sparse else rows
+
+
+def _native(rows: Any) -> Any:
+    """Cast what BLAS knows in no form: the other byte order, extended precision. All else passes."""
+    if rows.dtype.itemsize > 8:
+        return rows.astype(np.float64)
+    return rows if rows.dtype.isnative else rows.astype(rows.dtype.newbyteorder("="))
+
+
+def _canonical_csr(X: Any) -> Any:
+    """Give ``X`` as CSR with sorted, distinct columns in each row; the user's object is never changed."""
+    if X.format in {"csr", "csc"} and X.ndim == 2:
+        _check_structure(X)
+    csr = X.tocsr()
+    if csr.ndim == 2 and not csr.has_canonical_format:
+        csr = csr.copy() if X.format == "csr" else csr
+        csr.sum_duplicates()
+    return csr
+
+
+def _check_structure(X: Any) -> None:
+    """Refuse index arrays that point outside the matrix: compiled code would read foreign memory."""
+    major, minor = X.shape if X.format == "csr" else X.shape[::-1]
+    indptr, indices = X.indptr, X.indices
+    sound = indptr.size == major + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, X.data.size)
+    sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
+    used = indices[: int(indptr[-1])] if sound else indices
+    sound = sound and (used.size == 0 or bool(used.min() >= 0 and used.max() < minor))
+    if not sound:
+        raise InputError(
+            f"a sparse X of shape {X.shape} whose indices lie inside it",
+            received=f"damaged {X.format} index arrays",
+            hint="build it anew with scipy.sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()",
+        )
+
+
+def _object_rows(array: np.ndarray) -> np.ndarray:
+    """Convert an object array of numbers to float64, or name the first entry that is none."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    rows = np.empty(array.shape, dtype=np.float64)
+    for (i, j), value in np.ndenumerate(array):
+        if isinstance(value, (complex, np.complexfloating)):
+            raise InputError(
+                "Complex data not supported",
+                received=f"{value!r} at row {i}, column {j}",
+                hint="pass real and imaginary parts as columns of their own",
+            )
+        try:
+            rows[i, j] = np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            # Python's own sentence stays in front: scikit-learn's checks look for it.
+            raise (InputTypeError if isinstance(error, TypeError) else InputError)(
+                f"numbers in X, but {error}",
+                received=f"{cut(repr(value))} at row {i}, column {j}",
+                hint="drop or encode columns that hold no numbers; rows and columns count from 0",
+            ) from error
+    return rows
+
+
+def _translated(error: ValueError | TypeError, X: Any) -> InputError:
+    """Keep the sentences of scikit-learn and NumPy, and add what came and what to do."""
+    text = str(error).strip()
+    cls = InputTypeError if isinstance(error, TypeError) else InputError
+    if "inhomogeneous" in text:
+        return cls("rows of one length", received=_ragged(X), hint=f"pad or cut the rows first ({text})")
+    if "Reshape your data" in text:
+        first, _, advice = text.partition("Reshape your data")
+        return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
+    hint = next((h for pattern, h in HINTS if re.search(pattern, text)), None)
+    return cls(text, received=describe(X), hint=hint)
+
+
+HINTS = (
+    (r"Expected a 2-dim", "pass a frame with one column: X.to_frame()"),
+    (r"0 sample\(s\)", "the data has no rows: look at the filter or the path that made it"),
+    (r"0 feature\(s\)", "the data has no columns: look at the selection that made it"),
+    (r"features, but .* is expecting", "give the columns of the fit, in the same order"),
+    (r"feature names should match", "select them by name: X[model.feature_names_in_]"),
+    (r"arrays of bytes/strings", "convert them first, e.g. X.astype(float), or read the file with ritz.read"),
+    (r"dim <= 2", "reshape to (n_rows, n_columns), e.g. X.reshape(len(X), -1)"),
+    (r"[Ss]parse", "this step needs dense data: X.toarray(), if it fits in memory"),
+    (r"unique column names", "rename the repeated columns"),
+    (r"np\.matrix", "use numpy.asarray(X)"),
+    (r"Feature names are only supported", "name every column by a string: X.columns = X.columns.astype(str)"),
+)
+
+
+def _ragged(X: Any) -> str:
+    try:
+        lengths = [len(row) for row in X]
+    except TypeError:
+        return describe(X)
+    i = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+    return f"{lengths[0]} entries in row 0 but {lengths[i]} in row {i}"
+
+
+def _is_sparse(X: Any) -> bool:
+    import scipy.sparse
+
+    return bool(scipy.sparse.issparse(X))
+
+
+def _is_series(X: Any) -> bool:
+    import narwhals as nw
+
+    return bool(nw.dependencies.is_into_series(X))
+
+
+def _lazy_frame(X: Any) -> bool:
+    import narwhals as nw
+
+    return bool(nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X))

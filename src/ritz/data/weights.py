@@ -1,0 +1,70 @@
+"""Row weights: how often each row counts.
+
+    mean = Σ wᵢ xᵢ / Σ wᵢ,    covariance = Σ wᵢ (xᵢ − mean)(xᵢ − mean)ᵀ / (Σ wᵢ − 1)
+
+Weights are frequencies, so an integer weight equals that many copies of the row and zero its absence. They
+are not scaled to any sum: the divisor Σw − 1 needs Σw > 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.words import describe
+
+__all__ = ["validate_weights"]
+
+
+def validate_weights(weights: Any, n: int) -> np.ndarray:
+    """Check row weights, which are frequencies: weight 2 is the row twice, weight 0 its absence.
+
+    Returns
+    -------
+    ndarray (n,) of float64, finite, ≥ 0, with a sum > 1.
+    """
+    hint = "weights are frequencies: weight 2 counts a row twice, weight 0 leaves it out; "
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "sample_weight must be numbers",
+            received=describe(weights),
+            hint=hint + "pass one number for each row",
+        ) from error
+    if w.shape != (n,):
+        raise InputError(
+            f"sample_weight must be 1D with one weight for each of the {n} rows",
+            received=f"shape {w.shape}",
+            hint=hint + "pass an array of shape (n_rows,)",
+        )
+    if not np.isfinite(w).all():
+        i = int(np.flatnonzero(~np.isfinite(w))[0])
+        raise InputError(
+            "sample_weight must be finite",
+            received=f"{w[i]} at row {i}",
+            hint=hint + "use 0 to leave a row out",
+        )
+    if (w < 0).any():
+        i = int(np.flatnonzero(w < 0)[0])
+        raise InputError(
+            "sample_weight must not be negative",
+            received=f"{w[i]:g} at row {i}",
+            hint=hint + "to remove rows from a fitted model use its subtract method",
+        )
+    total = float(w.sum())
+    if total == 0.0:
+        raise InputError(
+            "sample_weight must not be zero everywhere",
+            received=f"{n} weights that are all zero",
+            hint=hint + "give some row a weight",
+        )
+    if total <= 1.0:
+        raise InputError(
+            "sample_weight must sum to more than 1, because variances divide by the sum minus 1",
+            received=f"a sum of {total:g}",
+            hint=hint + "normalised weights can be multiplied by the number of rows first",
+        )
+    return w
