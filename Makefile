@@ -1,0 +1,56 @@
+# Everything is one word: `make test`, `make demo`. The first call makes .venv; later calls reuse it.
+
+PYTHON ?= python3
+JOBS   ?= 2
+VENV   := .venv
+PY     := $(VENV)/bin/python
+READY  := $(VENV)/.ready-test
+
+# With one test process a core, BLAS threads on top would only fight each other. OMP_NUM_THREADS is left alone,
+# because Ritz itself obeys it; tests that want two threads ask for them.
+test oldest: export OPENBLAS_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench certify docs oldest
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-14s %s\n", $$1, $$2}'
+
+demo: $(READY)  ## fit a real table (wine) and show the summary; results go to build/demo/wine_ritz
+	@mkdir -p build/demo
+	$(VENV)/bin/ritz fit src/ritz/data/samples/wine.csv -o build/demo/wine_ritz
+	@echo "The results lie in build/demo/wine_ritz"
+
+test: check  ## all checks, then all tests
+	$(PY) -m pytest -n $(JOBS)
+
+check: $(READY)  ## the checks that run no test: lint, format, types, layers, sizes
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(PY) tools/check_layers.py
+	$(PY) tools/check_sizes.py
+
+bench: $(READY)  ## speed, accuracy and memory beside scikit-learn
+	$(PY) -m bench
+
+certify: $(READY)  ## the whole truth test: every solver on thousands of problems of known spectrum
+	$(PY) -m ritz.testing.certify --all
+
+docs: $(VENV)/.ready-docs  ## the documentation, into site/
+	$(VENV)/bin/mkdocs build --strict
+
+# The lower bounds of pyproject.toml, taken literally.
+oldest: $(READY)  ## all tests with the oldest versions that pyproject.toml allows
+	@mkdir -p build
+	$(PY) -c "import tomllib; d = tomllib.load(open('pyproject.toml', 'rb')); \
+	print(*(x.replace('>=', '==') for x in d['project']['dependencies']), sep='\n')" > build/oldest.txt
+	test -x build/oldest/bin/python || $(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install -q -e '.[test]' -c build/oldest.txt
+	build/oldest/bin/python -m pytest -n $(JOBS)
+
+# A stamp file a group of packages; it is made again when pyproject.toml changes.
+$(VENV)/.ready-%: pyproject.toml
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install -q --disable-pip-version-check -e '.[$*]'
+	@touch $@
