@@ -1,0 +1,85 @@
+"""Ritz: component analysis whose answers carry their proof.
+
+Every method is one spectral problem:
+
+    rows → operator A → (solver) → Ritz pairs + certificate → coordinates, reconstruction
+
+    pca = ritz.PCA(n_components=0.9).fit(X)
+    pca.certificate_        # how far each answer can be from the truth
+    pca.plan_               # which solver found it, why, and at what cost
+
+This is the only file that names things across layers. It does so lazily: ``import ritz`` loads neither
+scikit-learn nor SciPy, and a public name brings its module in when it is first read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ritz import testing as testing
+    from ritz._core.errors import AccuracyWarning as AccuracyWarning
+    from ritz._core.errors import Cancelled as Cancelled
+    from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
+    from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
+    from ritz._core.errors import FileError as FileError
+    from ritz._core.errors import InputError as InputError
+    from ritz._core.errors import MemoryLimitError as MemoryLimitError
+    from ritz._core.errors import MergeError as MergeError
+    from ritz._core.errors import NonFiniteError as NonFiniteError
+    from ritz._core.errors import ParameterError as ParameterError
+    from ritz._core.errors import PerformanceWarning as PerformanceWarning
+    from ritz._core.errors import RitzError as RitzError
+    from ritz._core.errors import RitzWarning as RitzWarning
+    from ritz.methods.pca import PCA as PCA
+    from ritz.methods.plan import plan as plan
+    from ritz.methods.svd import SVD as SVD
+
+__all__ = [
+    "PCA",
+    "SVD",
+    "AccuracyWarning",
+    "Cancelled",
+    "ColumnsSetAside",
+    "ConstantColumnWarning",
+    "FileError",
+    "InputError",
+    "MemoryLimitError",
+    "MergeError",
+    "NonFiniteError",
+    "ParameterError",
+    "PerformanceWarning",
+    "RitzError",
+    "RitzWarning",
+    "plan",
+    "testing",
+]
+
+__version__ = "0.1.0"
+
+# Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
+_HOMES = {
+    "PCA": "ritz.methods.pca",
+    "SVD": "ritz.methods.svd",
+    "plan": "ritz.methods.plan",
+}
+_SUBMODULES = {"testing"}
+
+# A library stays silent until its user asks: without this, records would reach Python's last-resort handler.
+logging.getLogger("ritz").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"ritz.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'ritz' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES.get(name, "ritz._core.errors")), name)
+    globals()[name] = value  # the next read does not come through here
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
