@@ -1,0 +1,48 @@
+"""What all tests share: seeds, the folder of reference data, and which tests this machine can run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+# The same examples on every run and machine, so a failure in one place is a failure everywhere; never timed.
+hypothesis.settings.register_profile("ritz", deadline=None, derandomize=True, max_examples=25, database=None)
+# RITZ_HYPOTHESIS=explore looks for new examples instead.
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=500, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("RITZ_HYPOTHESIS", "ritz"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give tests that ask for `seed` one seed, or as many as RITZ_SEEDS says."""
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", range(int(os.environ.get("RITZ_SEEDS", "1"))))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs something that this machine does not have."""
+    browser = any(shutil.which(name) for name in BROWSERS)
+    for item in items:
+        if item.get_closest_marker("shared") and not SHARED.is_dir():
+            item.add_marker(pytest.mark.skip(reason="the folder of reference data is not here"))
+        if item.get_closest_marker("chromium") and not browser:
+            item.add_marker(pytest.mark.skip(reason="no headless browser is installed"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Return the folder of reference data; only for tests marked ``shared``."""
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Return the top of the repository."""
+    return ROOT

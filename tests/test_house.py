@@ -1,0 +1,223 @@
+"""The house keeps its own rules: public names, layers, sizes, import times, one version number."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import json
+import logging
+import re
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import ritz
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "ritz"
+
+# ------------------------------------------------------------------------------------------ public names
+
+
+def test_every_public_name_can_be_imported():
+    for name in ritz.__all__:
+        assert getattr(ritz, name) is not None
+
+
+def test_public_names_are_sorted_and_single():
+    assert ritz.__all__ == sorted(set(ritz.__all__), key=lambda s: (not s.isupper(), not s[0].isupper(), s))
+
+
+def test_nothing_public_is_left_unlisted():
+    test_every_public_name_can_be_imported()  # what those imports bring along would stand out now
+    layers = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    own = {"annotations", "importlib", "logging", "TYPE_CHECKING"}
+    public = {name for name in vars(ritz) if not name.startswith("_")}
+    assert public - layers - own == set(ritz.__all__) - layers
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    declared = {alias.asname for node in imports for alias in node.names}
+    assert declared == set(ritz.__all__)
+
+
+def test_dir_lists_the_public_names_and_unknown_names_raise():
+    assert set(ritz.__all__) <= set(dir(ritz))
+    with pytest.raises(AttributeError, match="'ritz' has no attribute 'PCB'"):
+        ritz.PCB  # noqa: B018
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("*/__init__.py")), ids=lambda p: p.parent.name)
+def test_every_name_that_a_package_lists_is_there(path: Path):
+    package = importlib.import_module(f"ritz.{path.parent.name}")
+    missing = [name for name in getattr(package, "__all__", []) if not hasattr(package, name)]
+    assert not missing
+
+
+def test_the_logger_is_silent_until_asked():
+    assert any(isinstance(handler, logging.NullHandler) for handler in logging.getLogger("ritz").handlers)
+
+
+def test_there_is_one_version_number():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {ritz.__version__}\n" in citation
+    assert re.search(rf"^## \[({re.escape(ritz.__version__)}|Unreleased)\]", changelog, flags=re.MULTILINE)
+
+
+# ------------------------------------------------------------------------------------- layers and sizes
+
+
+def tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+layers, sizes = tool("check_layers"), tool("check_sizes")
+
+
+def test_every_layer_imports_only_layers_to_its_left(capsys):
+    assert layers.main(SOURCE) == 0, capsys.readouterr().out
+
+
+def test_every_file_and_function_fits(capsys):
+    assert sizes.main(SOURCE) == 0, capsys.readouterr().out
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("operators/a.py", "from ritz.spectral.solve import solve", "operators/ imports ritz.spectral"),
+        ("operators/a.py", "import ritz.spectral", "operators/ imports ritz.spectral"),
+        ("spectral/a.py", "def f():\n    from ritz.methods.pca import PCA", "spectral/ imports ritz.methods"),
+        ("_core/a.py", "if TYPE_CHECKING:\n    import ritz.data.table", "_core/ imports ritz.data.table"),
+        ("methods/a.py", "from ritz import PCA", "methods/ imports ritz.PCA"),
+        ("methods/a.py", "import ritz", "methods/ imports ritz;"),
+        ("methods/a.py", "from ritz import testing", "methods/ imports ritz.testing"),
+        ("methods/a.py", "from . import pca", "relative import"),
+        ("testing/a.py", "from ritz.cli.main import main", "testing/ imports ritz.cli.main"),
+        ("helpers/a.py", "", "helpers/ is not one of the layers"),
+        ("spectral/a.py", "import sklearn.base", "spectral/ loads sklearn"),
+        ("report/a.py", "from matplotlib import pyplot", "report/ loads matplotlib"),
+        ("data/a.py", "class A:\n    import pandas as pd", "data/ loads pandas"),
+        ("data/a.py", "try:\n    import polars\nexcept ImportError:\n    pass", "data/ loads polars"),
+    ],
+)
+def test_a_wrong_import_is_found(tmp_path, capsys, file, text, complaint):
+    write(tmp_path / file, text)
+    assert layers.main(tmp_path) == 1
+    assert complaint in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("__init__.py", "from ritz.methods.pca import PCA"),
+        ("spectral/a.py", "from ritz.operators.base import Operator\nfrom ritz.spectral import b"),
+        ("methods/a.py", "import sklearn.base\nfrom ritz.rank import rules"),
+        ("cli/a.py", "from ritz import __version__"),
+        ("testing/a.py", "from ritz.methods.pca import PCA"),
+        ("data/a.py", "def f():\n    import pandas"),
+        ("data/a.py", "if TYPE_CHECKING:\n    import polars"),
+    ],
+)
+def test_a_right_import_is_left_alone(tmp_path, capsys, file, text):
+    write(tmp_path / file, text)
+    assert layers.main(tmp_path) == 0, capsys.readouterr().out
+
+
+def test_a_long_file_is_found(tmp_path, capsys):
+    write(tmp_path / "fits.py", "x = 1\n" * 400)
+    assert sizes.main(tmp_path) == 0
+    write(tmp_path / "long.py", "x = 1\n" * 401)
+    assert sizes.main(tmp_path) == 1
+    assert "long.py:1: 401 lines" in capsys.readouterr().out
+
+
+def test_a_long_function_is_found_and_its_words_are_free(tmp_path, capsys):
+    words = '    """One.\n\n' + "    more\n" * 50 + '    """\n' + "    # why\n\n" * 50
+    write(tmp_path / "a.py", "def fits():\n" + words + "    x = 1\n" * 59)
+    assert sizes.main(tmp_path) == 0
+    write(tmp_path / "a.py", "class A:\n    def long(self):\n" + "        x = 1\n" * 60)
+    assert sizes.main(tmp_path) == 1
+    assert "long has 61 lines of code" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------------------------- import times
+# The only timed tests. Each takes the best of several fresh processes, so a busy machine does not fail them.
+
+HEAVY = ("sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "dask", "numba", "torch")
+RUNS = 5
+
+
+def fresh(statement: str) -> tuple[float, list[str]]:
+    """Run a statement in a new Python; return its seconds and the modules that it loaded."""
+    code = (
+        "import json, sys, time\n"
+        "before, start = set(sys.modules), time.perf_counter()\n"
+        f"{statement}\n"
+        "seconds = time.perf_counter() - start\n"
+        "print(json.dumps([seconds, sorted(set(sys.modules) - before)]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, modules = json.loads(done.stdout.splitlines()[-1])
+    return seconds, modules
+
+
+def offenders(modules: list[str]) -> list[str]:
+    return [name for name in modules if name.split(".")[0] in HEAVY]
+
+
+def test_import_ritz_is_light():
+    runs = [fresh("import ritz") for _ in range(RUNS)]
+    loaded = runs[0][1]
+    assert "ritz" in loaded
+    assert not offenders(loaded), f"import ritz loads {offenders(loaded)[:5]} among {len(loaded)} modules"
+    best = min(seconds for seconds, _ in runs)
+    assert best < 0.4, f"import ritz takes {best:.2f} s and loads {len(loaded)} modules: {loaded}"
+
+
+def test_from_ritz_import_PCA_costs_little_more_than_sklearn_base():
+    ours, theirs = [], []
+    for run in range(3 * RUNS):
+        theirs.append(fresh("import sklearn.base"))
+        ours.append(fresh("from ritz import PCA"))
+        extra = min(ours)[0] - min(theirs)[0]
+        if run >= 2 and extra <= 0.2:  # three rounds at least: the first one may read from a cold disk
+            return
+    more = sorted(set(ours[0][1]) - set(theirs[0][1]))
+    pytest.fail(f"from ritz import PCA takes {extra:.2f} s more than sklearn.base; it also loads {more}")
+
+
+def test_ritz_help_is_light():
+    command = Path(sysconfig.get_path("scripts")) / "ritz"
+    best = float("inf")
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        done = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
+        best = min(best, time.perf_counter() - start)
+    assert "fit" in done.stdout
+    # The same call from within, where the loaded modules can be seen.
+    call = (
+        "sys.argv = ['ritz', '--help']\nfrom ritz.cli.main import main\ntry: main()\nexcept SystemExit: pass"
+    )
+    _, loaded = fresh(call)
+    assert not offenders(loaded), f"ritz --help loads {offenders(loaded)[:5]} among {len(loaded)} modules"
+    assert best < 0.4, f"ritz --help takes {best:.2f} s and loads {len(loaded)} modules: {loaded}"

@@ -1,0 +1,94 @@
+"""Check that every folder of ``src/ritz`` imports only folders to its left.
+
+    python tools/check_layers.py [SOURCE]      prints one line a violation; exit status 1 if there is any
+
+The order is the pipeline, from what every file stands on to what a user sees. Imports inside functions and
+under ``TYPE_CHECKING`` count as well: a cycle hidden in a function is still a cycle.
+Only ``ritz/__init__.py`` names across layers, so nothing imports a public name from it but its version.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = "ritz"
+ORDER = ["_core", "data", "kernels", "operators", "spectral", "project", "rank", "methods"]
+ORDER += ["insight", "persist", "plot", "report", "cli"]
+MAY_IMPORT = {layer: ORDER[: i + 1] for i, layer in enumerate(ORDER)}
+# Beside the pipeline: test helpers see everything up to the estimators and are imported by nobody.
+MAY_IMPORT["testing"] = [*MAY_IMPORT["methods"], "testing"]
+
+# Third-party libraries that no module may load when it is loaded itself: they are slow or optional.
+LAZY = {
+    "altair",
+    "dask",
+    "distributed",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "plotly",
+    "polars",
+    "torch",
+    "triton",
+}
+# The numerical core knows arrays and operators, not estimators.
+LAZY_IN = dict.fromkeys(["_core", "operators", "spectral"], LAZY | {"sklearn"})
+
+
+def main(source: Path) -> int:
+    """Print the violations under `source` and say by the exit status whether there are any."""
+    found = [line for path in sorted(source.rglob("*.py")) for line in violations(path, source)]
+    print("\n".join(found) or f"layers: {PACKAGE} is in order")
+    return bool(found)
+
+
+def violations(path: Path, source: Path) -> Iterator[str]:
+    """Yield one line for each import in `path` that its layer may not have."""
+    layer, *inside = path.relative_to(source).parts
+    if not inside:  # __init__.py, __main__.py: the top of the package may name every layer, lazily
+        return
+    if layer not in MAY_IMPORT:
+        yield f"{path}:1: {layer}/ is not one of the layers {' '.join(MAY_IMPORT)}"
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    at_load = set(_at_load(tree))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        where = f"{path}:{node.lineno}: {layer}/"
+        for name in _names(node):
+            top, _, inner = name.partition(".")
+            if top != PACKAGE:
+                if node in at_load and top in LAZY_IN.get(layer, LAZY):
+                    yield f"{where} loads {top} with the module; import it inside a function"
+            elif inner.split(".")[0] not in [*MAY_IMPORT[layer], "__version__"]:
+                yield f"{where} imports {name}; it may import {' '.join(MAY_IMPORT[layer])}"
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Dotted names that an import statement brings in, ``from ritz import x`` as ``ritz.x``."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if node.level:  # a relative import hides its layer
+        return [f"{PACKAGE}.<relative import>"]
+    if node.module == PACKAGE:
+        return [f"{PACKAGE}.{alias.name}" for alias in node.names]
+    return [str(node.module)]
+
+
+def _at_load(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that run when the module is loaded: not in functions, not under ``TYPE_CHECKING``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        yield from _at_load(child)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else f"src/{PACKAGE}")))
