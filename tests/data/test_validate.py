@@ -26,7 +26,7 @@ from ritz.data.validate import InputTypeError, require_finite, validate_rows, va
 class Centre(TransformerMixin, BaseEstimator):
     """The smallest estimator that leans on the checks: subtracts the mean."""
 
-    def fit(self, X, y=None):  # noqa: ARG002
+    def fit(self, X, y=None):
         X = validate_rows(self, X, reset=True)
         require_finite(X, getattr(self, "feature_names_in_", None))
         self.mean_ = np.asarray(X.mean(axis=0)).ravel()
@@ -307,7 +307,9 @@ REFUSALS = [
         np.array([[1, 2j]], dtype=object), "Complex data not supported.*row 0, column 1", id="complex object"
     ),
     pytest.param([["a", "b"]], "(?s)bytes/strings.*hint: convert", id="strings"),
-    pytest.param("data.csv", "(?s)str 'data.csv'", id="a path"),
+    pytest.param(
+        "data.csv", r"(?s)received the text 'data.csv'\nhint: read the file first: ritz.read", id="a path"
+    ),
     pytest.param(
         np.array([[1, "x"]], dtype=object),
         "(?s)could not convert string to float: 'x'; received 'x' at row 0, column 1\nhint",

@@ -10,6 +10,7 @@ not tested here: the solvers see a NaN in their first pass for free and call ``r
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -77,6 +78,12 @@ def _plain(X: Any) -> Any:
         )
     if _lazy_frame(X):
         raise InputTypeError("a frame in memory", received=describe(X), hint="call X.collect() first")
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise InputError(
+            "rows and columns of numbers",
+            received=f"the text {cut(str(X))!r}",
+            hint="read the file first: ritz.read(path)",
+        )
     if _is_sparse(X) or isinstance(X, np.matrix) or _is_series(X):
         return X  # scikit-learn has its own words for these
     array = np.asarray(X)
@@ -173,7 +180,7 @@ def _translated(error: ValueError | TypeError, X: Any) -> InputError:
         first, _, advice = text.partition("Reshape your data")
         return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
     hint = next((h for pattern, h in HINTS if re.search(pattern, text)), None)
-    return cls(text, received=describe(X), hint=hint)
+    return cls(text.rstrip("."), received=describe(X), hint=hint)
 
 
 HINTS = (
