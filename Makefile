@@ -38,7 +38,7 @@ certify: $(READY)  ## the whole truth test: every solver on thousands of problem
 	$(PY) -m ritz.testing.certify --all
 
 docs: $(VENV)/.ready-docs  ## the documentation, into site/
-	$(VENV)/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 # The lower bounds of pyproject.toml, taken literally.
 oldest: $(READY)  ## all tests with the oldest versions that pyproject.toml allows
