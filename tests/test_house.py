@@ -21,6 +21,7 @@ import ritz
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "ritz"
+KEY = r"\b[A-Z][A-Za-z]*\d\d\b"  # HMT11, Parlett98
 
 # ------------------------------------------------------------------------------------------ public names
 
@@ -72,6 +73,18 @@ def test_there_is_one_version_number():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\nversion: {ritz.__version__}\n" in citation
     assert re.search(rf"^## \[({re.escape(ritz.__version__)}|Unreleased)\]", changelog, flags=re.MULTILINE)
+
+
+def test_every_reference_key_in_a_docstring_is_explained():
+    references = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\*\*\[(\w+)\]\*\*", references, flags=re.MULTILINE))
+    assert "HMT11" in known
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        nodes = [node for node in tree if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        text = "\n".join(ast.get_docstring(node) or "" for node in nodes)
+        cited = {key for group in re.findall(r"\[([A-Z][^\]]*)\]", text) for key in re.findall(KEY, group)}
+        assert cited <= known, f"{path}: {cited - known} not in docs/references.md"
 
 
 # ------------------------------------------------------------------------------------- layers and sizes
