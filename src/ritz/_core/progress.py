@@ -1,0 +1,254 @@
+"""One progress and cancel hook for everything that takes time.
+
+    estimator:  with using(self.progress, "PCA"): ...           # one hook for a whole fit
+    solver:     with track("krylov", total=8) as step: step(1, passes=1)
+
+``progress`` is None (a bar on a terminal once half a second has passed, silence elsewhere), False (silence),
+True (a bar at once), or a function of an :class:`Event` that returns False, or raises, to stop the fit with
+:class:`~ritz._core.errors.Cancelled`. The hook travels in a context variable, so solvers need no parameter
+for it; the ``step`` that ``track`` gives may be called from any thread. rich is loaded only to draw.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ritz._core.errors import Cancelled, ParameterError
+
+__all__ = ["Event", "Hook", "Progress", "Step", "resolve", "track", "using"]
+
+PATIENCE = 0.5  # seconds before a bar appears by itself: shorter fits would only flicker
+
+
+@dataclass(frozen=True)
+class Event:
+    """How far a fit is; ``passes``, ``bytes`` and ``seconds`` count from the start of the whole fit."""
+
+    stage: str
+    done: float
+    total: float | None
+    passes: float
+    bytes: int
+    seconds: float
+
+
+class Progress(Protocol):
+    """What a user may hand in: a function that looks at an event; False asks to stop."""
+
+    def __call__(self, event: Event, /) -> object:
+        """Take note of ``event``."""
+
+
+class Hook(Protocol):
+    """What a fit talks to."""
+
+    def __call__(self, event: Event, /) -> None:
+        """Take note of ``event``, or raise Cancelled."""
+
+    def close(self) -> None:
+        """Put the terminal in order again."""
+
+
+def resolve(progress: Progress | bool | None, title: str) -> Hook:
+    """Turn the ``progress`` parameter of an estimator into a hook named ``title``."""
+    if progress is None:
+        outer = _current.get()
+        if outer is not None and not isinstance(outer.hook, _Silent):
+            return _Forward(outer.hook)  # a fit inside a fit reports to the outer one
+        return _Bar(title, PATIENCE) if _on_terminal() else _Silent()
+    if progress is False:
+        return _Silent()
+    if progress is True:
+        return _Bar(title, 0.0)
+    if callable(progress):
+        return _Function(progress, title)
+    raise ParameterError(
+        "progress to be None, True, False or a function of one event",
+        received=repr(progress),
+        hint="progress=lambda event: print(event)",
+    )
+
+
+@contextmanager
+def using(progress: Hook | Progress | bool | None, title: str = "fit") -> Iterator[None]:
+    """Make ``progress`` (a parameter's value, or a resolved hook) the current hook inside the block."""
+    hook = progress if isinstance(progress, _HOOKS) else resolve(progress, title)
+    token = _current.set(_Run(hook))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        hook.close()
+
+
+@contextmanager
+def track(
+    stage: str, total: float | None = None, hook: Hook | Progress | bool | None = None
+) -> Iterator[Step]:
+    """Report one stage of work to ``hook``, or to the current hook when None is given.
+
+    Examples
+    --------
+    >>> from ritz._core.progress import track
+    >>> with track("gram", total=2, hook=lambda event: print(event.stage, event.done)) as step:
+    ...     step(1, passes=0.5)
+    ...     step(1, passes=0.5)
+    gram 0.0
+    gram 1.0
+    gram 2.0
+    """
+    if hook is not None:
+        with using(hook, stage), track(stage, total) as step:
+            yield step
+        return
+    step = Step(stage, total, _current.get() or _Run(_Silent()))
+    step(0)
+    yield step
+
+
+@dataclass
+class _Run:
+    """One fit: its hook and what it has cost so far."""
+
+    hook: Hook
+    start: float = field(default_factory=time.perf_counter)
+    passes: float = 0.0
+    bytes: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Step:
+    """Counts the work of one stage; ``total`` may be changed while it runs."""
+
+    def __init__(self, stage: str, total: float | None, run: _Run) -> None:
+        self.stage, self.total, self.done = stage, total, 0.0
+        self._run = run
+
+    def __call__(self, count: float = 1, *, passes: float = 0, bytes: int = 0) -> None:
+        """Add ``count`` to what is done and, where it applies, passes over the data and bytes read."""
+        run = self._run
+        if isinstance(run.hook, _Silent):
+            return
+        with run.lock:
+            self.done += count
+            run.passes += passes
+            run.bytes += bytes
+            seconds = time.perf_counter() - run.start
+            event = Event(self.stage, self.done, self.total, run.passes, run.bytes, seconds)
+        run.hook(event)
+
+
+class _Silent:
+    def __call__(self, event: Event, /) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class _Forward:
+    """Passes on to a hook that somebody else closes."""
+
+    def __init__(self, hook: Hook) -> None:
+        self._hook = hook
+
+    def __call__(self, event: Event, /) -> None:
+        self._hook(event)
+
+    def close(self) -> None:
+        pass
+
+
+class _Function:
+    def __init__(self, function: Callable[[Event], object], title: str) -> None:
+        self._function, self._title = function, title
+
+    def __call__(self, event: Event, /) -> None:
+        try:
+            answer = self._function(event)
+        except Cancelled:
+            raise
+        except Exception as error:
+            raise self._cancelled(event, f"{type(error).__name__}: {error}") from error
+        # NumPy's False is not Python's; None and other falsy answers go on.
+        if type(answer).__name__ in {"bool", "bool_"} and not answer:
+            raise self._cancelled(event, "False")
+
+    def _cancelled(self, event: Event, answer: str) -> Cancelled:
+        return Cancelled(
+            f"{self._title} was stopped by its progress function in stage {event.stage!r} "
+            f"after {event.seconds:.1f} s",
+            received=answer,
+        )
+
+    def close(self) -> None:
+        pass
+
+
+class _Bar:
+    """A bar of rich on stderr, drawn from the first event after ``patience`` seconds on."""
+
+    def __init__(self, title: str, patience: float) -> None:
+        self._title, self._patience = title, patience
+        self._lock = threading.Lock()
+        self._display: Any = None
+        self._task: Any = None
+        self._blocked = False
+
+    def __call__(self, event: Event, /) -> None:
+        if event.seconds < self._patience or self._blocked:
+            return
+        with self._lock:
+            if self._display is None and not self._open():
+                return
+            text = f"{self._title}: {event.stage}"
+            if event.passes:
+                text += f", pass {event.passes:.3g}"
+            self._display.update(self._task, description=text, completed=event.done, total=event.total)
+
+    def _open(self) -> bool:
+        from rich.console import Console
+        from rich.errors import LiveError
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Display
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._display = Display(*columns, console=Console(stderr=True), transient=True)
+        try:
+            self._display.start()
+        except LiveError:  # the program draws something of its own: leave it alone
+            self._blocked, self._display = True, None
+            return False
+        self._task = self._display.add_task(self._title)
+        return True
+
+    def close(self) -> None:
+        with self._lock:
+            if self._display is not None:
+                self._display.stop()
+                self._display = None
+
+
+_HOOKS = (_Silent, _Forward, _Function, _Bar)
+_current: ContextVar[_Run | None] = ContextVar("ritz_progress", default=None)
+
+
+def _on_terminal() -> bool:
+    """Only the main thread of the main process draws by itself: workers of a pool share one terminal."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if multiprocessing.current_process().name != "MainProcess" or os.environ.get("TERM") == "dumb":
+        return False
+    try:
+        return bool(sys.stderr.isatty())
+    except (AttributeError, ValueError):  # stderr is None under pythonw, or was closed
+        return False
