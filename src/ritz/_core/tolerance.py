@@ -1,0 +1,75 @@
+"""Every numerical threshold of Ritz, by name, each with its reason.
+
+``u`` is the unit round-off (half the machine epsilon): 1.1e-16 in float64, 6.0e-8 in float32.
+
+The rounding allowance is the one modelling assumption of the certificate. A product ``ZᵀZ`` summed in blocks
+of ``b`` rows has entrywise worst case ``b·u·|Z|ᵀ|Z|``, whose norm overshoots what happens by a factor of about
+``d``. Rounding errors behave as independent, mean-zero perturbations [HM19]; then
+
+    ‖fl(ZᵀZ) − ZᵀZ‖₂ ≲ u·λ₁·(√b + 2√d)          and        ‖fl(M)v − Mv‖ ≲ the same.
+
+``ROUND_BASE`` and ``ROUND_ROOT`` keep a factor of three to five above what was measured on random, low-rank,
+positive, graded and repeated data (tests/spectral/test_rounding.py repeats that measurement).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "CLUSTER_GAP",
+    "DEFLATE",
+    "MEAN_SHARE",
+    "NOISE_FLOOR",
+    "REPAIR_PASSES",
+    "ROUND_BASE",
+    "ROUND_ROOT",
+    "SIGN_TIE",
+    "TRUST",
+    "rounding",
+    "safe_range",
+    "unit_roundoff",
+]
+
+#: Rounding allowance of a matrix product, in units of u·λ₁: ROUND_BASE + ROUND_ROOT·√d.
+ROUND_BASE = 60.0
+ROUND_ROOT = 2.0
+
+#: The direct routes promise |σ̂ − σ| ≤ 100·u·σ₁; a Gram matrix that may miss half of that is repaired.
+TRUST = 50.0
+
+#: Scaled-Gram passes at most; two suffice for condition 1e14, the third confirms.
+REPAIR_PASSES = 4
+
+#: Singular values below NOISE_FLOOR·u·√d·σ₁ are rounding noise: their directions are arbitrary in the null space.
+NOISE_FLOOR = 4.0
+
+#: A new Krylov direction shorter than this share of its block is rounding noise and dropped.
+DEFLATE = 1e-10
+
+#: Two components whose angle bound exceeds this sine are reported as one plane, not as two directions.
+CLUSTER_GAP = 0.5
+
+#: Entries within this relative distance of the largest magnitude tie in the sign rule; the first one decides.
+SIGN_TIE = 1e-6
+
+#: A column whose spread is below this multiple of u times its largest magnitude is constant up to its own rounding.
+MEAN_SHARE = 4.0
+
+
+def unit_roundoff(dtype: Any) -> float:
+    """Half the machine epsilon of a floating dtype; 2⁻⁵³ for anything that is not floating."""
+    kind = np.dtype(dtype)
+    return float(np.finfo(kind).eps) / 2 if kind.kind == "f" and kind.itemsize >= 4 else 2.0**-53
+
+
+def rounding(d: int, u: float) -> float:
+    """Relative rounding allowance ``ρ/λ₁`` of products with a d×d Gram matrix."""
+    return u * (ROUND_BASE + ROUND_ROOT * float(np.sqrt(d)))
+
+
+def safe_range(dtype: Any) -> tuple[float, float]:
+    """Magnitudes whose fourth powers, summed over a large table, neither overflow nor underflow."""
+    return (1e-8, 1e8) if np.dtype(dtype).itemsize <= 4 else (1e-60, 1e60)

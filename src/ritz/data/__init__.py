@@ -1,0 +1,1 @@
+"""Where rows come from: tables, row blocks and what one pass over them leaves behind."""

@@ -1,0 +1,144 @@
+"""Row blocks: one table cut into blocks of rows, with two verbs.
+
+    map_reduce   Σ over blocks of a small state: one accumulator a lane, merged in lane order
+    map_rows     one output row for every input row
+
+Every pass over data is one of the two. Engines differ in where blocks come from; this one holds them in memory.
+Blocks are views: nothing is copied here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.threads import lane_count, run_lanes
+
+__all__ = ["Block", "MemoryBlocks", "RowBlocks", "block_rows"]
+
+S = TypeVar("S")
+
+#: Bytes of one block buffer: large enough for BLAS to run at full speed, small enough to stay in the caches.
+BLOCK_BYTES = 8 << 20
+MIN_ROWS, MAX_ROWS = 128, 2048
+
+
+def block_rows(width: int, itemsize: int = 8) -> int:
+    """Rows of a block for rows of ``width`` numbers: a multiple of 128 between MIN_ROWS and MAX_ROWS."""
+    rows = BLOCK_BYTES // max(1, width * itemsize)
+    return int(min(MAX_ROWS, max(MIN_ROWS, rows // 128 * 128)))
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows ``start : start + values.shape[0]`` of a table; a NumPy view or a CSR slice."""
+
+    values: Any
+    start: int
+
+    @property
+    def rows(self) -> slice:
+        """Where these rows stand in the table."""
+        return slice(self.start, self.start + self.values.shape[0])
+
+
+class RowBlocks(Protocol):
+    """A table as a sequence of row blocks."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    sparse: bool
+    nbytes: int
+    stored: int
+
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> list[S]:
+        """Feed every block to an accumulator; the accumulators of all lanes, in row order."""
+        ...
+
+    def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
+        """Fill ``out[i]`` with ``step`` of row i."""
+        ...
+
+    def sample(self, rows: int) -> Any:
+        """About ``rows`` rows spread evenly over the table."""
+        ...
+
+
+class MemoryBlocks:
+    """Row blocks of an array or CSR matrix in memory."""
+
+    def __init__(self, X: Any, rows: int | None = None) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.dtype: np.dtype[Any] = np.dtype(X.dtype)
+        self.sparse = not isinstance(X, np.ndarray)
+        self.stored = int(X.nnz) if self.sparse else int(X.size)
+        self.nbytes = self.stored * self.dtype.itemsize
+        width = max(1, self.stored // max(1, self.shape[0])) if self.sparse else self.shape[1]
+        self.rows = rows or (_sparse_rows(width) if self.sparse else block_rows(width))
+
+    def transposed(self) -> MemoryBlocks:
+        """The same table with rows and columns exchanged; a view."""
+        turned = self.X.T if not self.sparse else self.X.T.tocsr()
+        return MemoryBlocks(turned)
+
+    def _blocks(self, first: int, last: int) -> Iterator[Block]:
+        for start in range(first, last, self.rows):
+            stop = min(start + self.rows, last)
+            yield Block(_csr_rows(self.X, start, stop) if self.sparse else self.X[start:stop], start)
+
+    def _lanes(self) -> list[tuple[int, int]]:
+        """Row ranges of the lanes: whole blocks, as equal as whole blocks allow."""
+        n = self.shape[0]
+        blocks = max(1, -(-n // self.rows))
+        lanes = min(lane_count(), blocks)
+        edges = [min(n, (blocks * i // lanes) * self.rows) for i in range(lanes)] + [n]
+        return list(zip(edges[:-1], edges[1:], strict=True))
+
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> list[S]:
+        """Feed every block to an accumulator; the accumulators of all lanes, in row order."""
+
+        def work(span: tuple[int, int]) -> S:
+            state = create()
+            for block in self._blocks(*span):
+                step(state, block)
+            return state
+
+        return run_lanes(work, self._lanes())
+
+    def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
+        """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
+
+        def work(span: tuple[int, int]) -> None:
+            scratch: dict[str, Any] = {}
+            for block in self._blocks(*span):
+                out[block.rows] = step(scratch, block)
+
+        run_lanes(work, self._lanes())
+        return out
+
+    def sample(self, rows: int) -> Any:
+        """About ``rows`` rows spread evenly over the table."""
+        step = max(1, self.shape[0] // max(1, rows))
+        return self.X[::step]
+
+
+def _sparse_rows(width: int) -> int:
+    """Rows of a sparse block: its stored entries fill about BLOCK_BYTES."""
+    return int(min(65536, max(256, BLOCK_BYTES // (12 * width))))
+
+
+def _csr_rows(X: Any, start: int, stop: int) -> Any:
+    """Rows ``start:stop`` of a CSR matrix as views of its arrays (SciPy's own slicing copies)."""
+    a, b = int(X.indptr[start]), int(X.indptr[stop])
+    part = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
+    part.data, part.indices, part.indptr = (
+        X.data[a:b],
+        X.indices[a:b],
+        X.indptr[start : stop + 1] - X.indptr[start],
+    )
+    return part

@@ -1,0 +1,144 @@
+"""One lane of a pass that forms moments: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit.
+
+    dense    blocks are shifted into one reused buffer; S by a symmetric product a block, summed in float64
+    sparse   Xᵀ(wX) of a CSR block where rows are short, dense blocks where they are not; s = 0
+
+float32: each product of a block of b rows errs by about √b·u₃₂. The first blocks of a lane are formed in float64 as
+well; the spectral norm of the difference, extrapolated over all blocks, is the noise that the certificate carries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.blocks import Block
+
+__all__ = ["DensePass", "SparsePass", "collect"]
+
+#: Blocks a lane on which float32 products are checked in float64, and the safety factor on what they show.
+CHECKED_BLOCKS = 2
+NOISE_SAFETY = 3.0
+#: Above this density the rows of a sparse block are multiplied as a dense buffer.
+DENSE_DENSITY = 0.2
+
+
+class DensePass:
+    """Accumulators and buffer of one lane over dense blocks."""
+
+    def __init__(
+        self, shift: NDArray[Any], unit: float, weights: NDArray[Any] | None, dtype: np.dtype[Any], products: bool
+    ) -> None:
+        d = shift.shape[0]
+        self.shift = shift.astype(dtype)
+        self.inverse = dtype.type(1 / unit)
+        self.weights, self.dtype, self.products = weights, dtype, products
+        self.m, self.q = np.zeros(d), np.zeros(d)
+        self.S = np.zeros((d, d)) if products else None
+        self.buffer = np.empty((0, d), dtype)
+        self.product = np.empty((d, d), dtype) if products else None
+        self.noises: list[float] = []
+        self.blocks = 0
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        z = self._shifted(np.asarray(block.values))
+        w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
+        ones = np.ones(z.shape[0], self.dtype) if w is None else w
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.m += ones @ z
+            if self.S is None or self.product is None:
+                self.q += np.einsum("ij,ij,i->j", z, z, w) if w is not None else np.einsum("ij,ij->j", z, z)
+                return
+            if w is not None:
+                z *= np.sqrt(w)[:, None]
+            np.matmul(z.T, z, out=self.product)
+            self.S += self.product
+            if self.dtype.itemsize < 8 and self.blocks < CHECKED_BLOCKS:
+                wide = z.astype(np.float64)
+                self.noises.append(_largest(self.product - wide.T @ wide))
+        self.blocks += 1
+
+    def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
+        rows = x.shape[0]
+        if self.buffer.shape[0] < rows:
+            self.buffer = np.empty((rows, x.shape[1]), self.dtype)
+        z = self.buffer[:rows]
+        if x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
+            np.copyto(z, x, casting="unsafe")
+            np.subtract(z, self.shift, out=z)
+        else:
+            np.subtract(x, self.shift, out=z, dtype=self.dtype)
+        if self.inverse != 1:
+            z *= self.inverse
+        return z
+
+
+class SparsePass:
+    """Accumulators of one lane over CSR blocks; the shift is zero, so that zeros stay zeros."""
+
+    def __init__(
+        self, shift: NDArray[Any], unit: float, weights: NDArray[Any] | None, dtype: np.dtype[Any], products: bool
+    ) -> None:
+        d = shift.shape[0]
+        self.unit, self.weights, self.products = unit, weights, products
+        self.m, self.q = np.zeros(d), np.zeros(d)
+        self.S = np.zeros((d, d)) if products else None
+        self.noises: list[float] = []
+        self.blocks = 0
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        x = block.values.astype(np.float64) / self.unit
+        w = None if self.weights is None else self.weights[block.rows]
+        ones = np.ones(x.shape[0]) if w is None else w
+        self.m += x.T @ ones
+        squares = x.copy()
+        squares.data *= x.data
+        self.q += squares.T @ ones
+        if self.S is None:
+            return
+        if w is not None:
+            x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
+        if x.nnz > DENSE_DENSITY * x.shape[0] * x.shape[1]:
+            for start in range(0, x.shape[0], 1024):
+                rows = x[start : start + 1024].toarray()
+                self.S += rows.T @ rows
+        else:
+            product = (x.T @ x).tocoo()
+            np.add.at(self.S, (product.coords[0], product.coords[1]), product.data)
+        self.blocks += 1
+
+
+def collect(
+    lanes: list[DensePass | SparsePass],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Any, float]:
+    """Sum the lanes: m, q, S and the measured noise ‖S − exact‖₂ of float32 products.
+
+    Errors of different blocks are independent unless the blocks repeat each other, so they add up like a random
+    walk; the checked blocks are taken as typical, with a safety factor.
+    """
+    m, q = sum(lane.m for lane in lanes), sum(lane.q for lane in lanes)
+    S = lanes[0].S
+    for lane in lanes[1:]:
+        if S is not None and lane.S is not None:
+            S += lane.S
+    noises = [noise for lane in lanes for noise in lane.noises]
+    blocks = sum(lane.blocks for lane in lanes)
+    noise = NOISE_SAFETY * max(noises) * float(np.sqrt(blocks)) if noises else 0.0
+    return np.asarray(m), np.asarray(q), S, noise
+
+
+def _largest(E: NDArray[Any]) -> float:
+    """Spectral norm of a small symmetric matrix: a few power steps from below, with a margin."""
+    v = np.cos(np.arange(E.shape[0]) + 1.0)[:, None]
+    size = 0.0
+    for _ in range(8):
+        norm = float(np.linalg.norm(v))
+        if norm == 0:
+            return size
+        v = E @ (v / norm)
+        size = float(np.linalg.norm(v))
+    return 1.25 * size

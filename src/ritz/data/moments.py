@@ -1,0 +1,166 @@
+"""The moment state: everything that PCA needs to know about a table, in one mergeable object.
+
+    w = Σwᵢ      μ = Σwᵢxᵢ/w      S = Σwᵢ(xᵢ−μ)(xᵢ−μ)ᵀ  (d×d)
+
+    merge:     δ = μ_B − μ_A,  S = S_A + S_B + δδᵀ w_A w_B/w          [Chan83; Schubert & Gertz 2018 for weights]
+    subtract:  the same with minus signs; exact to u·tr(merged)/tr(rest)
+
+The mean is kept as ``shift + offset`` with an exactly representable shift near the data, so that δ keeps its digits
+when the mean is 1e8 times the spread. ``unit`` is a power of two: S is held in units of unit², so that squares of
+very large or very small numbers stay in range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import MergeError
+
+__all__ = ["Moments"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Rows, weight, mean and scatter of a table.
+
+    Parameters
+    ----------
+    rows
+        Rows seen with a positive weight.
+    weight
+        Σw; the number of rows when there are no weights.
+    shift, offset
+        Mean = shift + offset, (d,) each.
+    scatter
+        Σw(x−μ)(x−μ)ᵀ / unit², (d, d).
+    unit
+        Power of two in which the scatter is held.
+    noise
+        Bound on ‖computed − exact scatter‖₂ beyond float64's own rounding (float32 products), in units of unit².
+    roundoff
+        Unit round-off of the arithmetic that formed the scatter.
+    """
+
+    rows: int
+    weight: float
+    shift: Vector
+    offset: Vector
+    scatter: NDArray[np.float64]
+    unit: float
+    noise: float
+    roundoff: float
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.shift.shape[0])
+
+    @property
+    def mean(self) -> Vector:
+        """Weighted column means."""
+        return self.shift + self.offset
+
+    def total(self) -> float:
+        """Trace of the scatter in true units."""
+        return float(np.trace(self.scatter)) * self.unit**2
+
+    def second_moment(self) -> NDArray[np.float64]:
+        """Σwxxᵀ / unit², the scatter about zero."""
+        m = self.mean / self.unit
+        return self.scatter + self.weight * np.outer(m, m)
+
+    def merge(self, other: Moments) -> Moments:
+        """The state of both tables together; neither operand changes."""
+        self._match(other)
+        if self.weight == 0:
+            return other
+        if other.weight == 0:
+            return self
+        unit = max(self.unit, other.unit)
+        a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
+        weight = self.weight + other.weight
+        delta = (other.shift - self.shift) + (other.offset - self.offset)
+        between = delta * (np.sqrt(self.weight / weight) * np.sqrt(other.weight)) / unit
+        scatter = a * self.scatter + b * other.scatter + np.outer(between, between)
+        u = max(self.roundoff, other.roundoff)
+        noise = a * self.noise + b * other.noise
+        return Moments(
+            self.rows + other.rows,
+            weight,
+            self.shift,
+            self.offset + delta * (other.weight / weight),
+            scatter,
+            unit,
+            noise,
+            u,
+        )
+
+    def subtract(self, other: Moments) -> Moments:
+        """The state without the rows of ``other``, which must be part of this one."""
+        self._match(other)
+        weight, rows = self.weight - other.weight, self.rows - other.rows
+        if weight <= 0 or rows <= 0:
+            raise MergeError(
+                "subtract needs a model whose rows are part of this one, with some rows left",
+                received=f"{other.rows} rows (weight {other.weight:g}) taken from {self.rows} ({self.weight:g})",
+                hint="subtract only what was merged or fitted before",
+            )
+        unit = self.unit
+        b = (other.unit / unit) ** 2
+        # δ' = μ_other − μ_rest from μ = (w_rest μ_rest + w_other μ_other)/w
+        delta = ((other.shift - self.shift) + (other.offset - self.offset)) * (self.weight / weight)
+        between = delta * (np.sqrt(weight / self.weight) * np.sqrt(other.weight)) / unit
+        scatter = self.scatter - b * other.scatter - np.outer(between, between)
+        diagonal = np.einsum("ii->i", scatter)
+        lost = 4 * 2.0**-53 * float(np.trace(self.scatter))
+        if float(np.min(diagonal)) < -8 * (self.noise + b * other.noise + lost):
+            raise MergeError(
+                "subtract needs a model whose rows are part of this one",
+                received="a column whose variance would become negative",
+                hint="subtract only what was merged or fitted before",
+            )
+        np.maximum(diagonal, 0.0, out=diagonal)
+        noise = self.noise + b * other.noise + lost
+        offset = self.offset - delta * (other.weight / self.weight)
+        return Moments(
+            rows, weight, self.shift, offset, scatter, unit, noise, max(self.roundoff, other.roundoff)
+        )
+
+    def _match(self, other: Moments) -> None:
+        if self.d != other.d:
+            raise MergeError(
+                "both models must have the same columns",
+                received=f"{self.d} and {other.d} columns",
+                hint="fit both on the same columns in the same order",
+            )
+
+    def arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Header and arrays for a container file."""
+        header = {
+            "rows": self.rows,
+            "weight": self.weight,
+            "unit": self.unit,
+            "noise": self.noise,
+            "roundoff": self.roundoff,
+        }
+        return header, {"shift": self.shift, "offset": self.offset, "scatter": self.scatter}
+
+    @classmethod
+    def from_arrays(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Moments:
+        """The state that ``arrays`` described."""
+        return cls(
+            int(header["rows"]),
+            float(header["weight"]),
+            arrays["shift"],
+            arrays["offset"],
+            arrays["scatter"],
+            float(header["unit"]),
+            float(header["noise"]),
+            float(header["roundoff"]),
+        )

@@ -1,0 +1,159 @@
+"""What a pass over the rows learns: column statistics, or the whole moment state.
+
+    z = (x − s)/unit      m = Σwz      q = Σwz²      S = Σwzzᵀ
+    μ = s + unit·m/w      var·w = q − m²/w           scatter = S − mmᵀ/w
+
+``s`` is the mean of rows sampled evenly over the table. Any point inside the data will do: the error factor is
+1 + ‖μ−s‖²/tr C, and rows missed by the sample that move μ by p·h raise tr C by p·h², so the factor stays below two.
+
+float32 products are summed in float64 block by block; their rounding is measured on sampled blocks, not assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.tolerance import safe_range, unit_roundoff
+from ritz.data.blocks import Block, RowBlocks
+from ritz.data.gram import DensePass, SparsePass, collect
+from ritz.data.moments import Moments
+from ritz.data.validate import require_finite
+
+__all__ = ["ColumnStatistics", "Statistics"]
+
+#: Rows sampled for the shift and the unit.
+SAMPLE_ROWS = 256
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Weight, mean and sum of squares of every column."""
+
+    rows: int
+    weight: float
+    shift: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    squares: NDArray[np.float64]  # Σw(x−μ)²/unit², (d,)
+    unit: float
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Weighted column means."""
+        return self.shift + self.offset
+
+
+@dataclass
+class Statistics:
+    """Statistics of a table, each learned by at most one pass, when first asked for.
+
+    Parameters
+    ----------
+    blocks
+        The rows.
+    weights
+        Frequencies of the rows, or None.
+    precision
+        dtype of the products that form the moment state.
+    """
+
+    blocks: RowBlocks
+    weights: NDArray[np.float64] | None = None
+    precision: Any = np.float64
+    passes: int = field(default=0, init=False)
+
+    @cached_property
+    def _sample(self) -> Any:
+        rows = self.blocks.sample(SAMPLE_ROWS)
+        return rows.toarray() if self.blocks.sparse else np.asarray(rows)
+
+    @cached_property
+    def unit(self) -> float:
+        """Power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise."""
+        data = self.blocks.sample(SAMPLE_ROWS)
+        entries = data.data if self.blocks.sparse else np.asarray(data)
+        largest = float(np.max(np.abs(entries), initial=0)) if entries.size else 0.0
+        low, high = safe_range(np.float64)
+        if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
+            return 1.0
+        return float(2.0 ** np.round(np.log2(largest)))
+
+    @cached_property
+    def shift(self) -> NDArray[np.float64]:
+        """A point inside the data, exactly representable in the precision of the products."""
+        if self.blocks.sparse:
+            return np.zeros(self.blocks.shape[1])
+        sample = self._sample.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = np.mean(sample, axis=0)
+            shift = middle.astype(self.precision).astype(np.float64)
+        return np.where(np.isfinite(shift), shift, 0.0)
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows with a positive weight."""
+        return self.blocks.shape[0] if self.weights is None else int(np.count_nonzero(self.weights))
+
+    @cached_property
+    def weight(self) -> float:
+        """Σw."""
+        return float(self.blocks.shape[0]) if self.weights is None else float(np.sum(self.weights))
+
+    @property
+    def known(self) -> bool:
+        """Whether the means are known without another pass."""
+        return "moments" in self.__dict__ or "column" in self.__dict__
+
+    @cached_property
+    def column(self) -> ColumnStatistics:
+        """Column means and variances: from the moment state if it is there, else by one pass."""
+        if "moments" in self.__dict__:
+            m = self.moments
+            return ColumnStatistics(m.rows, m.weight, m.shift, m.offset, np.diag(m.scatter).copy(), m.unit)
+        self.passes += 1
+        states = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
+        m, q, _, _ = collect(states)
+        self._finite(q)
+        mean = m / self.weight
+        squares = np.maximum(q - m * mean, 0.0)
+        return ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moment state, by one pass."""
+        self.passes += 1
+        states = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True), _feed)
+        m, _, S, noise = collect(states)
+        self._finite(np.diag(S))
+        scatter = S - np.outer(m, m / self.weight)
+        diagonal = np.einsum("ii->i", scatter)
+        np.maximum(diagonal, 0.0, out=diagonal)
+        u = unit_roundoff(self.precision)
+        offset = m * (self.unit / self.weight)
+        return Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
+
+    def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
+        """Take over the sums Σwz and Σwz² of a pass that computed something else as well."""
+        self._finite(q)
+        mean = m / self.weight
+        squares = np.maximum(q - m * mean, 0.0)
+        self.__dict__["column"] = ColumnStatistics(
+            self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit
+        )
+
+    def _pass(self, dtype: Any, *, products: bool) -> DensePass | SparsePass:
+        kind = SparsePass if self.blocks.sparse else DensePass
+        return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products)
+
+    def _finite(self, sums: NDArray[np.float64]) -> None:
+        """NaN or infinity in the data shows in the sums; the data are searched only then."""
+        if not np.all(np.isfinite(sums)):
+            require_finite(getattr(self.blocks, "X", None))
+
+
+def _feed(state: DensePass | SparsePass, block: Block) -> None:
+    state.feed(block)

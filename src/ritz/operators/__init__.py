@@ -1,0 +1,30 @@
+"""What a matrix does to a block of vectors, never its entries."""
+
+from __future__ import annotations
+
+from ritz.operators.base import Cost, Operator
+from ritz.operators.center import Centered
+from ritz.operators.combine import MinusOuter, Product, Sum, Transpose
+from ritz.operators.gram import Gram, MomentGram
+from ritz.operators.interop import FromLinearOperator, as_operator
+from ritz.operators.matrix import Dense, Identity, Sparse
+from ritz.operators.scale import Scaled, Weighted
+
+__all__ = [
+    "Centered",
+    "Cost",
+    "Dense",
+    "FromLinearOperator",
+    "Gram",
+    "Identity",
+    "MinusOuter",
+    "MomentGram",
+    "Operator",
+    "Product",
+    "Scaled",
+    "Sparse",
+    "Sum",
+    "Transpose",
+    "Weighted",
+    "as_operator",
+]

@@ -1,0 +1,210 @@
+"""Rows under one affine frame: the pass that all row-wise operators share.
+
+    Z = D_r (X − 1 sᵀ − o 1ᵀ) D_c        X n×d in row blocks;  s (d),  o (n),  D_r (n),  D_c (d)
+
+Centring, scaling and weighting fuse into one frame, so each product is one pass. The shift is taken off the rows
+*before* they are multiplied (``s = s_hi + s_lo``: s_hi exactly representable in the working precision, s_lo applied
+algebraically), so a mean 1e8 times the spread costs no digits. For sparse rows the whole shift is algebraic:
+``Z V = X V − 1 (sᵀV)``. The frame of the transposed table exchanges s with o and D_r with D_c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.arrays import Array
+from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.statistics import Statistics
+
+__all__ = ["Affine"]
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Blocked products with ``D_r (X − 1sᵀ − o1ᵀ) D_c``."""
+
+    blocks: RowBlocks
+    shift: NDArray[np.float64] | None = None  # (d,)
+    shift_low: NDArray[np.float64] | None = None  # (d,) what rounding took from the shift
+    offset: NDArray[np.float64] | None = None  # (n,)
+    row_scale: NDArray[np.float64] | None = None  # (n,)
+    col_scale: NDArray[np.float64] | None = None  # (d,)
+    precision: Any = np.float64
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.blocks.shape
+
+    def transposed(self) -> Affine:
+        """The frame of Xᵀ; both parts of a shift become one offset, so s_lo is folded in."""
+        blocks = self.blocks
+        if not isinstance(blocks, MemoryBlocks):
+            msg = "rows that are streamed cannot be transposed"
+            raise TypeError(msg)
+        low = 0.0 if self.shift_low is None else self.shift_low
+        offset = None if self.shift is None and self.shift_low is None else (self.shift if self.shift is not None else 0.0) + low
+        return Affine(blocks.transposed(), self.offset, None, offset, self.col_scale, self.row_scale, self.precision)
+
+    def at(self, dtype: Any) -> Affine:
+        """The same frame computing in another precision."""
+        return replace(self, precision=np.dtype(dtype).type)
+
+    # products
+
+    def matmat(self, V: Array) -> Array:
+        """``Z V``, (n, l)."""
+        W, drop = self._right(V)
+        out = np.empty((self.shape[0], V.shape[1]), self.precision)
+
+        def step(scratch: dict[str, Any], block: Block) -> Any:
+            return self._finish(self._rows(scratch, block) @ W, block, drop, W)
+
+        return self.blocks.map_rows(step, out)
+
+    def rmatmat(self, U: Array) -> Array:
+        """``Zᵀ U``, (d, l), summed in float64."""
+        U = np.asarray(U, self.precision)
+
+        def step(lane: _Lane, block: Block) -> None:
+            part = self._weighted(U[block.rows], block)
+            lane.add(self._rows(lane.scratch, block).T @ part, part, self._offsets(block))
+
+        return self._left(self.blocks.map_reduce(lambda: _Lane(self.shape[1], U.shape[1]), step))
+
+    def normal(self, V: Array, learn: Statistics | None = None) -> Array:
+        """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
+        W, drop = self._right(V)
+
+        def step(lane: _Lane, block: Block) -> None:
+            rows = self._rows(lane.scratch, block)
+            part = self._weighted(self._finish(rows @ W, block, drop, W), block)
+            lane.add(rows.T @ part, part, self._offsets(block))
+            if learn is not None:
+                lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
+
+        lanes = self.blocks.map_reduce(lambda: _Lane(self.shape[1], V.shape[1]), step)
+        if learn is not None:
+            learn.learn(sum(lane.m for lane in lanes), sum(lane.q for lane in lanes))
+        return self._left(lanes)
+
+    def gram(self, W: Array | None) -> Array:
+        """``WᵀZᵀZ W``, (p, p), summed in float64 over blocks; without W the Gram matrix of the columns."""
+        right, drop = self._right(np.eye(self.shape[1]) if W is None else W)
+        p = right.shape[1]
+
+        def step(lane: _Lane, block: Block) -> None:
+            rows = self._rows(lane.scratch, block)
+            B = self._finish(rows @ right, block, drop, right)
+            lane.total += B.T @ B
+
+        lanes = self.blocks.map_reduce(lambda: _Lane(p, p), step)
+        return sum(lane.total for lane in lanes[1:]) + lanes[0].total if len(lanes) > 1 else lanes[0].total
+
+    # pieces of a pass
+
+    def _rows(self, scratch: dict[str, Any], block: Block) -> Any:
+        """The rows of a block, shifted, in the working precision; CSR rows as they are."""
+        x = block.values
+        dtype = np.dtype(self.precision)
+        if self.blocks.sparse:
+            return x if x.dtype == dtype else x.astype(dtype)
+        if self.shift is None and self.offset is None and x.dtype == dtype:
+            return x
+        z = _buffer(scratch, x, dtype)
+        if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
+            np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
+        else:
+            np.copyto(z, x, casting="unsafe")
+            if self.shift is not None:
+                z -= self.shift.astype(dtype)
+        if self.offset is not None:
+            _take_off(z, x, self.offset[block.rows], dtype)
+        return z
+
+    def _right(self, V: Array) -> tuple[Array, Array | None]:
+        """Column scaling goes into V; what is left of the shift becomes a row to subtract."""
+        W = np.asarray(V, np.float64)
+        if self.col_scale is not None:
+            W = W * self.col_scale[:, None]
+        rest = self.shift if self.blocks.sparse else self.shift_low
+        if self.blocks.sparse and rest is not None and self.shift_low is not None:
+            rest = rest + self.shift_low
+        drop = None if rest is None else (rest @ W).astype(self.precision)
+        return np.ascontiguousarray(W, self.precision), drop
+
+    def _offsets(self, block: Block) -> Any:
+        return self.offset[block.rows] if self.blocks.sparse and self.offset is not None else None
+
+    def _finish(self, B: Any, block: Block, drop: Array | None, W: Array) -> Any:
+        if drop is not None:
+            B -= drop
+        if self.blocks.sparse and self.offset is not None:
+            B -= np.outer(self.offset[block.rows], W.sum(axis=0)).astype(B.dtype)
+        return B if self.row_scale is None else B * self.row_scale[block.rows, None].astype(B.dtype)
+
+    def _weighted(self, part: Any, block: Block) -> Any:
+        return part if self.row_scale is None else part * self.row_scale[block.rows, None].astype(part.dtype)
+
+    def _left(self, lanes: list[_Lane]) -> Array:
+        total = lanes[0].total
+        sums, tail = lanes[0].sums, lanes[0].tail
+        for lane in lanes[1:]:
+            total, sums, tail = total + lane.total, sums + lane.sums, tail + lane.tail
+        rest = self.shift if self.blocks.sparse else self.shift_low
+        if self.blocks.sparse and rest is not None and self.shift_low is not None:
+            rest = rest + self.shift_low
+        if rest is not None:
+            total = total - np.outer(rest, sums)
+        if self.blocks.sparse and self.offset is not None:
+            total = total - tail
+        if self.col_scale is not None:
+            total = total * self.col_scale[:, None]
+        return total.astype(self.precision, copy=False)
+
+
+class _Lane:
+    """Sums of one lane: Σ zᵀb, Σ b, and, while learning, Σwz and Σwz²."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        self.total, self.sums, self.tail = np.zeros((rows, width)), np.zeros(width), np.zeros(width)
+        self.m, self.q = np.zeros(rows), np.zeros(rows)
+        self.scratch: dict[str, Any] = {}
+
+    def add(self, product: Any, part: Any, offsets: Any) -> None:
+        self.total += product
+        self.sums += part.sum(axis=0, dtype=np.float64)
+        if offsets is not None:
+            self.tail += offsets @ part
+
+    def observe(self, rows: Any, w: NDArray[np.float64] | None) -> None:
+        weights = np.ones(rows.shape[0], rows.dtype) if w is None else w.astype(rows.dtype)
+        if isinstance(rows, np.ndarray):
+            self.m += weights @ rows
+            self.q += np.einsum("ij,ij,i->j", rows, rows, weights)
+        else:
+            squares = rows.copy()
+            squares.data *= rows.data
+            self.m += rows.T @ weights
+            self.q += squares.T @ weights
+
+
+def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A reused buffer for one block, in the memory order of the block so that copying runs along memory."""
+    order = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
+    held = scratch.get("rows")
+    if held is None or held.shape != x.shape or held.dtype != dtype:
+        scratch["rows"] = held = np.empty(x.shape, dtype, order=order)
+    return held
+
+
+def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
+    """``z = x − offset`` row by row, in the precision of x where that is wider."""
+    if x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize and x.dtype.itemsize > 2:
+        np.subtract(x, offset[:, None].astype(np.float64), out=z, casting="same_kind")
+    else:
+        z -= offset[:, None].astype(dtype)

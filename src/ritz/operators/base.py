@@ -1,0 +1,167 @@
+"""The operator contract: ``A`` (n×d) is known only by what it does to blocks of vectors.
+
+    matmat(V)   A V        (d×l) → (n×l)          normal(V)   AᵀA V      (d×l) → (d×l), one pass where it can
+    rmatmat(U)  Aᵀ U       (n×l) → (d×l)          gram(W)     WᵀAᵀA W    (d×p) → (p×p), one pass; W = I if absent
+
+Subclasses write ``_matmat`` and ``_rmatmat`` and, where one pass over the data does it, ``_normal`` and ``_gram``.
+The public methods check shapes and count calls once, for all. A solver sees nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ritz._core.arrays import Array, namespace
+from ritz._core.errors import InputError, MemoryLimitError
+
+__all__ = ["Calls", "Cost", "Operator"]
+
+#: ``to_dense`` refuses above this many bytes unless told otherwise.
+DENSE_BUDGET = 1 << 30
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one application costs: flops a column of the block, bytes read, passes over the data."""
+
+    flops: float
+    bytes: float
+    passes: float
+
+
+@dataclass
+class Calls:
+    """How often an operator was applied, and to how many columns in all."""
+
+    matmat: int = 0
+    rmatmat: int = 0
+    normal: int = 0
+    gram: int = 0
+    columns: int = 0
+
+
+class Operator(ABC):
+    """A linear map from R^d to R^n with its adjoint."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    #: whether A = Aᵀ
+    symmetric: bool = False
+
+    def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.shape = (int(shape[0]), int(shape[1]))
+        self.dtype = np.dtype(dtype)
+        self.calls = Calls()
+
+    # What a subclass writes.
+
+    @abstractmethod
+    def _matmat(self, V: Array) -> Array: ...
+
+    @abstractmethod
+    def _rmatmat(self, U: Array) -> Array: ...
+
+    def _normal(self, V: Array) -> Array:
+        return self._rmatmat(self._matmat(V))
+
+    def _gram(self, W: Array | None) -> Array:
+        B = self._matmat(np.eye(self.shape[1], dtype=self.dtype) if W is None else W)
+        return namespace(B).matrix_transpose(B) @ B
+
+    @abstractmethod
+    def symbol(self) -> str:
+        """The operator as algebra, for ``repr``, plans and reports."""
+
+    def cost(self) -> Cost:
+        """Cost of one ``matmat``, a column."""
+        return Cost(2.0 * self.shape[0] * self.shape[1], 0.0, 0.0)
+
+    def passes(self) -> int:
+        """Passes over the underlying data so far."""
+        return 0
+
+    def at(self, dtype: Any) -> Operator:
+        """The same operator computing in another precision, if it can; itself otherwise."""
+        return self
+
+    def inflation(self) -> float:
+        """‖·‖² by which the numbers that are rounded exceed ``A`` itself (a mean subtracted after the product)."""
+        return 0.0
+
+    # What everybody calls.
+
+    def matmat(self, V: Array) -> Array:
+        """``A V``."""
+        self._check(V, self.shape[1], "matmat")
+        self.calls.matmat += 1
+        self.calls.columns += V.shape[1]
+        return self._matmat(V)
+
+    def rmatmat(self, U: Array) -> Array:
+        """``Aᵀ U``."""
+        self._check(U, self.shape[0], "rmatmat")
+        self.calls.rmatmat += 1
+        self.calls.columns += U.shape[1]
+        return self._rmatmat(U)
+
+    def normal(self, V: Array) -> Array:
+        """``AᵀA V``."""
+        self._check(V, self.shape[1], "normal")
+        self.calls.normal += 1
+        self.calls.columns += V.shape[1]
+        return self._normal(V)
+
+    def gram(self, W: Array | None = None) -> Array:
+        """``WᵀAᵀA W``; ``AᵀA`` without W."""
+        if W is not None:
+            self._check(W, self.shape[1], "gram")
+        self.calls.gram += 1
+        return self._gram(W)
+
+    def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
+        """The matrix itself; refused above ``budget`` bytes."""
+        size = self.shape[0] * self.shape[1] * 8
+        if size > budget:
+            raise MemoryLimitError(
+                f"a dense copy of this operator must fit into {budget:,} bytes",
+                received=f"{self.shape[0]:,} × {self.shape[1]:,}, {size:,} bytes",
+                hint="use matmat, or raise the budget: to_dense(budget=…)",
+            )
+        return self._matmat(np.eye(self.shape[1], dtype=self.dtype))
+
+    def _check(self, V: Array, rows: int, verb: str) -> None:
+        if V.ndim != 2 or V.shape[0] != rows:
+            raise InputError(
+                f"{verb} of {self.symbol()} ({self.shape[0]}×{self.shape[1]}) takes a block of {rows} rows",
+                received=f"shape {tuple(V.shape)}",
+                hint="pass a two-dimensional array; a single vector is a block of one column",
+            )
+
+    # Algebra. Combinators live in modules that import this one, hence the registry.
+
+    @property
+    def T(self) -> Operator:
+        """The adjoint."""
+        if self.symmetric:
+            return self
+        return self._combinators["transpose"](self)
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Operator):
+            return self._combinators["product"](self, other)
+        return self.matmat(other[:, None])[:, 0] if other.ndim == 1 else self.matmat(other)
+
+    def __add__(self, other: Operator) -> Operator:
+        return self._combinators["sum"](self, other)
+
+    def __sub__(self, other: Operator) -> Operator:
+        return self._combinators["sum"](self, other, -1.0)
+
+    def __repr__(self) -> str:
+        return f"{self.symbol()}  ({self.shape[0]}×{self.shape[1]}, {self.dtype})"
+
+    _combinators: dict[str, Any] = {}

@@ -1,0 +1,131 @@
+"""Operators on rows whose products fuse into one affine pass (see ``affine.py``).
+
+A wrapper (centred, scaled, weighted) asks what it wraps for its frame and adds to it. If there is a frame, products
+are one blocked pass over the rows; if not (a sum, a foreign operator), the wrapper works algebraically.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ritz._core.arrays import Array
+from ritz.data.moments import Moments
+from ritz.data.statistics import Statistics
+from ritz.operators.affine import Affine
+from ritz.operators.base import Cost, Operator
+
+__all__ = ["Framed", "Tally", "Wrapper"]
+
+
+class Tally:
+    """Passes over one table, shared by all operators on it."""
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+
+class Framed(Operator):
+    """An operator that may have an affine frame."""
+
+    tally: Tally
+
+    @abstractmethod
+    def _frame(self) -> Affine | None: ...
+
+    @abstractmethod
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        """Moment state, column scale and whether centred, if one pass over the rows gives them all."""
+
+    def _learner(self) -> Statistics | None:
+        """The statistics that the next pass could learn on its way, if it may."""
+        return None
+
+    @cached_property
+    def affine(self) -> Affine | None:
+        """The fused pass, resolved when first used."""
+        return self._frame()
+
+    def _plain(self, V: Array, adjoint: bool) -> Array:
+        raise NotImplementedError
+
+    def _matmat(self, V: Array) -> Array:
+        if self.affine is None:
+            return self._plain(V, adjoint=False)
+        self.tally.passes += 1
+        return self.affine.matmat(V)
+
+    def _rmatmat(self, U: Array) -> Array:
+        if self.affine is None:
+            return self._plain(U, adjoint=True)
+        self.tally.passes += 1
+        return self.affine.rmatmat(U)
+
+    def _normal(self, V: Array) -> Array:
+        if self.affine is None:
+            return super()._normal(V)
+        self.tally.passes += 1
+        return self.affine.normal(V)
+
+    def _gram(self, W: Array | None) -> Array:
+        state = self._moments() if W is None else None
+        if state is not None:
+            return _gram_of(*state)
+        if self.affine is None:
+            return super()._gram(W)
+        self.tally.passes += 1
+        return self.affine.gram(W)
+
+    def gram_noise(self) -> float:
+        """Measured rounding ‖computed − exact Gram‖₂ of float32 products; 0 where float64 was used."""
+        state = self._moments()
+        if state is None:
+            return 0.0
+        moments, scale, _ = state
+        largest = 1.0 if scale is None else float(np.max(scale * moments.unit)) ** 2
+        return moments.noise * (largest if scale is not None else moments.unit**2)
+
+    def passes(self) -> int:
+        return self.tally.passes
+
+    def cost(self) -> Cost:
+        frame = self.affine
+        if frame is None:
+            return super().cost()
+        return Cost(2.0 * frame.blocks.stored, float(frame.blocks.nbytes), 1.0)
+
+    def inflation(self) -> float:
+        frame = self.affine
+        if frame is None or not frame.blocks.sparse or frame.shift is None:
+            return 0.0
+        mean = frame.shift if frame.col_scale is None else frame.shift * frame.col_scale
+        mass = float(frame.shape[0]) if frame.row_scale is None else float(np.sum(frame.row_scale**2))
+        return mass * float(mean @ mean)
+
+
+class Wrapper(Framed):
+    """A framed operator around another one."""
+
+    def __init__(self, inner: Operator, shape: tuple[int, int] | None = None) -> None:
+        super().__init__(shape or inner.shape, inner.dtype)
+        self.inner = inner
+        self.tally = inner.tally if isinstance(inner, Framed) else Tally()
+
+    def _inner_frame(self) -> Affine | None:
+        return self.inner.affine if isinstance(self.inner, Framed) else None
+
+    def _inner_moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        return self.inner._moments() if isinstance(self.inner, Framed) else None
+
+    def passes(self) -> int:
+        return self.inner.passes()
+
+
+def _gram_of(moments: Moments, scale: Any, centered: bool) -> Array:
+    """``D_c (scatter or second moment) D_c`` in true units."""
+    G = moments.scatter if centered else moments.second_moment()
+    c = np.full(moments.d, moments.unit) if scale is None else scale * moments.unit
+    return G if bool(np.all(c == 1)) else G * c[:, None] * c

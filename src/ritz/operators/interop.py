@@ -1,0 +1,66 @@
+"""Interop with ``scipy.sparse.linalg.LinearOperator``, both ways.
+
+    as_operator(obj)              arrays, sparse matrices and LinearOperators become operators
+    to_linear_operator(A)         an operator for SciPy's solvers (svds, eigsh, lsqr)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from ritz._core.arrays import Array
+from ritz._core.errors import InputError
+from ritz.operators.base import Operator
+from ritz.operators.matrix import Dense, Sparse
+
+__all__ = ["FromLinearOperator", "as_operator", "to_linear_operator"]
+
+
+class FromLinearOperator(Operator):
+    """A SciPy LinearOperator as an operator."""
+
+    def __init__(self, foreign: Any, symbol: str = "L") -> None:
+        super().__init__(foreign.shape, foreign.dtype if foreign.dtype is not None else np.float64)
+        self.foreign, self._symbol = foreign, symbol
+
+    def _matmat(self, V: Array) -> Array:
+        return np.asarray(self.foreign.matmat(V))
+
+    def _rmatmat(self, U: Array) -> Array:
+        return np.asarray(self.foreign.rmatmat(U))
+
+    def symbol(self) -> str:
+        return self._symbol
+
+
+def as_operator(obj: Any) -> Operator:
+    """An operator from an operator, an array, a sparse matrix or a LinearOperator."""
+    if isinstance(obj, Operator):
+        return obj
+    if isinstance(obj, LinearOperator):
+        return FromLinearOperator(obj)
+    if sp.issparse(obj):
+        return Sparse(obj.tocsr())
+    if isinstance(obj, np.ndarray) and obj.ndim == 2:
+        return Dense(obj)
+    raise InputError(
+        "an operator is made from a 2-D array, a sparse matrix or a scipy LinearOperator",
+        received=type(obj).__name__,
+        hint="wrap it: scipy.sparse.linalg.LinearOperator(shape, matmat=…, rmatmat=…)",
+    )
+
+
+def to_linear_operator(A: Operator) -> Any:
+    """``A`` for SciPy's iterative solvers."""
+
+    def vector(v: Any) -> Any:
+        return A.matmat(np.reshape(v, (-1, 1)))[:, 0]
+
+    def adjoint(u: Any) -> Any:
+        return A.rmatmat(np.reshape(u, (-1, 1)))[:, 0]
+
+    return LinearOperator(A.shape, matvec=vector, rmatvec=adjoint, matmat=A.matmat, rmatmat=A.rmatmat, dtype=A.dtype)

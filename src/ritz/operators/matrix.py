@@ -1,0 +1,78 @@
+"""Matrices in memory: Dense and Sparse rows, and the identity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz._core.arrays import Array
+from ritz.data.blocks import MemoryBlocks
+from ritz.data.moments import Moments
+from ritz.data.statistics import Statistics
+from ritz.operators.affine import Affine
+from ritz.operators.base import Cost, Operator
+from ritz.operators.framed import Framed, Tally
+
+__all__ = ["Dense", "Identity", "Rows", "Sparse"]
+
+
+class Rows(Framed):
+    """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
+
+    def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
+        blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
+        super().__init__(blocks.shape, precision)
+        self.X = X
+        self.blocks, self.precision = blocks, np.dtype(precision).type
+        self.statistics = statistics or Statistics(blocks)
+        self.tally = Tally()
+
+    def _frame(self) -> Affine:
+        return Affine(self.blocks, precision=self.precision)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        stats = self.statistics
+        if stats.weights is not None:
+            return None
+        before = stats.passes
+        moments = stats.moments
+        self.tally.passes += stats.passes - before
+        return moments, None, False
+
+    def at(self, dtype: Any) -> Rows:
+        other = type(self)(self.X, self.statistics, dtype)
+        other.tally = self.tally
+        return other
+
+    def symbol(self) -> str:
+        return "X"
+
+
+class Dense(Rows):
+    """A dense matrix ``X`` (n×d) of any real dtype, read only, never copied."""
+
+
+class Sparse(Rows):
+    """A CSR matrix ``X`` (n×d), never densified."""
+
+
+class Identity(Operator):
+    """``I`` (d×d)."""
+
+    symmetric = True
+
+    def __init__(self, d: int, dtype: Any = np.float64) -> None:
+        super().__init__((d, d), dtype)
+
+    def _matmat(self, V: Array) -> Array:
+        return V
+
+    def _rmatmat(self, U: Array) -> Array:
+        return U
+
+    def cost(self) -> Cost:
+        return Cost(0.0, 0.0, 0.0)
+
+    def symbol(self) -> str:
+        return "I"

@@ -1,0 +1,117 @@
+"""Diagonal factors: columns ``A D_σ⁻¹`` (Scaled) and rows ``D_w^½ A`` (Weighted)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ritz._core.arrays import Array
+from ritz.data.moments import Moments
+from ritz.data.statistics import Statistics
+from ritz.operators.affine import Affine
+from ritz.operators.base import Operator
+from ritz.operators.framed import Framed, Wrapper
+
+__all__ = ["Scaled", "Weighted"]
+
+
+class Scaled(Wrapper):
+    """``A D_σ⁻¹``: every column divided by its scale, given or computed when first needed."""
+
+    def __init__(self, inner: Operator, scale: Any | Callable[[], Any], name: str = "D_σ⁻¹") -> None:
+        super().__init__(inner)
+        self._given, self._name = scale, name
+
+    @property
+    def scale(self) -> np.ndarray:
+        """The divisors σ, (d,)."""
+        value = self._given() if callable(self._given) else self._given
+        return np.broadcast_to(np.asarray(value, np.float64), (self.shape[1],))
+
+    def _frame(self) -> Affine | None:
+        frame = self._inner_frame()
+        if frame is None:
+            return None
+        factor = 1 / self.scale
+        return replace(frame, col_scale=factor if frame.col_scale is None else frame.col_scale * factor)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        state = self._inner_moments()
+        if state is None:
+            return None
+        factor = 1 / self.scale
+        return state[0], factor if state[1] is None else state[1] * factor, state[2]
+
+    def _normal(self, V: Array) -> Array:
+        if isinstance(self.inner, Framed) and self.inner._learner() is not None and not callable(self._given):
+            return self.inner.normal(V / self.scale[:, None]) / self.scale[:, None]
+        return super()._normal(V)
+
+    def _plain(self, V: Array, adjoint: bool) -> Array:
+        scale = self.scale[:, None]
+        return self.inner.rmatmat(V) / scale if adjoint else self.inner.matmat(V / scale)
+
+    def at(self, dtype: Any) -> Scaled:
+        return Scaled(self.inner.at(dtype), self._given, self._name)
+
+    def symbol(self) -> str:
+        return f"{self.inner.symbol()} {self._name}"
+
+
+class Weighted(Wrapper):
+    """``D_w^½ A``: row i multiplied by √wᵢ, so that AᵀA sums over frequencies."""
+
+    def __init__(self, inner: Operator, weights: Any) -> None:
+        super().__init__(inner)
+        self.weights = np.asarray(weights, np.float64)
+        self._root = np.sqrt(self.weights)
+
+    def _frame(self) -> Affine | None:
+        frame = self._inner_frame()
+        if frame is None:
+            return None
+        return replace(frame, row_scale=self._root if frame.row_scale is None else frame.row_scale * self._root)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        # The state counts rows by the weights of its own statistics: they must be these.
+        stats = _statistics(self.inner)
+        if stats is None or stats.weights is None or not np.array_equal(stats.weights, self.weights):
+            return None
+        inner = self.inner
+        while isinstance(inner, Scaled):
+            inner = inner.inner
+        if isinstance(inner, Framed) and isinstance(getattr(inner, "statistics", None), Statistics):
+            before = stats.passes
+            moments = stats.moments
+            self.tally.passes += stats.passes - before
+            return _rescaled(self.inner, moments, centered=False)
+        return self._inner_moments()
+
+    def _plain(self, V: Array, adjoint: bool) -> Array:
+        root = self._root[:, None]
+        return self.inner.rmatmat(V * root) if adjoint else self.inner.matmat(V) * root
+
+    def at(self, dtype: Any) -> Weighted:
+        return Weighted(self.inner.at(dtype), self.weights)
+
+    def symbol(self) -> str:
+        return f"D_w^½ {self.inner.symbol()}"
+
+
+def _statistics(operator: Operator) -> Statistics | None:
+    """The statistics of the rows below the wrappers."""
+    while isinstance(operator, Wrapper):
+        operator = operator.inner
+    held = getattr(operator, "statistics", None)
+    return held if isinstance(held, Statistics) else None
+
+
+def _rescaled(operator: Operator, moments: Moments, centered: bool) -> tuple[Moments, np.ndarray | None, bool]:
+    factor: np.ndarray | None = None
+    while isinstance(operator, Scaled):
+        factor = 1 / operator.scale if factor is None else factor / operator.scale
+        operator = operator.inner
+    return moments, factor, centered
