@@ -1,0 +1,51 @@
+"""What proves Ritz right: matrices of known spectrum, true eigenvalues, angles, the check of certificates.
+
+    spectra   matrices with a prescribed spectrum, and hostile ones
+    known     matrices whose stored entries have an exactly known spectrum
+    truth     eigenvalues of the stored entries in high precision, with a proof
+    angles    principal angles; comparison cluster by cluster
+    certify   `python -m ritz.testing.certify`: thousands of fits against the truth
+
+Names load on first use; `truth` and `certify` need python-flint.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_NAMES = {
+    "HOSTILE": "spectra",
+    "KINDS": "spectra",
+    "Comparison": "angles",
+    "Eigenvalue": "known",
+    "Known": "known",
+    "Truth": "truth",
+    "clusters": "angles",
+    "compare": "angles",
+    "hostile": "spectra",
+    "incidence": "known",
+    "known_hadamard": "known",
+    "known_sparse": "known",
+    "known_truth": "truth",
+    "largest_sine": "angles",
+    "matrix": "spectra",
+    "principal_sines": "angles",
+    "sparse_matrix": "spectra",
+    "spectrum": "spectra",
+    "true_eigenvalues": "truth",
+    "true_rows": "truth",
+    "true_spectrum": "truth",
+}
+
+__all__ = sorted(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(f"ritz.testing.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'ritz.testing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
