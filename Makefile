@@ -40,11 +40,12 @@ certify: $(READY)  ## the whole truth test: every solver on thousands of problem
 docs: $(VENV)/.ready-docs  ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
-# The lower bounds of pyproject.toml, taken literally.
+# The lower bounds of pyproject.toml, taken literally, for what Ritz uses and for the data frames it accepts.
 oldest: $(READY)  ## all tests with the oldest versions that pyproject.toml allows
 	@mkdir -p build
-	$(PY) -c "import tomllib; d = tomllib.load(open('pyproject.toml', 'rb')); \
-	print(*(x.replace('>=', '==') for x in d['project']['dependencies']), sep='\n')" > build/oldest.txt
+	$(PY) -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	frames = [x for x in p['optional-dependencies']['test'] if x.startswith(('pandas', 'polars'))]; \
+	print(*(x.replace('>=', '==') for x in p['dependencies'] + frames), sep='\n')" > build/oldest.txt
 	test -x build/oldest/bin/python || $(PYTHON) -m venv build/oldest
 	build/oldest/bin/python -m pip install -q -e '.[test]' -c build/oldest.txt
 	build/oldest/bin/python -m pytest -n $(JOBS)
