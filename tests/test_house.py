@@ -37,7 +37,7 @@ def test_public_names_are_sorted_and_single():
 
 def test_nothing_public_is_left_unlisted():
     test_every_public_name_can_be_imported()  # what those imports bring along would stand out now
-    layers = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    layers = {path.name for path in SOURCE.iterdir() if path.is_dir()}
     own = {"annotations", "importlib", "logging", "TYPE_CHECKING"}
     public = {name for name in vars(ritz) if not name.startswith("_")}
     assert public - layers - own == set(ritz.__all__) - layers
@@ -62,6 +62,11 @@ def test_every_name_that_a_package_lists_is_there(path: Path):
     package = importlib.import_module(f"ritz.{path.parent.name}")
     missing = [name for name in getattr(package, "__all__", []) if not hasattr(package, name)]
     assert not missing
+
+
+def test_every_folder_is_a_package():  # a folder without __init__.py is left out of the wheel
+    folders = {path.parent for path in SOURCE.rglob("*.py")}
+    assert not [folder.name for folder in folders if not (folder / "__init__.py").is_file()]
 
 
 def test_the_logger_is_silent_until_asked():
