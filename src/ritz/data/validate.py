@@ -19,6 +19,7 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz.data.finite import require_finite
 from ritz.data.frames import frame_to_rows, is_frame, is_missing
+from ritz.data.table import Table
 from ritz.data.weights import validate_weights
 from ritz.data.words import cut, describe
 
@@ -56,6 +57,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         "copy": False,
     }
     try:
+        if isinstance(X, Table):
+            return _native(check_array(_from_table(estimator, X, reset), estimator=estimator, **options))
         if is_frame(X):
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
             validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -66,6 +69,23 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         raise
     except (ValueError, TypeError) as error:
         raise _translated(error, X) from error
+
+
+def _from_table(estimator: Any, table: Table, reset: bool) -> np.ndarray:
+    """Choose the numeric columns in ``fit``, and the same columns by name afterwards."""
+    if not reset and hasattr(estimator, "feature_names_in_"):
+        return table.select(list(estimator.feature_names_in_))
+    rows, names = table.numeric()
+    if reset:
+        estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.asarray(names, dtype=object)
+    elif rows.shape[1] != estimator.n_features_in_:
+        raise InputError(
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input",
+            received=repr(table),
+            hint="fit on a table or a frame, so that columns can be found by name",
+        )
+    return rows
 
 
 def _plain(X: Any) -> Any:
