@@ -1,0 +1,206 @@
+"""Thousands of fits against the truth: ``python -m ritz.testing.certify [--all] [--count N] [--seed S]``.
+
+    problem = (case, solver);    violation = a claim of ``certificate_`` that the true spectrum refutes
+
+The truth of a matrix is computed once and serves all solvers. A certified enclosure may never fail, also when
+its label holds only with probability 1 − 1e-9. Estimates (the sketch) say that they are: their misses are
+counted and compared with the share that they state. The exit status is 1 if there is any violation.
+
+    --case I --solver NAME     one problem again, with its findings
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import RitzError
+from ritz.testing.certify_cases import SOLVERS, Case, cases
+from ritz.testing.certify_checks import Finding, Subject, examine, misses, ratios
+
+__all__ = ["Record", "main", "run_case", "summarise"]
+
+ALL = 2240
+FEW = 210
+
+
+@dataclass(frozen=True)
+class Record:
+    """What became of one problem."""
+
+    number: int
+    case: Case
+    solver: str
+    outcome: str  # fitted, refused, failed
+    findings: tuple[Finding, ...] = ()
+    tightness: tuple[float, ...] = ()
+    components: int = 0
+    labelled: int = 0
+    converged: bool = False
+    estimate: bool = False
+    missed: int = 0
+    stated: float = 1.0
+    seconds: float = 0.0
+    words: str = ""
+
+
+@dataclass
+class Tally:
+    """The line of one solver."""
+
+    problems: int = 0
+    refused: int = 0
+    violations: int = 0
+    components: int = 0
+    labelled: int = 0
+    converged: int = 0
+    missed: int = 0
+    estimated: int = 0
+    seconds: float = 0.0
+    tightness: list[float] = field(default_factory=list)
+
+
+def run_case(number: int, case: Case, solvers: Iterable[str] = SOLVERS) -> list[Record]:
+    """Fit one case with every solver and hold the answers against its truth."""
+    X, truth = case.data(), case.truth()
+    return [_run(number, case, solver, X, truth) for solver in solvers]
+
+
+def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
+    weights = case.weights(X.shape[0])
+    options = {} if weights is None else {"sample_weight": weights}
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = case.estimator(solver).fit(X, **options)
+            certificate = model.certificate_
+    except RitzError as error:
+        return Record(number, case, solver, "refused", words=str(error).splitlines()[0])
+    except Exception as error:  # noqa: BLE001  any other exception is a defect to report
+        words = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Record(number, case, solver, "failed", (Finding("error", -1, words),), words=words)
+    seconds = time.perf_counter() - start
+    subject = Subject(case, solver, model, X, truth)
+    findings = tuple(examine(subject))
+    estimate = certificate.kind == "estimate"
+    return Record(
+        number,
+        case,
+        solver,
+        "fitted",
+        findings,
+        tuple(ratios(subject)),
+        components=len(certificate.values),
+        labelled=int(np.sum(certificate.labelled)),
+        converged=bool(certificate.converged),
+        estimate=estimate,
+        missed=len(misses(subject)) if estimate else 0,
+        stated=float(certificate.probability),
+        seconds=seconds,
+    )
+
+
+def summarise(records: Sequence[Record]) -> tuple[str, int]:
+    """The table, and the number of violations."""
+    tallies: dict[str, Tally] = {}
+    for r in records:
+        t = tallies.setdefault(r.solver, Tally())
+        t.problems += 1
+        t.refused += r.outcome == "refused"
+        t.violations += bool(r.findings)
+        t.components += r.components
+        t.labelled += r.labelled
+        t.converged += r.converged
+        t.missed += r.missed
+        t.estimated += r.components if r.estimate else 0
+        t.seconds += r.seconds
+        t.tightness += r.tightness
+    head = f"{'solver':<10}{'problems':>9}{'refused':>8}{'violations':>11}{'converged':>10}"
+    lines = [head + f"{'labelled':>9}{'width/error':>12}{'missed estimates':>18}{'seconds':>9}"]
+    for name, t in tallies.items():
+        share = t.labelled / t.components if t.components else 0.0
+        tight = float(np.median(t.tightness)) if t.tightness else float("nan")
+        estimates = f"{t.missed}/{t.estimated}" if t.estimated else "-"
+        line = f"{name:<10}{t.problems:>9}{t.refused:>8}{t.violations:>11}{t.converged:>10}"
+        lines.append(line + f"{share:>9.0%}{tight:>12.3g}{estimates:>18}{t.seconds:>9.1f}")
+    violations = sum(t.violations for t in tallies.values())
+    lines.append(f"{'all':<10}{len(records):>9}{sum(t.refused for t in tallies.values()):>8}{violations:>11}")
+    return "\n".join(lines), violations + _estimates_too_bold(records)
+
+
+def _estimates_too_bold(records: Sequence[Record]) -> int:
+    """1 if estimates missed more often than they said they would (five standard deviations), else 0."""
+    bold = [r for r in records if r.estimate]
+    expected = sum((1 - r.stated) * r.components for r in bold)
+    variance = sum(r.stated * (1 - r.stated) * r.components**2 for r in bold)
+    return int(sum(r.missed for r in bold) > expected + 5 * variance**0.5)
+
+
+def _worst(records: Sequence[Record], seed: int, limit: int) -> list[str]:
+    """Findings, the simplest cases first."""
+    bad = sorted((r for r in records if r.findings), key=lambda r: r.case.n * r.case.d)
+    lines = []
+    for r in bad[:limit]:
+        lines.append(f"\n--seed {seed} --case {r.number} --solver {r.solver}    {r.case}")
+        lines += [f"    {f.check:<10} component {f.component}: {f.words}" for f in r.findings[:3]]
+    if len(bad) > limit:
+        lines.append(f"\nand {len(bad) - limit} more")
+    refused = {f"{r.solver}: {r.words}" for r in records if r.outcome == "refused"}
+    return lines + [f"refused    {words}" for words in sorted(refused)[:limit]]
+
+
+def _many(numbered: list[tuple[int, Case]], solvers: Sequence[str], workers: int) -> list[Record]:
+    if workers == 1:
+        return [record for number, case in numbered for record in run_case(number, case, solvers)]
+    # One thread a process: two processes with two threads each would run slower on two cores.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        numbers, chosen = zip(*numbered, strict=True)
+        results = pool.map(run_case, numbers, chosen, [tuple(solvers)] * len(numbered), chunksize=2)
+        return [record for records in results for record in records]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the problems, print the table and the violations, return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m ritz.testing.certify", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--all", action="store_true", help=f"{ALL} problems instead of {FEW}")
+    parser.add_argument("--count", type=int, help="how many problems")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--case", type=int, help="only the case of this number")
+    parser.add_argument("--solver", choices=SOLVERS, help="only this solver")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--show", type=int, default=20, help="how many violations to print")
+    options = parser.parse_args(arguments)
+    solvers = [options.solver] if options.solver else list(SOLVERS)
+    if options.case is not None:
+        numbered = list(islice(enumerate(cases(options.seed)), options.case, options.case + 1))
+    else:
+        count = options.count or (ALL if options.all else FEW)
+        numbered = list(islice(enumerate(cases(options.seed)), -(-count // len(solvers))))
+    start = time.perf_counter()
+    records = _many(numbered, solvers, 1 if len(numbered) == 1 else options.workers)
+    table, violations = summarise(records)
+    print(table)
+    print("\n".join(_worst(records, options.seed, options.show)))
+    print(f"\n{len(numbered)} matrices, {len(records)} problems, {violations} violations, ", end="")
+    print(f"{time.perf_counter() - start:.0f} s; width/error is the median of half-widths over true errors")
+    return int(violations > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,256 @@
+"""What a certificate claims, held against the truth: every claim is one small function that yields findings.
+
+    enclosure    labelled: lowerᵢ ≤ λᵢ ≤ upperᵢ; unlabelled: some λⱼ lies between
+    width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁
+    residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
+    angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine
+    direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
+    total        the trace;   basis    ‖VVᵀ − I‖;   names    σ², variance and ratio say the same
+
+    total, basis, names    the trace; ‖VVᵀ − I‖; σ, variances and ratios are one spectrum
+made in extended precision and allow for the rounding of the stored vectors, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ritz.testing.angles import largest_sine
+from ritz.testing.certify_cases import Case
+from ritz.testing.truth import Truth, precision, true_rows
+
+__all__ = ["DIRECT", "Finding", "Subject", "examine", "misses", "ratios"]
+
+Array = np.ndarray[Any, Any]
+DIRECT = ("svd", "moments")
+WIDTH = 1000.0  # allowance of the width, in u·λ₁
+DIRECT_ERROR = 100.0  # promise of the direct routes, in u·σ₁
+EXTENDED_ENTRIES = 400_000  # beyond this many entries residuals are taken in float64
+BITS = 400
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim that does not hold."""
+
+    check: str
+    component: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted model beside what it should have found."""
+
+    case: Case
+    solver: str
+    model: Any
+    X: Any
+    truth: Truth
+
+    @property
+    def certificate(self) -> Any:
+        """The claims."""
+        return self.model.certificate_
+
+    @property
+    def vectors(self) -> Array:
+        """(d, k) components as stored, in extended precision."""
+        return np.asarray(self.model.components_, dtype=np.longdouble).T
+
+    @property
+    def top(self) -> float:
+        """λ₁."""
+        return float(self.truth.values[0])
+
+    @property
+    def roundoff(self) -> float:
+        """u of the path that the certificate states."""
+        return float(self.certificate.unit_roundoff)
+
+    @property
+    def stored(self) -> float:
+        """u of the type that the components are stored in."""
+        return float(np.finfo(np.asarray(self.model.components_).dtype).eps) / 2
+
+
+def examine(subject: Subject) -> list[Finding]:
+    """All findings of all checks."""
+    certificate = subject.certificate
+    k = len(certificate.values)
+    if k != np.shape(subject.model.components_)[0] or k > len(subject.truth.eigenvalues):
+        return [Finding("shape", k, f"{k} values, components {np.shape(subject.model.components_)}")]
+    arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
+    if not all(np.all(np.isfinite(a)) for a in arrays):
+        return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
+    checks = (_order, _width, _residual, _angle, _direct, _total, _basis, _names)
+    findings = [finding for check in checks for finding in check(subject)]
+    return findings if certificate.kind == "estimate" else [*misses(subject), *findings]
+
+
+def misses(subject: Subject) -> list[Finding]:
+    """Intervals that do not hold what they claim to hold."""
+    certificate, balls = subject.certificate, subject.truth.eigenvalues
+    found = []
+    with precision(BITS):
+        for i, (low, high) in enumerate(zip(certificate.lower, certificate.upper, strict=True)):
+            low, high = float(low), float(high)
+            if certificate.labelled[i]:
+                inside = not (balls[i] < low or balls[i] > high)
+            else:
+                # a wide matrix has further eigenvalues that are zero
+                more = subject.X.shape[1] > len(balls) and low <= 0
+                inside = more or any(not (ball < low or ball > high) for ball in balls)
+            if not inside:
+                label = "labelled" if certificate.labelled[i] else "unlabelled"
+                value = float(balls[i].mid())
+                share = max(low - value, value - high) / subject.top if subject.top else np.inf
+                words = f"{label} [{low!r}, {high!r}] misses λ={value!r} by {share:.2g}·λ₁"
+                found.append(Finding("enclosure", i, words))
+    return found
+
+
+def _order(subject: Subject) -> Iterator[Finding]:
+    c = subject.certificate
+    if np.any(np.diff(c.values) > 0):
+        yield Finding("order", int(np.argmax(np.diff(c.values) > 0)), f"values do not decrease: {c.values}")
+    for i in np.flatnonzero((c.lower > c.values) | (c.values > c.upper)):
+        yield Finding("order", int(i), f"value {c.values[i]!r} outside [{c.lower[i]!r}, {c.upper[i]!r}]")
+
+
+def _width(subject: Subject) -> Iterator[Finding]:
+    c = subject.certificate
+    if c.kind == "estimate":
+        return
+    allowed = 4 * np.asarray(c.residuals) + WIDTH * subject.roundoff * subject.top
+    width = np.asarray(c.upper) - np.asarray(c.lower)
+    for i in np.flatnonzero(width > allowed * (1 + 1e-9)):
+        words = f"width {width[i]:.3g} > {allowed[i]:.3g} = 4·{c.residuals[i]:.3g} + {WIDTH:g}·u·λ₁"
+        yield Finding("width", int(i), words)
+
+
+def _residual(subject: Subject) -> Iterator[Finding]:
+    c, case = subject.certificate, subject.case
+    if subject.top == 0:
+        return
+    true, noise = true_residuals(subject)
+    slack = WIDTH * subject.roundoff * subject.top + 4 * subject.stored * subject.top + noise
+    for i in np.flatnonzero(true > 1.01 * np.asarray(c.residuals) + slack):
+        words = f"true residual {true[i]:.3g} above the reported {c.residuals[i]:.3g} + {slack:.3g}"
+        yield Finding("residual", int(i), words)
+    if c.converged and c.kind != "estimate" and case.tol > 0:
+        goal = case.tol * float(c.values[0]) + slack
+        for i in np.flatnonzero(true > goal):
+            yield Finding(
+                "tol", int(i), f"tol={case.tol:g} reported as reached; residual {true[i]:.3g} > {goal:.3g}"
+            )
+
+
+def true_residuals(subject: Subject) -> tuple[Array, float]:
+    """‖Mv − θv‖ of the stored pairs, and how far rounding may have moved it."""
+    case, X = subject.case, subject.X
+    V, theta = subject.vectors, np.asarray(subject.certificate.values, np.longdouble)
+    if X.shape[0] * X.shape[1] <= EXTENDED_ENTRIES:
+        options = {"center": case.center, "scale": case.scale, "weights": case.weights(X.shape[0])}
+        A = true_rows(X, **options)
+        unit = np.longdouble(2.0) ** np.round(np.log2(np.longdouble(subject.top)) / 2)
+        A = A / unit  # squares of 1e±300 leave even the extended range once multiplied
+        R = A.T @ (A @ V) - V * (theta / unit**2)
+        return np.sqrt(np.sum(R * R, axis=0)).astype(float) * float(unit**2), 1e-17 * subject.top
+    Y, W = X.astype(np.float64), V.astype(np.float64)
+    P = Y @ W
+    if case.center:
+        mean = np.asarray(Y.mean(axis=0)).ravel()
+        P = P - mean @ W
+    R = Y.T @ P - W * theta.astype(np.float64)
+    if case.center:
+        R = R - np.outer(mean, P.sum(axis=0))
+    return np.sqrt(np.sum(R * R, axis=0)), 1e-13 * subject.top
+
+
+def _angle(subject: Subject) -> Iterator[Finding]:
+    c, truth = subject.certificate, subject.truth
+    if truth.vectors is None or c.kind == "estimate":
+        return
+    values = truth.values
+    extended = float(np.finfo(np.longdouble).eps)
+    for i, bound in enumerate(np.asarray(c.angles, dtype=float)):
+        if not bound < 1 or not c.labelled[i]:
+            continue
+        # λᵢ with everything that cannot be told from it even in the truth
+        space = np.flatnonzero(np.abs(values - values[i]) <= 1e-25 * subject.top)
+        V = truth.vectors[:, space]
+        if np.isnan(V).any():
+            continue
+        sine = largest_sine(V, subject.vectors[:, [i]])
+        slack = 2 * subject.stored + 1e3 * extended
+        if sine > bound + slack:
+            yield Finding("angle", i, f"sine {sine:.3g} above the bound {bound:.3g} + {slack:.2g}")
+
+
+def _direct(subject: Subject) -> Iterator[Finding]:
+    if subject.solver not in DIRECT:
+        return
+    model, balls = subject.model, subject.truth.eigenvalues
+    computed = np.asarray(model.singular_values_)
+    u = float(np.finfo(computed.dtype).eps) / 2
+    with precision(BITS):
+        top = balls[0].nonnegative_part().sqrt().mid()
+        for i, value in enumerate(computed):
+            error = abs(type(top)(float(value)) - balls[i].nonnegative_part().sqrt().mid())
+            if error > DIRECT_ERROR * u * top:
+                sigma = float(balls[i].nonnegative_part().mid().sqrt())
+                words = f"σ̂={float(value)!r}, σ={sigma!r}: {float(error / (u * top)):.3g}·u·σ₁"
+                yield Finding("direct", i, words)
+
+
+def _total(subject: Subject) -> Iterator[Finding]:
+    total, true = float(subject.certificate.total), float(subject.truth.total)
+    if abs(total - true) > WIDTH * subject.roundoff * true:
+        yield Finding("total", -1, f"total {total!r}, true {true!r}")
+
+
+def _basis(subject: Subject) -> Iterator[Finding]:
+    V = subject.vectors
+    defect = float(np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0))
+    reported = float(subject.certificate.orthogonality)
+    if defect > reported + 4 * subject.stored:
+        yield Finding("basis", -1, f"orthogonality defect {defect:.3g}, reported {reported:.3g}")
+    if defect > WIDTH * subject.stored:
+        yield Finding("basis", -1, f"orthogonality defect {defect:.3g} is large")
+
+
+def _names(subject: Subject) -> Iterator[Finding]:
+    """explained_variance_, its ratio and singular_values_ are one spectrum."""
+    model, values = subject.model, np.asarray(subject.certificate.values, dtype=float)
+    top = max(subject.top, np.finfo(float).tiny)
+    rtol = 8 * float(np.finfo(np.asarray(model.singular_values_).dtype).eps)
+    sigma = np.sqrt(np.maximum(values, 0))
+    if np.any(np.abs(model.singular_values_ - sigma) > rtol * np.sqrt(top)):
+        yield Finding("names", -1, f"singular_values_ {model.singular_values_} but √values {sigma}")
+    if subject.case.method != "PCA":
+        return
+    weights = subject.case.weights(subject.X.shape[0])
+    divisor = (subject.X.shape[0] if weights is None else float(np.sum(weights))) - 1
+    variances = np.asarray(model.explained_variance_, dtype=float) * divisor
+    if np.any(np.abs(variances - values) > rtol * top):
+        yield Finding("names", -1, f"explained_variance_·{divisor:g} {variances} but {values}")
+    true = float(subject.truth.total)
+    if true > 0 and np.any(np.abs(model.explained_variance_ratio_ - values / true) > 1e3 * rtol):
+        yield Finding("names", -1, f"ratios {model.explained_variance_ratio_} but {values / true}")
+
+
+def ratios(subject: Subject) -> Array:
+    """Half the width over the true error, for every labelled component with an error."""
+    c, balls = subject.certificate, subject.truth.eigenvalues
+    result = []
+    with precision(BITS):
+        for i in np.flatnonzero(np.asarray(c.labelled, dtype=bool)):
+            error = float(abs(balls[i].mid() - float(c.values[i])))
+            if error > 0:
+                result.append(float(c.upper[i] - c.lower[i]) / 2 / error)
+    return np.array(result)

@@ -1,0 +1,203 @@
+"""The check of certificates catches planted lies, one of each sort, and passes an honest answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ritz.testing.certify import Record, run_case, summarise
+from ritz.testing.certify_cases import SOLVERS, Case, cases
+from ritz.testing.certify_checks import Finding, Subject, examine, ratios
+
+pytest.importorskip("flint")
+CASE = Case("dense", "geometric", 40, 6, seed=1, cond=1e3, k=4)
+U = 2.0**-53
+
+
+def honest(case: Case = CASE, solver: str = "svd") -> Subject:
+    """A fitted model made by hand: a direct decomposition with Weyl's bound for a certificate."""
+    X = case.data()
+    A = X - X.mean(axis=0) if case.center else X
+    _, s, Vt = np.linalg.svd(A, full_matrices=False)
+    total = float(np.sum(s**2))
+    s, Vt = s[: case.k], Vt[: case.k]
+    values, error = s**2, 100 * U * s[0] ** 2
+    certificate = SimpleNamespace(
+        values=values,
+        lower=values - error,
+        upper=values + error,
+        labelled=np.ones(s.size, dtype=bool),
+        residuals=np.full(s.size, 1e-15 * values[0]),
+        angles=np.full(s.size, 1e-8),
+        total=total,
+        orthogonality=1e-15,
+        unit_roundoff=U,
+        converged=True,
+        probability=1.0,
+        kind="certified",
+    )
+    n = X.shape[0]
+    model = SimpleNamespace(
+        certificate_=certificate,
+        components_=Vt,
+        singular_values_=s,
+        explained_variance_=values / (n - 1),
+        explained_variance_ratio_=values / total,
+    )
+    return Subject(case, solver, model, X, case.truth())
+
+
+def checks(subject: Subject) -> set[str]:
+    return {finding.check for finding in examine(subject)}
+
+
+@pytest.mark.parametrize("k", [1, 4, 6])
+def test_an_honest_answer_passes(k):
+    subject = honest(replace(CASE, k=k))
+    assert examine(subject) == []
+    assert np.all(ratios(subject) >= 1)
+
+
+def lie_shift(c, m):
+    c.lower[1], c.upper[1] = c.upper[1] * 1.001, c.upper[1] * 1.002
+    c.values[1] = c.lower[1]
+
+
+def lie_by_one_ulp_of_the_largest(c, m):
+    c.lower[2] = c.values[2] + 300 * U * c.values[0]
+    c.upper[2] = c.lower[2] + U
+
+
+def lie_label(c, m):
+    for name in ("values", "lower", "upper"):
+        getattr(c, name)[:3] = getattr(c, name)[1:]  # the first was missed
+
+
+def lie_width(c, m):
+    c.upper[0] += 2e-13 * c.values[0]
+
+
+def lie_residual(c, m):
+    turn = np.array([[np.cos(1e-6), np.sin(1e-6)], [-np.sin(1e-6), np.cos(1e-6)]])
+    m.components_ = np.vstack([turn @ m.components_[:2], m.components_[2:]])
+
+
+def lie_tol(c, m):
+    c.residuals[:] = 1e-2 * c.values[0]
+    m.components_ = m.components_ + 1e-4 * np.eye(*m.components_.shape)
+
+
+def lie_angle(c, m):
+    c.angles[3] = 0.0
+    m.components_ = m.components_.copy()
+    m.components_[3] += 1e-14 * m.components_[2]
+
+
+def lie_direct(c, m):
+    m.singular_values_ = m.singular_values_ + 200 * U
+
+
+def lie_total(c, m):
+    c.total *= 1 + 1e-12
+
+
+def lie_basis(c, m):
+    m.components_ = m.components_.copy()
+    m.components_[0] *= 1 + 1e-9
+
+
+def lie_names(c, m):
+    m.explained_variance_ = m.explained_variance_ * 40 / 39
+
+
+def lie_nan(c, m):
+    c.lower[0] = np.nan
+
+
+def lie_order(c, m):
+    c.values[[0, 1]] = c.values[[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("lie", "check"),
+    [
+        (lie_shift, "enclosure"),
+        (lie_by_one_ulp_of_the_largest, "enclosure"),
+        (lie_label, "enclosure"),
+        (lie_width, "width"),
+        (lie_residual, "residual"),
+        (lie_tol, "tol"),
+        (lie_angle, "angle"),
+        (lie_direct, "direct"),
+        (lie_total, "total"),
+        (lie_basis, "basis"),
+        (lie_names, "names"),
+        (lie_nan, "finite"),
+        (lie_order, "order"),
+    ],
+)
+def test_a_planted_lie_is_found(lie, check):
+    subject = honest()
+    lie(subject.certificate, subject.model)
+    assert check in checks(subject)
+
+
+def test_an_unlabelled_interval_may_hold_any_eigenvalue_but_must_hold_one():
+    subject = honest()
+    lie_label(subject.certificate, subject.model)
+    subject.certificate.labelled[:] = False
+    assert "enclosure" not in checks(subject)
+    lie_shift(subject.certificate, subject.model)
+    assert "enclosure" in checks(subject)
+
+
+def test_wide_data_have_zero_eigenvalues_beyond_their_rows():
+    case = Case("dense", "slow", 4, 9, seed=2, method="SVD", center=False, k=4)
+    subject = honest(case)
+    c = subject.certificate
+    c.labelled[3], c.lower[3], c.upper[3], c.values[3] = False, 0.0, 1e-15, 1e-16
+    assert "enclosure" not in checks(subject)
+
+
+def test_an_estimate_is_not_held_to_a_certificate():
+    subject = honest(solver="sketch")
+    lie_shift(subject.certificate, subject.model)
+    subject.certificate.kind = "estimate"
+    assert "enclosure" not in checks(subject)
+
+
+def test_estimates_that_miss_more_often_than_they_say_are_violations():
+    record = Record(0, CASE, "sketch", "fitted", components=4, estimate=True, stated=0.9)
+    assert summarise([record] * 50)[1] == 0
+    assert summarise([replace(record, missed=4)] * 50)[1] == 1
+
+
+def test_the_table_counts_violations_and_refusals():
+    bad = Record(0, CASE, "svd", "fitted", (Finding("total", -1, "words"),), components=2, labelled=2)
+    refused = Record(1, CASE, "sketch", "refused", words="expected k")
+    table, violations = summarise([bad, refused])
+    assert violations == 1
+    assert "sketch" in table
+
+
+def test_cases_are_the_same_for_the_same_seed_and_cover_everything():
+    first = [case for case, _ in zip(cases(3), range(240), strict=False)]
+    assert first == [case for case, _ in zip(cases(3), range(240), strict=False)]
+    assert {case.family for case in first} == {"dense", "sparse", "hostile", "reflected", "hadamard", "graph"}
+    assert {case.dtype for case in first} == {"float32", "float64"}
+    assert {case.method for case in first} == {"PCA", "SVD"}
+    assert any(case.weighted for case in first)
+    assert any(case.scale for case in first)
+    for case in first[:60]:
+        assert str(case).startswith(case.family)
+        X = case.data()
+        truth = case.truth()
+        assert len(truth.eigenvalues) == min(X.shape)
+        assert case.k is None or 1 <= case.k <= min(X.shape)
+
+
+def test_every_solver_has_a_record():
+    assert [record.solver for record in run_case(0, CASE)] == list(SOLVERS)
