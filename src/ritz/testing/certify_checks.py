@@ -5,9 +5,9 @@
     residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
     angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine
     direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
-    total        the trace;   basis    ‖VVᵀ − I‖;   names    σ², variance and ratio say the same
-
     total, basis, names    the trace; ‖VVᵀ − I‖; σ, variances and ratios are one spectrum
+
+A finding is a violation. Comparisons with eigenvalues are exact (balls against floats); those with vectors are
 made in extended precision and allow for the rounding of the stored vectors, nothing else.
 """
 
