@@ -3,8 +3,8 @@
     problem = (case, solver);    violation = a claim of ``certificate_`` that the true spectrum refutes
 
 The truth of a matrix is computed once and serves all solvers. A certified enclosure may never fail, also when
-its label holds only with probability 1 − 1e-9. Estimates (the sketch) say that they are: their misses are
-counted and compared with the share that they state. The exit status is 1 if there is any violation.
+its label holds only with probability 1 − 1e-9. Enclosures that are estimates say how often they hold: their
+misses are counted and compared with that share. The exit status is 1 if there is any violation.
 
     --case I --solver NAME     one problem again, with its findings
 """
@@ -27,7 +27,7 @@ import numpy as np
 
 from ritz._core.errors import RitzError
 from ritz.testing.certify_cases import SOLVERS, Case, cases
-from ritz.testing.certify_checks import Finding, Subject, examine, misses, ratios
+from ritz.testing.certify_checks import Finding, Subject, examine, guesses, misses, ratios
 
 __all__ = ["Record", "main", "run_case", "summarise"]
 
@@ -94,7 +94,7 @@ def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
     seconds = time.perf_counter() - start
     subject = Subject(case, solver, model, X, truth)
     findings = tuple(examine(subject))
-    estimate = certificate.kind == "estimate"
+    estimate = guesses(subject)
     return Record(
         number,
         case,

@@ -3,12 +3,12 @@
     enclosure    labelled: lowerᵢ ≤ λᵢ ≤ upperᵢ; unlabelled: some λⱼ lies between
     width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁
     residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
-    angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine
+    angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine, for single vectors and for clusters
     direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
-    total, basis, names    the trace; ‖VVᵀ − I‖; σ, variances and ratios are one spectrum
+    total, basis, names, verify    the trace; ‖VVᵀ − I‖; one spectrum under all names; its own heavy check
 
-A finding is a violation. Comparisons with eigenvalues are exact (balls against floats); those with vectors are
-made in extended precision and allow for the rounding of the stored vectors, nothing else.
+A finding is a violation. Comparisons with eigenvalues are exact (balls against floats); those with vectors
+are made in extended precision and allow for the rounding of the stored vectors, nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ritz.testing.angles import largest_sine
 from ritz.testing.certify_cases import Case
 from ritz.testing.truth import Truth, precision, true_rows
 
-__all__ = ["DIRECT", "Finding", "Subject", "examine", "misses", "ratios"]
+__all__ = ["DIRECT", "Finding", "Subject", "examine", "guesses", "misses", "ratios"]
 
 Array = np.ndarray[Any, Any]
 DIRECT = ("svd", "moments")
@@ -87,9 +87,15 @@ def examine(subject: Subject) -> list[Finding]:
     arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
     if not all(np.all(np.isfinite(a)) for a in arrays):
         return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
-    checks = (_order, _width, _residual, _angle, _direct, _total, _basis, _names)
+    checks = (_order, _width, _residual, _angle, _direct, _total, _basis, _names, _verify)
     findings = [finding for check in checks for finding in check(subject)]
-    return findings if certificate.kind == "estimate" else [*misses(subject), *findings]
+    return findings if guesses(subject) else [*misses(subject), *findings]
+
+
+def guesses(subject: Subject) -> bool:
+    """Whether the enclosures are estimates that say how often they hold."""
+    c = subject.certificate
+    return c.kind == "estimate" and c.probability < 1
 
 
 def misses(subject: Subject) -> list[Finding]:
@@ -124,8 +130,6 @@ def _order(subject: Subject) -> Iterator[Finding]:
 
 def _width(subject: Subject) -> Iterator[Finding]:
     c = subject.certificate
-    if c.kind == "estimate":
-        return
     allowed = 4 * np.asarray(c.residuals) + WIDTH * subject.roundoff * subject.top
     width = np.asarray(c.upper) - np.asarray(c.lower)
     for i in np.flatnonzero(width > allowed * (1 + 1e-9)):
@@ -142,7 +146,7 @@ def _residual(subject: Subject) -> Iterator[Finding]:
     for i in np.flatnonzero(true > 1.01 * np.asarray(c.residuals) + slack):
         words = f"true residual {true[i]:.3g} above the reported {c.residuals[i]:.3g} + {slack:.3g}"
         yield Finding("residual", int(i), words)
-    if c.converged and c.kind != "estimate" and case.tol > 0:
+    if c.converged and case.tol > 0:
         goal = case.tol * float(c.values[0]) + slack
         for i in np.flatnonzero(true > goal):
             yield Finding(
@@ -173,23 +177,30 @@ def true_residuals(subject: Subject) -> tuple[Array, float]:
 
 
 def _angle(subject: Subject) -> Iterator[Finding]:
-    c, truth = subject.certificate, subject.truth
-    if truth.vectors is None or c.kind == "estimate":
-        return
-    values = truth.values
-    extended = float(np.finfo(np.longdouble).eps)
-    for i, bound in enumerate(np.asarray(c.angles, dtype=float)):
-        if not bound < 1 or not c.labelled[i]:
+    c = subject.certificate
+    claims = [(i, i, float(bound)) for i, bound in enumerate(c.angles)]
+    for first, last, bound in [*claims, *c.clusters]:
+        if not bound < 1 or not np.all(c.labelled[first : last + 1]):
             continue
-        # λᵢ with everything that cannot be told from it even in the truth
-        space = np.flatnonzero(np.abs(values - values[i]) <= 1e-25 * subject.top)
-        V = truth.vectors[:, space]
-        if np.isnan(V).any():
-            continue
-        sine = largest_sine(V, subject.vectors[:, [i]])
-        slack = 2 * subject.stored + 1e3 * extended
+        sine = _true_sine(subject, first, last)
+        slack = 2 * subject.stored * (last - first + 1) ** 0.5 + 1e3 * float(np.finfo(np.longdouble).eps)
         if sine > bound + slack:
-            yield Finding("angle", i, f"sine {sine:.3g} above the bound {bound:.3g} + {slack:.2g}")
+            name = f"components {first}-{last}" if last > first else "component"
+            yield Finding(
+                "angle", first, f"{name}: sine {sine:.3g} above the bound {bound:.3g} + {slack:.2g}"
+            )
+
+
+def _true_sine(subject: Subject, first: int, last: int) -> float:
+    """Largest angle between the stored vectors and the true eigenspace; 0 where the truth has no vectors."""
+    if subject.truth.vectors is None:
+        return 0.0
+    values = subject.truth.values
+    # with everything that cannot be told from them even in the truth
+    near = 1e-25 * subject.top
+    space = (values <= values[first] + near) & (values >= values[last] - near)
+    V = subject.truth.vectors[:, space]
+    return 0.0 if np.isnan(V).any() else largest_sine(V, subject.vectors[:, first : last + 1])
 
 
 def _direct(subject: Subject) -> Iterator[Finding]:
@@ -242,6 +253,12 @@ def _names(subject: Subject) -> Iterator[Finding]:
     true = float(subject.truth.total)
     if true > 0 and np.any(np.abs(model.explained_variance_ratio_ - values / true) > 1e3 * rtol):
         yield Finding("names", -1, f"ratios {model.explained_variance_ratio_} but {values / true}")
+
+
+def _verify(subject: Subject) -> Iterator[Finding]:
+    outcome = subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0]))
+    if not outcome:
+        yield Finding("verify", -1, "; ".join(str(outcome).splitlines()))
 
 
 def ratios(subject: Subject) -> Array:
