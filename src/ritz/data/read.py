@@ -126,7 +126,7 @@ def _read_array(path: Path) -> Table:
             received=f"shape {X.shape}, dtype {X.dtype}",
             hint="save an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
         )
-    _require_rows(*X.shape, path)
+    _require_rows(X.shape[0], X.shape[1], path)
     return Table(matrix_columns(X, [f"x{j}" for j in range(X.shape[1])]), X, source=path.name)
 
 

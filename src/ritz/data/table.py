@@ -113,6 +113,13 @@ class Table:
             )
         return self.select(names), names
 
+    def labels(self, name: str) -> list[Any]:
+        """Give one column, of any kind, as a list; missing values are None."""
+        j = self._position[name]
+        if isinstance(self._values, np.ndarray):
+            return self._values[:, j].tolist()
+        return list(self._values.column(j).to_pylist())
+
     def select(self, names: Sequence[str]) -> np.ndarray:
         """Give the named columns as an array (n, len(names)), in that order."""
         absent = [name for name in names if name not in self._position]

@@ -1,0 +1,75 @@
+"""How commands talk: consoles that respect NO_COLOR and pipes, and errors as sentences with an exit code.
+
+    error: <what was expected; what came>
+    hint: <what to do>
+
+A traceback appears only with ``--debug``. Messages are never read as markup: a column may be named ``[red]``.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from ritz._core.errors import FileError, ParameterError, RitzError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["CANCELLED", "DATA", "DEFECT", "FILE", "USAGE", "say", "stderr", "stopping"]
+
+DEFECT, USAGE, DATA, FILE, CANCELLED = 1, 2, 3, 4, 130
+PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
+
+
+def stderr() -> Console:
+    """Give a console for talk; colour only on a terminal and without NO_COLOR."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    return console
+
+
+def say(prefix: str, text: str, style: str) -> None:
+    """Print one message to stderr, its first word coloured."""
+    from rich.text import Text
+
+    first, _, hint = text.partition("\nhint: ")
+    line = Text.assemble((f"{prefix}:", style), " ", first)
+    if hint:
+        line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
+    stderr().print(line, soft_wrap=True)
+
+
+@contextmanager
+def stopping(debug: bool) -> Iterator[None]:
+    """Turn errors inside the block into one message and an exit code."""
+    try:
+        yield
+    except (typer.Exit, typer.Abort, BrokenPipeError):
+        raise
+    except KeyboardInterrupt as error:  # Cancelled is one
+        _stop(error, str(error) or "stopped by the keyboard", CANCELLED, debug, prefix="cancelled")
+    except RitzError as error:
+        code = FILE if isinstance(error, FileError) else USAGE if isinstance(error, ParameterError) else DATA
+        _stop(error, str(error), code, debug)
+    except OSError as error:
+        _stop(error, str(error), FILE, debug)
+    except MemoryError as error:
+        _stop(error, "not enough memory\nhint: use fewer components (-k) or fewer rows", DATA, debug)
+    except Exception as error:  # noqa: BLE001 - the last net: a sentence instead of a traceback
+        hint = "this is a defect of Ritz; run again with --debug and report what it prints"
+        _stop(error, f"{type(error).__name__}: {error}\nhint: {hint}", DEFECT, debug)
+
+
+def _stop(error: BaseException, text: str, code: int, debug: bool, prefix: str = "error") -> None:
+    if debug:
+        traceback.print_exception(error)
+    say(prefix, text, "bold yellow" if code == CANCELLED else "bold red")
+    raise typer.Exit(code) from error

@@ -1,0 +1,136 @@
+"""The result folder: scores, components and a manifest, all new or all old.
+
+    <stem>_ritz/scores.csv       row, identifiers, PC1, PC2, …      one line for each row of the table
+    <stem>_ritz/components.csv   column, mean, scale, PC1, PC2, …   score = Σ_j (x_j − mean_j)/scale_j · PC_j
+    <stem>_ritz/manifest.json    what was done, and each file with its size and SHA-256
+
+Files are written under temporary names and renamed when all are complete, the manifest last. A second run
+replaces what the manifest lists; anything else in the way is refused unless the user insists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from ritz._core.atomic import replacing
+from ritz._core.errors import FileError
+
+__all__ = ["MANIFEST", "check_folder", "result_folder", "write_results"]
+
+MANIFEST = "manifest.json"
+COMPRESSED = {".gz", ".bz2", ".zst", ".lz4"}
+
+
+def result_folder(table: Path, chosen: Path | None) -> Path:
+    """``<stem>_ritz`` in the current folder, unless the user chose one."""
+    if chosen is not None:
+        return chosen
+    name = Path(table.name)
+    stem = Path(name.stem).stem if name.suffix in COMPRESSED else name.stem
+    return Path(f"{stem}_ritz")
+
+
+def check_folder(folder: Path, names: list[str], force: bool) -> None:
+    """Refuse to touch what an earlier run did not write; called before the work, lest it be in vain."""
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder} to be a folder", received="a file", hint="choose another one with -o")
+    if force or not folder.exists():
+        return
+    listed = _listed(folder)
+    present = {entry.name for entry in folder.iterdir() if not entry.name.endswith(".tmp")}
+    foreign = sorted(present) if listed is None else sorted((present & set(names)) - listed)
+    if foreign:
+        shown = ", ".join(foreign[:5]) + (" …" if len(foreign) > 5 else "")
+        raise FileError(
+            f"{folder} to be empty or the result of an earlier run",
+            received=f"a folder with other files: {shown}",
+            hint="choose another folder with -o, or overwrite with --force",
+        )
+
+
+def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str, Any]) -> list[Path]:
+    """Write pyarrow tables as CSV files, and the manifest; give the paths."""
+    import pyarrow.csv as pc
+
+    created = not folder.exists()
+    old = _listed(folder) or set()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{folder} to be writable",
+            received=error.strerror or str(error),
+            hint="choose another folder with -o",
+        ) from error
+    try:
+        with contextlib.ExitStack() as stack:
+            # Entered first, left last: the manifest never names a file that is not there yet.
+            manifest = stack.enter_context(replacing(folder / MANIFEST))
+            files: dict[str, dict[str, Any]] = {}
+            for name, table in tables.items():
+                sink = _Hashing(stack.enter_context(replacing(folder / name)))
+                pc.write_csv(table, cast(Any, sink), pc.WriteOptions(quoting_style="needed"))
+                files[name] = {"bytes": sink.size, "sha256": sink.digest.hexdigest()}
+            content = {"format": 1, "files": files, **summary}
+            manifest.write(
+                (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+            )
+    except BaseException:
+        if created:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+    for name in old - set(tables) - {MANIFEST}:
+        with contextlib.suppress(OSError):
+            (folder / name).unlink()
+    return [folder / name for name in (*tables, MANIFEST)]
+
+
+def _listed(folder: Path) -> set[str] | None:
+    """Names that an earlier run wrote, or None without a manifest; names outside the folder do not count."""
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        names = set(content["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return {name for name in names if name not in {"", ".", ".."} and Path(name).name == name} | {MANIFEST}
+
+
+class _Hashing:
+    """A file for writing that also keeps size and checksum."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.size, self.digest = file, 0, hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        """Write, count and hash."""
+        data = bytes(data)
+        self._file.write(data)
+        self.digest.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Leave flushing to the file itself."""
+
+    def close(self) -> None:
+        """Leave closing to the owner of the file."""
+
+    def readable(self) -> bool:
+        """Say that this is for writing only."""
+        return False
+
+    def writable(self) -> bool:
+        """Say that this is for writing."""
+        return True
+
+    def seekable(self) -> bool:
+        """Say that there is no way back."""
+        return False

@@ -1,0 +1,69 @@
+"""Errors are sentences with an exit code; a traceback only for who asks."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+
+from ritz._core.errors import Cancelled, FileError, InputError, MergeError, NonFiniteError, ParameterError
+from ritz.cli.console import stopping
+from ritz.cli.fit import parse_components
+
+CODES = [
+    (InputError("numbers", received="text", hint="convert"), 3),
+    (NonFiniteError("finite"), 3),
+    (MergeError("same columns"), 3),
+    (ParameterError("k in [1, 5]", received="9"), 2),
+    (FileError("a file"), 4),
+    (PermissionError(13, "Permission denied", "x.csv"), 4),
+    (MemoryError(), 3),
+    (Cancelled("stopped"), 130),
+    (KeyboardInterrupt(), 130),
+    (ZeroDivisionError("oops"), 1),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), CODES, ids=[type(e).__name__ for e, _ in CODES])
+@pytest.mark.parametrize("debug", [False, True])
+def test_exit_codes_and_tracebacks(error, code, debug, capsys):
+    with pytest.raises(typer.Exit) as caught, stopping(debug):
+        raise error
+    assert caught.value.exit_code == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("Traceback" in err) is debug
+    assert ("cancelled:" if code == 130 else "error:") in err
+
+
+def test_three_parts_on_two_lines(capsys):
+    with pytest.raises(typer.Exit), stopping(False):
+        raise InputError("numbers in [red]", received="text", hint="convert it")
+    assert capsys.readouterr().err == "error: numbers in [red]; received text\nhint: convert it\n"
+
+
+def test_a_broken_pipe_is_no_error_of_ours():
+    with pytest.raises(BrokenPipeError), stopping(False):
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5),
+        ("0.9", 0.9),
+        ("90%", 0.9),
+        ("all", None),
+        ("ALL", None),
+        ("Kaiser", "kaiser"),
+        ("mle", "mle"),
+    ],
+)
+def test_components(text, value):
+    assert parse_components(text) == value
+    assert type(parse_components(text)) is type(value)
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "1.5", "1.0", "0%", "150%", "nan", "inf"])
+def test_components_refused(text):
+    with pytest.raises(typer.BadParameter, match=r"expected a count .*received"):
+        parse_components(text)

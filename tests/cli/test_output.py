@@ -1,0 +1,122 @@
+"""The result folder: all new or all old, and nothing that belongs to somebody else is touched."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from ritz._core.errors import FileError
+from ritz.cli.output import MANIFEST, check_folder, result_folder, write_results
+
+NAMES = ["scores.csv", "components.csv"]
+
+
+def tables(value=1.0):
+    return {
+        "scores.csv": pa.table({"row": [0, 1], "PC1": [value, 0.1]}),
+        "components.csv": pa.table({"column": ["a"]}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "folder"),
+    [
+        ("wine.csv", "wine_ritz"),
+        ("/data/wine.parquet", "wine_ritz"),
+        ("a.b.csv.gz", "a.b_ritz"),
+        ("x", "x_ritz"),
+    ],
+)
+def test_folder_name(table, folder):
+    assert result_folder(Path(table), None) == Path(folder)
+    assert result_folder(Path(table), Path("elsewhere")) == Path("elsewhere")
+
+
+def test_files_and_manifest_agree(tmp_path):
+    folder = tmp_path / "deep" / "x_ritz"
+    paths = write_results(folder, tables(), {"rows": 2})
+    assert sorted(p.name for p in paths) == sorted(os.listdir(folder)) == sorted([*NAMES, MANIFEST])
+    manifest = json.loads((folder / MANIFEST).read_text())
+    assert manifest["rows"] == 2
+    for name in NAMES:
+        data = (folder / name).read_bytes()
+        assert manifest["files"][name] == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    with (folder / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(r["PC1"]) for r in rows] == [1.0, 0.1]
+
+
+def test_a_second_run_replaces_and_removes_only_what_the_first_wrote(tmp_path):
+    folder = tmp_path / "x_ritz"
+    write_results(folder, tables() | {"old.csv": pa.table({"a": [1]})}, {})
+    (folder / "note.txt").write_text("mine")
+    check_folder(folder, NAMES, force=False)
+    write_results(folder, tables(7.0), {})
+    assert sorted(os.listdir(folder)) == sorted([*NAMES, MANIFEST, "note.txt"])
+    assert "7" in (folder / "scores.csv").read_text()
+
+
+def test_foreign_files_are_refused_without_force(tmp_path):
+    folder = tmp_path / "x_ritz"
+    folder.mkdir()
+    check_folder(folder, NAMES, force=False)  # an empty folder is fine
+    (folder / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileError, match=r"(?s)other files: thesis.tex\nhint: .*-o.*--force"):
+        check_folder(folder, NAMES, force=False)
+    check_folder(folder, NAMES, force=True)
+    write_results(folder, tables(), {})
+    assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_target_that_the_manifest_does_not_list_is_refused(tmp_path):
+    folder = tmp_path / "x_ritz"
+    write_results(folder, {"scores.csv": tables()["scores.csv"]}, {})
+    (folder / "components.csv").write_text("typed by hand")
+    with pytest.raises(FileError, match=r"other files: components.csv"):
+        check_folder(folder, NAMES, force=False)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"files": 3}', "\x00"])
+def test_a_broken_manifest_counts_as_foreign(tmp_path, content):
+    (tmp_path / MANIFEST).write_text(content)
+    with pytest.raises(FileError, match="other files"):
+        check_folder(tmp_path, NAMES, force=False)
+
+
+def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path):
+    victim = tmp_path / "victim.txt"
+    victim.write_text("precious")
+    folder = tmp_path / "x_ritz"
+    folder.mkdir()
+    (folder / MANIFEST).write_text(json.dumps({"files": {"../victim.txt": {}, str(victim): {}, "..": {}}}))
+    write_results(folder, tables(), {})
+    assert victim.read_text() == "precious"
+
+
+def test_a_file_in_the_way(tmp_path):
+    (tmp_path / "x_ritz").write_text("")
+    with pytest.raises(FileError, match="received a file"):
+        check_folder(tmp_path / "x_ritz", NAMES, force=True)
+    with pytest.raises(FileError, match="to be writable"):
+        write_results(tmp_path / "x_ritz" / "inner", tables(), {})
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_failure_leaves_everything_as_it_was(tmp_path, monkeypatch, fresh):
+    folder = tmp_path / "x_ritz"
+    if not fresh:
+        write_results(folder, tables(1.0), {})
+    before = {p.name: p.read_bytes() for p in folder.iterdir()} if not fresh else None
+
+    with pytest.raises(ValueError, match="JSON"):
+        write_results(folder, tables(2.0), {"bad": float("nan")})
+    if fresh:
+        assert not folder.exists()
+    else:
+        assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
