@@ -59,9 +59,12 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
-    """``[work(share) for share in shares]``, one thread a share, single-threaded BLAS inside."""
+    """``[work(share) for share in shares]``, one thread a share, single-threaded BLAS inside.
+
+    A single share runs in the calling thread and leaves BLAS its own threads.
+    """
+    if len(shares) <= 1:
+        return [work(share) for share in shares]
     with single_threaded_blas():
-        if len(shares) <= 1:
-            return [work(share) for share in shares]
         with ThreadPoolExecutor(len(shares), thread_name_prefix="ritz") as pool:
             return list(pool.map(work, shares))

@@ -20,8 +20,8 @@ import numpy as np
 
 __all__ = [
     "CLUSTER_GAP",
+    "CONSTANT",
     "DEFLATE",
-    "MEAN_SHARE",
     "NOISE_FLOOR",
     "REPAIR_PASSES",
     "ROUND_BASE",
@@ -55,8 +55,8 @@ CLUSTER_GAP = 0.5
 #: Entries within this relative distance of the largest magnitude tie in the sign rule; the first one decides.
 SIGN_TIE = 1e-6
 
-#: A column whose spread is below this multiple of u times its largest magnitude is constant up to its own rounding.
-MEAN_SHARE = 4.0
+#: A column whose spread is below this multiple of u times its mean is constant up to its own rounding.
+CONSTANT = 8.0
 
 
 def unit_roundoff(dtype: Any) -> float:

@@ -51,6 +51,8 @@ class Operator(ABC):
     dtype: np.dtype[Any]
     #: whether A = Aᵀ
     symmetric: bool = False
+    #: the array namespace of the blocks it takes and gives
+    xp: Any = np
 
     def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
         self.shape = (int(shape[0]), int(shape[1]))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ritz._core.arrays import Array
 from ritz.data.moments import Moments
-from ritz.data.statistics import Statistics
+from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Wrapper
@@ -71,6 +71,11 @@ class Centered(Wrapper):
         moments = stats.moments
         self.tally.passes += stats.passes - before
         return moments, None, True
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        state = self._inner_columns()
+        known = isinstance(self._given, Statistics) and self._given is self._statistics()
+        return (state[0], state[1], True) if state is not None and known else None
 
     def _learner(self) -> Statistics | None:
         known = not isinstance(self._given, Statistics) or self._given.known

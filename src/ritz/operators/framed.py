@@ -14,7 +14,7 @@ import numpy as np
 
 from ritz._core.arrays import Array
 from ritz.data.moments import Moments
-from ritz.data.statistics import Statistics
+from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Cost, Operator
 
@@ -88,6 +88,28 @@ class Framed(Operator):
         largest = 1.0 if scale is None else float(np.max(scale * moments.unit)) ** 2
         return moments.noise * (largest if scale is not None else moments.unit**2)
 
+    def gram_dtype(self) -> Any:
+        """dtype of the products that form the Gram matrix."""
+        return np.float64 if self._statistics() is None else self._statistics().precision  # type: ignore[union-attr]
+
+    def _statistics(self) -> Statistics | None:
+        """The statistics of the rows at the bottom."""
+        return None
+
+    def frobenius2(self) -> float | None:
+        """‖A‖²_F from the column statistics of the rows; None where they do not tell."""
+        state = self._columns()
+        if state is None:
+            return None
+        column, scale, centered = state
+        c = np.full(self.shape[1], column.unit) if scale is None else scale * column.unit
+        squares = column.squares if centered else column.squares + column.weight * np.square(column.mean / column.unit)
+        return float(np.sum(squares * np.square(c)))
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        """Column statistics, column scale and whether centred, if the rows' statistics tell."""
+        return None
+
     def passes(self) -> int:
         return self.tally.passes
 
@@ -119,6 +141,15 @@ class Wrapper(Framed):
 
     def _inner_moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         return self.inner._moments() if isinstance(self.inner, Framed) else None
+
+    def _inner_columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        return self.inner._columns() if isinstance(self.inner, Framed) else None
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        return self._inner_columns()
+
+    def _statistics(self) -> Statistics | None:
+        return self.inner._statistics() if isinstance(self.inner, Framed) else None
 
     def passes(self) -> int:
         return self.inner.passes()

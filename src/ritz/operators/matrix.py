@@ -9,7 +9,7 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz.data.blocks import MemoryBlocks
 from ritz.data.moments import Moments
-from ritz.data.statistics import Statistics
+from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Cost, Operator
 from ritz.operators.framed import Framed, Tally
@@ -39,6 +39,15 @@ class Rows(Framed):
         moments = stats.moments
         self.tally.passes += stats.passes - before
         return moments, None, False
+
+    def _statistics(self) -> Statistics:
+        return self.statistics
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        before = self.statistics.passes
+        column = self.statistics.column
+        self.tally.passes += self.statistics.passes - before
+        return column, None, False
 
     def at(self, dtype: Any) -> Rows:
         other = type(self)(self.X, self.statistics, dtype)

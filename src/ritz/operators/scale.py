@@ -10,7 +10,7 @@ import numpy as np
 
 from ritz._core.arrays import Array
 from ritz.data.moments import Moments
-from ritz.data.statistics import Statistics
+from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed, Wrapper
@@ -40,6 +40,13 @@ class Scaled(Wrapper):
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         state = self._inner_moments()
+        if state is None:
+            return None
+        factor = 1 / self.scale
+        return state[0], factor if state[1] is None else state[1] * factor, state[2]
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        state = self._inner_columns()
         if state is None:
             return None
         factor = 1 / self.scale
@@ -77,8 +84,8 @@ class Weighted(Wrapper):
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         # The state counts rows by the weights of its own statistics: they must be these.
-        stats = _statistics(self.inner)
-        if stats is None or stats.weights is None or not np.array_equal(stats.weights, self.weights):
+        stats = self._statistics()
+        if not self._counted():
             return None
         inner = self.inner
         while isinstance(inner, Scaled):
@@ -90,6 +97,14 @@ class Weighted(Wrapper):
             return _rescaled(self.inner, moments, centered=False)
         return self._inner_moments()
 
+    def _counted(self) -> bool:
+        """Whether the statistics below count rows by these very weights."""
+        stats = self._statistics()
+        return stats is not None and stats.weights is not None and np.array_equal(stats.weights, self.weights)
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        return self._inner_columns() if self._counted() else None
+
     def _plain(self, V: Array, adjoint: bool) -> Array:
         root = self._root[:, None]
         return self.inner.rmatmat(V * root) if adjoint else self.inner.matmat(V) * root
@@ -99,14 +114,6 @@ class Weighted(Wrapper):
 
     def symbol(self) -> str:
         return f"D_w^½ {self.inner.symbol()}"
-
-
-def _statistics(operator: Operator) -> Statistics | None:
-    """The statistics of the rows below the wrappers."""
-    while isinstance(operator, Wrapper):
-        operator = operator.inner
-    held = getattr(operator, "statistics", None)
-    return held if isinstance(held, Statistics) else None
 
 
 def _rescaled(operator: Operator, moments: Moments, centered: bool) -> tuple[Moments, np.ndarray | None, bool]:

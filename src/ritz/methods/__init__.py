@@ -1,0 +1,1 @@
+"""One file per estimator: its parameters, its problem, its named results."""

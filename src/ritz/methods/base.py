@@ -1,0 +1,161 @@
+"""What linear estimators share: validation, planning, solving, coordinates.
+
+    fit:  rows → Statistics → operator A → SpectralProblem → Plan → Spectrum → named results
+
+scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core import memory as memory_limit
+from ritz._core.errors import InputError, ParameterError
+from ritz._core.progress import using
+from ritz._core.random import seed_of
+from ritz.data.blocks import MemoryBlocks
+from ritz.data.statistics import Statistics
+from ritz.data.validate import validate_rows, validate_weights
+from ritz.operators import Dense, Sparse
+from ritz.operators.base import Operator
+from ritz.project.linear import LinearMap, result_dtype
+from ritz.rank.rule import resolve
+from ritz.spectral.plan import Plan, Shape, choose
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solve import solve
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["LinearEstimator"]
+
+#: First guess for a rule that grows k until it is decided.
+FIRST_GUESS = 16
+
+
+class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of estimators whose coordinates are linear in the row."""
+
+    n_components: Any
+    solver: str
+    tol: float
+    random_state: Any
+    memory: Any
+    device: str
+    progress: Any
+
+    # one problem
+
+    def _check_parameters(self) -> None:
+        if self.device != "cpu":
+            raise ParameterError("device must be 'cpu': no other is supported yet", received=repr(self.device))
+        if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
+            raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, np.ndarray | None]:
+        """Validated rows and weights; rows of weight zero are absent."""
+        X = validate_rows(self, X, reset=reset)
+        if sample_weight is None:
+            return X, None
+        return X, validate_weights(sample_weight, X.shape[0])
+
+    def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
+        rule = None if isinstance(k, int) else k
+        guess = k if rule is None else min(FIRST_GUESS, shape.small)
+        needs_all = bool(rule is not None and rule.needs_all)
+        limit = memory_limit.limit(self.memory)
+        plan = choose(
+            shape, max(guess, 1), solver=self.solver, tol=self.tol, memory=limit, needs_all=needs_all,
+            growing=rule is not None,
+        )  # fmt: skip
+        if whole and self.solver == "auto" and plan.solver != "moments":
+            direct = choose(shape, max(guess, 1), solver="moments", tol=self.tol, memory=limit, needs_all=needs_all)
+            return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
+        return plan
+
+    def _shape(self, X: Any) -> Shape:
+        stored = None if isinstance(X, np.ndarray) else int(X.nnz)
+        return Shape(int(X.shape[0]), int(X.shape[1]), np.dtype(X.dtype).itemsize, stored)
+
+    def _leaf(self, X: Any, weights: np.ndarray | None, plan: Plan) -> tuple[Operator, Statistics]:
+        """The rows as an operator, with what passes over them will learn."""
+        narrow = plan.solver == "moments" and plan.precision == "float32"
+        stats = Statistics(MemoryBlocks(X), weights, np.float32 if narrow else np.float64)
+        kind = Dense if isinstance(X, np.ndarray) else Sparse
+        return kind(X, stats), stats
+
+    def _solve(self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any]) -> Spectrum:
+        with using(self.progress, type(self).__name__):
+            return solve(problem, plan, unit=unit, frame=frame)
+
+    def _wanted(self, n: int, d: int, *, centered: bool) -> int | Any:
+        return resolve(self.n_components, n=n, d=d, centered=centered)
+
+    def _request(self, wanted: int | Any, shape: Shape) -> dict[str, Any]:
+        """k and rule of a problem, with what the rule needs to know."""
+        if isinstance(wanted, int):
+            return {"k": wanted, "rule": None, "tol": self.tol, "seed": seed_of(self.random_state)}
+        guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
+        return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed_of(self.random_state)}
+
+    # coordinates
+
+    def _map(self) -> LinearMap:
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates of rows, (n, k).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n, d)
+        """
+        check_is_fitted(self)
+        X = validate_rows(self, X, reset=False)
+        return self._map().forward(X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit and return the coordinates of the rows."""
+        if sample_weight is None:
+            return self.fit(X, y).transform(X)  # type: ignore[attr-defined, no-any-return]
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)  # type: ignore[attr-defined, no-any-return]
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows from coordinates, (n, d).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+        """
+        check_is_fitted(self)
+        T = np.asarray(X)
+        k = self.components_.shape[0]  # type: ignore[attr-defined]
+        if T.ndim != 2 or T.shape[1] != k:
+            raise InputError(
+                f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
+                received=f"shape {T.shape}",
+                hint="pass what transform returned",
+            )
+        if T.dtype.kind != "f":
+            T = T.astype(np.float64)
+        return self._map().backward(T)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _float(self, X: Any) -> np.dtype[Any]:
+        return result_dtype(X.dtype)
+
+

@@ -1,0 +1,97 @@
+"""The probabilistic model of PCA: z ~ N(0, V(Λ − σ²)Vᵀ + σ²I) on the fitted scale.          [Tipping & Bishop 1999]
+
+    log p(z) = −½ [ d log 2π + Σ log λᵢ + (d − k) log σ² + Σ tᵢ²/λᵢ + (‖z‖² − Σtᵢ²)/σ² ]
+
+No d×d matrix is formed for likelihoods. With σ² = 0 and k < d the model has no density off its subspace: −∞ there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.project.linear import LinearMap
+
+__all__ = ["GaussianModel"]
+
+
+@dataclass(frozen=True)
+class GaussianModel:
+    """A fitted subspace with its variances and the noise outside."""
+
+    components: NDArray[np.float64]  # (k, d)
+    variances: NDArray[np.float64]  # (k,)
+    noise: float
+    mean: NDArray[np.float64] | None
+    scale: NDArray[np.float64] | None
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.components.shape[1])
+
+    def covariance(self) -> NDArray[np.float64]:
+        """Model covariance in the units of the data, (d, d)."""
+        V = self.components
+        C = (V.T * np.maximum(self.variances - self.noise, 0.0)) @ V
+        C.flat[:: self.d + 1] += self.noise
+        return C if self.scale is None else C * self.scale[:, None] * self.scale
+
+    def precision(self) -> NDArray[np.float64]:
+        """Its inverse, (d, d), by the matrix inversion lemma; a pseudo-inverse where the model is singular."""
+        V, k = self.components, len(self.variances)
+        if k == 0:
+            P = np.eye(self.d) / self.noise
+        elif self.noise == 0:
+            P = np.linalg.pinv(self.covariance(), hermitian=True)
+            return P
+        else:
+            P = (V.T * (1 / np.maximum(self.variances, self.noise) - 1 / self.noise)) @ V
+            P.flat[:: self.d + 1] += 1 / self.noise
+        return P if self.scale is None else P / self.scale[:, None] / self.scale
+
+    def _parts(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores t and squared lengths ‖z‖² of rows on the fitted scale."""
+        scores = LinearMap(self.components, self.mean, self.scale, None).forward(X).astype(np.float64)
+        return scores, _square_norms(X, self.mean, self.scale)
+
+    def log_likelihood(self, X: Any) -> NDArray[np.float64]:
+        """log p of every row."""
+        T, length = self._parts(X)
+        k, d = len(self.variances), self.d
+        variances = np.maximum(self.variances, self.noise)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = np.sum(np.where(variances > 0, T**2 / variances, np.where(T != 0, np.inf, 0.0)), axis=1)
+            logdet = float(np.sum(np.log(variances)))
+        rest = np.maximum(length - np.sum(T**2, axis=1), 0.0)
+        outside = np.zeros(len(rest))
+        if d > k:
+            tiny = 1e-12 * np.maximum(length, np.finfo(float).tiny)
+            outside = rest / self.noise if self.noise > 0 else np.where(rest > tiny, np.inf, 0.0)
+            logdet += (d - k) * (np.log(self.noise) if self.noise > 0 else 0.0)
+        if self.scale is not None:
+            logdet += 2 * float(np.sum(np.log(self.scale)))
+        return -0.5 * (d * np.log(2 * np.pi) + logdet + inside + outside)
+
+    def reconstruction_error(self, X: Any) -> NDArray[np.float64]:
+        """Mean squared error of rows rebuilt from 0, 1, …, k components."""
+        T, length = self._parts(X)
+        explained = np.concatenate([np.zeros((len(T), 1)), np.cumsum(T**2, axis=1)], axis=1)
+        return np.maximum(np.mean(length[:, None] - explained, axis=0), 0.0)
+
+
+def _square_norms(X: Any, mean: Any, scale: Any, rows: int = 1024) -> NDArray[np.float64]:
+    """‖(x − μ)D⁻¹‖² of every row, block by block."""
+    out = np.empty(X.shape[0])
+    for start in range(0, X.shape[0], rows):
+        block = X[start : start + rows]
+        z = block.toarray().astype(np.float64) if not isinstance(block, np.ndarray) else block.astype(np.float64)
+        if mean is not None:
+            z -= mean
+        if scale is not None:
+            z /= scale
+        out[start : start + rows] = np.einsum("ij,ij->i", z, z)
+    return out

@@ -1,0 +1,319 @@
+"""Principal component analysis.
+
+    A = D_w^½ (X − 1μᵀ) D_σ⁻¹   (n×d),      AᵀA V = V Λ,      variance λ/(Σw − 1),      scores (x − μ) D_σ⁻¹ V
+
+Variances use n − 1, as scikit-learn; ``scale=True`` divides by the n − 1 standard deviation, as R's prcomp. Weights
+are frequencies: an integer weight equals that many copies, zero equals absence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz.data.moments import Moments
+from ritz.data.statistics import Statistics
+from ritz.data.validate import validate_rows
+from ritz.methods.base import LinearEstimator
+from ritz.methods.likelihood import GaussianModel
+from ritz.methods.scaling import spread_of
+from ritz.operators import Centered, MomentGram, Scaled, Weighted
+from ritz.operators.base import Operator
+from ritz.project.linear import LinearMap
+from ritz.spectral.plan import Shape
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["PCA"]
+
+#: Columns up to which the moment state is kept without being asked, and at most.
+KEEP_STATE, LARGEST_STATE = 2_000, 20_000
+
+#: Results that are solved on first read after ``partial_fit``.
+RESULTS = (
+    "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
+    "noise_variance_", "n_components_", "n_samples_", "total_variance_", "certificate_", "plan_",
+)  # fmt: skip
+
+
+class PCA(LinearEstimator):
+    """Principal component analysis with a certificate.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All, a number, a fraction of the variance in (0, 1), or a rule: ``mle aic bic kaiser broken-stick
+        gavish-donoho elbow``.
+    center, scale, whiten : bool
+        Subtract the mean; divide by the standard deviation; give scores unit variance.
+    missing : "error"
+        What to do with missing values.
+    solver : str
+        ``"auto"``, or one of ``svd moments krylov lanczos chebyshev power sketch``.
+    tol : float
+        Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁.
+    mergeable : bool or None
+        Keep the moment state for ``merge``; None: when there are at most 2,000 columns.
+    random_state : int, Generator, RandomState or None
+        Seed of random starts; None is 0.
+    memory : str, int or None
+        Limit on what the fit adds to memory, such as ``"2GB"``.
+    device : "cpu"
+        Where to compute.
+    progress : None, bool or callable
+        Progress bar, or a function of events that may cancel.
+
+    Attributes
+    ----------
+    components_ : (k, d) principal axes, by decreasing variance
+    explained_variance_, explained_variance_ratio_, singular_values_ : (k,)
+    mean_, scale_ : (d,) or None
+    noise_variance_ : mean variance of the components left out
+    total_variance_ : sum of the variances of all columns
+    n_components_, n_samples_, n_features_in_ : int
+    certificate_ : residuals, enclosures and angles of the answer
+    plan_ : the route that was taken, with reasons
+    """
+
+    def __init__(
+        self, n_components: Any = None, *, center: bool = True, scale: bool = False, whiten: bool = False,
+        missing: str = "error", solver: str = "auto", tol: float = 1e-6, mergeable: bool | None = None,
+        random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.center = center
+        self.scale = scale
+        self.whiten = whiten
+        self.missing = missing
+        self.solver = solver
+        self.tol = tol
+        self.mergeable = mergeable
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
+        """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
+        A = Centered(leaf, stats) if self.center else leaf
+        if self.scale:
+            A = Scaled(A, lambda: spread_of(stats.column, self))
+        elif stats.unit != 1:
+            A = Scaled(A, stats.unit, "/unit")
+        if stats.weights is not None:
+            A = Weighted(A, stats.weights)
+        return SpectralProblem(A, n=stats.weight, d=shape.d, centered=self.center, **self._request(wanted, shape))
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame or Table of shape (n, d)
+        y : ignored
+        sample_weight : (n,) frequencies, or None
+        """
+        self._check_parameters()
+        X, weights = self._rows(X, sample_weight, reset=True)
+        self._forget()
+        shape = self._shape(X)
+        self._enough_rows(shape.n if weights is None else int(np.count_nonzero(weights)))
+        wanted = self._wanted(shape.n, shape.d, centered=self.center)
+        keep = self._keeps_state(shape.d)
+        plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
+        leaf, stats = self._leaf(X, weights, plan)
+        problem = self._problem(leaf, stats, wanted, shape)
+        frame: dict[str, Any] = {"mean": None, "scale": None}
+        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, frame)
+        column = stats.column
+        self.__dict__["_state"] = stats.moments if keep else None
+        scale = spread_of(column, None) if self.scale else None
+        frame.update(mean=column.mean if self.center else None, scale=scale)
+        self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
+        return self
+
+    def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
+        """Name the results of a spectrum."""
+        divisor = max(weight - 1, 1.0)
+        k, full = len(spectrum.values), min(rows, self.n_features_in_)
+        total = spectrum.total
+        self.components_ = np.ascontiguousarray(spectrum.vectors.T, dtype)
+        self.explained_variance_ = (spectrum.values / divisor).astype(dtype)
+        ratio = spectrum.values / total if total > 0 else np.zeros(k)
+        self.explained_variance_ratio_ = ratio.astype(dtype)
+        self.singular_values_ = spectrum.singular_values.astype(dtype)
+        self.mean_ = mean.astype(dtype) if self.center else None
+        self.scale_ = None if scale is None else scale.astype(dtype)
+        rest = max(total - float(np.sum(spectrum.values)), 0.0)
+        self.noise_variance_ = dtype.type(rest / (full - k) / divisor if k < full else 0.0)
+        self.total_variance_ = float(total / divisor)
+        self.n_components_, self.n_samples_ = k, rows
+        self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+        self.__dict__["_mean64"], self.__dict__["_scale64"] = mean if self.center else None, scale
+        self.__dict__["_weight"] = weight
+
+    # the moment state
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> PCA:
+        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
+        self._check_parameters()
+        first = self.__dict__.get("_state") is None
+        X, weights = self._rows(X, sample_weight, reset=first)
+        if X.shape[1] > LARGEST_STATE:
+            raise MergeError(
+                f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns", received=f"{X.shape[1]:,} columns"
+            )
+        leaf, stats = self._leaf(X, weights, self._plan_for(self._shape(X), 1, whole=True))
+        state = stats.moments if first else self.__dict__["_state"].merge(stats.moments)
+        dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
+        self._forget()
+        self.__dict__.update(_state=state, _dtype=dtype, _pending=True)
+        return self
+
+    def merge(self, other: PCA, *more: PCA) -> PCA:
+        """The model of both data sets together, exactly; neither operand changes."""
+        return self._combine([other, *more], Moments.merge)
+
+    def subtract(self, other: PCA) -> PCA:
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), which its certificate's note says."""
+        return self._combine([other], Moments.subtract)
+
+    def _combine(self, others: list[PCA], verb: Any) -> PCA:
+        state = self._need_state()
+        for other in others:
+            self._same_parameters(other)
+            state = verb(state, other._need_state())
+        lost = float(np.trace(self._need_state().scatter)) * self._need_state().unit ** 2
+        result = type(self)(**self.get_params(deep=False))
+        result.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            result.feature_names_in_ = self.feature_names_in_
+        result.__dict__.update(_state=state, _dtype=self.__dict__.get("_dtype", np.dtype(np.float64)), _pending=True)
+        if verb is Moments.subtract:
+            share = 2.0**-53 * lost / max(state.total(), 1e-300)
+            result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
+        return result
+
+    def _need_state(self) -> Moments:
+        check_is_fitted(self)
+        state = self.__dict__.get("_state")
+        if state is None:
+            raise MergeError(
+                f"merge needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
+                received=f"a model with {self.n_features_in_:,} columns, mergeable={self.mergeable!r}",
+                hint="fit with PCA(mergeable=True)",
+            )
+        return state  # type: ignore[no-any-return]
+
+    def _same_parameters(self, other: PCA) -> None:
+        check_is_fitted(other)
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        differ = [name for name in ("n_components", "center", "scale", "whiten") if mine[name] != theirs[name]]
+        names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+        if differ or (names[0] is not None and names[1] is not None and list(names[0]) != list(names[1])):
+            what = ", ".join(differ) or "column names"
+            raise MergeError("both models must have the same parameters and columns", received=f"different {what}")
+
+    def _solve_state(self) -> None:
+        """Solve the accumulated state; called when a fitted name is first read."""
+        state: Moments = self.__dict__["_state"]
+        self._enough_rows(state.rows)
+        shape = Shape(state.rows, state.d, 8, None, symmetric=True)
+        wanted = self._wanted(state.rows, state.d, centered=self.center)
+        plan = self._plan_for(shape, wanted, whole=True)
+        scale = spread_of(state, self) if self.scale else None
+        unit = 1.0 if self.scale else state.unit
+        M = MomentGram(state, center=self.center, scale=scale, unit=unit)
+        problem = SpectralProblem(
+            M, kind="eigh", n=state.weight, d=state.d, centered=self.center, repeatable=False, **self._request(wanted, shape)
+        )
+        frame = {"mean": state.mean if self.center else None, "scale": scale}
+        spectrum = self._solve(problem, plan, unit, frame)
+        self.__dict__.pop("_pending", None)
+        self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
+
+    def __getattr__(self, name: str) -> Any:
+        if name in RESULTS and self.__dict__.get("_pending"):
+            self._solve_state()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "components_" in self.__dict__ or bool(self.__dict__.get("_pending"))
+
+    def _forget(self) -> None:
+        for name in (*RESULTS, "_pending", "_note"):
+            self.__dict__.pop(name, None)
+
+    # small checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.missing != "error":
+            raise ParameterError("missing must be 'error'", received=repr(self.missing), hint="impute missing values first")
+
+    def _enough_rows(self, rows: int) -> None:
+        if rows < 2 and self.center:
+            raise InputError(
+                "PCA needs at least 2 rows to have a variance",
+                received=f"n_samples={rows}",
+                hint="pass more rows, or center=False to decompose a single row about zero",
+            )
+
+    def _keeps_state(self, d: int) -> bool:
+        if self.mergeable is None:
+            return d <= KEEP_STATE
+        if self.mergeable and d > LARGEST_STATE:
+            raise ParameterError(
+                f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns", received=f"{d:,} columns"
+            )
+        return bool(self.mergeable)
+
+    # coordinates and the Gaussian model
+
+    def _map(self) -> LinearMap:
+        spread = None
+        if self.whiten:
+            variance = np.asarray(self.explained_variance_, np.float64)
+            spread = np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
+        components = self.components_  # read first: it solves a pending state
+        return LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread)
+
+    def _gaussian(self) -> GaussianModel:
+        check_is_fitted(self)
+        return GaussianModel(
+            np.asarray(self.components_, np.float64), np.asarray(self.explained_variance_, np.float64),
+            float(self.noise_variance_), self.__dict__["_mean64"], self.__dict__["_scale64"],
+        )  # fmt: skip
+
+    def get_covariance(self) -> np.ndarray:
+        """Covariance of the probabilistic model, V(Λ − σ²)Vᵀ + σ²I, in the units of the data."""
+        return self._gaussian().covariance()
+
+    def get_precision(self) -> np.ndarray:
+        """Inverse of the model's covariance."""
+        return self._gaussian().precision()
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log-likelihood of every row under the probabilistic model (Tipping & Bishop 1999)."""
+        check_is_fitted(self)
+        return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    def reconstruction_error(self, X: Any = None) -> np.ndarray:
+        """Mean squared error of a row rebuilt from its first 0, 1, …, k components, (k + 1,).
+
+        Of the training rows, from the spectrum alone, or of new rows; in the scale in which the fit was done.
+        """
+        check_is_fitted(self)
+        if X is None:
+            values = np.concatenate([[0.0], np.cumsum(self.certificate_.values)])
+            return np.maximum(self.certificate_.total - values, 0.0) / self.__dict__["_weight"]
+        rows = validate_rows(self, X, reset=False)
+        return self._gaussian().reconstruction_error(rows)

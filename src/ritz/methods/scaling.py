@@ -1,0 +1,36 @@
+"""Column scales: the n − 1 standard deviation, 1 for constant columns (with a warning that names them)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import ConstantColumnWarning
+from ritz._core.tolerance import CONSTANT
+from ritz.data.moments import Moments
+from ritz.data.statistics import ColumnStatistics
+
+__all__ = ["spread_of"]
+
+
+def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
+    """Standard deviations (d,); ``estimator`` (for its column names) makes constant columns warn."""
+    squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
+    spread = np.sqrt(squares / max(column.weight - 1, 1.0)) * column.unit
+    constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
+    if estimator is not None and bool(np.any(constant)):
+        _warn(np.flatnonzero(constant), getattr(estimator, "feature_names_in_", None))
+    return np.where(constant, 1.0, spread)
+
+
+def _warn(columns: np.ndarray, names: Any) -> None:
+    shown = [str(names[j]) if names is not None else str(j) for j in columns[:5]]
+    more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
+    plural = "s" if len(columns) > 1 else ""
+    warnings.warn(
+        f"constant column{plural} {', '.join(shown)}{more}: no variance to divide by, kept with scale 1",
+        ConstantColumnWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,93 @@
+"""Truncated singular value decomposition, never centred (LSI when X holds words by documents).
+
+    A = X  (n×d),      AᵀA V = V Λ,      coordinates x V
+
+``explained_variance_`` is the variance of the coordinates, as TruncatedSVD reports it: λ/n − (μᵀv)². A fraction in
+``n_components`` is of ‖X‖²_F.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.methods.base import LinearEstimator
+from ritz.operators import Scaled, Weighted
+from ritz.operators.base import Operator
+from ritz.project.linear import LinearMap
+from ritz.spectral.plan import Shape
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["SVD"]
+
+
+class SVD(LinearEstimator):
+    """Singular value decomposition of the rows as they are.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All, a number, a fraction of ‖X‖²_F in (0, 1), or a rule.
+    solver, tol, random_state, memory, device, progress
+        As for :class:`ritz.PCA`.
+
+    Attributes
+    ----------
+    components_ : (k, d) right singular vectors
+    singular_values_ : (k,)
+    explained_variance_, explained_variance_ratio_ : (k,) variance of the coordinates, and its share
+    total_ : ‖X‖²_F
+    n_components_, n_samples_, n_features_in_ : int
+    certificate_, plan_
+    """
+
+    def __init__(
+        self, n_components: Any = None, *, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        memory: Any = None, device: str = "cpu", progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
+        """X itself, in units that keep squares in range."""
+        A = leaf if stats.unit == 1 else Scaled(leaf, stats.unit, "/unit")
+        if stats.weights is not None:
+            A = Weighted(A, stats.weights)
+        return SpectralProblem(A, n=stats.weight, d=shape.d, **self._request(wanted, shape))
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVD:
+        """Fit to rows; parameters as in :meth:`ritz.PCA.fit`."""
+        self._check_parameters()
+        X, weights = self._rows(X, sample_weight, reset=True)
+        shape = self._shape(X)
+        wanted = self._wanted(shape.n, shape.d, centered=False)
+        plan = self._plan_for(shape, wanted)
+        leaf, stats = self._leaf(X, weights, plan)
+        problem = self._problem(leaf, stats, wanted, shape)
+        spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None})
+        self._name(spectrum, stats.column, self._float(X))
+        return self
+
+    def _name(self, spectrum: Spectrum, column: ColumnStatistics, dtype: Any) -> None:
+        """Name the results of a spectrum."""
+        V, weight = spectrum.vectors, column.weight
+        variance = np.maximum(spectrum.values / weight - np.square(column.mean @ V), 0.0)
+        whole = float(np.sum(column.squares)) * column.unit**2 / weight
+        self.components_ = np.ascontiguousarray(V.T, dtype)
+        self.singular_values_ = spectrum.singular_values.astype(dtype)
+        self.explained_variance_ = variance.astype(dtype)
+        self.explained_variance_ratio_ = (variance / whole if whole > 0 else np.zeros_like(variance)).astype(dtype)
+        self.total_ = spectrum.total
+        self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
+        self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+
+    def _map(self) -> LinearMap:
+        return LinearMap(self.components_, None, None, None)

@@ -1,0 +1,1 @@
+"""From Ritz pairs to coordinates of old and new rows."""

@@ -1,0 +1,67 @@
+"""Linear coordinates of rows, and rows from coordinates.
+
+    t = (x − μ) D_σ⁻¹ V [Λ^-½]        (n, d) → (n, k)       one blocked pass, the mean taken off first
+    x̂ = t [Λ^½] Vᵀ D_σ + μ            (n, k) → (n, d)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.blocks import MemoryBlocks
+from ritz.data.finite import require_finite
+from ritz.operators.affine import Affine
+
+__all__ = ["LinearMap", "result_dtype"]
+
+
+def result_dtype(dtype: Any) -> np.dtype[Any]:
+    """float32 for float32 and float16 input, float64 for everything else."""
+    kind = np.dtype(dtype)
+    return np.dtype(np.float32 if kind.kind == "f" and kind.itemsize <= 4 else np.float64)
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """The affine map between rows and coordinates."""
+
+    components: NDArray[Any]  # (k, d)
+    mean: NDArray[Any] | None  # (d,)
+    scale: NDArray[Any] | None  # (d,)
+    spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
+
+    def forward(self, X: Any) -> NDArray[Any]:
+        """Coordinates of rows."""
+        dtype = result_dtype(X.dtype)
+        V = np.asarray(self.components, np.float64).T
+        frame = Affine(
+            MemoryBlocks(X),
+            shift=None if self.mean is None else np.asarray(self.mean, dtype).astype(np.float64),
+            shift_low=None if self.mean is None or dtype == np.float64 else _rest(self.mean, dtype),
+            col_scale=None if self.scale is None else 1 / np.asarray(self.scale, np.float64),
+            precision=dtype.type,
+        )
+        scores = frame.matmat(V if self.spread is None else V / self.spread)
+        if not np.isfinite(scores).all():
+            require_finite(X)
+        return scores
+
+    def backward(self, T: Any) -> NDArray[Any]:
+        """Rows from coordinates."""
+        dtype = result_dtype(T.dtype)
+        T = T if self.spread is None else T * np.asarray(self.spread)
+        X = T @ np.asarray(self.components, np.float64)
+        if self.scale is not None:
+            X *= self.scale
+        if self.mean is not None:
+            X += self.mean
+        return X.astype(dtype, copy=False)
+
+
+def _rest(mean: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+    wide = np.asarray(mean, np.float64)
+    return wide - wide.astype(dtype).astype(np.float64)

@@ -1,0 +1,116 @@
+"""Every threshold of the automatic choice, each with the measurement that justifies it.
+
+Measured on two AVX-512 cores with NumPy 2.4 and OpenBLAS 0.3.31; ``make bench`` prints the same quantities anew. They
+are committed constants: the same call takes the same route on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+
+__all__ = [
+    "CHEBYSHEV_DEGREE",
+    "CHEBYSHEV_TOL",
+    "DIRECT_LIMIT",
+    "DIRECT_PREFERENCE",
+    "DIRECT_SHARE",
+    "EIGH_ALL",
+    "EIGH_SUBSET",
+    "FLOAT32_FLOOR",
+    "FLOAT32_TOL",
+    "FLOAT32_WORK",
+    "GEMM32",
+    "GEMM64",
+    "GEMV",
+    "KRYLOV_BASIS_BYTES",
+    "MAX_POWER_STEPS",
+    "MAX_RESTARTS",
+    "MAX_STEPS",
+    "REPAIR_MARGIN",
+    "SMALL_SIDE",
+    "SPARSE_GRAM",
+    "SPMM",
+    "SUBSET_SHARE",
+    "SYRK32",
+    "SYRK64",
+    "TILE_ABOVE",
+    "expected_steps",
+    "oversampling",
+    "sketch_width",
+]
+
+# Rates on two cores, per second.
+SYRK64, SYRK32 = 90e9, 180e9  # q·p² of a symmetric product in blocks of 2,048 rows, d = 784: 92e9 and 188e9
+GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
+GEMV = 4e9  # flops of a product with one vector: bound by memory
+SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
+SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
+EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
+
+#: Largest smaller side for which a dense eigenproblem is considered.
+DIRECT_LIMIT = 20_000
+
+#: Above this side the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
+TILE_ABOVE = 2048
+
+#: More than this share of all components: block Krylov needs a basis as large as the problem.
+DIRECT_SHARE = 0.25
+
+#: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
+SMALL_SIDE = 800
+
+#: A direct route may cost this much more than an iterative one: it is exact and knows the whole spectrum.
+DIRECT_PREFERENCE = 1.3
+
+#: Tighter than this the sparse route is Lanczos: the filter's block would iterate on converged columns.
+CHEBYSHEV_TOL = 1e-7
+
+#: Tighter than this float32 products bring nothing: the finish would repeat all their work.
+FLOAT32_TOL = 1e-7
+
+#: eigh of a subset costs a third of all vectors once k is below a fifth of d (d = 2000: 0.32 s against 0.64 s).
+SUBSET_SHARE = 0.2
+
+#: Directions beyond k that a repair pass reads again: they absorb the mixing across the k-th gap.
+REPAIR_MARGIN = 8
+
+#: Products in float32 stop improving residuals near 3e-7·θ₁; the float32 phase ends above that.
+FLOAT32_FLOOR = 1e-6
+
+#: Below this many multiplications a pass takes milliseconds and float32 gains nothing.
+FLOAT32_WORK = 2e8
+
+#: Memory of a Krylov basis and its image before a thick restart.
+KRYLOV_BASIS_BYTES = 512 << 20
+
+#: Degree of the Chebyshev filter: products with M between two orthonormalisations.
+CHEBYSHEV_DEGREE = 10
+
+#: Restarts of the Lanczos basis, and power steps for one component, before giving up.
+MAX_RESTARTS = 200
+MAX_POWER_STEPS = 3000
+
+#: Products with M after which an iterative solver gives up and says so.
+MAX_STEPS = 500
+
+
+def oversampling(k: int) -> int:
+    """Columns beyond k in a block: s = max(10, k/4).
+
+    σᵢ = i^-½, 10,000×4,000, k = 50: s = 10 needs 10 products for 1e-6, 14 needs 9, 25 needs 8 at 17 % more work each.
+    """
+    return max(10, k // 4)
+
+
+def sketch_width(k: int) -> int:
+    """Columns of a single-pass sketch: twice k and ten more; one product costs one pass whatever its width."""
+    return 2 * k + 10
+
+
+def expected_steps(tol: float) -> int:
+    """Products of a block Krylov iteration until the residual is below tol·θ₁: two digits a product after the third.
+
+    Measured on i^-½, spikes over noise and exp(−i/40): 7 to 10 for 1e-6.
+    """
+    digits = max(1.0, -math.log10(max(tol, 1e-15)))
+    return round(3 + digits)

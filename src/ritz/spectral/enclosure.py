@@ -1,0 +1,149 @@
+"""From pairs and residuals to bounds on eigenvalues and angles.
+
+With V (p×k) orthonormal, θ the Ritz values, R = MV − VΘ, ρ the rounding, τ ≥ every eigenvalue not returned:
+
+    Cauchy        λᵢ ≥ θᵢ − ρ                                          always, for the i-th eigenvalue
+    residual      some eigenvalue lies within ‖rᵢ‖ + ρ of θᵢ           always
+    Kahan         m pairs whose intervals overlap own m eigenvalues within ‖R_c‖₂ + ρ
+    Schur         λᵢ ≤ θᵢ + ‖R‖²/(θᵢ − τ) + ρ                          when τ < θᵢ
+    Weyl          |λᵢ − θᵢ| ≤ error                                    for a solver with a global backward error
+    Davis–Kahan   sin∠(vᵢ, xᵢ) ≤ (‖rᵢ‖ + ρ)/gap                        gap to every other enclosed eigenvalue  [DK70]
+
+The upper bounds are labelled by index where τ < θᵢ: then nothing that was missed can push λᵢ up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.arrays import to_numpy
+from ritz._core.linalg import norm2, norms
+from ritz._core.tolerance import CLUSTER_GAP
+from ritz.spectral.found import Found
+
+__all__ = ["Enclosure", "angle_bounds", "enclose"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """Bounds on the k returned eigenvalues of M."""
+
+    lower: Vector
+    upper: Vector
+    labelled: NDArray[np.bool_]
+    residuals: Vector
+
+
+def enclose(found: Found) -> Enclosure:
+    """Enclose every returned eigenvalue."""
+    theta, k, rho = found.leading(), found.k, found.rounding
+    residuals = to_numpy(norms(found.residual_block)).astype(np.float64)
+    if found.error is not None or found.upper is not None:
+        return _direct(found, theta, residuals)
+    tau = found.completeness.ceiling
+    labelled = theta > tau if k else np.zeros(0, np.bool_)
+    radius = _cluster_radius(found, theta, residuals, rho)
+    whole = norm2(found.residual_block)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        schur = np.where(labelled, whole**2 / (theta - tau), np.inf)
+    lower = np.where(labelled, theta - rho, theta - residuals - rho)
+    upper = theta + rho + np.where(labelled, np.minimum(schur, radius), residuals)
+    return Enclosure(np.maximum(lower, 0.0) if _positive(found) else lower, upper, labelled, residuals)
+
+
+def _positive(found: Found) -> bool:
+    return bool(found.values.size == 0 or found.values[-1] >= -found.rounding)
+
+
+def _direct(found: Found, theta: Vector, residuals: Vector) -> Enclosure:
+    """Weyl: a backward error of the whole matrix bounds every eigenvalue by its index."""
+    error = found.rounding if found.error is None else found.error
+    lower, upper = theta - error, theta + error
+    if found.sigma_error is not None:
+        sigma = np.sqrt(np.maximum(theta, 0.0))
+        lower = np.maximum(lower, np.square(np.maximum(sigma - found.sigma_error, 0.0)))
+        upper = np.minimum(upper, np.square(sigma + found.sigma_error))
+    if found.upper is not None:
+        upper = np.asarray(found.upper, np.float64)
+    if _positive(found):
+        lower = np.maximum(lower, 0.0)
+    return Enclosure(lower, upper, np.ones(found.k, np.bool_), residuals)
+
+
+def _cluster_radius(found: Found, theta: Vector, residuals: Vector, rho: float) -> Vector:
+    """‖R_c‖₂ of the group of overlapping intervals that each pair belongs to."""
+    radius = residuals.copy()
+    start = 0
+    for i in range(1, len(theta) + 1):
+        apart = i == len(theta) or theta[i] + residuals[i] + rho < theta[i - 1] - np.max(residuals[start:i]) - rho
+        if apart:
+            if i - start > 1:
+                radius[start:i] = norm2(found.residual_block[:, start:i])
+            start = i
+    return radius
+
+
+def angle_bounds(found: Found, box: Enclosure) -> tuple[Vector, list[tuple[int, int, float]]]:
+    """Sine bounds of single vectors (nan where the gap is too small) and of the subspaces that clusters span.
+
+    A cluster is ``(first, last, sine)`` with inclusive indices; its sine is nan if even the cluster has no gap.
+    """
+    theta, k = found.leading(), found.k
+    if k == 0:
+        return np.zeros(0), []
+    below = np.append(box.upper[1:], max(found.completeness.ceiling, found.null))
+    above = np.append(np.inf, box.lower[:-1])
+    sine = np.full(k, np.nan)
+    for i in range(k):
+        if box.labelled[i] or not np.isinf(found.completeness.ceiling):
+            sine[i] = _sine(found, i, i, box.residuals[i], min(above[i] - theta[i], theta[i] - below[i]), below[i], above[i])
+    weak = ~(sine <= CLUSTER_GAP)
+    groups = _groups(weak, theta, below, above)
+    clusters = []
+    for first, last in groups:
+        residual = norm2(found.residual_block[:, first : last + 1])
+        gap = min(above[first] - theta[first], theta[last] - below[last])
+        clusters.append((first, last, _sine(found, first, last, residual, gap, below[last], above[first])))
+        sine[first : last + 1] = np.nan
+    return sine, clusters
+
+
+def _sine(found: Found, first: int, last: int, residual: float, gap: float, below: float, above: float) -> float:
+    """The better of Davis–Kahan on M and, where singular values have a backward error, Wedin on A."""
+    bounds = [(residual + found.rounding) / gap] if gap > 0 else []
+    if found.sigma_error is not None:
+        theta = found.leading()
+        high, low = np.sqrt(max(theta[first], 0.0)), np.sqrt(max(theta[last], 0.0))
+        spread = min(np.sqrt(max(above, 0.0)) - high, low - np.sqrt(max(below, 0.0)), max(low, 1e-300))
+        if spread > 0:
+            bounds.append(2 * found.sigma_error / spread)
+    best = min(bounds, default=np.nan)
+    return float(best) if best < 1 else np.nan
+
+
+def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector) -> list[tuple[int, int]]:
+    """Runs of neighbours that cannot be told apart: each weak vector joins the neighbour it is closest to."""
+    k = len(theta)
+    joined = np.zeros(max(k - 1, 0), np.bool_)  # joined[i]: i and i+1 belong together
+    for i in np.flatnonzero(weak):
+        up = above[i] - theta[i] if i > 0 else np.inf
+        down = theta[i] - below[i]
+        if i > 0 and up <= down:
+            joined[i - 1] = True
+        elif i < k - 1:
+            joined[i] = True
+    groups: list[tuple[int, int]] = []
+    i = 0
+    while i < k:
+        j = i
+        while j < k - 1 and joined[j]:
+            j += 1
+        if j > i or weak[i]:
+            groups.append((i, j))
+        i = j + 1
+    return groups

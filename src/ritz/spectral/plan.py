@@ -1,0 +1,226 @@
+"""The planner: which solver, why, and what it will cost.
+
+    T_gram   = q·p²/r_syrk + eigh(p)                 p = min(n, d), q = max(n, d)
+    T_krylov = E·4·n·d·l/r_gemm + 2·p·(E·l)²/r_gemm  E products until tol, l = k + s
+    T_sparse = E·4·nnz·l/r_spmm + orthonormalising
+
+The choice depends on shape, dtype, stored entries, tol and memory alone, with committed rates, so the same call takes
+the same route on every machine. It is public: ``ritz.plan(X, estimator)`` and ``estimator.plan_``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz.spectral import constants as c
+
+__all__ = ["SOLVERS", "Plan", "Shape", "choose"]
+
+SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the planner may look at."""
+
+    n: int
+    d: int
+    itemsize: int = 8
+    stored: int | None = None  # stored entries of sparse data, None for dense
+    symmetric: bool = False  # a moment state: the d×d matrix is at hand
+
+    @property
+    def small(self) -> int:
+        """The smaller side."""
+        return min(self.n, self.d)
+
+    @property
+    def large(self) -> int:
+        """The larger side."""
+        return max(self.n, self.d)
+
+    @property
+    def entries(self) -> float:
+        """Entries that a product reads."""
+        return float(self.stored if self.stored is not None else self.n * self.d)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A route with its reasons and its predicted and, after the fit, real cost."""
+
+    solver: str
+    side: str  # "columns": works on AᵀA (d×d); "rows": on AAᵀ (n×n)
+    precision: str  # of the products: "float64", "float32", "float32 then float64"
+    passes: float
+    seconds: float
+    bytes: float
+    reasons: tuple[str, ...]
+    actual_passes: int | None = None
+    actual_seconds: float | None = None
+
+    def done(self, passes: int, seconds: float) -> Plan:
+        """The plan with what the fit really took."""
+        return replace(self, actual_passes=passes, actual_seconds=seconds)
+
+    def __str__(self) -> str:
+        lines = [
+            f"plan: {self.solver} on the {self.side}, {self.precision}",
+            f"predicted: {self.passes:g} pass{'es' if self.passes != 1 else ''}, {_time(self.seconds)}, "
+            f"{_size(self.bytes)} beyond the data",
+        ]
+        if self.actual_seconds is not None:
+            lines.append(f"real: {self.actual_passes} pass{'es' if self.actual_passes != 1 else ''}, {_time(self.actual_seconds)}")
+        return "\n".join([*lines, *(f"because {reason}" for reason in self.reasons)])
+
+
+def choose(
+    shape: Shape, k: int, *, solver: str = "auto", tol: float = 1e-6, memory: float | None = None,
+    needs_all: bool = False, growing: bool = False,
+) -> Plan:  # fmt: skip
+    """The plan for k components; ``needs_all`` for rules on the whole spectrum, ``growing`` for rules on its head."""
+    if solver != "auto" and solver not in SOLVERS:
+        raise ParameterError(
+            f"solver must be 'auto' or one of {', '.join(SOLVERS)}", received=repr(solver), hint="leave solver='auto'"
+        )
+    if needs_all and solver not in ("auto", "svd", "moments"):
+        raise ParameterError(
+            "this rule for n_components needs the whole spectrum, which only 'svd' and 'moments' compute",
+            received=f"solver={solver!r}",
+            hint="use solver='auto', or a rule that works with every solver: a fraction, 'kaiser', 'broken-stick', 'aic', 'bic'",
+        )
+    if needs_all and shape.small > c.DIRECT_LIMIT:
+        raise ParameterError(
+            f"this rule for n_components needs the whole spectrum, at most {c.DIRECT_LIMIT:,} on the smaller side",
+            received=f"{shape.n:,} × {shape.d:,}",
+            hint="use a fraction such as 0.9, 'kaiser', 'broken-stick', 'aic' or 'bic'",
+        )
+    options = [_direct(shape, k, needs_all)] if shape.small <= c.DIRECT_LIMIT else []
+    if solver == "auto":
+        options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
+        return _fit_memory(_prefer(shape, k, options, growing), options, memory)
+    made = {
+        "svd": _svd, "moments": lambda s, j, t: _direct(s, j, needs_all), "krylov": _krylov, "lanczos": _lanczos,
+        "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
+    }[solver](shape, k, tol)  # fmt: skip
+    made = replace(made, reasons=(f"solver={solver!r} was asked for",))
+    return _fit_memory(made, [made], memory)
+
+
+def _prefer(shape: Shape, k: int, options: list[Plan], growing: bool) -> Plan:
+    """Direct where it is nearly as fast: it is exact, knows the whole spectrum and leaves a mergeable state."""
+    if len(options) == 1:
+        return options[0]
+    direct, iterative = options
+    p = shape.small
+    if k > c.DIRECT_SHARE * p:
+        return replace(direct, reasons=(f"{k} of {p} components are wanted: iterating would not pay", *direct.reasons))
+    if p <= c.SMALL_SIDE or (growing and p <= 2000):
+        return replace(direct, reasons=(f"the smaller side is only {p:,}", *direct.reasons))
+    if direct.seconds <= c.DIRECT_PREFERENCE * iterative.seconds:
+        return direct
+    return replace(
+        iterative, reasons=(*iterative.reasons, f"the direct route would take about {_time(direct.seconds)}")
+    )
+
+
+def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
+    if memory is None or plan.bytes <= memory:
+        return plan
+    fitting = [option for option in options if option.bytes <= memory]
+    if not fitting:
+        least = min(option.bytes for option in options)
+        raise MemoryLimitError(
+            f"the fit must stay within memory={_size(memory)}",
+            received=f"at least {_size(least)} beyond the data",
+            hint=f"allow memory={least / 1e6 * 1.1:.0f}MB or more, or ask for fewer components",
+        )
+    best = min(fitting, key=lambda option: option.seconds)
+    return replace(best, reasons=(*best.reasons, f"the {plan.solver} route would need {_size(plan.bytes)}"))
+
+
+def _side(shape: Shape) -> str:
+    return "columns" if shape.d <= shape.n else "rows"
+
+
+def _eigh_seconds(p: int, k: int) -> float:
+    return (c.EIGH_SUBSET if k < c.SUBSET_SHARE * p else c.EIGH_ALL) * float(p) ** 3
+
+
+def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
+    p, q = shape.small, shape.large
+    narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
+    rate = c.SYRK32 if narrow else c.SYRK64
+    form = 0.0 if shape.symmetric else (shape.entries * shape.entries / max(1, q) * c.SPARSE_GRAM if shape.stored is not None else q * float(p) * p / rate)
+    held = 8.0 * p * p * (4 if p <= c.TILE_ABOVE else 2.5)
+    reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
+    return Plan("moments", _side(shape), "float32" if narrow else "float64", 1, form + _eigh_seconds(p, p if needs_all else k), held, (reason,))
+
+
+def _svd(shape: Shape, k: int, tol: float) -> Plan:
+    p, q = float(shape.small), float(shape.large)
+    return Plan("svd", _side(shape), "float64", 1, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
+
+
+def _width(shape: Shape, k: int) -> int:
+    return min(shape.small, k + c.oversampling(k))
+
+
+def _krylov(shape: Shape, k: int, tol: float) -> Plan:
+    width, steps = _width(shape, k), c.expected_steps(tol)
+    narrow = shape.entries * width > c.FLOAT32_WORK and tol >= c.FLOAT32_TOL
+    rate = c.SPMM if shape.stored is not None else (c.GEMM32 if narrow else c.GEMM64)
+    work = steps * 4 * shape.entries * width / rate
+    basis = float(width * steps)
+    extra = 4 * shape.small * basis * basis / c.GEMM64
+    held = 16.0 * shape.small * basis + 8.0 * (shape.n + shape.d) * width
+    reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
+    path = "float32 then float64" if narrow else "float64"
+    return Plan("krylov", _side(shape), path, steps + narrow, work + extra, held, (reason,))
+
+
+def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
+    steps = 4 * (2 * k + 20)
+    work = steps * 4 * shape.entries / (c.SPMM if shape.stored is not None else c.GEMV)
+    held = 8.0 * shape.small * (2 * k + 60)
+    reason = "single vectors need the fewest products for tight tolerances"
+    return Plan("lanczos", _side(shape), "float64", steps, work, held, (reason,))
+
+
+def _chebyshev(shape: Shape, k: int, tol: float) -> Plan:
+    width, steps = _width(shape, k), c.CHEBYSHEV_DEGREE * 3
+    rate = c.SPMM if shape.stored is not None else c.GEMM64
+    work = steps * 4 * shape.entries * width / rate + 6 * 4 * shape.small * float(width) ** 2 / c.GEMM64
+    reason = "products with sparse rows are cheap, orthonormalising is dear: filtering needs one for every ten"
+    return Plan("chebyshev", _side(shape), "float64", steps, work, 8.0 * 5 * shape.small * width, (reason,))
+
+
+def _power(shape: Shape, k: int, tol: float) -> Plan:
+    steps = 200.0 * max(1, k)
+    work = steps * 4 * shape.entries / c.GEMV
+    return Plan("power", _side(shape), "float64", steps, work, 16.0 * shape.small * k, ())
+
+
+def _sketch(shape: Shape, k: int, tol: float) -> Plan:
+    width = min(shape.d, c.sketch_width(k))
+    work = 4 * shape.entries * width / (c.SPMM if shape.stored is not None else c.GEMM64)
+    return Plan("sketch", "columns", "float64", 1, work, 8.0 * 6 * shape.d * width, ())
+
+
+def _sparse(shape: Shape, k: int, tol: float) -> Plan:
+    if tol < c.CHEBYSHEV_TOL and k <= 50:
+        return _lanczos(shape, k, tol)
+    return _chebyshev(shape, k, tol)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.2g} ms" if seconds < 1 else f"{seconds:.2g} s"
+
+
+def _size(size: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g}"

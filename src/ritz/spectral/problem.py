@@ -1,0 +1,93 @@
+"""The spectral problem: which operator, how many pairs, how accurate.
+
+    svd    A (n×d):           AᵀA v = λ v,  σ = √λ,  v ∈ R^d         (PCA, SVD, correspondence analysis)
+    eigh   M = Mᵀ (d×d):      M v = λ v                              (moment states, kernels, graphs)
+
+How many may be a number or a rule that decides from the values seen (a share of the variance, say). Everything that
+crosses to a solver is in this frozen object; a solver knows nothing of the method it serves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.operators.base import Operator
+
+__all__ = ["Rule", "Seen", "SpectralProblem"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a rule may look at."""
+
+    values: NDArray[np.float64]  # (m,) leading eigenvalues of AᵀA, decreasing
+    total: float  # exact trace
+    n: float  # rows, or the sum of weights
+    d: int  # columns
+    r: int  # eigenvalues that can differ from zero
+    centered: bool
+    complete: bool  # whether ``values`` holds all r
+
+
+class Rule(Protocol):
+    """Decides the number of components from a spectrum."""
+
+    name: str
+    needs_all: bool
+
+    def decide(self, seen: Seen) -> int | None:
+        """The number of components, or None if the values seen do not decide it."""
+        ...
+
+
+@dataclass(frozen=True)
+class SpectralProblem:
+    """One spectral problem.
+
+    Parameters
+    ----------
+    operator
+        ``A``, or the symmetric operator itself.
+    k
+        How many pairs; for a rule the first guess.
+    rule
+        Decides k from the spectrum, or None.
+    kind
+        ``"svd"`` or ``"eigh"``.
+    tol
+        Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁.
+    seed
+        Seed of the random start.
+    n, d, centered
+        What a rule needs to know of the data.
+    repeatable
+        Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
+    """
+
+    operator: Operator
+    k: int
+    rule: Rule | None = None
+    kind: Literal["svd", "eigh"] = "svd"
+    tol: float = 1e-6
+    seed: int = 0
+    n: float = 0.0
+    d: int = 0
+    centered: bool = False
+    repeatable: bool = True
+
+    @property
+    def rank(self) -> int:
+        """How many eigenvalues can differ from zero."""
+        n, d = self.operator.shape
+        full = min(n, d)
+        rows = int(self.n) if self.n else n
+        return max(0, min(full, rows - 1) if self.centered else full)
+
+    def seen(self, values: NDArray[np.float64], total: float, *, complete: bool) -> Seen:
+        """The spectrum as a rule sees it."""
+        n = self.n or float(self.operator.shape[0])
+        return Seen(values, total, n, self.d or self.operator.shape[1], self.rank, self.centered, complete)

@@ -1,0 +1,200 @@
+"""``solve``: problem + plan → Spectrum.
+
+Chooses the side (AᵀA for tall, AAᵀ for wide data, where v = Aᵀu/σ), runs the solver, lets a rule ask for more
+components, fixes the signs and writes the certificate.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ritz._core.arrays import to_numpy
+from ritz._core.errors import AccuracyWarning
+from ritz._core.linalg import norms, qr
+from ritz.operators.base import Operator
+from ritz.operators.combine import Transpose
+from ritz.operators.framed import Framed
+from ritz.operators.gram import Gram
+from ritz.spectral.canonical import signs
+from ritz.spectral.certificate import certify
+from ritz.spectral.constants import DIRECT_SHARE
+from ritz.spectral.found import Completeness, Found
+from ritz.spectral.plan import Plan
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.chebyshev import chebyshev
+from ritz.spectral.solvers.dense import dense_eigh, dense_svd
+from ritz.spectral.solvers.krylov import krylov
+from ritz.spectral.solvers.lanczos import lanczos
+from ritz.spectral.solvers.moments import moments
+from ritz.spectral.solvers.power import power
+from ritz.spectral.solvers.sketch import sketch
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["solve"]
+
+#: Bytes of a dense copy that ``svd`` may make when no limit is given.
+SVD_BUDGET = 1 << 36
+
+
+def solve(problem: SpectralProblem, plan: Plan, *, unit: float = 1.0, frame: dict[str, Any] | None = None) -> Spectrum:
+    """Solve a problem by a plan; ``unit``² turns the operator's eigenvalues into those of the data."""
+    begin = time.perf_counter()
+    found = _grow(problem, plan)
+    V = to_numpy(found.vectors)
+    flip = signs(V)
+    V = V * flip
+    found = replace(found, vectors=V, residual_block=found.residual_block * flip)
+    total = _total(problem, found)
+    seconds = time.perf_counter() - begin
+    passes = problem.operator.passes()
+    held = {"vectors": V, "unit": unit, **(frame or {})}
+    iterative = plan.solver not in ("svd", "moments")
+    certificate = certify(
+        found,
+        total=total * unit**2,
+        unit=unit,
+        tol=problem.tol if iterative else None,
+        passes=passes,
+        seconds=seconds,
+        frame=held,
+    )
+    if not found.converged:
+        _warn(found, plan, problem)
+    values = found.leading() * unit**2
+    return Spectrum(
+        values, V, np.asarray(found.values, np.float64) * unit**2, total * unit**2, certificate, plan.done(passes, seconds)
+    )
+
+
+def _grow(problem: SpectralProblem, plan: Plan) -> Found:
+    """Run the solver; a rule that is not decided yet asks for twice as many components."""
+    found = _run(problem, plan)
+    rule, rank = problem.rule, problem.rank
+    if rule is None or plan.solver in ("svd", "moments"):
+        return found
+    while True:
+        complete = found.k >= rank
+        seen = problem.seen(found.leading()[: min(found.k, max(rank, 1))], _total(problem, found), complete=complete)
+        decided = rule.decide(seen)
+        if decided is not None:
+            return _truncate(found, min(decided, found.k))
+        if complete:
+            return found
+        k = min(2 * found.k, rank)
+        if k > DIRECT_SHARE * rank and plan.solver != "sketch":
+            plan, k = replace(plan, solver="moments"), rank
+        problem = replace(problem, k=max(k, 1))
+        found = _run(problem, plan)
+        if plan.solver == "moments":
+            return found
+
+
+def _run(problem: SpectralProblem, plan: Plan) -> Found:
+    A = problem.operator
+    if problem.kind == "eigh":
+        return _direct_or_iterative(problem, plan, A, amplified=False)
+    if plan.solver == "sketch" or A.shape[1] <= A.shape[0]:
+        return _direct_or_iterative(problem, plan, A, amplified=False)
+    turned = replace(problem, operator=A.T if not isinstance(A, Transpose) else A.inner)
+    return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
+
+
+def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, amplified: bool) -> Found:
+    if plan.solver == "svd":
+        return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
+    if plan.solver == "moments":
+        return moments(problem, A) if problem.kind == "svd" else moments(problem, A, noise=_state_noise(A))
+    M = Gram(A) if problem.kind == "svd" else A
+    problem = replace(problem, k=min(problem.k, M.shape[0]))
+    if plan.solver == "krylov":
+        return krylov(problem, M, total=_trace(A), amplified=amplified, narrow=plan.precision.startswith("float32"))
+    if plan.solver == "sketch":
+        return sketch(problem, M, total=_trace(A))
+    return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](
+        problem, M, total=_trace(A), amplified=amplified
+    )
+
+
+def _state_noise(A: Operator) -> float:
+    return float(A.noise()) if hasattr(A, "noise") else 0.0
+
+
+def _trace(A: Operator) -> Any:
+    """The exact trace of AᵀA, asked for when the solver is done: a pass may have learned it by then."""
+
+    def total() -> float | None:
+        inner = A.inner if isinstance(A, Transpose) else A
+        if isinstance(inner, Framed):
+            return inner.frobenius2()
+        matrix = getattr(inner, "matrix", None)
+        return None if matrix is None else float(np.trace(matrix))
+
+    return total
+
+
+def _total(problem: SpectralProblem, found: Found) -> float:
+    known = _trace(problem.operator)()
+    return float(np.sum(np.maximum(found.values, 0.0))) if known is None else float(known)
+
+
+def _turn(A: Operator, found: Found) -> Found:
+    """From eigenvectors u of AAᵀ to right vectors v = Aᵀu/σ, orthonormalised; one more product.
+
+    ‖AᵀAv − θv‖ = ‖Aᵀ(AAᵀu − θu)‖/σ ≤ (σ₁/σ)‖r_u‖: the residuals grow by at most that.
+    """
+    if found.k == 0:
+        return replace(found, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
+    theta = np.maximum(found.leading(), 0.0)
+    W = to_numpy(A.rmatmat(found.vectors)).astype(np.float64)
+    W = _filled(W, np.sqrt(theta), found)
+    Q, R = qr(W)
+    V = Q * np.where(np.diag(R) < 0, -1.0, 1.0)
+    top = max(float(theta[0]), 0.0)
+    floor = found.roundoff**2 * top
+    factor = np.sqrt(top / np.maximum(theta, max(floor, 1e-300))) if top > 0 else np.ones_like(theta)
+    radii = np.minimum(norms(found.residual_block) * np.minimum(factor, 1e8), np.maximum(top, 1e-300))
+    null = 0.0 if A.shape[1] > found.k else -np.inf
+    return replace(found, vectors=V, null=null, residual_block=found.residual_block * (radii / np.maximum(norms(found.residual_block), 1e-300)))
+
+
+def _filled(W: Any, sigma: Any, found: Found) -> Any:
+    """Columns that are pure rounding (σ ≈ 0) give no direction: any orthonormal completion will do."""
+    top = float(sigma[0])
+    lengths = norms(W)
+    dead = lengths <= 4 * found.roundoff * np.sqrt(W.shape[0]) * top if top > 0 else np.ones(len(sigma), bool)
+    if not bool(np.any(dead)):
+        return W / lengths
+    fresh = np.random.default_rng(0).standard_normal(W.shape)
+    return np.where(dead, fresh, W / np.where(dead, 1.0, lengths))
+
+
+def _truncate(found: Found, k: int) -> Found:
+    """The same answer with fewer vectors; what was dropped bounds what is missing."""
+    if k >= found.k:
+        return found
+    dropped = float(found.values[k]) + float(norms(found.residual_block[:, k : k + 1])[0]) + found.rounding
+    old = found.completeness
+    ceiling = Completeness(old.kind, max(old.ceiling, dropped), old.failure, old.words)
+    upper = None if found.upper is None else found.upper[:k]
+    return replace(
+        found, vectors=found.vectors[:, :k], residual_block=found.residual_block[:, :k], completeness=ceiling, upper=upper
+    )
+
+
+def _warn(found: Found, plan: Plan, problem: SpectralProblem) -> None:
+    top = max(float(found.values[0]), 1e-300)
+    worst = float(np.max(norms(found.residual_block), initial=0.0)) / top
+    other = "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
+    warnings.warn(
+        f"{plan.solver} reached a residual of {worst:.1e}·λ₁ instead of tol={problem.tol:g}; the certificate bounds what "
+        f"that means. Try {other}, fewer components, or a looser tol.",
+        AccuracyWarning,
+        stacklevel=4,
+    )
+
+

@@ -1,0 +1,105 @@
+"""``lanczos``: thick-restart Lanczos with full reorthogonalisation.                                  [WS00]
+
+    M V_m = V_m H + β v_{m+1} eᵀ,   residual of the i-th Ritz pair:  β·|y_{m,i}|
+
+One vector a step: the fewest products with M for tight tolerances, at the price of one pass each. A single start
+vector cannot see how often an eigenvalue is repeated, so the answer is labelled by index only when the trace proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ritz._core.arrays import Array, to_numpy
+from ritz._core.linalg import eigh, norms, symmetric
+from ritz._core.progress import track
+from ritz._core.random import gaussian_rows
+from ritz._core.tolerance import rounding, unit_roundoff
+from ritz.operators.base import Operator
+from ritz.spectral.constants import MAX_RESTARTS
+from ritz.spectral.found import Completeness, Found
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.subspace import Subspace
+
+__all__ = ["lanczos"]
+
+
+def lanczos(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | None] | None = None, amplified: bool = False) -> Found:
+    """Leading k pairs of the symmetric operator M."""
+    p, k, xp = M.shape[0], problem.k, M.xp
+    size = min(p, max(2 * k + 12, k + 40))
+    V, H, m = xp.zeros((size, p), dtype=xp.float64), xp.zeros((size, size), dtype=xp.float64), 0
+    v = _fresh(problem, V, 0, 0, xp)
+    floor = rounding(p, unit_roundoff(np.float64))
+    steps = 0
+    with track("lanczos", total=None) as advance:
+        for restart in range(MAX_RESTARTS):
+            while m < size:
+                w = M.matmat(xp.reshape(v, (-1, 1)))[:, 0]
+                steps += 1
+                advance(1)
+                V[m, :] = v
+                m += 1
+                w, h = _orthogonalise(w, V[:m, :])
+                H[:m, m - 1], H[m - 1, :m] = h, h
+                beta = float(norms(xp.reshape(w, (-1, 1)))[0])
+                scale = float(xp.max(xp.abs(H[:m, :m])))
+                v = w / beta if beta > 1e-14 * scale else _fresh(problem, V, m, steps, xp)
+                beta = beta if beta > 1e-14 * scale else 0.0
+            theta, Y = eigh(symmetric(H[:m, :m]))
+            residuals = np.abs(beta * to_numpy(Y[m - 1, : min(k, m)]))
+            worst = worst_residual(residuals, to_numpy(theta), amplified)
+            if worst <= 0.5 * max(problem.tol, 0.1 * floor) or m >= p:
+                break
+            keep = min(k + (size - k) // 2, size - 2)
+            V[:keep, :] = xp.matrix_transpose(Y[:, :keep]) @ V[:m, :]
+            H[:, :] = 0.0
+            for i in range(keep):
+                H[i, i] = theta[i]
+            m = keep
+    return _finish(problem, M, V, Y, min(k, m), p, total, amplified, steps, floor)
+
+
+def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
+    """w without its components along the basis rows (twice), and those components."""
+    h = V @ w
+    w = w - h @ V
+    again = V @ w
+    return w - again @ V, h + again
+
+
+def _fresh(problem: SpectralProblem, V: Array, m: int, salt: int, xp: object) -> Array:
+    """A random unit vector orthogonal to the first m basis rows: the start, and the way out of an invariant space."""
+    g = problem.operator.xp.asarray(gaussian_rows(problem.seed, 101 + salt, 0, V.shape[1], 1)[:, 0])
+    if m:
+        g, _ = _orthogonalise(g, V[:m, :])
+    length = float(norms(g[:, None])[0])
+    return g / length if length > 0 else g
+
+
+def _finish(
+    problem: SpectralProblem,
+    M: Operator,
+    V: Array,
+    Y: Array,
+    k: int,
+    p: int,
+    total: Callable[[], float | None] | None,
+    amplified: bool,
+    steps: int,
+    floor: float,
+) -> Found:
+    """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones."""
+    xp = M.xp
+    many = min(Y.shape[1], k + 1)
+    Q = xp.matrix_transpose(V[: Y.shape[0], :]) @ Y[:, :many]
+    Q, _ = xp.linalg.qr(Q, mode="reduced")
+    space = Subspace(p, many, xp)
+    space.extend(Q, M.matmat(Q))
+    worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
+    reached = worst <= max(problem.tol, floor) or many >= p
+    none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
+    return package(problem, M, space, k, total, none, reached, steps + 1)

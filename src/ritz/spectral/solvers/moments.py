@@ -1,0 +1,70 @@
+"""``moments``: one pass forms ``G = AᵀA`` (d×d), then a dense eigenproblem of that size.
+
+    G = VΛVᵀ,   |λ̂ᵢ − λᵢ| ≤ ‖E‖ ≈ u·λ₁(√b + √d)   ⇒   |σ̂ᵢ − σᵢ| ≤ ‖E‖/2σᵢ     (Weyl)
+
+That is 3–4 times faster than an SVD but loses small singular values. The trust test compares the bound with what the
+direct routes promise (100·u·σ₁); where it fails, ``repair.py`` reads the data again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz._core.arrays import Floats
+from ritz._core.linalg import eigh
+from ritz._core.tolerance import TRUST, rounding, unit_roundoff
+from ritz.operators.base import Operator
+from ritz.spectral.constants import SUBSET_SHARE
+from ritz.spectral.found import Found
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.dense import counted, pick
+from ritz.spectral.solvers.repair import repair
+
+__all__ = ["moments", "suspects"]
+
+
+def suspects(values: Floats, k: int, error: float, u: float) -> bool:
+    """Trust test: may any of the k singular values miss the promise of the direct routes?
+
+    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ): at most error/σ̂, at most √error, and half of error/σ̂ when error ≪ λ.
+    """
+    top = float(values[0]) if len(values) else 0.0
+    if top <= 0:
+        return False
+    smallest = max(float(values[k - 1]), 0.0) if k else top
+    loss = np.sqrt(smallest + error) - np.sqrt(smallest)
+    return bool(loss > TRUST * u * np.sqrt(top))
+
+
+def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None) -> Found:
+    """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
+    G = A.gram() if problem.kind == "svd" else A.to_dense(1 << 40)
+    d = G.shape[0]
+    few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
+    values, V = eigh(G, problem.k + 1 if few else None)
+    total = float(np.trace(G))
+    u, path = _arithmetic(A)
+    measured = _noise(A) if noise is None else noise
+    top = max(float(values[0]), 0.0) if len(values) else 0.0
+    wide = unit_roundoff(np.float64)
+    error = rounding(d, wide) * (top + A.inflation()) + measured
+    values = np.maximum(values, 0.0) if problem.kind == "svd" else values
+    k = pick(problem, values, total)
+    if problem.repeatable and problem.kind == "svd" and suspects(values, k, error, u):
+        return repair(problem, A, G, values, V, k, error, u, path)
+    V = np.ascontiguousarray(V[:, :k])
+    block = G @ V - V * values[:k]
+    return Found(values, V, block, error, counted(values, k, error), True, u, path, 1, error)
+
+
+def _arithmetic(A: Operator) -> tuple[float, str]:
+    """Unit round-off and name of the arithmetic in which the Gram matrix is formed."""
+    dtype = getattr(A, "gram_dtype", np.float64)
+    dtype = dtype() if callable(dtype) and not isinstance(dtype, type) else dtype
+    narrow = np.dtype(dtype).itemsize < 8
+    return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
+
+
+def _noise(A: Operator) -> float:
+    measure = getattr(A, "gram_noise", None)
+    return float(measure()) if measure is not None else 0.0

@@ -1,0 +1,80 @@
+"""``power``: power iteration with deflation, the method of the lectures.
+
+    repeat x ← Mx/‖Mx‖ from a random x until it no longer turns: the most significant eigenvector. Then work in the
+    subspace orthogonal to it, find the second, and so on.
+
+The error shrinks by λ_{i+1}/λᵢ a step: slow for close eigenvalues, which is why the other solvers exist. Stops by the
+same residual test as they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ritz._core.arrays import Array, to_numpy
+from ritz._core.linalg import norms
+from ritz._core.progress import track
+from ritz._core.random import gaussian_rows
+from ritz._core.tolerance import rounding, unit_roundoff
+from ritz.operators.base import Operator
+from ritz.spectral.constants import MAX_POWER_STEPS
+from ritz.spectral.found import Completeness, Found
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.subspace import Subspace
+
+__all__ = ["power"]
+
+
+def power(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | None] | None = None, amplified: bool = False) -> Found:
+    """Leading k pairs of the positive semidefinite operator M, one after the other."""
+    p, k, xp = M.shape[0], min(problem.k, M.shape[0]), M.xp
+    B = xp.zeros((k, p), dtype=xp.float64)
+    floor = rounding(p, unit_roundoff(np.float64))
+    steps, top = 0, 0.0
+    with track("power", total=k) as advance:
+        for i in range(k):
+            x = _away(xp.asarray(gaussian_rows(problem.seed, 11, 0, p, k)[:, i]), B[:i, :])
+            x, theta, taken = _iterate(M, x, B[:i, :], top, problem.tol, floor, amplified)
+            top = max(top, theta)
+            B[i, :] = x
+            steps += taken
+            advance(1)
+    space = Subspace(p, k, xp)
+    Q, _ = xp.linalg.qr(xp.matrix_transpose(B), mode="reduced")
+    space.extend(Q, M.matmat(Q))
+    worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
+    none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
+    return package(problem, M, space, k, total, none, worst <= max(problem.tol, floor) or k >= p, steps + 1)
+
+
+def _iterate(
+    M: Operator, x: Array, found: Array, top: float, tol: float, floor: float, amplified: bool
+) -> tuple[Array, float, int]:
+    """One eigenvector: x ← normalised (I − BᵀB)Mx until ‖Mx − θx‖ is small."""
+    theta, steps = 0.0, 0
+    for steps in range(1, MAX_POWER_STEPS + 1):
+        y = _project(M.matmat(x[:, None])[:, 0], found)
+        theta = float(x @ y)
+        length = float(norms(y[:, None])[0])
+        reference = max(top, theta)
+        residual = float(norms((y - theta * x)[:, None])[0])
+        if amplified and theta > 0:
+            residual *= (reference / theta) ** 0.5
+        if length <= floor * reference or residual <= 0.3 * max(tol, floor) * reference:
+            break
+        x = _away(y, found)
+    return x, theta, steps
+
+
+def _project(y: Array, found: Array) -> Array:
+    return y - (found @ y) @ found if found.shape[0] else y
+
+
+def _away(x: Array, found: Array) -> Array:
+    """x orthogonal to what was found, with unit length."""
+    x = x / float(norms(x[:, None])[0])
+    x = _project(_project(x, found), found)
+    return x / float(norms(x[:, None])[0])

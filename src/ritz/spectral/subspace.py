@@ -1,0 +1,81 @@
+"""Rayleigh–Ritz on a growing subspace.
+
+    V (p×m) orthonormal,  H = VᵀMV = Y Θ Yᵀ,   Ritz pairs (θ, V y),   residuals  R = (MV) Y − (V Y) Θ
+
+``MV`` is kept, so residuals cost no product with M. A restart replaces V by its leading Ritz vectors. Basis vectors
+are held as rows: a block of them is contiguous in memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz._core.arrays import Array
+from ritz._core.linalg import eigh, norms, symmetric
+
+__all__ = ["Subspace"]
+
+
+class Subspace:
+    """An orthonormal basis with its image under M."""
+
+    def __init__(self, p: int, capacity: int, xp: Any = np) -> None:
+        self.p, self.capacity, self.xp, self.m = p, capacity, xp, 0
+        self._V = xp.empty((capacity, p), dtype=xp.float64)
+        self._MV = xp.empty((capacity, p), dtype=xp.float64)
+        self._H = xp.zeros((capacity, capacity), dtype=xp.float64)
+        self.theta: Array = xp.empty((0,), dtype=xp.float64)
+        self.Y: Array = xp.empty((0, 0), dtype=xp.float64)
+
+    @property
+    def V(self) -> Array:
+        """The basis, (p, m)."""
+        return self.xp.matrix_transpose(self._V[: self.m, :])
+
+    @property
+    def MV(self) -> Array:
+        """Its image, (p, m)."""
+        return self.xp.matrix_transpose(self._MV[: self.m, :])
+
+    def room(self) -> int:
+        """Columns that still fit."""
+        return self.capacity - self.m
+
+    def extend(self, Q: Array, MQ: Array) -> None:
+        """Add orthonormal directions Q, orthogonal to the basis, and their images; then Rayleigh–Ritz."""
+        a, b = self.m, self.m + Q.shape[1]
+        turn = self.xp.matrix_transpose
+        self._V[a:b, :], self._MV[a:b, :] = turn(Q), turn(MQ)
+        self.m = b
+        corner = self._V[:b, :] @ MQ  # VᵀMQ
+        self._H[:b, a:b] = corner
+        self._H[a:b, :b] = turn(corner)
+        self.theta, self.Y = eigh(symmetric(self._H[:b, :b]))
+
+    def vectors(self, k: int) -> Array:
+        """The k leading Ritz vectors, (p, k)."""
+        return self.V @ self.Y[:, :k]
+
+    def residual_block(self, k: int) -> Array:
+        """``M v − θ v`` of the k leading pairs, (p, k)."""
+        Y = self.Y[:, :k]
+        return self.MV @ Y - self.V @ (Y * self.theta[:k])
+
+    def residuals(self, k: int) -> Array:
+        """Residual norms of the k leading pairs."""
+        return norms(self.residual_block(k))
+
+    def restart(self, keep: int) -> None:
+        """Keep the ``keep`` leading Ritz vectors only."""
+        turn = self.xp.matrix_transpose
+        Y = self.Y[:, :keep]
+        V, MV = turn(self.V @ Y), turn(self.MV @ Y)
+        self._V[:keep, :], self._MV[:keep, :] = V, MV
+        self.m = keep
+        theta = self.theta[:keep]
+        self._H[:, :] = 0.0
+        for i in range(keep):
+            self._H[i, i] = theta[i]
+        self.theta, self.Y = theta, self.xp.eye(keep, dtype=self.xp.float64)

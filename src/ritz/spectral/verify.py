@@ -1,0 +1,151 @@
+"""The heavy, independent check of a certificate against data.
+
+    residuals   ‖Mvᵢ − θᵢvᵢ‖ anew in float64: one pass
+    inertia     M − τI = LDLᵀ has as many positive pivots as M has eigenvalues above τ (Sylvester); d ≤ 5,000
+    deflated    otherwise Lanczos on (I − VVᵀ)M(I − VVᵀ) from a fresh Gaussian start bounds what was missed  [KW92]
+
+The check shares no code with the solvers beyond the operator itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz._core.random import gaussian_rows
+from ritz._core.tolerance import rounding
+from ritz.operators import Centered, Dense, Scaled, Sparse, Weighted
+from ritz.operators.base import Operator
+
+if TYPE_CHECKING:
+    from ritz.spectral.certificate import Certificate
+
+__all__ = ["Verification", "verify"]
+
+#: Columns up to which eigenvalues are counted by an LDLᵀ factorisation.
+INERTIA_LIMIT = 5000
+#: Steps of the deflated Lanczos check and the probability with which it may fail.
+STEPS, FAILURE = 60, 1e-9
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Outcome of ``certificate_.verify(X)``."""
+
+    ok: bool
+    residuals: NDArray[np.float64]
+    count: int | None
+    expected: int
+    missed_bound: float | None
+    words: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return "\n".join([f"verification: {'passed' if self.ok else 'FAILED'}", *self.words])
+
+
+def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verification:
+    """Check a certificate against the data it speaks about."""
+    frame = certificate.frame
+    V = np.asarray(frame["vectors"], np.float64)
+    if X.shape[1] != V.shape[0]:
+        raise InputError(
+            f"verify takes the data that was fitted, with {V.shape[0]} columns", received=f"{X.shape[1]} columns"
+        )
+    A = _operator(X, frame, sample_weight)
+    theta = certificate.values / frame["unit"] ** 2
+    product = np.asarray(A.normal(V), np.float64)
+    true = np.linalg.norm(product - V * theta, axis=0)
+    slack = rounding(V.shape[0], certificate.unit_roundoff) * (float(theta[0]) if len(theta) else 0.0)
+    allowed = np.maximum(certificate.residuals / frame["unit"] ** 2, 0.0) + 2 * slack + 1e-12 * true
+    fits = bool(np.all(true <= np.maximum(allowed, 2 * slack)))
+    words = [f"largest residual {float(np.max(true, initial=0.0)):.2e}, certified {float(np.max(allowed, initial=0.0)):.2e}"]
+    count, missed, complete = _count(certificate, A, V, theta, slack, words)
+    ok = fits and complete
+    return Verification(ok, true * frame["unit"] ** 2, count, len(theta), missed, tuple(words))
+
+
+def _operator(X: Any, frame: dict[str, Any], weights: Any) -> Operator:
+    A: Operator = Dense(np.asarray(X)) if isinstance(X, np.ndarray) or not hasattr(X, "tocsr") else Sparse(X.tocsr())
+    if frame["mean"] is not None:
+        A = Centered(A, frame["mean"])
+    scale = frame["unit"] if frame["scale"] is None else np.asarray(frame["scale"]) * frame["unit"]
+    A = Scaled(A, scale)
+    return A if weights is None else Weighted(A, weights)
+
+
+def _count(
+    certificate: Certificate, A: Operator, V: Any, theta: Any, slack: float, words: list[str]
+) -> tuple[int | None, float | None, bool]:
+    """Eigenvalues above the last enclosure: exactly by inertia, or bounded by deflated Lanczos."""
+    k, d = len(theta), V.shape[0]
+    if k == 0 or k >= min(A.shape):
+        words.append("every eigenvalue was returned")
+        return k, None, True
+    ceiling = max(certificate.ceiling, 0.0) / certificate.frame["unit"] ** 2
+    if d <= INERTIA_LIMIT:
+        level = _level(certificate, theta, ceiling)
+        above = _inertia(A.gram(), level)
+        labelled = int(np.count_nonzero(theta > level))
+        words.append(f"{above} eigenvalues above {level:.6g} by inertia, {labelled} returned")
+        return above, None, above <= labelled or not bool(np.all(certificate.labelled))
+    missed = _deflated(A, V)
+    words.append(f"no eigenvalue above {missed:.6g} was missed, with probability 1 − {FAILURE:.0e}")
+    bound = max(ceiling, float(theta[-1])) if math.isfinite(ceiling) else math.inf
+    return None, missed, missed <= bound * 1.5 or not bool(np.all(certificate.labelled))
+
+
+def _level(certificate: Certificate, theta: Any, ceiling: float) -> float:
+    """A level between the last returned eigenvalue and the first that was not."""
+    last = float(certificate.lower[-1]) / certificate.frame["unit"] ** 2
+    return (last + ceiling) / 2 if math.isfinite(ceiling) and ceiling < last else last
+
+
+def _inertia(M: Any, level: float) -> int:
+    """Eigenvalues of M above ``level``: positive pivots of LDLᵀ(M − level·I)."""
+    _, D, _ = scipy.linalg.ldl(M - level * np.eye(M.shape[0]), check_finite=False)
+    return _signs(D)
+
+
+def _signs(D: Any) -> int:
+    """Positive eigenvalues of a block diagonal matrix with 1×1 and 2×2 blocks."""
+    count, i, d = 0, 0, D.shape[0]
+    while i < d:
+        if i + 1 < d and D[i + 1, i] != 0:
+            count += int(np.count_nonzero(np.linalg.eigvalsh(D[i : i + 2, i : i + 2]) > 0))
+            i += 2
+        else:
+            count += int(D[i, i] > 0)
+            i += 1
+    return count
+
+
+def _deflated(A: Operator, V: Any) -> float:
+    """Upper bound on the largest eigenvalue of M outside span V, failing with probability FAILURE."""
+    d = V.shape[0]
+    width = 4
+    Q, _ = np.linalg.qr(_off(gaussian_rows(99, 7, 0, d, width), V))
+    basis, image = Q, np.empty((d, 0))
+    steps = max(2, min(STEPS // width, (d - V.shape[1]) // width))
+    largest = 0.0
+    for _ in range(steps):
+        image = np.hstack([image, _off(np.asarray(A.normal(basis[:, image.shape[1] :])), V)])
+        largest = float(np.linalg.eigvalsh(basis.T @ image)[-1])
+        fresh = _off(image[:, -width:], np.hstack([V, basis]))
+        Q, _ = np.linalg.qr(fresh)
+        basis = np.hstack([basis, Q])
+    need = (math.log(1 / FAILURE) / width + math.log(1.648 * math.sqrt(d))) / (2 * steps - 1)
+    return largest / (1 - min(need, 0.99) ** 2)
+
+
+def _off(W: Any, V: Any) -> Any:
+    W = W - V @ (V.T @ W)
+    return W - V @ (V.T @ W)
