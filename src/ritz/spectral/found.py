@@ -51,8 +51,8 @@ class Found:
     sigma_error: float | None = None
     estimate: float | None = None  # leave-one-out estimate of ‖M − M̂‖_F where a solver only estimates
     upper: Floats | None = None  # upper bounds that a solver proves by itself
-    null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
     notes: tuple[str, ...] = field(default_factory=tuple)
+    null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
 
     @property
     def k(self) -> int:
