@@ -149,7 +149,7 @@ def _run(
     model = PCA(k, scale=scaling.scale, **options).fit(X)
     facts = describe(table, names, model, scaling)
     write_results(folder, dict(zip(FILES, _tables(table, X, names, model), strict=True)), facts)
-    return facts, folder
+    return {**facts, "seconds": model.plan_.actual_seconds}, folder
 
 
 def _tables(table: Table, X: Any, names: list[str], model: Any) -> tuple[Any, Any]:

@@ -29,9 +29,9 @@ SHOWN_COLUMNS = 8
 def describe(table: Table, names: list[str], model: Any, scaling: Scaling) -> dict[str, Any]:
     """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
     certificate = model.certificate_
-    values = np.asarray(model.explained_variance_, dtype=np.float64)
     share = np.asarray(model.explained_variance_ratio_, dtype=np.float64)
     divisor = max(table.n_rows - 1, 1)
+    values = certificate.values / divisor  # in float64, so that the enclosure speaks of the number shown
     half = (
         np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower) / divisor
     )
@@ -59,12 +59,12 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling) -> di
         "components": components,
         "possible_components": min(table.n_rows - 1, len(names)),
         "certificate": _sentences(certificate),
-        "plan": str(model.plan_),
+        "plan": _plan(model.plan_),
     }
 
 
 def show(facts: dict[str, Any], console: Console, written: str) -> None:
-    """Print the summary."""
+    """Print the summary; ``facts`` may also hold the ``seconds`` that the fit took."""
     from rich.table import Table as Grid
     from rich.text import Text
 
@@ -79,7 +79,7 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
         lines.add_row("set aside", Text(_aside(facts["set_aside"])))
     lines.add_row("scaling", Text(facts["scaling"]))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
-    lines.add_row("plan", Text(facts["plan"]))
+    lines.add_row("plan", Text(_route(facts)))
     lines.add_row("files", Text(written))
     console.print(lines)
 
@@ -123,6 +123,25 @@ def _aside(items: list[dict[str, str]]) -> str:
 def _sentences(certificate: Any) -> list[str]:
     """Keep what is proved; cost and repeated figures are left to the plan and the table."""
     return [line for line in certificate.sentences() if "over the data" not in line]
+
+
+def _plan(plan: Any) -> dict[str, Any]:
+    """Keep the route and its reasons; predicted and real seconds would differ from run to run."""
+    return {
+        "solver": plan.solver,
+        "side": plan.side,
+        "precision": plan.precision,
+        "passes": plan.actual_passes,
+        "reasons": list(plan.reasons),
+    }
+
+
+def _route(facts: dict[str, Any]) -> str:
+    plan = facts["plan"]
+    passes = f"{plan['passes']} pass{'es' if plan['passes'] != 1 else ''} over the data"
+    seconds = f" in {facts['seconds']:.2g} s" if facts.get("seconds") is not None else ""
+    head = f"{plan['solver']} on the {plan['side']}, {plan['precision']}, {passes}{seconds}"
+    return "\n".join([head, *(f"because {reason}" for reason in plan["reasons"])])
 
 
 def _number(value: Any) -> float | None:
