@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ritz._core.errors import PerformanceWarning as PerformanceWarning
     from ritz._core.errors import RitzError as RitzError
     from ritz._core.errors import RitzWarning as RitzWarning
+    from ritz.data.read import read as read
+    from ritz.data.table import Table as Table
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.svd import SVD as SVD
@@ -53,7 +55,9 @@ __all__ = [
     "PerformanceWarning",
     "RitzError",
     "RitzWarning",
+    "Table",
     "plan",
+    "read",
     "testing",
 ]
 
@@ -63,7 +67,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",
+    "Table": "ritz.data.table",
     "plan": "ritz.methods.plan",
+    "read": "ritz.data.read",
 }
 _SUBMODULES = {"testing"}
 

@@ -26,16 +26,23 @@ __all__ = [
     "REPAIR_PASSES",
     "ROUND_BASE",
     "ROUND_ROOT",
+    "SOLVE_BASE",
+    "SOLVE_ROOT",
     "SIGN_TIE",
     "TRUST",
     "rounding",
     "safe_range",
+    "solving",
     "unit_roundoff",
 ]
 
-#: Rounding allowance of a matrix product, in units of u·λ₁: ROUND_BASE + ROUND_ROOT·√d.
-ROUND_BASE = 60.0
+#: Rounding allowance of products that are not checked, in units of u·λ₁: ROUND_BASE + ROUND_ROOT·√d.
+ROUND_BASE = 120.0
 ROUND_ROOT = 2.0
+
+#: The same where the rounding of the products themselves was measured: what is left is the dense eigenproblem.
+SOLVE_BASE = 12.0
+SOLVE_ROOT = 1.0
 
 #: The direct routes promise |σ̂ − σ| ≤ 100·u·σ₁; a Gram matrix that may miss half of that is repaired.
 TRUST = 50.0
@@ -68,6 +75,11 @@ def unit_roundoff(dtype: Any) -> float:
 def rounding(d: int, u: float) -> float:
     """Relative rounding allowance ``ρ/λ₁`` of products with a d×d Gram matrix."""
     return u * (ROUND_BASE + ROUND_ROOT * float(np.sqrt(d)))
+
+
+def solving(d: int, u: float) -> float:
+    """Relative allowance of a dense d×d eigenproblem whose matrix has a measured error."""
+    return u * (SOLVE_BASE + SOLVE_ROOT * float(np.sqrt(d)))
 
 
 def safe_range(dtype: Any) -> tuple[float, float]:

@@ -3,8 +3,11 @@
     dense    blocks are shifted into one reused buffer; S by a symmetric product a block, summed in float64
     sparse   Xᵀ(wX) of a CSR block where rows are short, dense blocks where they are not; s = 0
 
-float32: each product of a block of b rows errs by about √b·u₃₂. The first blocks of a lane are formed in float64 as
-well; the spectral norm of the difference, extrapolated over all blocks, is the noise that the certificate carries.
+Rounding is measured, not assumed: a product of b rows errs by about √b·u, by b·u where the same numbers return in
+every row (indicators, repeated rows). The first blocks of a lane are formed a second time, more accurately (float32 in
+float64, float64 in pieces of 128 rows); the differences Eᵢ and their correlation c, extrapolated over all N blocks,
+
+    ‖ΣE‖ ≲ e·√(N + N²·c),    e = max ‖Eᵢ‖₂,    are the noise that the certificate carries.
 """
 
 from __future__ import annotations
@@ -16,11 +19,14 @@ from numpy.typing import NDArray
 
 from ritz.data.blocks import Block
 
-__all__ = ["DensePass", "SparsePass", "collect"]
+__all__ = ["CHECKED_BLOCKS", "PIECE", "TILE_ABOVE", "DensePass", "SparsePass", "better", "collect", "extrapolate"]
 
-#: Blocks a lane on which float32 products are checked in float64, and the safety factor on what they show.
+#: Blocks a lane on which products are checked, rows of a piece, and the safety factor on what they show.
 CHECKED_BLOCKS = 2
+PIECE = 128
 NOISE_SAFETY = 3.0
+#: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
+TILE_ABOVE = 2048
 #: Above this density the rows of a sparse block are multiplied as a dense buffer.
 DENSE_DENSITY = 0.2
 
@@ -39,7 +45,7 @@ class DensePass:
         self.S = np.zeros((d, d)) if products else None
         self.buffer = np.empty((0, d), dtype)
         self.product = np.empty((d, d), dtype) if products else None
-        self.noises: list[float] = []
+        self.errors: list[NDArray[Any]] = []
         self.blocks = 0
 
     def feed(self, block: Block) -> None:
@@ -56,9 +62,8 @@ class DensePass:
                 z *= np.sqrt(w)[:, None]
             np.matmul(z.T, z, out=self.product)
             self.S += self.product
-            if self.dtype.itemsize < 8 and self.blocks < CHECKED_BLOCKS:
-                wide = z.astype(np.float64)
-                self.noises.append(_largest(self.product - wide.T @ wide))
+            if self.blocks < CHECKED_BLOCKS and z.shape[0] > PIECE:
+                self.errors.append(self.product - better(z))
         self.blocks += 1
 
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -86,7 +91,7 @@ class SparsePass:
         self.unit, self.weights, self.products = unit, weights, products
         self.m, self.q = np.zeros(d), np.zeros(d)
         self.S = np.zeros((d, d)) if products else None
-        self.noises: list[float] = []
+        self.errors: list[NDArray[Any]] = []
         self.blocks = 0
 
     def feed(self, block: Block) -> None:
@@ -107,28 +112,47 @@ class SparsePass:
                 rows = x[start : start + 1024].toarray()
                 self.S += rows.T @ rows
         else:
-            product = (x.T @ x).tocoo()
-            np.add.at(self.S, (product.coords[0], product.coords[1]), product.data)
+            product = (x.T @ x).tocoo()  # every position once, so that plain fancy indexing adds them all
+            self.S[product.coords[0], product.coords[1]] += product.data
         self.blocks += 1
 
 
 def collect(
     lanes: list[DensePass | SparsePass],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], Any, float]:
-    """Sum the lanes: m, q, S and the measured noise ‖S − exact‖₂ of float32 products.
-
-    Errors of different blocks are independent unless the blocks repeat each other, so they add up like a random
-    walk; the checked blocks are taken as typical, with a safety factor.
-    """
+    """Sum the lanes: m, q, S and the measured noise ‖S − exact‖₂ of the products."""
     m, q = sum(lane.m for lane in lanes), sum(lane.q for lane in lanes)
     S = lanes[0].S
     for lane in lanes[1:]:
         if S is not None and lane.S is not None:
             S += lane.S
-    noises = [noise for lane in lanes for noise in lane.noises]
-    blocks = sum(lane.blocks for lane in lanes)
-    noise = NOISE_SAFETY * max(noises) * float(np.sqrt(blocks)) if noises else 0.0
-    return np.asarray(m), np.asarray(q), S, noise
+    errors = [error for lane in lanes for error in lane.errors]
+    return np.asarray(m), np.asarray(q), S, extrapolate(errors, sum(lane.blocks for lane in lanes))
+
+
+def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
+    """Bound on the error of a sum of ``blocks`` products from the errors of a few of them."""
+    if not errors:
+        return 0.0
+    largest = max(_largest(E) for E in errors)
+    lengths = [float(np.linalg.norm(E)) for E in errors]
+    pairs = [(i, j) for i in range(len(errors)) for j in range(i) if lengths[i] > 0 and lengths[j] > 0]
+    alike = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
+    # Independent errors still correlate by chance, by about 1/d.
+    c = max(0.0, float(np.mean(alike)) - 1.5 / errors[0].shape[0]) if alike else 1.0
+    return NOISE_SAFETY * largest * float(np.sqrt(blocks + blocks * blocks * c))
+
+
+def better(z: NDArray[Any]) -> NDArray[Any]:
+    """The product of a block with less rounding: wider, or in short pieces."""
+    if z.dtype.itemsize < 8:
+        wide = z.astype(np.float64)
+        return wide.T @ wide
+    total = np.zeros((z.shape[1], z.shape[1]))
+    for start in range(0, z.shape[0], PIECE):
+        piece = z[start : start + PIECE]
+        total += piece.T @ piece
+    return total
 
 
 def _largest(E: NDArray[Any]) -> float:

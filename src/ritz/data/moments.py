@@ -42,7 +42,7 @@ class Moments:
     unit
         Power of two in which the scatter is held.
     noise
-        Bound on ‖computed − exact scatter‖₂ beyond float64's own rounding (float32 products), in units of unit².
+        Measured bound on ‖computed − exact scatter‖₂, in units of unit².
     roundoff
         Unit round-off of the arithmetic that formed the scatter.
     """

@@ -59,11 +59,14 @@ class Statistics:
         Frequencies of the rows, or None.
     precision
         dtype of the products that form the moment state.
+    names
+        Column names, for messages.
     """
 
     blocks: RowBlocks
     weights: NDArray[np.float64] | None = None
     precision: Any = np.float64
+    names: Any = None
     passes: int = field(default=0, init=False)
 
     @cached_property
@@ -152,7 +155,7 @@ class Statistics:
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
         if not np.all(np.isfinite(sums)):
-            require_finite(getattr(self.blocks, "X", None))
+            require_finite(getattr(self.blocks, "X", None), self.names)
 
 
 def _feed(state: DensePass | SparsePass, block: Block) -> None:

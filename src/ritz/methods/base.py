@@ -84,7 +84,8 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _leaf(self, X: Any, weights: np.ndarray | None, plan: Plan) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn."""
         narrow = plan.solver == "moments" and plan.precision == "float32"
-        stats = Statistics(MemoryBlocks(X), weights, np.float32 if narrow else np.float64)
+        names = getattr(self, "feature_names_in_", None)
+        stats = Statistics(MemoryBlocks(X), weights, np.float32 if narrow else np.float64, names)
         kind = Dense if isinstance(X, np.ndarray) else Sparse
         return kind(X, stats), stats
 

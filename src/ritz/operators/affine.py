@@ -10,7 +10,7 @@ algebraically), so a mean 1e8 times the spread costs no digits. For sparse rows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.gram import CHECKED_BLOCKS, PIECE, TILE_ABOVE, better, extrapolate
 from ritz.data.statistics import Statistics
+from ritz.operators.tiles import sparse_gram, tiled_gram
 
 __all__ = ["Affine"]
 
@@ -34,6 +36,7 @@ class Affine:
     row_scale: NDArray[np.float64] | None = None  # (n,)
     col_scale: NDArray[np.float64] | None = None  # (d,)
     precision: Any = np.float64
+    noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of the Gram matrices formed
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,16 +97,45 @@ class Affine:
 
     def gram(self, W: Array | None) -> Array:
         """``WᵀZᵀZ W``, (p, p), summed in float64 over blocks; without W the Gram matrix of the columns."""
-        right, drop = self._right(np.eye(self.shape[1]) if W is None else W)
+        if W is None:
+            return self._whole_gram()
+        right, drop = self._right(W)
         p = right.shape[1]
 
         def step(lane: _Lane, block: Block) -> None:
-            rows = self._rows(lane.scratch, block)
-            B = self._finish(rows @ right, block, drop, right)
+            B = self._finish(self._rows(lane.scratch, block) @ right, block, drop, right)
             lane.total += B.T @ B
 
-        lanes = self.blocks.map_reduce(lambda: _Lane(p, p), step)
-        return sum(lane.total for lane in lanes[1:]) + lanes[0].total if len(lanes) > 1 else lanes[0].total
+        return _summed(self.blocks.map_reduce(lambda: _Lane(p, p), step))
+
+    def _whole_gram(self) -> Array:
+        """The Gram matrix of all columns; CSR blocks by sparse products and a rank-two correction."""
+        d = self.shape[1]
+        if self.blocks.sparse:
+            return sparse_gram(self)
+        if d > TILE_ABOVE and isinstance(self.blocks, MemoryBlocks):
+            return tiled_gram(self)
+
+        def step(lane: _Lane, block: Block) -> None:
+            B = self._columns(self._rows(lane.scratch, block), block)
+            product = B.T @ B
+            lane.total += product
+            lane.check(product, B)
+
+        lanes = self.blocks.map_reduce(lambda: _Lane(d, d), step)
+        self.noise.append(extrapolate([e for lane in lanes for e in lane.errors], sum(lane.blocks for lane in lanes)))
+        return _summed(lanes)
+
+    def _columns(self, rows: Any, block: Block, columns: slice = slice(None)) -> Any:
+        """Rows of a dense block under the whole frame, restricted to some columns."""
+        B = rows
+        if self.shift_low is not None:
+            B = B - self.shift_low[columns].astype(B.dtype)
+        if self.row_scale is not None:
+            B = B * self.row_scale[block.rows, None].astype(B.dtype)
+        if self.col_scale is not None:
+            B = B * self.col_scale[columns].astype(B.dtype)
+        return B
 
     # pieces of a pass
 
@@ -174,6 +206,13 @@ class _Lane:
         self.total, self.sums, self.tail = np.zeros((rows, width)), np.zeros(width), np.zeros(width)
         self.m, self.q = np.zeros(rows), np.zeros(rows)
         self.scratch: dict[str, Any] = {}
+        self.errors: list[NDArray[Any]] = []
+        self.blocks = 0
+
+    def check(self, product: Any, B: Any) -> None:
+        if self.blocks < CHECKED_BLOCKS and B.shape[0] > PIECE:
+            self.errors.append(product - better(B))
+        self.blocks += 1
 
     def add(self, product: Any, part: Any, offsets: Any) -> None:
         self.total += product
@@ -191,6 +230,13 @@ class _Lane:
             squares.data *= rows.data
             self.m += rows.T @ weights
             self.q += squares.T @ weights
+
+
+def _summed(lanes: list[_Lane]) -> Array:
+    total = lanes[0].total
+    for lane in lanes[1:]:
+        total = total + lane.total
+    return total
 
 
 def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -79,14 +79,15 @@ class Framed(Operator):
         self.tally.passes += 1
         return self.affine.gram(W)
 
-    def gram_noise(self) -> float:
-        """Measured rounding ‖computed − exact Gram‖₂ of float32 products; 0 where float64 was used."""
+    def gram_noise(self) -> float | None:
+        """Measured rounding ‖computed − exact Gram‖₂ of the last ``gram()``; None where it was not measured."""
         state = self._moments()
         if state is None:
-            return 0.0
+            return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, _ = state
         largest = 1.0 if scale is None else float(np.max(scale * moments.unit)) ** 2
-        return moments.noise * (largest if scale is not None else moments.unit**2)
+        added = 0.0 if state[2] else 4 * 2.0**-53 * moments.weight * float(np.sum(np.square(moments.mean / moments.unit)))
+        return (moments.noise + added) * (largest if scale is not None else moments.unit**2)
 
     def gram_dtype(self) -> Any:
         """dtype of the products that form the Gram matrix."""

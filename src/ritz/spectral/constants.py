@@ -33,7 +33,6 @@ __all__ = [
     "SUBSET_SHARE",
     "SYRK32",
     "SYRK64",
-    "TILE_ABOVE",
     "expected_steps",
     "oversampling",
     "sketch_width",
@@ -49,9 +48,6 @@ EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fif
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000
-
-#: Above this side the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
-TILE_ABOVE = 2048
 
 #: More than this share of all components: block Krylov needs a basis as large as the problem.
 DIRECT_SHARE = 0.25

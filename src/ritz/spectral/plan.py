@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz.data.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 
 __all__ = ["SOLVERS", "Plan", "Shape", "choose"]
@@ -153,7 +154,7 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
     rate = c.SYRK32 if narrow else c.SYRK64
     form = 0.0 if shape.symmetric else (shape.entries * shape.entries / max(1, q) * c.SPARSE_GRAM if shape.stored is not None else q * float(p) * p / rate)
-    held = 8.0 * p * p * (4 if p <= c.TILE_ABOVE else 2.5)
+    held = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     return Plan("moments", _side(shape), "float32" if narrow else "float64", 1, form + _eigh_seconds(p, p if needs_all else k), held, (reason,))
 

@@ -81,7 +81,7 @@ def _climb(
         best = min(best, worst)
         if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
             return step, longest, tol <= floor
-        if space.room() < width:
+        if space.room() < width and space.capacity < space.p:
             following = orth(MQ, against=space.V)
             space.restart(min(space.m, space.capacity - 2 * width))
             chain = 0

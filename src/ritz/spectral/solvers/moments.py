@@ -12,7 +12,7 @@ import numpy as np
 
 from ritz._core.arrays import Floats
 from ritz._core.linalg import eigh
-from ritz._core.tolerance import TRUST, rounding, unit_roundoff
+from ritz._core.tolerance import TRUST, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import SUBSET_SHARE
 from ritz.spectral.found import Found
@@ -44,10 +44,10 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     values, V = eigh(G, problem.k + 1 if few else None)
     total = float(np.trace(G))
     u, path = _arithmetic(A)
-    measured = _noise(A) if noise is None else noise
     top = max(float(values[0]), 0.0) if len(values) else 0.0
+    measured = _noise(A, d, u, top) if noise is None else noise
     wide = unit_roundoff(np.float64)
-    error = rounding(d, wide) * (top + A.inflation()) + measured
+    error = solving(d, wide) * (top + A.inflation()) + measured
     values = np.maximum(values, 0.0) if problem.kind == "svd" else values
     k = pick(problem, values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, error, u):
@@ -65,6 +65,8 @@ def _arithmetic(A: Operator) -> tuple[float, str]:
     return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
 
 
-def _noise(A: Operator) -> float:
+def _noise(A: Operator, d: int, u: float, top: float) -> float:
+    """Measured rounding of the Gram matrix, or the model's allowance for operators that do not measure."""
     measure = getattr(A, "gram_noise", None)
-    return float(measure()) if measure is not None else 0.0
+    measured = measure() if measure is not None else None
+    return rounding(d, u) * top if measured is None else float(measured)

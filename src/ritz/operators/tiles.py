@@ -1,0 +1,97 @@
+"""Gram matrices too wide for a copy in every lane: tile by tile, or by sparse products.
+
+    G[I, J] = Σ_b Z_b[:, I]ᵀ Z_b[:, J]          I ≤ J tiles of 1,024 columns, lanes share out the tiles
+
+Each tile runs over all row blocks, so only the tile and two column panels are held besides G. A symmetric product of
+20,000 columns handed to a threaded BLAS as a whole has crashed; tiles never do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ritz._core.threads import lane_count, run_lanes
+from ritz.data.blocks import Block
+
+if TYPE_CHECKING:
+    from ritz.operators.affine import Affine
+
+__all__ = ["TILE", "sparse_gram", "tiled_gram"]
+
+#: Columns of a tile and rows of a panel.
+TILE, PANEL = 1024, 2048
+
+
+def tiled_gram(frame: Affine) -> Any:
+    """``ZᵀZ`` of dense rows, (d, d)."""
+    d = frame.shape[1]
+    G = np.empty((d, d))
+    tiles = [(i, j) for i in range(0, d, TILE) for j in range(i, d, TILE)]
+    lanes = min(lane_count(), len(tiles))
+
+    def work(lane: int) -> None:
+        for i, j in tiles[lane::lanes]:
+            I, J = slice(i, min(i + TILE, d)), slice(j, min(j + TILE, d))
+            G[I, J] = _tile(frame, I, J)
+            if i != j:
+                G[J, I] = G[I, J].T
+
+    run_lanes(work, list(range(lanes)))
+    return G
+
+
+def _tile(frame: Affine, I: slice, J: slice) -> Any:  # noqa: E741
+    """One tile of the Gram matrix, summed in float64 over panels of rows."""
+    X = frame.blocks.X  # type: ignore[attr-defined]
+    total = np.zeros((I.stop - I.start, J.stop - J.start))
+    for start in range(0, X.shape[0], PANEL):
+        left = _panel(frame, X, start, I)
+        right = left if I == J else _panel(frame, X, start, J)
+        total += left.T @ right
+    return total
+
+
+def _panel(frame: Affine, X: Any, start: int, columns: slice) -> Any:
+    """Rows of some columns under the whole frame."""
+    block = Block(X[start : start + PANEL, columns], start)
+    z = block.values.astype(frame.precision)
+    if frame.shift is not None:
+        z = (block.values - frame.shift[columns]).astype(frame.precision)
+    if frame.offset is not None:
+        z = (block.values - frame.offset[block.rows, None]).astype(frame.precision)
+    return frame._columns(z, block, columns)
+
+
+def sparse_gram(frame: Affine) -> Any:
+    """``ZᵀZ`` of CSR rows: XᵀD²X by sparse products, then the rank-two corrections for shift and offset."""
+    d = frame.shape[1]
+    shift = np.zeros(d) if frame.shift is None else frame.shift + (0.0 if frame.shift_low is None else frame.shift_low)
+
+    class Lane:
+        def __init__(self) -> None:
+            self.S, self.m, self.t, self.w = np.zeros((d, d)), np.zeros(d), np.zeros(d), 0.0
+            self.sums = np.zeros(3)
+
+    def step(lane: Lane, block: Block) -> None:
+        x = block.values.astype(np.float64)
+        w = np.ones(x.shape[0]) if frame.row_scale is None else np.square(frame.row_scale[block.rows])
+        o = np.zeros(x.shape[0]) if frame.offset is None else frame.offset[block.rows]
+        weighted = x.copy()
+        weighted.data *= np.repeat(w, np.diff(x.indptr))
+        product = (x.T @ weighted).tocoo()
+        lane.S[product.coords[0], product.coords[1]] += product.data
+        lane.m += x.T @ w
+        lane.t += x.T @ (w * o)
+        lane.sums += (w.sum(), w @ o, w @ (o * o))
+
+    lanes = frame.blocks.map_reduce(Lane, step)
+    S, m, t, sums = lanes[0].S, lanes[0].m, lanes[0].t, lanes[0].sums
+    for lane in lanes[1:]:
+        S, m, t, sums = S + lane.S, m + lane.m, t + lane.t, sums + lane.sums
+    # Σw(x − s − o1)(x − s − o1)ᵀ, with o a number per row
+    ones = np.ones(d)
+    S -= np.outer(shift, m) + np.outer(m, shift) - sums[0] * np.outer(shift, shift)
+    S -= np.outer(ones, t - sums[1] * shift) + np.outer(t - sums[1] * shift, ones) - sums[2] * np.outer(ones, ones)
+    return S if frame.col_scale is None else S * frame.col_scale[:, None] * frame.col_scale
