@@ -57,19 +57,24 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, np.ndarray | None]:
-        """Validated rows and weights; rows of weight zero are absent."""
+        """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None
-        return X, validate_weights(sample_weight, X.shape[0])
+        weights = validate_weights(sample_weight, X.shape[0])
+        present = np.flatnonzero(weights)
+        if len(present) == len(weights):
+            return X, weights
+        return X[present], weights[present]
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         rule = None if isinstance(k, int) else k
         guess = k if rule is None else min(FIRST_GUESS, shape.small)
         needs_all = bool(rule is not None and rule.needs_all)
         limit = memory_limit.limit(self.memory)
+        solver = "moments" if rule is None and k == 0 and self.solver == "auto" else self.solver
         plan = choose(
-            shape, max(guess, 1), solver=self.solver, tol=self.tol, memory=limit, needs_all=needs_all,
+            shape, max(guess, 1), solver=solver, tol=self.tol, memory=limit, needs_all=needs_all,
             growing=rule is not None,
         )  # fmt: skip
         if whole and self.solver == "auto" and plan.solver != "moments":
@@ -94,7 +99,15 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return solve(problem, plan, unit=unit, frame=frame)
 
     def _wanted(self, n: int, d: int, *, centered: bool) -> int | Any:
-        return resolve(self.n_components, n=n, d=d, centered=centered)
+        wanted = resolve(self.n_components, n=n, d=d, centered=centered)
+        if isinstance(wanted, int) and wanted == 0 and self.solver not in ("auto", "svd", "moments"):
+            most = f"min(n_samples, n_features)={min(n, d)}"
+            raise ParameterError(
+                f"n_components=0 must be between 1 and {most} with solver={self.solver!r}",
+                received="0, which leaves nothing to iterate on",
+                hint="solver='auto' takes it: the answer is the mean and the total variance",
+            )
+        return wanted
 
     def _request(self, wanted: int | Any, shape: Shape) -> dict[str, Any]:
         """k and rule of a problem, with what the rule needs to know."""
@@ -142,9 +155,13 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 received=f"shape {T.shape}",
                 hint="pass what transform returned",
             )
-        if T.dtype.kind != "f":
-            T = T.astype(np.float64)
-        return self._map().backward(T)
+        if T.dtype.kind not in "fiub":
+            raise InputError(
+                "inverse_transform takes real numbers",
+                received=f"dtype {T.dtype}",
+                hint="pass what transform returned",
+            )
+        return self._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
 
     @property
     def _n_features_out(self) -> int:
