@@ -45,7 +45,8 @@ class LinearMap:
             col_scale=None if self.scale is None else 1 / np.asarray(self.scale, np.float64),
             precision=dtype.type,
         )
-        scores = frame.matmat(V if self.spread is None else V / self.spread)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
+            scores = frame.matmat(V if self.spread is None else V / self.spread)
         if not np.isfinite(scores).all():
             require_finite(X)
         return scores
