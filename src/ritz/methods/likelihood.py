@@ -42,15 +42,11 @@ class GaussianModel:
 
     def precision(self) -> NDArray[np.float64]:
         """Its inverse, (d, d), by the matrix inversion lemma; a pseudo-inverse where the model is singular."""
-        V, k = self.components, len(self.variances)
-        if k == 0:
-            P = np.eye(self.d) / self.noise
-        elif self.noise == 0:
-            P = np.linalg.pinv(self.covariance(), hermitian=True)
-            return P
-        else:
-            P = (V.T * (1 / np.maximum(self.variances, self.noise) - 1 / self.noise)) @ V
-            P.flat[:: self.d + 1] += 1 / self.noise
+        if self.noise == 0:
+            return np.asarray(np.linalg.pinv(self.covariance(), hermitian=True), np.float64)
+        V = self.components
+        P = (V.T * (1 / np.maximum(self.variances, self.noise) - 1 / self.noise)) @ V
+        P.flat[:: self.d + 1] += 1 / self.noise
         return P if self.scale is None else P / self.scale[:, None] / self.scale
 
     def _parts(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -63,9 +59,9 @@ class GaussianModel:
         T, length = self._parts(X)
         k, d = len(self.variances), self.d
         variances = np.maximum(self.variances, self.noise)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inside = np.sum(np.where(variances > 0, T**2 / variances, np.where(T != 0, np.inf, 0.0)), axis=1)
-            logdet = float(np.sum(np.log(variances)))
+        logdet = float(np.sum(np.log(variances)))
+        with np.errstate(over="ignore"):  # far outside a model without width: −∞
+            inside = np.sum(T**2 / variances, axis=1)
         rest = np.maximum(length - np.sum(T**2, axis=1), 0.0)
         outside = np.zeros(len(rest))
         if d > k:
@@ -85,13 +81,23 @@ class GaussianModel:
 
 def _square_norms(X: Any, mean: Any, scale: Any, rows: int = 1024) -> NDArray[np.float64]:
     """‖(x − μ)D⁻¹‖² of every row, block by block."""
+    if not isinstance(X, np.ndarray):
+        return _sparse_norms(X, mean, scale)
     out = np.empty(X.shape[0])
     for start in range(0, X.shape[0], rows):
-        block = X[start : start + rows]
-        z = block.toarray().astype(np.float64) if not isinstance(block, np.ndarray) else block.astype(np.float64)
+        z = X[start : start + rows].astype(np.float64)
         if mean is not None:
             z -= mean
         if scale is not None:
             z /= scale
         out[start : start + rows] = np.einsum("ij,ij->i", z, z)
     return out
+
+
+def _sparse_norms(X: Any, mean: Any, scale: Any) -> NDArray[np.float64]:
+    """The same from stored entries alone: ‖μD⁻¹‖² + Σ x(x − 2μ)/σ² over them."""
+    metric = np.ones(X.shape[1]) if scale is None else 1 / np.square(scale)
+    parts = X.astype(np.float64)  # a copy of the stored entries, which are overwritten
+    parts.data *= parts.data - (0.0 if mean is None else 2 * mean[parts.indices])
+    about_zero = 0.0 if mean is None else float(np.square(mean) @ metric)
+    return np.asarray(parts @ metric) + about_zero

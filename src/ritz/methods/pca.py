@@ -8,12 +8,14 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_rows
@@ -138,36 +140,39 @@ class PCA(LinearEstimator):
     def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
         """Name the results of a spectrum."""
         divisor = max(weight - 1, 1.0)
-        k, full = len(spectrum.values), min(rows, self.n_features_in_)
+        values = np.maximum(spectrum.values, 0.0)  # rounding may leave a zero slightly negative
+        # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
+        k, full = len(values), min(max(rows, int(weight)), self.n_features_in_)
         total = spectrum.total
         self.components_ = np.ascontiguousarray(spectrum.vectors.T, dtype)
-        self.explained_variance_ = (spectrum.values / divisor).astype(dtype)
-        ratio = spectrum.values / total if total > 0 else np.zeros(k)
+        self.explained_variance_ = (values / divisor).astype(dtype)
+        ratio = values / total if total > 0 else np.zeros(k)
         self.explained_variance_ratio_ = ratio.astype(dtype)
         self.singular_values_ = spectrum.singular_values.astype(dtype)
         self.mean_ = mean.astype(dtype) if self.center else None
         self.scale_ = None if scale is None else scale.astype(dtype)
-        rest = max(total - float(np.sum(spectrum.values)), 0.0)
+        rest = max(total - float(np.sum(values)), 0.0)
         self.noise_variance_ = dtype.type(rest / (full - k) / divisor if k < full else 0.0)
         self.total_variance_ = float(total / divisor)
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         self.__dict__["_mean64"], self.__dict__["_scale64"] = mean if self.center else None, scale
-        self.__dict__["_weight"] = weight
+        self.__dict__.update(_weight=weight, _dtype=dtype)
 
     # the moment state
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> PCA:
         """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
         self._check_parameters()
-        first = self.__dict__.get("_state") is None
+        first = not self.__sklearn_is_fitted__()
+        held = None if first else self._need_state("partial_fit")
         X, weights = self._rows(X, sample_weight, reset=first)
         if X.shape[1] > LARGEST_STATE:
             raise MergeError(
                 f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns", received=f"{X.shape[1]:,} columns"
             )
         leaf, stats = self._leaf(X, weights, self._plan_for(self._shape(X), 1, whole=True))
-        state = stats.moments if first else self.__dict__["_state"].merge(stats.moments)
+        state = stats.moments if held is None else held.merge(stats.moments)
         dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
         self._forget()
         self.__dict__.update(_state=state, _dtype=dtype, _pending=True)
@@ -191,24 +196,27 @@ class PCA(LinearEstimator):
         result.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             result.feature_names_in_ = self.feature_names_in_
-        result.__dict__.update(_state=state, _dtype=self.__dict__.get("_dtype", np.dtype(np.float64)), _pending=True)
+        dtype = np.result_type(*(model.__dict__["_dtype"] for model in (self, *others)))
+        result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
         if verb is Moments.subtract:
             share = 2.0**-53 * lost / max(state.total(), 1e-300)
             result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
         return result
 
-    def _need_state(self) -> Moments:
+    def _need_state(self, verb: str = "merge") -> Moments:
         check_is_fitted(self)
         state = self.__dict__.get("_state")
         if state is None:
             raise MergeError(
-                f"merge needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
+                f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
                 received=f"a model with {self.n_features_in_:,} columns, mergeable={self.mergeable!r}",
                 hint="fit with PCA(mergeable=True)",
             )
         return state  # type: ignore[no-any-return]
 
     def _same_parameters(self, other: PCA) -> None:
+        if not isinstance(other, PCA):
+            raise MergeError("a PCA can be combined with a PCA only", received=type(other).__name__)
         check_is_fitted(other)
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         differ = [name for name in ("n_components", "center", "scale", "whiten") if mine[name] != theirs[name]]
@@ -234,6 +242,9 @@ class PCA(LinearEstimator):
         spectrum = self._solve(problem, plan, unit, frame)
         self.__dict__.pop("_pending", None)
         self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
+        if "_note" in self.__dict__:
+            certificate = self.certificate_
+            self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))
 
     def __getattr__(self, name: str) -> Any:
         if name in RESULTS and self.__dict__.get("_pending"):
@@ -275,17 +286,20 @@ class PCA(LinearEstimator):
     # coordinates and the Gaussian model
 
     def _map(self) -> LinearMap:
-        spread = None
-        if self.whiten:
-            variance = np.asarray(self.explained_variance_, np.float64)
-            spread = np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
         components = self.components_  # read first: it solves a pending state
+        spread = np.sqrt(self._floored()) if self.whiten else None
         return LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread)
+
+    def _floored(self) -> np.ndarray:
+        """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""
+        variance = np.asarray(self.explained_variance_, np.float64)
+        noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
+        return np.maximum(variance, max(noise**2 * np.max(variance, initial=0.0), np.finfo(np.float64).tiny))
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
         return GaussianModel(
-            np.asarray(self.components_, np.float64), np.asarray(self.explained_variance_, np.float64),
+            np.asarray(self.components_, np.float64), self._floored(),
             float(self.noise_variance_), self.__dict__["_mean64"], self.__dict__["_scale64"],
         )  # fmt: skip
 
