@@ -53,8 +53,8 @@ REPAIR_PASSES = 4
 #: Singular values below NOISE_FLOOR·u·√d·σ₁ are rounding noise: their directions are arbitrary in the null space.
 NOISE_FLOOR = 4.0
 
-#: A new Krylov direction shorter than this share of its block is rounding noise and dropped.
-DEFLATE = 1e-10
+#: A new Krylov direction whose square is below this share of its block's is rounding noise and dropped.
+DEFLATE = 1e-13
 
 #: Two components whose angle bound exceeds this sine are reported as one plane, not as two directions.
 CLUSTER_GAP = 0.5

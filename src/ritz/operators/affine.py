@@ -249,8 +249,12 @@ def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[An
 
 
 def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
-    """``z = x − offset`` row by row, in the precision of x where that is wider."""
-    if x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize and x.dtype.itemsize > 2:
-        np.subtract(x, offset[:, None].astype(np.float64), out=z, casting="same_kind")
-    else:
-        z -= offset[:, None].astype(dtype)
+    """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
+    if x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize:
+        np.subtract(x, offset[:, None].astype(x.dtype), out=z, casting="same_kind")
+        return
+    high = offset.astype(dtype)
+    low = (offset - high).astype(dtype)
+    z -= high[:, None]
+    if bool(np.any(low)):
+        z -= low[:, None]
