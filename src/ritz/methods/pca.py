@@ -107,7 +107,9 @@ class PCA(LinearEstimator):
             A = Scaled(A, stats.unit, "/unit")
         if stats.weights is not None:
             A = Weighted(A, stats.weights)
-        return SpectralProblem(A, n=stats.weight, d=shape.d, centered=self.center, **self._request(wanted, shape))
+        return SpectralProblem(
+            A, n=stats.weight, d=shape.d, rows=stats.rows, centered=self.center, **self._request(wanted, shape)
+        )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
         """Fit to rows.
@@ -236,7 +238,8 @@ class PCA(LinearEstimator):
         unit = 1.0 if self.scale else state.unit
         M = MomentGram(state, center=self.center, scale=scale, unit=unit)
         problem = SpectralProblem(
-            M, kind="eigh", n=state.weight, d=state.d, centered=self.center, repeatable=False, **self._request(wanted, shape)
+            M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
+            **self._request(wanted, shape),
         )
         frame = {"mean": state.mean if self.center else None, "scale": scale}
         spectrum = self._solve(problem, plan, unit, frame)

@@ -36,6 +36,7 @@ class Affine:
     row_scale: NDArray[np.float64] | None = None  # (n,)
     col_scale: NDArray[np.float64] | None = None  # (d,)
     precision: Any = np.float64
+    offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of the Gram matrices formed
 
     @property
@@ -44,14 +45,15 @@ class Affine:
         return self.blocks.shape
 
     def transposed(self) -> Affine:
-        """The frame of Xᵀ; both parts of a shift become one offset, so s_lo is folded in."""
+        """The frame of Xᵀ."""
         blocks = self.blocks
         if not isinstance(blocks, MemoryBlocks):
             msg = "rows that are streamed cannot be transposed"
             raise TypeError(msg)
-        low = 0.0 if self.shift_low is None else self.shift_low
-        offset = None if self.shift is None and self.shift_low is None else (self.shift if self.shift is not None else 0.0) + low
-        return Affine(blocks.transposed(), self.offset, None, offset, self.col_scale, self.row_scale, self.precision)
+        return Affine(
+            blocks.transposed(), self.offset, self.offset_low, self.shift, self.col_scale, self.row_scale, self.precision,
+            self.shift_low,
+        )  # fmt: skip
 
     def at(self, dtype: Any) -> Affine:
         """The same frame computing in another precision."""
@@ -155,7 +157,8 @@ class Affine:
             if self.shift is not None:
                 z -= self.shift.astype(dtype)
         if self.offset is not None:
-            _take_off(z, x, self.offset[block.rows], dtype)
+            low = None if self.offset_low is None else self.offset_low[block.rows]
+            _take_off(z, x, self.offset[block.rows], low, dtype)
         return z
 
     def _right(self, V: Array) -> tuple[Array, Array | None]:
@@ -196,7 +199,7 @@ class Affine:
             total = total - tail
         if self.col_scale is not None:
             total = total * self.col_scale[:, None]
-        return total.astype(self.precision, copy=False)
+        return total
 
 
 class _Lane:
@@ -248,13 +251,13 @@ def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[An
     return held
 
 
-def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
+def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any]) -> None:
     """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
     if x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize:
         np.subtract(x, offset[:, None].astype(x.dtype), out=z, casting="same_kind")
         return
     high = offset.astype(dtype)
-    low = (offset - high).astype(dtype)
+    rest = (offset - high) + (0.0 if low is None else low)
     z -= high[:, None]
-    if bool(np.any(low)):
-        z -= low[:, None]
+    if bool(np.any(rest)):
+        z -= rest[:, None].astype(dtype)

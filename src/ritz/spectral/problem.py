@@ -62,8 +62,8 @@ class SpectralProblem:
         Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁.
     seed
         Seed of the random start.
-    n, d, centered
-        What a rule needs to know of the data.
+    n, d, rows, centered
+        What a rule needs to know of the data: Σw, columns, rows that count.
     repeatable
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
     """
@@ -76,16 +76,15 @@ class SpectralProblem:
     seed: int = 0
     n: float = 0.0
     d: int = 0
+    rows: int = 0
     centered: bool = False
     repeatable: bool = True
 
     @property
     def rank(self) -> int:
         """How many eigenvalues can differ from zero."""
-        n, d = self.operator.shape
-        full = min(n, d)
-        rows = int(self.n) if self.n else n
-        return max(0, min(full, rows - 1) if self.centered else full)
+        rows, d = self.rows or self.operator.shape[0], self.operator.shape[1]
+        return max(0, min(rows - 1 if self.centered else rows, d))
 
     def seen(self, values: NDArray[np.float64], total: float, *, complete: bool) -> Seen:
         """The spectrum as a rule sees it."""

@@ -90,23 +90,29 @@ def _count(
     if k == 0 or k >= min(A.shape):
         words.append("every eigenvalue was returned")
         return k, None, True
-    ceiling = max(certificate.ceiling, 0.0) / certificate.frame["unit"] ** 2
+    unit2 = certificate.frame["unit"] ** 2
     if d <= INERTIA_LIMIT:
-        level = _level(certificate, theta, ceiling)
-        above = _inertia(A.gram(), level)
-        labelled = int(np.count_nonzero(theta > level))
-        words.append(f"{above} eigenvalues above {level:.6g} by inertia, {labelled} returned")
-        return above, None, above <= labelled or not bool(np.all(certificate.labelled))
+        return _by_inertia(certificate, A.gram(), slack, unit2, words)
     missed = _deflated(A, V)
     words.append(f"no eigenvalue above {missed:.6g} was missed, with probability 1 − {FAILURE:.0e}")
+    ceiling = certificate.ceiling / unit2
     bound = max(ceiling, float(theta[-1])) if math.isfinite(ceiling) else math.inf
     return None, missed, missed <= bound * 1.5 or not bool(np.all(certificate.labelled))
 
 
-def _level(certificate: Certificate, theta: Any, ceiling: float) -> float:
-    """A level between the last returned eigenvalue and the first that was not."""
-    last = float(certificate.lower[-1]) / certificate.frame["unit"] ** 2
-    return (last + ceiling) / 2 if math.isfinite(ceiling) and ceiling < last else last
+def _by_inertia(
+    certificate: Certificate, M: Any, slack: float, unit2: float, words: list[str]
+) -> tuple[int | None, float | None, bool]:
+    """The last labelled enclosure holds the eigenvalue of its index: fewer than k above it, at least k above its foot."""
+    labelled = np.flatnonzero(certificate.labelled)
+    if not len(labelled):
+        words.append("no enclosure is labelled by index, nothing to count")
+        return None, None, True
+    k = int(labelled[-1]) + 1
+    above = _inertia(M, float(certificate.upper[k - 1]) / unit2 + 2 * slack)
+    within = _inertia(M, float(certificate.lower[k - 1]) / unit2 - 2 * slack)
+    words.append(f"inertia: {above} eigenvalues above the enclosure of component {k}, {within} above its lower end")
+    return above, None, above < k <= within
 
 
 def _inertia(M: Any, level: float) -> int:
