@@ -40,7 +40,10 @@ def exact_roots(X):
 
 
 def overlap(a, b):
-    return len(a) == len(b) and all(x.overlaps(y) for x, y in zip(a, b, strict=True))
+    """The same numbers, each known to 50 digits of the largest."""
+    top = max(abs(float(v)) for v in (*a, *b))
+    sharp = all(float(v.rad()) <= 1e-50 * top for v in (*a, *b))
+    return sharp and len(a) == len(b) and all(x.overlaps(y) for x, y in zip(a, b, strict=True))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -147,6 +150,15 @@ def test_values_and_radii_bracket_closed_forms():
     lauchli = hostile("lauchli", 5, 4)
     values, _ = true_eigenvalues(lauchli)
     np.testing.assert_allclose(values, [4 + 2.0**-52] + [2.0**-52] * 3, rtol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(33, 32), (32, 32), (60, 20), (20, 60)])
+def test_high_multiplicity_far_below_the_largest(shape):
+    n, d = shape
+    values, radii = true_eigenvalues(hostile("lauchli", n, d))
+    full = min(n - 1, d)
+    assert np.all(radii <= 1e-15 * values + 1e-60)
+    assert np.sum(np.abs(values * 2.0**52 - 1) < 1e-12) == full - 1
 
 
 def test_zero_and_constant_data():

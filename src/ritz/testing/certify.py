@@ -93,7 +93,8 @@ def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
         return Record(number, case, solver, "failed", (Finding("error", -1, words),), words=words)
     seconds = time.perf_counter() - start
     subject = Subject(case, solver, model, X, truth)
-    findings = tuple(examine(subject))
+    with np.errstate(all="ignore"):
+        findings = tuple(examine(subject))
     estimate = guesses(subject)
     return Record(
         number,

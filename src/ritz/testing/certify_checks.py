@@ -81,9 +81,10 @@ class Subject:
 def examine(subject: Subject) -> list[Finding]:
     """All findings of all checks."""
     certificate = subject.certificate
-    k = len(certificate.values)
-    if k != np.shape(subject.model.components_)[0] or k > len(subject.truth.eigenvalues):
-        return [Finding("shape", k, f"{k} values, components {np.shape(subject.model.components_)}")]
+    k, wanted = len(certificate.values), subject.case.k or min(subject.X.shape)
+    if k != wanted or k != np.shape(subject.model.components_)[0]:
+        words = f"{wanted} asked for, {k} values, components {np.shape(subject.model.components_)}"
+        return [Finding("shape", k, words)]
     arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
     if not all(np.all(np.isfinite(a)) for a in arrays):
         return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
@@ -256,7 +257,11 @@ def _names(subject: Subject) -> Iterator[Finding]:
 
 
 def _verify(subject: Subject) -> Iterator[Finding]:
-    outcome = subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0]))
+    try:
+        outcome = subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0]))
+    except Exception as error:  # noqa: BLE001  a check that breaks is a finding too
+        yield Finding("verify", -1, f"{type(error).__name__}: {error}")
+        return
     if not outcome:
         yield Finding("verify", -1, "; ".join(str(outcome).splitlines()))
 
