@@ -1,0 +1,3 @@
+"""Speed, accuracy and memory of Ritz beside scikit-learn: ``python -m bench``."""
+
+from __future__ import annotations
