@@ -1,0 +1,26 @@
+"""scikit-learn's own checks of every estimator: cloning, pickling, dtypes, names, sparse input, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ritz import PCA, SVD
+
+ALL_OF_A_NULL_SPACE = (
+    "keeps min(n_samples, n_features) components, which the check compares one by one: of the 27 of its "
+    "repeated rows in 30 columns those beyond the rank have no variance, hence no direction; PCA(2) passes"
+)
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    if isinstance(estimator, PCA) and estimator.n_components is None:
+        names = ("dense", "sparse")
+        return {f"check_sample_weight_equivalence_on_{name}_data": ALL_OF_A_NULL_SPACE for name in names}
+    return {}
+
+
+@parametrize_with_checks([PCA(), PCA(2), SVD(2)], expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
