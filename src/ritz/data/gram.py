@@ -1,7 +1,7 @@
 """One lane of a pass that forms moments: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit.
 
     dense    blocks are shifted into one reused buffer; S by a symmetric product a block, summed in float64
-    sparse   Xᵀ(wX) of a CSR block where rows are short, dense blocks where they are not; s = 0
+    sparse   Xᵀ(wX) of a CSR block; s = 0
 
 Rounding is measured, not assumed: a product of b rows errs by about √b·u, by b·u where the same numbers return in
 every row (indicators, repeated rows). The first blocks of a lane are formed a second time, more accurately (float32 in
@@ -27,8 +27,6 @@ PIECE = 128
 NOISE_SAFETY = 3.0
 #: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
 TILE_ABOVE = 2048
-#: Above this density the rows of a sparse block are multiplied as a dense buffer.
-DENSE_DENSITY = 0.2
 
 
 class DensePass:
@@ -107,13 +105,8 @@ class SparsePass:
             return
         if w is not None:
             x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
-        if x.nnz > DENSE_DENSITY * x.shape[0] * x.shape[1]:
-            for start in range(0, x.shape[0], 1024):
-                rows = x[start : start + 1024].toarray()
-                self.S += rows.T @ rows
-        else:
-            product = (x.T @ x).tocoo()  # every position once, so that plain fancy indexing adds them all
-            self.S[product.coords[0], product.coords[1]] += product.data
+        product = (x.T @ x).tocoo()  # every position once, so that plain fancy indexing adds them all
+        self.S[product.coords[0], product.coords[1]] += product.data
         self.blocks += 1
 
 

@@ -92,7 +92,8 @@ class Statistics:
             return np.zeros(self.blocks.shape[1])
         sample = self._sample.astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            middle = np.mean(sample, axis=0)
+            # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
+            middle = np.clip(np.mean(sample, axis=0), sample.min(axis=0), sample.max(axis=0))
             shift = middle.astype(self.precision).astype(np.float64)
         return np.where(np.isfinite(shift), shift, 0.0)
 
@@ -136,6 +137,7 @@ class Statistics:
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
         u = unit_roundoff(self.precision)
+        noise += 4 * 2.0**-53 * float(m @ m) / self.weight  # the shift that is taken off again
         offset = m * (self.unit / self.weight)
         return Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
 

@@ -130,12 +130,11 @@ class PCA(LinearEstimator):
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         leaf, stats = self._leaf(X, weights, plan)
         problem = self._problem(leaf, stats, wanted, shape)
-        frame: dict[str, Any] = {"mean": None, "scale": None}
-        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, frame)
+        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {})
         column = stats.column
         self.__dict__["_state"] = stats.moments if keep else None
         scale = spread_of(column, None) if self.scale else None
-        frame.update(mean=column.mean if self.center else None, scale=scale)
+        spectrum.certificate.frame.update(mean=column.mean if self.center else None, scale=scale)
         self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
         return self
 

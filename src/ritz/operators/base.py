@@ -51,6 +51,8 @@ class Operator(ABC):
     dtype: np.dtype[Any]
     #: whether A = Aᵀ
     symmetric: bool = False
+    #: whether no eigenvalue of a symmetric operator is negative
+    positive: bool = False
     #: the array namespace of the blocks it takes and gives
     xp: Any = np
 

@@ -78,8 +78,9 @@ class Centered(Wrapper):
         return (state[0], state[1], True) if state is not None and known else None
 
     def _learner(self) -> Statistics | None:
-        known = not isinstance(self._given, Statistics) or self._given.known
-        return None if known else self._given
+        stats = self._given
+        # Sums of squares in true units would leave the range where the unit is not one.
+        return stats if isinstance(stats, Statistics) and not stats.known and stats.unit == 1 else None
 
     def _normal(self, V: Array) -> Array:
         stats = self._learner()

@@ -21,6 +21,7 @@ class Gram(Operator):
     """``M = AᵀA`` (d×d), positive semidefinite."""
 
     symmetric = True
+    positive = True
 
     def __init__(self, root: Operator) -> None:
         super().__init__((root.shape[1], root.shape[1]), root.dtype)
@@ -54,6 +55,7 @@ class MomentGram(Operator):
     """``D (S or S + wμμᵀ) D`` from a moment state: AᵀA of the centred, scaled, weighted table it was formed from."""
 
     symmetric = True
+    positive = True
 
     def __init__(self, state: Moments, *, center: bool = True, scale: Any = None, unit: float = 1.0) -> None:
         super().__init__((state.d, state.d), np.float64)

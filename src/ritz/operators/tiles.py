@@ -44,18 +44,18 @@ def tiled_gram(frame: Affine) -> Any:
 
 def _tile(frame: Affine, I: slice, J: slice) -> Any:  # noqa: E741
     """One tile of the Gram matrix, summed in float64 over panels of rows."""
-    X = frame.blocks.X  # type: ignore[attr-defined]
+    n = frame.shape[0]
     total = np.zeros((I.stop - I.start, J.stop - J.start))
-    for start in range(0, X.shape[0], PANEL):
-        left = _panel(frame, X, start, I)
-        right = left if I == J else _panel(frame, X, start, J)
+    for start in range(0, n, PANEL):
+        left = _panel(frame, start, I)
+        right = left if I == J else _panel(frame, start, J)
         total += left.T @ right
     return total
 
 
-def _panel(frame: Affine, X: Any, start: int, columns: slice) -> Any:
+def _panel(frame: Affine, start: int, columns: slice) -> Any:
     """Rows of some columns under the whole frame."""
-    block = Block(X[start : start + PANEL, columns], start)
+    block = Block(frame.blocks.panel(start, start + PANEL, columns), start)  # type: ignore[attr-defined]
     z = block.values.astype(frame.precision)
     if frame.shift is not None:
         z = (block.values - frame.shift[columns]).astype(frame.precision)

@@ -110,7 +110,8 @@ def _by_inertia(
         return None, None, True
     k = int(labelled[-1]) + 1
     above = _inertia(M, float(certificate.upper[k - 1]) / unit2 + 2 * slack)
-    within = _inertia(M, float(certificate.lower[k - 1]) / unit2 - 2 * slack)
+    foot = float(certificate.lower[k - 1]) / unit2 - 2 * slack
+    within = _inertia(M, foot) if foot > 0 else int(M.shape[0])  # M is positive semidefinite
     words.append(f"inertia: {above} eigenvalues above the enclosure of component {k}, {within} above its lower end")
     return above, None, above < k <= within
 

@@ -84,7 +84,7 @@ def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = case.estimator(solver).fit(X, **options)
+            model = case.estimator(solver, X.shape).fit(X, **options)
             certificate = model.certificate_
     except RitzError as error:
         return Record(number, case, solver, "refused", words=str(error).splitlines()[0])

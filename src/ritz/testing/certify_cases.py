@@ -22,6 +22,8 @@ __all__ = ["SOLVERS", "Case", "cases"]
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
+POWER_COMPONENTS = 4  # 3,000 steps a component add up, and the lectures' method is not asked for more
+
 _TALL = [(60, 8), (200, 20), (500, 12), (120, 30), (1000, 5), (41, 40), (300, 1), (12, 2)]
 _WIDE = [(8, 60), (20, 200), (30, 100), (2, 9), (3, 50)]
 _SQUARE = [(10, 10), (25, 25), (32, 32), (2, 2)]
@@ -103,6 +105,14 @@ class Case:
             np.random.default_rng(self.seed + 1).choice([0.0, 0.5, 1.0, 1.0, 2.0, 3.25], n) + np.eye(1, n)[0]
         )
 
+    def components(self, solver: str, shape: tuple[int, int]) -> int:
+        """How many components to ask for: at most the rows that have a weight; few of the slow ``power``."""
+        n, d = shape
+        weights = self.weights(n)
+        rows = n if weights is None else int(np.count_nonzero(weights))
+        k = min(rows, d) if self.k is None else min(self.k, rows)
+        return min(k, POWER_COMPONENTS) if solver == "power" else k
+
     def truth(self) -> Truth:
         """The true spectrum of the problem: in closed form, else in high precision with vectors."""
         known = self.known
@@ -112,14 +122,16 @@ class Case:
         options = {"center": self.center, "scale": self.scale, "weights": self.weights(X.shape[0])}
         return true_spectrum(X, vectors=True, **options)
 
-    def estimator(self, solver: str) -> Any:
-        """The unfitted estimator for a solver."""
+    def estimator(self, solver: str, shape: tuple[int, int]) -> Any:
+        """The unfitted estimator for a solver and a matrix of that shape."""
         import ritz
 
+        k = self.components(solver, shape)
+        asked = None if self.k is None and k == min(shape) else k
         if self.method == "SVD":
-            return ritz.SVD(self.k, solver=solver, tol=self.tol, random_state=self.seed)
+            return ritz.SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
-        return ritz.PCA(self.k, solver=solver, random_state=self.seed, **options)
+        return ritz.PCA(asked, solver=solver, random_state=self.seed, **options)
 
 
 def cases(seed: int = 0) -> Iterator[Case]:

@@ -81,7 +81,7 @@ class Subject:
 def examine(subject: Subject) -> list[Finding]:
     """All findings of all checks."""
     certificate = subject.certificate
-    k, wanted = len(certificate.values), subject.case.k or min(subject.X.shape)
+    k, wanted = len(certificate.values), subject.case.components(subject.solver, subject.X.shape)
     if k != wanted or k != np.shape(subject.model.components_)[0]:
         words = f"{wanted} asked for, {k} values, components {np.shape(subject.model.components_)}"
         return [Finding("shape", k, words)]
@@ -271,7 +271,7 @@ def ratios(subject: Subject) -> Array:
     c, balls = subject.certificate, subject.truth.eigenvalues
     result = []
     with precision(BITS):
-        for i in np.flatnonzero(np.asarray(c.labelled, dtype=bool)):
+        for i in np.flatnonzero(np.asarray(c.labelled, dtype=bool) & np.isfinite(c.upper)):
             error = float(abs(balls[i].mid() - float(c.values[i])))
             if error > 0:
                 result.append(float(c.upper[i] - c.lower[i]) / 2 / error)

@@ -229,7 +229,7 @@ def _turn_clusters(S: Balls, clusters: list[Array]) -> Balls:
         scaled = np.array([[float(v / size) for v in row] for row in block])
         U[np.ix_(c, c)] = np.linalg.eigh((scaled + scaled.T) / 2)[1][:, ::-1]
     turn = _flint().arb_mat(m, m, U.ravel().tolist())
-    # fully orthonormal: a defect of 1e-16 would show as a coupling of 1e-16·λ between equal eigenvalues, for ever
+    # fully orthonormal: a defect of 1e-16 would stay as a coupling of 1e-16·λ between equal eigenvalues
     for _ in range(1 + int(np.log2(_flint().ctx.prec / 48))):
         turn = _orthonormalise(turn)
     return turn
@@ -268,7 +268,7 @@ def _refine(G: Balls, start: Array, bits: int) -> Balls:
         if off.max(initial=0.0) <= noise:
             return V
         clusters = _components((off > noise) & (off > gap / 1024))
-        # both at once: couplings to the outside feed back into a cluster at second order and keep it from settling
+        # both at once: couplings to the outside feed back into a cluster and keep it from settling
         skip = off <= noise
         for c in clusters:
             skip[np.ix_(c, c)] = True

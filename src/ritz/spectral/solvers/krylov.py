@@ -130,6 +130,7 @@ def package(
     """The answer of an iterative solver from its final subspace."""
     k = min(k, space.m)
     theta = to_numpy(space.theta)
+    theta = np.maximum(theta, 0.0) if M.positive else theta
     u = unit_roundoff(np.float64)
     slack = rounding(space.p, u) * (max(float(theta[0]), 0.0) + M.inflation())
     whole = _whole(theta, k, slack) if space.m >= space.p else None

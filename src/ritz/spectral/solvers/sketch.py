@@ -33,6 +33,8 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     omega *= np.sqrt(p)  # isotropic columns: E ωωᵀ = I, as the leave-one-out estimate needs
     Y = to_numpy(M.matmat(M.xp.asarray(omega))).astype(np.float64)
     u = unit_roundoff(np.float64)
+    if not np.any(Y):
+        return _nothing(omega / np.sqrt(p), min(k, width), u)
     nu = u * float(np.linalg.norm(Y)) / np.sqrt(p) * 4
     shifted = Y + nu * omega
     core = omega.T @ shifted
@@ -65,6 +67,13 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
         values[:k] + rest,
         ("estimate from a single pass; the enclosures hold, the vectors are approximate",),
     )
+
+
+def _nothing(Q: np.ndarray, k: int, u: float) -> Found:
+    """The zero operator: all eigenvalues are zero, any vectors will do."""
+    zero = np.zeros(k)
+    complete = Completeness("trace", 0.0, 0.0, "the trace is zero")
+    return Found(zero, Q[:, :k], np.zeros((1, k)), 0.0, complete, True, u, "float64, one pass", 1, None, None, 0.0, zero)
 
 
 def _cholesky(core: np.ndarray) -> np.ndarray:
