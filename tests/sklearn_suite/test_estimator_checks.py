@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ritz import PCA, SVD
@@ -21,6 +22,10 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return {}
 
 
-@parametrize_with_checks([PCA(), PCA(2), SVD(2)], expected_failed_checks=expected_failures)
+CHECKS = parametrize_with_checks([PCA(), PCA(2), SVD(2)], expected_failed_checks=expected_failures)
+
+
+# As a list: older releases of scikit-learn give a generator, which pytest is about to refuse.
+@pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
