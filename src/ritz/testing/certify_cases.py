@@ -200,7 +200,10 @@ def _hostile(rng: np.random.Generator, turn: int, seed: int) -> Case:
     if treatment["method"] == "PCA":
         treatment["weighted"] = bool(rng.random() < 0.2) and n > 3
     dtype = _pick(rng, ["float64", "float64", "float32"])
-    return Case("hostile", list(HOSTILE)[turn % len(HOSTILE)], n, d, seed, dtype=dtype, **treatment)
+    kind = list(HOSTILE)[turn % len(HOSTILE)]
+    if kind == "coherent":
+        n, d, treatment["k"] = 2000, 4, 3
+    return Case("hostile", kind, n, d, seed, dtype=dtype, **treatment)
 
 
 def _sparse(rng: np.random.Generator, turn: int, seed: int) -> Case:

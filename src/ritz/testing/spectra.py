@@ -220,6 +220,13 @@ def _duplicated(n: int, d: int, rng: np.random.Generator) -> Array:
     return rng.standard_normal((few, d))[rng.integers(0, few, n)]
 
 
+def _coherent(n: int, d: int, _rng: np.random.Generator) -> Array:
+    """One row of ones, then equal rows: equal rounding errors add up where random ones would average out."""
+    X = np.full((n, d), 0.0007)
+    X[0] = 1.0
+    return X
+
+
 def _constant_columns(n: int, d: int, rng: np.random.Generator) -> Array:
     X = rng.standard_normal((n, d))
     X[:, ::3] = rng.uniform(-1e3, 1e3, X[:, ::3].shape[1])
@@ -262,6 +269,7 @@ HOSTILE: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
     "vandermonde": _vandermonde,
     "graded": _graded,
     "duplicated": _duplicated,
+    "coherent": _coherent,
     "constant-columns": _constant_columns,
     "equal": _equal,
     "zero": _zero,

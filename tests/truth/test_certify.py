@@ -1,0 +1,34 @@
+"""A few hundred fits against the truth; ``make certify`` runs thousands."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from ritz.testing.certify import main, run_case, summarise
+from ritz.testing.certify_cases import SOLVERS, cases
+
+pytest.importorskip("flint")
+MATRICES = 35
+
+
+@pytest.mark.parametrize("number", range(MATRICES))
+def test_no_claim_is_refuted(number):
+    case = next(islice(cases(0), number, None))
+    records = run_case(number, case)
+    assert [record.solver for record in records] == list(SOLVERS)
+    lines = [
+        f"--case {number} --solver {record.solver}: {finding.check} {finding.component}: {finding.words}"
+        for record in records
+        for finding in record.findings
+    ]
+    assert not lines, "\n".join([str(case), *lines])
+    assert summarise(records)[1] == 0
+
+
+def test_the_command_prints_a_table(capsys):
+    assert main(["--case", "0", "--solver", "svd"]) == 0
+    out = capsys.readouterr().out
+    assert "width/error" in out
+    assert "0 violations" in out
