@@ -52,7 +52,11 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _check_parameters(self) -> None:
         if self.device != "cpu":
-            raise ParameterError("device must be 'cpu': no other is supported yet", received=repr(self.device))
+            raise ParameterError(
+                "device must be 'cpu': no other is supported yet",
+                received=repr(self.device),
+                hint="leave device='cpu'",
+            )
         if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 

@@ -21,7 +21,7 @@ from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_rows
 from ritz.methods.base import LinearEstimator
 from ritz.methods.likelihood import GaussianModel
-from ritz.methods.scaling import spread_of
+from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.operators import Centered, MomentGram, Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
@@ -140,7 +140,7 @@ class PCA(LinearEstimator):
 
     def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
         """Name the results of a spectrum."""
-        divisor = max(weight - 1, 1.0)
+        divisor = degrees_of_freedom(weight)
         values = np.maximum(spectrum.values, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
         k, full = len(values), min(max(rows, int(weight)), self.n_features_in_)
@@ -170,7 +170,9 @@ class PCA(LinearEstimator):
         X, weights = self._rows(X, sample_weight, reset=first)
         if X.shape[1] > LARGEST_STATE:
             raise MergeError(
-                f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns", received=f"{X.shape[1]:,} columns"
+                f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
+                received=f"{X.shape[1]:,} columns",
+                hint="fit all rows at once",
             )
         leaf, stats = self._leaf(X, weights, self._plan_for(self._shape(X), 1, whole=True))
         state = stats.moments if held is None else held.merge(stats.moments)
@@ -188,10 +190,11 @@ class PCA(LinearEstimator):
         return self._combine([other], Moments.subtract)
 
     def _combine(self, others: list[PCA], verb: Any) -> PCA:
-        state = self._need_state()
+        name = verb.__name__
+        state = self._need_state(name)
         for other in others:
             self._same_parameters(other)
-            state = verb(state, other._need_state())
+            state = verb(state, other._need_state(name))
         lost = float(np.trace(self._need_state().scatter)) * self._need_state().unit ** 2
         result = type(self)(**self.get_params(deep=False))
         result.n_features_in_ = self.n_features_in_
@@ -217,14 +220,22 @@ class PCA(LinearEstimator):
 
     def _same_parameters(self, other: PCA) -> None:
         if not isinstance(other, PCA):
-            raise MergeError("a PCA can be combined with a PCA only", received=type(other).__name__)
+            raise MergeError(
+                "a PCA can be combined with a PCA only",
+                received=type(other).__name__,
+                hint="fit the other rows with a PCA first, or add them with partial_fit",
+            )
         check_is_fitted(other)
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         differ = [name for name in ("n_components", "center", "scale", "whiten") if mine[name] != theirs[name]]
         names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
         if differ or (names[0] is not None and names[1] is not None and list(names[0]) != list(names[1])):
             what = ", ".join(differ) or "column names"
-            raise MergeError("both models must have the same parameters and columns", received=f"different {what}")
+            raise MergeError(
+                "both models must have the same parameters and columns",
+                received=f"different {what}",
+                hint="fit both with the same parameters on the same columns in the same order",
+            )
 
     def _solve_state(self) -> None:
         """Solve the accumulated state; called when a fitted name is first read."""
@@ -265,6 +276,12 @@ class PCA(LinearEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        for name in ("center", "scale", "whiten"):
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise ParameterError(
+                    f"{name} must be True or False", received=repr(value), hint=f"PCA({name}=True)"
+                )
         if self.missing != "error":
             raise ParameterError("missing must be 'error'", received=repr(self.missing), hint="impute missing values first")
 
@@ -281,7 +298,9 @@ class PCA(LinearEstimator):
             return d <= KEEP_STATE
         if self.mergeable and d > LARGEST_STATE:
             raise ParameterError(
-                f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns", received=f"{d:,} columns"
+                f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns",
+                received=f"{d:,} columns",
+                hint="leave mergeable=None and fit all rows at once",
             )
         return bool(self.mergeable)
 
@@ -290,7 +309,8 @@ class PCA(LinearEstimator):
     def _map(self) -> LinearMap:
         components = self.components_  # read first: it solves a pending state
         spread = np.sqrt(self._floored()) if self.whiten else None
-        return LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread)
+        names = getattr(self, "feature_names_in_", None)
+        return LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread, names)
 
     def _floored(self) -> np.ndarray:
         """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""

@@ -12,13 +12,18 @@ from ritz._core.tolerance import CONSTANT
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics
 
-__all__ = ["spread_of"]
+__all__ = ["degrees_of_freedom", "spread_of"]
+
+
+def degrees_of_freedom(weight: float) -> float:
+    """Σw − 1; 1 for a single row, whose variance about zero is its square."""
+    return weight - 1 if weight > 1 else 1.0
 
 
 def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
     """Standard deviations (d,); ``estimator`` (for its column names) makes constant columns warn."""
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-    spread = np.sqrt(squares / max(column.weight - 1, 1.0)) * column.unit
+    spread = np.sqrt(squares / degrees_of_freedom(column.weight)) * column.unit
     constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
     if estimator is not None and bool(np.any(constant)):
         _warn(np.flatnonzero(constant), getattr(estimator, "feature_names_in_", None))

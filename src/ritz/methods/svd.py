@@ -90,4 +90,4 @@ class SVD(LinearEstimator):
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
 
     def _map(self) -> LinearMap:
-        return LinearMap(self.components_, None, None, None)
+        return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

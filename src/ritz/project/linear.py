@@ -33,6 +33,7 @@ class LinearMap:
     mean: NDArray[Any] | None  # (d,)
     scale: NDArray[Any] | None  # (d,)
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
+    names: Any = None  # of the columns, for messages
 
     def forward(self, X: Any) -> NDArray[Any]:
         """Coordinates of rows."""
@@ -48,7 +49,7 @@ class LinearMap:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
             scores = frame.matmat(V if self.spread is None else V / self.spread)
         if not np.isfinite(scores).all():
-            require_finite(X)
+            require_finite(X, self.names)
         return scores
 
     def backward(self, T: Any) -> NDArray[Any]:
