@@ -22,7 +22,7 @@ __all__ = ["SOLVERS", "Case", "cases"]
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
-POWER_COMPONENTS = 4  # 3,000 steps a component add up, and the lectures' method is not asked for more
+POWER_COMPONENTS = 6  # 3,000 steps a component add up, and the lectures' method is not asked for more
 
 _TALL = [(60, 8), (200, 20), (500, 12), (120, 30), (1000, 5), (41, 40), (300, 1), (12, 2)]
 _WIDE = [(8, 60), (20, 200), (30, 100), (2, 9), (3, 50)]
