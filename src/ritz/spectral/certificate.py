@@ -136,7 +136,8 @@ def certify(
     box = enclose(found)
     angles, clusters = angle_bounds(found, box)
     V = to_numpy(found.vectors)
-    defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0))
+    # The product that measures the defect rounds as well.
+    defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0)) + 2.0**-53 * (4 + np.sqrt(V.shape[0]))
     c = unit * unit
     return Certificate(
         values=found.leading() * c,

@@ -5,11 +5,12 @@ With V (p×k) orthonormal, θ the Ritz values, R = MV − VΘ, ρ the rounding, 
     Cauchy        λᵢ ≥ θᵢ − ρ                                          always, for the i-th eigenvalue
     residual      some eigenvalue lies within ‖rᵢ‖ + ρ of θᵢ           always
     Kahan         m pairs whose intervals overlap own m eigenvalues within ‖R_c‖₂ + ρ
-    Schur         λᵢ ≤ θᵢ + ‖R‖²/(θᵢ − τ) + ρ                          when τ < θᵢ
+    interlacing   at most j eigenvalues exceed τⱼ ≥ everything in the complement of the first j vectors
+    Schur         λᵢ ≤ θᵢ + ‖R_{≤j}‖²/(θᵢ − τⱼ) + ρ                    when τⱼ < θᵢ, i ≤ j
     Weyl          |λᵢ − θᵢ| ≤ error                                    for a solver with a global backward error
     Davis–Kahan   sin∠(vᵢ, xᵢ) ≤ (‖rᵢ‖ + ρ)/gap                        gap to every other enclosed eigenvalue  [DK70]
 
-The upper bounds are labelled by index where τ < θᵢ: then nothing that was missed can push λᵢ up.
+The upper bounds are labelled by index where some τⱼ lies below: then nothing that was missed can push λᵢ up.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import to_numpy
+from ritz._core.arrays import Array, to_numpy
 from ritz._core.linalg import norm2, norms
 from ritz._core.tolerance import CLUSTER_GAP
 from ritz.spectral.found import Found
@@ -41,19 +42,42 @@ class Enclosure:
 
 def enclose(found: Found) -> Enclosure:
     """Enclose every returned eigenvalue."""
-    theta, k, rho = found.leading(), found.k, found.rounding
+    theta, rho = found.leading(), found.rounding
     residuals = to_numpy(norms(found.residual_block)).astype(np.float64)
     if found.error is not None or found.upper is not None:
         return _direct(found, theta, residuals)
-    tau = found.completeness.ceiling
-    labelled = theta > tau if k else np.zeros(0, np.bool_)
-    radius = _cluster_radius(found, theta, residuals, rho)
-    whole = norm2(found.residual_block)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        schur = np.where(labelled, whole**2 / (theta - tau), np.inf)
-    lower = np.where(labelled, theta - rho, theta - residuals - rho)
-    upper = theta + rho + np.where(labelled, np.minimum(schur, radius), residuals)
+    block = found.residual_block if found.value_block is None else found.value_block
+    own = to_numpy(norms(block)).astype(np.float64)
+    reach = _reach(block, theta, own, rho, found.completeness.ceiling)
+    # A label is not worth a wide interval: where a neighbour's residual would widen it, the pair's own is used.
+    labelled = reach <= 3 * residuals + rho
+    lower = np.where(labelled, theta - rho, theta - own - rho)
+    upper = theta + rho + np.where(labelled, reach, own)
     return Enclosure(np.maximum(lower, 0.0) if _positive(found) else lower, upper, labelled, residuals)
+
+
+def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> Vector:
+    """How far above θᵢ the i-th eigenvalue can lie; infinity where no index can be given.
+
+    The complement of the first j vectors has eigenvalues below τⱼ = max(θ_{j+1}, τ) + ‖R_{>j}‖, and by interlacing at
+    most j eigenvalues exceed τⱼ. Each i ≤ j takes the best j.
+    """
+    k = len(theta)
+    if k == 0:
+        return np.zeros(0)
+    squares = np.cumsum(np.square(own))
+    head, tail = np.sqrt(squares), np.sqrt(np.maximum(squares[-1] - squares, 0.0))
+    ceiling = np.maximum(np.append(theta[1:], -np.inf), tau) + tail
+    ceiling[-1] = tau
+    gap = theta[:, None] - ceiling[None, :]  # gap[i, j] = θᵢ − τⱼ
+    usable = (gap > 0) & (np.arange(k)[:, None] <= np.arange(k)[None, :])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        schur = np.min(np.where(usable, np.square(head)[None, :] / gap, np.inf), axis=1)
+    radius, ends = _clusters(block, theta, own, rho)
+    lowest = np.minimum.accumulate(theta - radius - rho)
+    counted = np.flatnonzero(ends & (lowest > ceiling))
+    last = int(counted[-1]) if len(counted) else -1
+    return np.minimum(schur, np.where(np.arange(k) <= last, radius, np.inf))
 
 
 def _positive(found: Found) -> bool:
@@ -75,17 +99,23 @@ def _direct(found: Found, theta: Vector, residuals: Vector) -> Enclosure:
     return Enclosure(lower, upper, np.ones(found.k, np.bool_), residuals)
 
 
-def _cluster_radius(found: Found, theta: Vector, residuals: Vector, rho: float) -> Vector:
-    """‖R_c‖₂ of the group of overlapping intervals that each pair belongs to."""
-    radius = residuals.copy()
-    start = 0
-    for i in range(1, len(theta) + 1):
-        apart = i == len(theta) or theta[i] + residuals[i] + rho < theta[i - 1] - np.max(residuals[start:i]) - rho
-        if apart:
-            if i - start > 1:
-                radius[start:i] = norm2(found.residual_block[:, start:i])
-            start = i
-    return radius
+def _clusters(block: Array, theta: Vector, own: Vector, rho: float) -> tuple[Vector, NDArray[np.bool_]]:
+    """‖R_c‖₂ of the group of overlapping intervals that each pair belongs to, and where groups end."""
+    k, radius = len(theta), own.copy()
+    for _ in range(k):
+        low = np.minimum.accumulate(theta - radius - rho)
+        high = np.maximum.accumulate((theta + radius + rho)[::-1])[::-1]
+        ends = np.append(high[1:] < low[:-1], True)
+        grown = radius.copy()
+        start = 0
+        for i in np.flatnonzero(ends):
+            if i > start:
+                grown[start : i + 1] = norm2(block[:, start : i + 1])
+            start = i + 1
+        if np.array_equal(grown, radius):
+            break
+        radius = grown
+    return radius, ends
 
 
 def angle_bounds(found: Found, box: Enclosure) -> tuple[Vector, list[tuple[int, int, float]]]:

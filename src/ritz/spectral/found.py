@@ -52,6 +52,7 @@ class Found:
     estimate: float | None = None  # leave-one-out estimate of ‖M − M̂‖_F where a solver only estimates
     upper: Floats | None = None  # upper bounds that a solver proves by itself
     notes: tuple[str, ...] = field(default_factory=tuple)
+    value_block: Array | None = None  # residuals that enclose eigenvalues, where they differ from those of the vectors
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
 
     @property

@@ -159,7 +159,7 @@ def _turn(A: Operator, found: Found) -> Found:
     factor = np.sqrt(top / np.maximum(theta, max(floor, 1e-300))) if top > 0 else np.ones_like(theta)
     radii = np.minimum(norms(found.residual_block) * np.minimum(factor, 1e8), np.maximum(top, 1e-300))
     null = 0.0 if A.shape[1] > found.k else -np.inf
-    return replace(found, vectors=V, null=null, residual_block=found.residual_block * (radii / np.maximum(norms(found.residual_block), 1e-300)))
+    return replace(found, vectors=V, null=null, value_block=found.residual_block, residual_block=found.residual_block * (radii / np.maximum(norms(found.residual_block), 1e-300)))
 
 
 def _filled(W: Any, sigma: Any, found: Found) -> Any:
@@ -182,7 +182,8 @@ def _truncate(found: Found, k: int) -> Found:
     ceiling = Completeness(old.kind, max(old.ceiling, dropped), old.failure, old.words)
     upper = None if found.upper is None else found.upper[:k]
     return replace(
-        found, vectors=found.vectors[:, :k], residual_block=found.residual_block[:, :k], completeness=ceiling, upper=upper
+        found, vectors=found.vectors[:, :k], residual_block=found.residual_block[:, :k], completeness=ceiling,
+        upper=upper, value_block=None if found.value_block is None else found.value_block[:, :k],
     )
 
 

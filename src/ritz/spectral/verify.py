@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding
+from ritz.data.blocks import MemoryBlocks
+from ritz.data.statistics import Statistics
 from ritz.operators import Centered, Dense, Scaled, Sparse, Weighted
 from ritz.operators.base import Operator
 
@@ -74,9 +76,13 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
 
 
 def _operator(X: Any, frame: dict[str, Any], weights: Any) -> Operator:
-    A: Operator = Dense(np.asarray(X)) if isinstance(X, np.ndarray) or not hasattr(X, "tocsr") else Sparse(X.tocsr())
+    """A anew from the data; the means are those of this data, not the remembered ones."""
+    sparse = hasattr(X, "tocsr")
+    X = X.tocsr() if sparse else np.asarray(X)
+    stats = Statistics(MemoryBlocks(X), None if weights is None else np.asarray(weights, np.float64))
+    A: Operator = Sparse(X, stats) if sparse else Dense(X, stats)
     if frame["mean"] is not None:
-        A = Centered(A, frame["mean"])
+        A = Centered(A, stats)
     scale = frame["unit"] if frame["scale"] is None else np.asarray(frame["scale"]) * frame["unit"]
     A = Scaled(A, scale)
     return A if weights is None else Weighted(A, weights)

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import norms, orth
+from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.linalg import join, norms, orth
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
@@ -50,7 +50,7 @@ def chebyshev(problem: SpectralProblem, M: Operator, *, total: Callable[[], floa
             if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
                 break
             beta = float(space.theta[space.m - 1])
-            X = orth(_filter(M, space, beta, degree))
+            X = _refill(orth(_filter(M, space, beta, degree)), width, problem.seed, products)
             products += degree - 1
             advance(degree - 1)
             degree = CHEBYSHEV_DEGREE
@@ -72,6 +72,16 @@ def _filter(M: Operator, space: Subspace, beta: float, degree: int) -> Array:
         factor = M.xp.where(size > 1e100, 1e-100, M.xp.ones_like(size))
         before, now = before * factor, now * factor
     return now
+
+
+def _refill(X: Array, width: int, seed: int, salt: int) -> Array:
+    """The block at full width again: a filter on an operator of low rank leaves fewer directions."""
+    lost = width - X.shape[1]
+    if lost <= 0:
+        return X
+    xp = namespace(X)
+    fresh = orth(xp.asarray(gaussian_rows(seed, 1000 + salt, 0, X.shape[0], lost)), against=X)
+    return join([X, fresh])
 
 
 def _certain(space: Subspace, k: int, p: int, products: int) -> Completeness:
