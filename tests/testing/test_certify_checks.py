@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ritz.testing.certify import Record, run_case, summarise
-from ritz.testing.certify_cases import SOLVERS, Case, cases
+from ritz.testing.certify_cases import ROUTES, SOLVERS, Case, cases
 from ritz.testing.certify_checks import Finding, Subject, examine, ratios
 
 pytest.importorskip("flint")
@@ -187,17 +187,32 @@ def test_only_an_estimate_that_states_how_often_it_holds_may_miss():
 
 
 def test_estimates_that_miss_more_often_than_they_say_are_violations():
-    record = Record(0, CASE, "sketch", "fitted", components=4, estimate=True, stated=0.9)
+    record = Record(0, CASE, "sketch", components=4, estimate=True, stated=0.9)
     assert summarise([record] * 50)[1] == 0
     assert summarise([replace(record, missed=4)] * 50)[1] == 1
 
 
-def test_the_table_counts_violations_and_refusals():
-    bad = Record(0, CASE, "svd", "fitted", (Finding("total", -1, "words"),), components=2, labelled=2)
-    refused = Record(1, CASE, "sketch", "refused", words="expected k")
-    table, violations = summarise([bad, refused])
+def test_the_table_counts_violations():
+    bad = Record(0, CASE, "svd", (Finding("total", -1, "words"),), components=2, labelled=2)
+    table, violations = summarise([bad, Record(1, CASE, "sketch")])
     assert violations == 1
     assert "sketch" in table
+
+
+def test_a_share_is_checked_from_both_sides():
+    case = replace(CASE, share=0.9)
+    for k, fine in ((1, False), (2, True), (4, False)):  # shares of the first: 0.94 after one at cond 1e3
+        subject = honest(replace(case, share=0.95, k=k))
+        assert ("share" not in checks(subject)) == fine, k
+
+
+def test_an_exception_is_a_violation(monkeypatch):
+    def broken(self, route, X):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(Case, "fit", broken)
+    (record,) = run_case(0, CASE, ("svd",))
+    assert [f.check for f in record.findings] == ["error"]
 
 
 def test_cases_are_the_same_for_the_same_seed_and_cover_everything():
@@ -216,5 +231,8 @@ def test_cases_are_the_same_for_the_same_seed_and_cover_everything():
         assert case.k is None or 1 <= case.k <= min(X.shape)
 
 
-def test_every_solver_has_a_record():
-    assert [record.solver for record in run_case(0, CASE)] == list(SOLVERS)
+def test_every_route_has_a_record():
+    assert [record.solver for record in run_case(0, CASE)] == list(ROUTES)
+    assert [record.solver for record in run_case(0, replace(CASE, method="SVD", center=False))] == list(
+        SOLVERS
+    )

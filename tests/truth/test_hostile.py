@@ -41,9 +41,7 @@ def quiet_fit(model, X, **options):
 def findings(case: Case, solver: str) -> str:
     """What the check of certificates has to say about one problem, as text; empty when all is well."""
     (record,) = run_case(0, case, (solver,))
-    return "\n".join(
-        [record.words, *(f"{f.check} {f.component}: {f.words}" for f in record.findings)]
-    ).strip()
+    return "\n".join(f"{f.check} {f.component}: {f.words}" for f in record.findings)
 
 
 # ----------------------------------------------------------------------------------------- a far mean

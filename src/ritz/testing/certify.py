@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import RitzError
-from ritz.testing.certify_cases import SOLVERS, Case, cases
+from ritz.testing.certify_cases import ROUTES, SOLVERS, Case, cases
 from ritz.testing.certify_checks import Finding, Subject, examine, guesses, misses, ratios
 
 __all__ = ["Record", "main", "run_case", "summarise"]
@@ -42,7 +41,6 @@ class Record:
     number: int
     case: Case
     solver: str
-    outcome: str  # fitted, refused, failed
     findings: tuple[Finding, ...] = ()
     tightness: tuple[float, ...] = ()
     components: int = 0
@@ -52,7 +50,6 @@ class Record:
     missed: int = 0
     stated: float = 1.0
     seconds: float = 0.0
-    words: str = ""
 
 
 @dataclass
@@ -60,7 +57,6 @@ class Tally:
     """The line of one solver."""
 
     problems: int = 0
-    refused: int = 0
     violations: int = 0
     components: int = 0
     labelled: int = 0
@@ -71,26 +67,22 @@ class Tally:
     tightness: list[float] = field(default_factory=list)
 
 
-def run_case(number: int, case: Case, solvers: Iterable[str] = SOLVERS) -> list[Record]:
-    """Fit one case with every solver and hold the answers against its truth."""
+def run_case(number: int, case: Case, routes: Iterable[str] | None = None) -> list[Record]:
+    """Fit one case by every route and hold the answers against its truth."""
     X, truth = case.data(), case.truth()
-    return [_run(number, case, solver, X, truth) for solver in solvers]
+    return [_run(number, case, route, X, truth) for route in case.routes if routes is None or route in routes]
 
 
 def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
-    weights = case.weights(X.shape[0])
-    options = {} if weights is None else {"sample_weight": weights}
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = case.estimator(solver, X.shape).fit(X, **options)
+            model = case.fit(solver, X)
             certificate = model.certificate_
-    except RitzError as error:
-        return Record(number, case, solver, "refused", words=str(error).splitlines()[0])
-    except Exception as error:  # noqa: BLE001  any other exception is a defect to report
+    except Exception as error:  # noqa: BLE001  every case is a fair question: no answer is a finding
         words = f"{type(error).__name__}: {error}".splitlines()[0]
-        return Record(number, case, solver, "failed", (Finding("error", -1, words),), words=words)
+        return Record(number, case, solver, (Finding("error", -1, words),))
     seconds = time.perf_counter() - start
     subject = Subject(case, solver, model, X, truth)
     with np.errstate(all="ignore"):
@@ -100,7 +92,6 @@ def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
         number,
         case,
         solver,
-        "fitted",
         findings,
         tuple(ratios(subject)),
         components=len(certificate.values),
@@ -119,7 +110,6 @@ def summarise(records: Sequence[Record]) -> tuple[str, int]:
     for r in records:
         t = tallies.setdefault(r.solver, Tally())
         t.problems += 1
-        t.refused += r.outcome == "refused"
         t.violations += bool(r.findings)
         t.components += r.components
         t.labelled += r.labelled
@@ -128,16 +118,16 @@ def summarise(records: Sequence[Record]) -> tuple[str, int]:
         t.estimated += r.components if r.estimate else 0
         t.seconds += r.seconds
         t.tightness += r.tightness
-    head = f"{'solver':<10}{'problems':>9}{'refused':>8}{'violations':>11}{'converged':>10}"
+    head = f"{'solver':<10}{'problems':>9}{'violations':>11}{'converged':>10}"
     lines = [head + f"{'labelled':>9}{'width/error':>12}{'missed estimates':>18}{'seconds':>9}"]
     for name, t in tallies.items():
         share = t.labelled / t.components if t.components else 0.0
         tight = float(np.median(t.tightness)) if t.tightness else float("nan")
         estimates = f"{t.missed}/{t.estimated}" if t.estimated else "-"
-        line = f"{name:<10}{t.problems:>9}{t.refused:>8}{t.violations:>11}{t.converged:>10}"
+        line = f"{name:<10}{t.problems:>9}{t.violations:>11}{t.converged:>10}"
         lines.append(line + f"{share:>9.0%}{tight:>12.3g}{estimates:>18}{t.seconds:>9.1f}")
     violations = sum(t.violations for t in tallies.values())
-    lines.append(f"{'all':<10}{len(records):>9}{sum(t.refused for t in tallies.values()):>8}{violations:>11}")
+    lines.append(f"{'all':<10}{len(records):>9}{violations:>11}")
     return "\n".join(lines), violations + _estimates_too_bold(records)
 
 
@@ -158,19 +148,18 @@ def _worst(records: Sequence[Record], seed: int, limit: int) -> list[str]:
         lines += [f"    {f.check:<10} component {f.component}: {f.words}" for f in r.findings[:3]]
     if len(bad) > limit:
         lines.append(f"\nand {len(bad) - limit} more")
-    refused = {f"{r.solver}: {r.words}" for r in records if r.outcome == "refused"}
-    return lines + [f"refused    {words}" for words in sorted(refused)[:limit]]
+    return lines
 
 
-def _many(numbered: list[tuple[int, Case]], solvers: Sequence[str], workers: int) -> list[Record]:
+def _many(numbered: list[tuple[int, Case]], routes: Sequence[str] | None, workers: int) -> list[Record]:
     if workers == 1:
-        return [record for number, case in numbered for record in run_case(number, case, solvers)]
+        return [record for number, case in numbered for record in run_case(number, case, routes)]
     # One thread a process: two processes with two threads each would run slower on two cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         numbers, chosen = zip(*numbered, strict=True)
-        results = pool.map(run_case, numbers, chosen, [tuple(solvers)] * len(numbered), chunksize=2)
+        results = pool.map(run_case, numbers, chosen, [routes] * len(numbered), chunksize=2)
         return [record for records in results for record in records]
 
 
@@ -183,18 +172,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, help="how many problems")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="only the case of this number")
-    parser.add_argument("--solver", choices=SOLVERS, help="only this solver")
+    parser.add_argument("--solver", choices=ROUTES, help="only this solver, or stream or merge")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", type=int, default=20, help="how many violations to print")
     options = parser.parse_args(arguments)
-    solvers = [options.solver] if options.solver else list(SOLVERS)
+    routes = [options.solver] if options.solver else None
     if options.case is not None:
         numbered = list(islice(enumerate(cases(options.seed)), options.case, options.case + 1))
     else:
         count = options.count or (ALL if options.all else FEW)
-        numbered = list(islice(enumerate(cases(options.seed)), -(-count // len(solvers))))
+        numbered = list(islice(enumerate(cases(options.seed)), -(-count // (1 if routes else len(SOLVERS)))))
     start = time.perf_counter()
-    records = _many(numbered, solvers, 1 if len(numbered) == 1 else options.workers)
+    records = _many(numbered, routes, 1 if len(numbered) == 1 else options.workers)
     table, violations = summarise(records)
     print(table)
     print("\n".join(_worst(records, options.seed, options.show)))

@@ -1,10 +1,11 @@
 """What a certificate claims, held against the truth: every claim is one small function that yields findings.
 
     enclosure    labelled: lowerᵢ ≤ λᵢ ≤ upperᵢ; unlabelled: some λⱼ lies between
-    width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁
+    width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁ (+ 2e-12·λ₁ for a state without its rows)
     residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
     angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine, for single vectors and for clusters
     direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
+    state        |λ̂ᵢ − λᵢ| ≤ 1e-12·λ₁ for ``partial_fit`` and ``merge``;     share    as asked, and no more
     total, basis, names, verify    the trace; ‖VVᵀ − I‖; one spectrum under all names; its own heavy check
 
 A finding is a violation. Comparisons with eigenvalues are exact (balls against floats); those with vectors
@@ -27,8 +28,10 @@ __all__ = ["DIRECT", "Finding", "Subject", "examine", "guesses", "misses", "rati
 
 Array = np.ndarray[Any, Any]
 DIRECT = ("svd", "moments")
+STATES = ("stream", "merge")
 WIDTH = 1000.0  # allowance of the width, in u·λ₁
 DIRECT_ERROR = 100.0  # promise of the direct routes, in u·σ₁
+STATE_ERROR = 1e-12  # promise of a state without its data, in λ₁
 EXTENDED_ENTRIES = 400_000  # beyond this many entries residuals are taken in float64
 BITS = 400
 
@@ -82,13 +85,13 @@ def examine(subject: Subject) -> list[Finding]:
     """All findings of all checks."""
     certificate = subject.certificate
     k, wanted = len(certificate.values), subject.case.components(subject.solver, subject.X.shape)
-    if k != wanted or k != np.shape(subject.model.components_)[0]:
-        words = f"{wanted} asked for, {k} values, components {np.shape(subject.model.components_)}"
-        return [Finding("shape", k, words)]
+    stored = np.shape(subject.model.components_)
+    if k != stored[0] or (isinstance(wanted, int) and k != wanted):
+        return [Finding("shape", k, f"{wanted} asked for, {k} values, components {stored}")]
     arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
     if not all(np.all(np.isfinite(a)) for a in arrays):
         return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
-    checks = (_order, _width, _residual, _angle, _direct, _total, _basis, _names, _verify)
+    checks = (_order, _width, _residual, _angle, _direct, _state, _share, _total, _basis, _names, _verify)
     findings = [finding for check in checks for finding in check(subject)]
     return findings if guesses(subject) else [*misses(subject), *findings]
 
@@ -131,10 +134,11 @@ def _order(subject: Subject) -> Iterator[Finding]:
 
 def _width(subject: Subject) -> Iterator[Finding]:
     c = subject.certificate
-    allowed = 4 * np.asarray(c.residuals) + WIDTH * subject.roundoff * subject.top
+    share = WIDTH * subject.roundoff + (2 * STATE_ERROR if subject.solver in STATES else 0.0)
+    allowed = 4 * np.asarray(c.residuals) + share * subject.top
     width = np.asarray(c.upper) - np.asarray(c.lower)
     for i in np.flatnonzero(width > allowed * (1 + 1e-9)):
-        words = f"width {width[i]:.3g} > {allowed[i]:.3g} = 4·{c.residuals[i]:.3g} + {WIDTH:g}·u·λ₁"
+        words = f"width {width[i]:.3g} > {allowed[i]:.3g} = 4·{c.residuals[i]:.3g} + {share:.2g}·λ₁"
         yield Finding("width", int(i), words)
 
 
@@ -218,6 +222,31 @@ def _direct(subject: Subject) -> Iterator[Finding]:
                 sigma = float(balls[i].nonnegative_part().mid().sqrt())
                 words = f"σ̂={float(value)!r}, σ={sigma!r}: {float(error / (u * top)):.3g}·u·σ₁"
                 yield Finding("direct", i, words)
+
+
+def _state(subject: Subject) -> Iterator[Finding]:
+    """A moment state without its rows promises |λ̂ − λ| ≤ 1e-12·λ₁ (in float64)."""
+    if subject.solver not in STATES:
+        return
+    error = subject.truth.relative_error(subject.certificate.values) if subject.top else np.zeros(0)
+    allowed = max(STATE_ERROR, DIRECT_ERROR * subject.roundoff)
+    for i in np.flatnonzero(error > allowed):
+        yield Finding("state", int(i), f"off by {error[i]:.3g}·λ₁ > {allowed:.3g}·λ₁")
+
+
+def _share(subject: Subject) -> Iterator[Finding]:
+    """A share of the variance is reached, and not without the last component (an estimate may take more)."""
+    share, c, values = subject.case.share, subject.certificate, subject.truth.values
+    if share is None or subject.top == 0 or isinstance(subject.case.components(subject.solver, (1, 1)), int):
+        return
+    k, total = len(c.values), float(subject.truth.total)
+    slack = k * (subject.case.tol + 1e-9) * subject.top
+    if np.sum(values[:k]) < share * total - slack:
+        yield Finding("share", k, f"{k} components hold {np.sum(values[:k]) / total:.6g} < {share:g}")
+    if c.kind != "estimate" and np.sum(values[: k - 1]) > share * total + slack:
+        yield Finding(
+            "share", k, f"{k - 1} components hold {np.sum(values[: k - 1]) / total:.6g} > {share:g}"
+        )
 
 
 def _total(subject: Subject) -> Iterator[Finding]:
