@@ -185,7 +185,7 @@ def _angle(subject: Subject) -> Iterator[Finding]:
     c = subject.certificate
     claims = [(i, i, float(bound)) for i, bound in enumerate(c.angles)]
     for first, last, bound in [*claims, *c.clusters]:
-        if not bound < 1 or not np.all(c.labelled[first : last + 1]):
+        if not bound < 1:
             continue
         sine = _true_sine(subject, first, last)
         slack = 2 * subject.stored * (last - first + 1) ** 0.5 + 1e3 * float(np.finfo(np.longdouble).eps)
