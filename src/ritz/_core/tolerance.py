@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "CHECKED_BASE",
     "CLUSTER_GAP",
     "CONSTANT",
     "DEFLATE",
@@ -30,6 +31,7 @@ __all__ = [
     "SOLVE_ROOT",
     "SIGN_TIE",
     "TRUST",
+    "checked",
     "rounding",
     "safe_range",
     "solving",
@@ -39,6 +41,9 @@ __all__ = [
 #: Rounding allowance of products that are not checked, in units of u·λ₁: ROUND_BASE + ROUND_ROOT·√d.
 ROUND_BASE = 120.0
 ROUND_ROOT = 2.0
+
+#: The same where long sums were checked, or are short.
+CHECKED_BASE = 80.0
 
 #: The same where the rounding of the products themselves was measured: what is left is the dense eigenproblem.
 SOLVE_BASE = 12.0
@@ -80,6 +85,11 @@ def rounding(d: int, u: float) -> float:
 def solving(d: int, u: float) -> float:
     """Relative allowance of a dense d×d eigenproblem whose matrix has a measured error."""
     return u * (SOLVE_BASE + SOLVE_ROOT * float(np.sqrt(d)))
+
+
+def checked(d: int, u: float) -> float:
+    """Relative allowance of products whose long sums were measured or kept short."""
+    return u * (CHECKED_BASE + ROUND_ROOT * float(np.sqrt(d)))
 
 
 def safe_range(dtype: Any) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ritz._core.tolerance import safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
-from ritz.data.gram import DensePass, SparsePass, collect
+from ritz.data.gram import COHERENT, SHORT_NOISE, SHORT_WORK, DensePass, SparsePass, collect, largest
 from ritz.data.moments import Moments
 from ritz.data.validate import require_finite
 
@@ -128,18 +128,30 @@ class Statistics:
 
     @cached_property
     def moments(self) -> Moments:
-        """The moment state, by one pass."""
-        self.passes += 1
-        states = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True), _feed)
-        m, _, S, noise = collect(states)
+        """The moment state, by one pass; by a second one where rounding turns out to go all in one direction."""
+        n, d = self.blocks.shape
+        short = float(n) * d * d <= SHORT_WORK and not self.blocks.sparse
+        m, S, noise = self._products(short)
+        u = unit_roundoff(self.precision)
+        if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
+            m, S, noise = self._products(True)
         self._finite(np.diag(S))
         scatter = S - np.outer(m, m / self.weight)
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
-        u = unit_roundoff(self.precision)
         noise += 4 * 2.0**-53 * float(m @ m) / self.weight  # the shift that is taken off again
         offset = m * (self.unit / self.weight)
         return Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
+
+    def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Σwz and Σwzzᵀ with the noise of the latter."""
+        self.passes += 1
+        states = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
+        m, _, S, noise = collect(states)
+        if short:
+            finite = np.all(np.isfinite(S))
+            noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
+        return m, S, noise
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else as well."""
@@ -150,9 +162,9 @@ class Statistics:
             self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit
         )
 
-    def _pass(self, dtype: Any, *, products: bool) -> DensePass | SparsePass:
+    def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> DensePass | SparsePass:
         kind = SparsePass if self.blocks.sparse else DensePass
-        return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products)
+        return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short)
 
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""

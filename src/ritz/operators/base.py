@@ -96,6 +96,10 @@ class Operator(ABC):
         """‖·‖² by which the numbers that are rounded exceed ``A`` itself (a mean subtracted after the product)."""
         return 0.0
 
+    def measured(self) -> float | None:
+        """Measured rounding ‖computed − exact‖ of the last ``normal`` of a unit vector; None where not measured."""
+        return None
+
     # What everybody calls.
 
     def matmat(self, V: Array) -> Array:

@@ -89,6 +89,9 @@ class Framed(Operator):
         added = 0.0 if state[2] else 4 * 2.0**-53 * moments.weight * float(np.sum(np.square(moments.mean / moments.unit)))
         return (moments.noise + added) * (largest if scale is not None else moments.unit**2)
 
+    def measured(self) -> float | None:
+        return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
+
     def gram_dtype(self) -> Any:
         """dtype of the products that form the Gram matrix."""
         return np.float64 if self._statistics() is None else self._statistics().precision  # type: ignore[union-attr]

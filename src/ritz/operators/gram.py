@@ -43,6 +43,9 @@ class Gram(Operator):
     def inflation(self) -> float:
         return self.root.inflation()
 
+    def measured(self) -> float | None:
+        return self.root.measured()
+
     def at(self, dtype: Any) -> Gram:
         return Gram(self.root.at(dtype))
 

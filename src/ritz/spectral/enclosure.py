@@ -65,10 +65,8 @@ def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> 
     k = len(theta)
     if k == 0:
         return np.zeros(0)
-    squares = np.cumsum(np.square(own))
-    head, tail = np.sqrt(squares), np.sqrt(np.maximum(squares[-1] - squares, 0.0))
-    ceiling = np.maximum(np.append(theta[1:], -np.inf), tau) + tail
-    ceiling[-1] = tau
+    head = np.sqrt(np.cumsum(np.square(own)))
+    ceiling = _ceilings(theta, own, tau)
     gap = theta[:, None] - ceiling[None, :]  # gap[i, j] = θᵢ − τⱼ
     usable = (gap > 0) & (np.arange(k)[:, None] <= np.arange(k)[None, :])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -94,9 +92,17 @@ def _direct(found: Found, theta: Vector, residuals: Vector) -> Enclosure:
         upper = np.minimum(upper, np.square(sigma + found.sigma_error))
     if found.upper is not None:
         upper = np.asarray(found.upper, np.float64)
+    if found.lower is not None:
+        lower = np.asarray(found.lower, np.float64)
     if _positive(found):
         lower = np.maximum(lower, 0.0)
     return Enclosure(lower, upper, np.ones(found.k, np.bool_), residuals)
+
+
+def _ceilings(theta: Vector, own: Vector, tau: float) -> Vector:
+    """τⱼ: bound on every eigenvalue in the complement of the first j vectors."""
+    tail = np.sqrt(np.append(np.cumsum(np.square(own)[:0:-1])[::-1], 0.0))
+    return np.maximum(np.append(theta[1:], -np.inf), tau) + tail
 
 
 def _clusters(block: Array, theta: Vector, own: Vector, rho: float) -> tuple[Vector, NDArray[np.bool_]]:
@@ -126,12 +132,17 @@ def angle_bounds(found: Found, box: Enclosure) -> tuple[Vector, list[tuple[int, 
     theta, k = found.leading(), found.k
     if k == 0:
         return np.zeros(0), []
-    below = np.append(box.upper[1:], max(found.completeness.ceiling, found.null))
-    above = np.append(np.inf, box.lower[:-1])
-    sine = np.full(k, np.nan)
-    for i in range(k):
-        if box.labelled[i] or not np.isinf(found.completeness.ceiling):
-            sine[i] = _sine(found, i, i, box.residuals[i], min(above[i] - theta[i], theta[i] - below[i]), below[i], above[i])
+    if found.error is not None or found.upper is not None:
+        below = np.append(box.upper[1:], max(found.completeness.ceiling, found.null))
+        above = np.append(np.inf, box.lower[:-1])
+    else:
+        # Interlacing bounds the neighbours whether or not they carry a label.
+        block = found.residual_block if found.value_block is None else found.value_block
+        own = to_numpy(norms(block)).astype(np.float64)
+        below = np.maximum(_ceilings(theta, own, found.completeness.ceiling) + found.rounding, found.null)
+        above = np.append(np.inf, theta[:-1] - found.rounding)
+    gaps = np.minimum(above - theta, theta - below)
+    sine = np.array([_sine(found, i, i, box.residuals[i], gaps[i], below[i], above[i]) for i in range(k)])
     weak = ~(sine <= CLUSTER_GAP)
     groups = _groups(weak, theta, below, above)
     clusters = []

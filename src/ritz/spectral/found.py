@@ -51,6 +51,7 @@ class Found:
     sigma_error: float | None = None
     estimate: float | None = None  # leave-one-out estimate of ‖M − M̂‖_F where a solver only estimates
     upper: Floats | None = None  # upper bounds that a solver proves by itself
+    lower: Floats | None = None  # and lower ones
     notes: tuple[str, ...] = field(default_factory=tuple)
     value_block: Array | None = None  # residuals that enclose eigenvalues, where they differ from those of the vectors
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)

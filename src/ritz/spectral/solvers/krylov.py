@@ -17,7 +17,7 @@ from ritz._core.arrays import Array, to_numpy
 from ritz._core.linalg import norms, orth
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
-from ritz._core.tolerance import rounding, unit_roundoff
+from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.completeness import by_start, by_trace, strongest
 from ritz.spectral.constants import FLOAT32_FLOOR, KRYLOV_BASIS_BYTES, MAX_STEPS, oversampling
@@ -25,7 +25,7 @@ from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["krylov", "package", "worst_residual"]
+__all__ = ["krylov", "package", "rounding_of", "worst_residual"]
 
 
 def krylov(
@@ -132,13 +132,20 @@ def package(
     theta = to_numpy(space.theta)
     theta = np.maximum(theta, 0.0) if M.positive else theta
     u = unit_roundoff(np.float64)
-    slack = rounding(space.p, u) * (max(float(theta[0]), 0.0) + M.inflation())
+    slack = rounding_of(M, max(float(theta[0]), 0.0))
     whole = _whole(theta, k, slack) if space.m >= space.p else None
     best = whole or strongest(by_trace(theta, k, total() if total else None, slack), status)
     path = "float32 iterations, float64 finish" if narrow else "float64"
     return Found(
         theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps
     )
+
+
+def rounding_of(M: Operator, top: float) -> float:
+    """What rounding adds to a residual: measured on the last products where they were, allowed for otherwise."""
+    u, measured = unit_roundoff(np.float64), M.measured()
+    base = rounding(M.shape[0], u) if measured is None else checked(M.shape[0], u)
+    return base * (top + M.inflation()) + (measured or 0.0)
 
 
 def _whole(theta: np.ndarray, k: int, slack: float) -> Completeness:

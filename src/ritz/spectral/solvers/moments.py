@@ -48,7 +48,7 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     measured = _noise(A, d, u, top) if noise is None else noise
     wide = unit_roundoff(np.float64)
     error = solving(d, wide) * (top + A.inflation()) + measured
-    values = np.maximum(values, 0.0) if problem.kind == "svd" else values
+    values = np.maximum(values, 0.0) if problem.kind == "svd" or A.positive else values
     k = pick(problem, values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, error, u):
         return repair(problem, A, G, values, V, k, error, u, path)

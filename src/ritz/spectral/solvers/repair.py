@@ -75,12 +75,12 @@ def repair(
     Vk = np.ascontiguousarray(W[:, :k])
     block = G @ Vk - Vk * found[:k]
     if not whole:
-        # Only a subspace was read again: its Ritz values bound from below, the Gram matrix from above (Weyl).
+        # Only a subspace was read again: its Ritz values bound from below (Cauchy), the Gram matrix from above (Weyl).
         following = np.concatenate([found[:k], values[k:]])
-        upper = np.minimum(values[:k] + error, np.square(sigma[:k] + sigma_error) + error)
+        foot = np.maximum(found[:k] - 2 * sigma[:k] * sigma_error, values[:k] - error)
         return Found(
-            following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns,
-            error, None, None, upper,
+            following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns, error,
+            upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]),
         )  # fmt: skip
     slack = 2 * sigma_error * top
     return Found(

@@ -16,11 +16,12 @@ import scipy.linalg
 
 from ritz._core.arrays import to_numpy
 from ritz._core.random import gaussian_rows
-from ritz._core.tolerance import rounding, unit_roundoff
+from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import sketch_width
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.krylov import rounding_of
 
 __all__ = ["sketch"]
 
@@ -45,7 +46,7 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     values = np.maximum(np.square(s) - nu, 0.0)
     known = total() if total is not None else None
     exact = known if known is not None else float(np.sum(values))
-    slack = rounding(p, u) * (float(values[0]) + M.inflation()) + 4 * nu
+    slack = 4 * rounding_of(M, float(values[0])) + 4 * nu
     rest = max(0.0, exact - float(np.sum(values))) + slack
     k = min(k, len(values))
     V = np.ascontiguousarray(U[:, :k])
@@ -61,11 +62,9 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
         u,
         "float64, one pass",
         1,
-        None,
-        None,
-        _leave_one_out(Y, core),
-        values[:k] + rest,
-        ("estimate from a single pass; the enclosures hold, the vectors are approximate",),
+        estimate=_leave_one_out(Y, core),
+        upper=values[:k] + rest,
+        notes=("estimate from a single pass; the enclosures hold, the vectors are approximate",),
     )
 
 
@@ -73,7 +72,7 @@ def _nothing(Q: np.ndarray, k: int, u: float) -> Found:
     """The zero operator: all eigenvalues are zero, any vectors will do."""
     zero = np.zeros(k)
     complete = Completeness("trace", 0.0, 0.0, "the trace is zero")
-    return Found(zero, Q[:, :k], np.zeros((1, k)), 0.0, complete, True, u, "float64, one pass", 1, None, None, 0.0, zero)
+    return Found(zero, Q[:, :k], np.zeros((1, k)), 0.0, complete, True, u, "float64, one pass", 1, estimate=0.0, upper=zero)
 
 
 def _cholesky(core: np.ndarray) -> np.ndarray:
