@@ -108,6 +108,11 @@ class Statistics:
         return float(self.blocks.shape[0]) if self.weights is None else float(np.sum(self.weights))
 
     @property
+    def _divisor(self) -> float:
+        """Σw, or 1 for rows that are all absent."""
+        return self.weight or 1.0
+
+    @property
     def known(self) -> bool:
         """Whether the means are known without another pass."""
         return "moments" in self.__dict__ or "column" in self.__dict__
@@ -122,7 +127,7 @@ class Statistics:
         states = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
         m, q, _, _ = collect(states)
         self._finite(q)
-        mean = m / self.weight
+        mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
         return ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
 
@@ -136,11 +141,11 @@ class Statistics:
         if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
             m, S, noise = self._products(True)
         self._finite(np.diag(S))
-        scatter = S - np.outer(m, m / self.weight)
+        scatter = S - np.outer(m, m / self._divisor)
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
-        noise += 4 * 2.0**-53 * float(m @ m) / self.weight  # the shift that is taken off again
-        offset = m * (self.unit / self.weight)
+        noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
+        offset = m * (self.unit / self._divisor)
         return Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
 
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
@@ -156,7 +161,7 @@ class Statistics:
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else as well."""
         self._finite(q)
-        mean = m / self.weight
+        mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
         self.__dict__["column"] = ColumnStatistics(
             self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit

@@ -18,12 +18,14 @@ from ritz.data.words import describe
 __all__ = ["validate_weights"]
 
 
-def validate_weights(weights: Any, n: int) -> np.ndarray:
+def validate_weights(weights: Any, n: int, *, whole: bool = True) -> np.ndarray:
     """Check row weights, which are frequencies: weight 2 is the row twice, weight 0 its absence.
+
+    ``whole``: these are all the rows of a fit, so that their sum must exceed 1; a part of a stream may weigh less.
 
     Returns
     -------
-    ndarray (n,) of float64, finite, ≥ 0, with a sum > 1.
+    ndarray (n,) of float64, finite, ≥ 0, with a sum > 1 if whole.
     """
     hint = "weights are frequencies: weight 2 counts a row twice, weight 0 leaves it out; "
     try:
@@ -55,6 +57,8 @@ def validate_weights(weights: Any, n: int) -> np.ndarray:
             hint=hint + "to remove rows from a fitted model use its subtract method",
         )
     total = float(w.sum())
+    if not whole:
+        return w
     if total == 0.0:
         raise InputError(
             "sample_weight must not be zero everywhere",

@@ -60,12 +60,12 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
-    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, np.ndarray | None]:
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:
         """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None
-        weights = validate_weights(sample_weight, X.shape[0])
+        weights = validate_weights(sample_weight, X.shape[0], whole=whole)
         present = np.flatnonzero(weights)
         if len(present) == len(weights):
             return X, weights

@@ -167,7 +167,7 @@ class PCA(LinearEstimator):
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
         held = None if first else self._need_state("partial_fit")
-        X, weights = self._rows(X, sample_weight, reset=first)
+        X, weights = self._rows(X, sample_weight, reset=first, whole=False)
         if X.shape[1] > LARGEST_STATE:
             raise MergeError(
                 f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
@@ -241,6 +241,10 @@ class PCA(LinearEstimator):
         """Solve the accumulated state; called when a fitted name is first read."""
         state: Moments = self.__dict__["_state"]
         self._enough_rows(state.rows)
+        if state.weight <= 1 and self.center:
+            raise InputError(
+                "the weights of all rows must sum to more than 1", received=f"{state.weight:g}", hint="add more rows"
+            )
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
         wanted = self._wanted(state.rows, state.d, centered=self.center)
         plan = self._plan_for(shape, wanted, whole=True)

@@ -84,7 +84,7 @@ CHEBYSHEV_DEGREE = 10
 
 #: Restarts of the Lanczos basis, and power steps for one component, before giving up.
 MAX_RESTARTS = 200
-MAX_POWER_STEPS = 3000
+MAX_POWER_STEPS = 1000
 
 #: Products with M after which an iterative solver gives up and says so.
 MAX_STEPS = 500
