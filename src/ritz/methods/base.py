@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError, ParameterError, RitzError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.blocks import MemoryBlocks
 from ritz.data.statistics import Statistics
-from ritz.data.validate import validate_rows, validate_weights
+from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
@@ -98,9 +98,22 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         kind = Dense if isinstance(X, np.ndarray) else Sparse
         return kind(X, stats), stats
 
-    def _solve(self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any]) -> Spectrum:
-        with using(self.progress, type(self).__name__):
-            return solve(problem, plan, unit=unit, frame=frame)
+    def _solve(
+        self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any], rows: Any = None
+    ) -> Spectrum:
+        """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
+        try:
+            with using(self.progress, type(self).__name__):
+                spectrum = solve(problem, plan, unit=unit, frame=frame)
+        except RitzError:
+            raise
+        except (ValueError, RuntimeWarning):  # LinAlgError is a ValueError; warnings may be errors
+            if rows is not None:
+                require_finite(rows, getattr(self, "feature_names_in_", None))
+            raise
+        if rows is not None and not np.isfinite(spectrum.values).all():
+            require_finite(rows, getattr(self, "feature_names_in_", None))
+        return spectrum
 
     def _wanted(self, n: int, d: int, *, centered: bool) -> int | Any:
         wanted = resolve(self.n_components, n=n, d=d, centered=centered)

@@ -27,6 +27,7 @@ class GaussianModel:
     noise: float
     mean: NDArray[np.float64] | None
     scale: NDArray[np.float64] | None
+    names: Any = None  # of the columns, for messages
 
     @property
     def d(self) -> int:
@@ -51,8 +52,9 @@ class GaussianModel:
 
     def _parts(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores t and squared lengths ‖z‖² of rows on the fitted scale."""
-        scores = LinearMap(self.components, self.mean, self.scale, None).forward(X).astype(np.float64)
-        return scores, _square_norms(X, self.mean, self.scale)
+        # in float64 for float32 rows too: what is left outside is a difference
+        frame = LinearMap(self.components, self.mean, self.scale, None, self.names)
+        return frame.forward(X, np.float64), _square_norms(X, self.mean, self.scale)
 
     def log_likelihood(self, X: Any) -> NDArray[np.float64]:
         """log p of every row."""

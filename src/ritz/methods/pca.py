@@ -130,7 +130,7 @@ class PCA(LinearEstimator):
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         leaf, stats = self._leaf(X, weights, plan)
         problem = self._problem(leaf, stats, wanted, shape)
-        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {})
+        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {}, X)
         column = stats.column
         self.__dict__["_state"] = stats.moments if keep else None
         scale = spread_of(column, None) if self.scale else None
@@ -327,6 +327,7 @@ class PCA(LinearEstimator):
         return GaussianModel(
             np.asarray(self.components_, np.float64), self._floored(),
             float(self.noise_variance_), self.__dict__["_mean64"], self.__dict__["_scale64"],
+            getattr(self, "feature_names_in_", None),
         )  # fmt: skip
 
     def get_covariance(self) -> np.ndarray:

@@ -72,7 +72,7 @@ class SVD(LinearEstimator):
         plan = self._plan_for(shape, wanted)
         leaf, stats = self._leaf(X, weights, plan)
         problem = self._problem(leaf, stats, wanted, shape)
-        spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None})
+        spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None}, X)
         self._name(spectrum, stats.column, self._float(X))
         return self
 

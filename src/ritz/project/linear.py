@@ -35,9 +35,9 @@ class LinearMap:
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
     names: Any = None  # of the columns, for messages
 
-    def forward(self, X: Any) -> NDArray[Any]:
-        """Coordinates of rows."""
-        dtype = result_dtype(X.dtype)
+    def forward(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+        """Coordinates of rows, in the precision of the rows unless another is asked for."""
+        dtype = result_dtype(X.dtype) if dtype is None else np.dtype(dtype)
         V = np.asarray(self.components, np.float64).T
         frame = Affine(
             MemoryBlocks(X),
