@@ -30,10 +30,12 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
         import scipy.linalg
 
         theta, Y = scipy.linalg.eigh(S, subset_by_index=(d - top, d - 1), check_finite=False)
-    else:
-        theta, Y = xp.linalg.eigh(S)
-        if top is not None:
-            theta, Y = theta[d - top :], Y[:, d - top :]
+        # LAPACK's subset routine may return too few vectors of a tight cluster, or poorly orthogonal ones.
+        if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
+            return theta[::-1], Y[:, ::-1]
+    theta, Y = xp.linalg.eigh(S)
+    if top is not None:
+        theta, Y = theta[d - top :], Y[:, d - top :]
     return xp.flip(theta, axis=0), xp.flip(Y, axis=1)
 
 

@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 #: Rounding allowance of products that are not checked, in units of u·λ₁: ROUND_BASE + ROUND_ROOT·√d.
-ROUND_BASE = 120.0
+ROUND_BASE = 160.0
 ROUND_ROOT = 2.0
 
 #: The same where long sums were checked, or are short.
-CHECKED_BASE = 80.0
+CHECKED_BASE = 100.0
 
 #: The same where the rounding of the products themselves was measured: what is left is the dense eigenproblem.
 SOLVE_BASE = 12.0

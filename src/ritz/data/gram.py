@@ -31,13 +31,14 @@ __all__ = [
     "SparsePass",
     "better",
     "collect",
+    "column_sums",
     "extrapolate",
     "largest",
 ]
 
 #: Blocks a lane on which products are checked, rows of a piece, and the safety factor on what they show.
 CHECKED_BLOCKS = 2
-PIECE = 128
+PIECE = 64
 NOISE_SAFETY = 3.0
 #: Multiplications below which sums are always formed in short pieces: it costs less than it is worth measuring.
 SHORT_WORK = 1e8
@@ -77,9 +78,8 @@ class DensePass:
         """Add the rows of a block."""
         z = self._shifted(np.asarray(block.values))
         w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
-        ones = np.ones(z.shape[0], self.dtype) if w is None else w
         with np.errstate(over="ignore", invalid="ignore"):
-            self.m += ones @ z
+            self.m += column_sums(z, w)
             if self.S is None or self.product is None:
                 self.q += np.einsum("ij,ij,i->j", z, z, w) if w is not None else np.einsum("ij,ij->j", z, z)
                 return
@@ -171,6 +171,14 @@ def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
     # Independent errors still correlate by chance, by about 1/d.
     c = max(0.0, float(np.mean(alike)) - 1.5 / errors[0].shape[1]) if alike else 1.0
     return NOISE_SAFETY * worst * float(np.sqrt(blocks + blocks * blocks * c))
+
+
+def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
+    """``Σwz`` of a block, summed in short pieces."""
+    ones = np.ones(min(PIECE, z.shape[0]), z.dtype)
+    starts = range(0, z.shape[0], PIECE)
+    parts = [(ones[: len(z[i : i + PIECE])] if w is None else w[i : i + PIECE]) @ z[i : i + PIECE] for i in starts]
+    return np.sum(parts, axis=0, dtype=np.float64)
 
 
 def better(z: NDArray[Any], b: NDArray[Any] | None = None) -> NDArray[Any]:

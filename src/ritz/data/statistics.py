@@ -88,7 +88,7 @@ class Statistics:
     @cached_property
     def shift(self) -> NDArray[np.float64]:
         """A point inside the data, exactly representable in the precision of the products."""
-        if self.blocks.sparse:
+        if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
         sample = self._sample.astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -324,8 +324,10 @@ class PCA(LinearEstimator):
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
+        V = np.asarray(self.components_, np.float64)
         return GaussianModel(
-            np.asarray(self.components_, np.float64), self._floored(),
+            # of unit length again: float32 leaves 1e-8 of a long axis in the little outside it
+            V / np.linalg.norm(V, axis=1, keepdims=True), self._floored(),
             float(self.noise_variance_), self.__dict__["_mean64"], self.__dict__["_scale64"],
             getattr(self, "feature_names_in_", None),
         )  # fmt: skip

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
-from ritz.data.gram import CHECKED_BLOCKS, PIECE, TILE_ABOVE, better, extrapolate
+from ritz.data.gram import CHECKED_BLOCKS, PIECE, TILE_ABOVE, better, column_sums, extrapolate
 from ritz.data.statistics import Statistics
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -118,7 +118,7 @@ class Affine:
 
         def step(lane: _Lane, block: Block) -> None:
             B = self._finish(self._rows(lane.scratch, block) @ right, block, drop, right)
-            lane.total += B.T @ B
+            lane.total += better(B)  # a repair pass must not round in one direction
 
         return _summed(self.blocks.map_reduce(lambda: _Lane(p, p), step))
 
@@ -251,7 +251,7 @@ class _Lane:
     def observe(self, rows: Any, w: NDArray[np.float64] | None) -> None:
         weights = np.ones(rows.shape[0], rows.dtype) if w is None else w.astype(rows.dtype)
         if isinstance(rows, np.ndarray):
-            self.m += weights @ rows
+            self.m += column_sums(rows, None if w is None else weights)
             self.q += np.einsum("ij,ij,i->j", rows, rows, weights)
         else:
             squares = rows.copy()

@@ -10,6 +10,7 @@ import math
 
 __all__ = [
     "CHEBYSHEV_DEGREE",
+    "CHEBYSHEV_RANGE",
     "CHEBYSHEV_TOL",
     "DIRECT_LIMIT",
     "DIRECT_PREFERENCE",
@@ -81,6 +82,9 @@ KRYLOV_BASIS_BYTES = 512 << 20
 
 #: Degree of the Chebyshev filter: products with M between two orthonormalisations.
 CHEBYSHEV_DEGREE = 10
+
+#: Growth of θ₁ over θ_k in one filter: the rounding of the leading directions stays below 1e-8 of the k-th column.
+CHEBYSHEV_RANGE = 1e8
 
 #: Restarts of the Lanczos basis, and power steps for one component, before giving up.
 MAX_RESTARTS = 200

@@ -153,13 +153,30 @@ def _turn(A: Operator, found: Found) -> Found:
     W = to_numpy(A.rmatmat(found.vectors)).astype(np.float64)
     W = _filled(W, np.sqrt(theta), found)
     Q, R = qr(W)
-    V = Q * np.where(np.diag(R) < 0, -1.0, 1.0)
-    top = max(float(theta[0]), 0.0)
-    floor = found.roundoff**2 * top
-    factor = np.sqrt(top / np.maximum(theta, max(floor, 1e-300))) if top > 0 else np.ones_like(theta)
-    radii = np.minimum(norms(found.residual_block) * np.minimum(factor, 1e8), np.maximum(top, 1e-300))
+    flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > found.k else -np.inf
-    return replace(found, vectors=V, null=null, value_block=found.residual_block, residual_block=found.residual_block * (radii / np.maximum(norms(found.residual_block), 1e-300)))
+    radii = _turned_radii(to_numpy(norms(found.residual_block)), theta, R * flip[:, None], found.roundoff)
+    lengths = np.maximum(norms(found.residual_block), 1e-300)
+    return replace(
+        found, vectors=Q * flip, null=null, value_block=found.residual_block,
+        residual_block=found.residual_block * (radii / lengths),
+    )  # fmt: skip
+
+
+def _turned_radii(residuals: Any, theta: Any, R: Any, u: float) -> Any:
+    """Residual bounds of V = W R⁻¹, W = AᵀUΣ⁻¹:  (MW − WΘ)R⁻¹ + W(ΘR⁻¹ − R⁻¹Θ)."""
+    top = float(theta[0])
+    if top <= 0:
+        return residuals
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        largest = top + float(np.max(residuals))  # the Ritz value bounds λ₁ from below only
+        grown = np.minimum(residuals * np.sqrt(largest / np.maximum(theta, u * u * top)), top)
+    try:
+        K = np.linalg.inv(R)
+    except np.linalg.LinAlgError:
+        return np.full(len(theta), top)
+    mixed = np.linalg.norm((theta[:, None] - theta[None, :]) * K, axis=0)
+    return np.minimum((grown @ np.abs(K)) + mixed * (1 + 1e-6), top)
 
 
 def _filled(W: Any, sigma: Any, found: Found) -> Any:

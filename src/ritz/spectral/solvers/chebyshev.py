@@ -8,6 +8,7 @@ sparse data products are cheap and orthonormalising long blocks is dear, which i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,7 @@ from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.completeness import by_start
-from ritz.spectral.constants import CHEBYSHEV_DEGREE, MAX_STEPS, oversampling
+from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.krylov import package, worst_residual
@@ -50,13 +51,25 @@ def chebyshev(problem: SpectralProblem, M: Operator, *, total: Callable[[], floa
             if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
                 break
             beta = float(space.theta[space.m - 1])
-            X = _refill(orth(_filter(M, space, beta, degree)), width, problem.seed, products)
-            products += degree - 1
-            advance(degree - 1)
+            now = _degree(to_numpy(space.theta), min(k, space.m), beta, degree)
+            X = _refill(orth(_filter(M, space, beta, now)), width, problem.seed, products)
+            products += now - 1
+            advance(now - 1)
             degree = CHEBYSHEV_DEGREE
     reached = worst <= max(problem.tol, floor) or space.m >= p
-    status = _certain(space, k, p, products)
+    status = _certain(space, k, p, products) if reached else Completeness("none", np.inf)
     return package(problem, M, space, min(k, space.m), total, status, reached, products)
+
+
+def _degree(theta: np.ndarray, k: int, beta: float, most: int) -> int:
+    """The largest degree for which θ₁ outgrows θ_k by at most CHEBYSHEV_RANGE.
+
+    Beyond that the leading directions, present in every column by rounding, would drown the k-th.
+    """
+    if beta <= 0:
+        return 1
+    top, last = (math.acosh(max(2 * float(t) / beta - 1, 1.0)) for t in (theta[0], theta[k - 1]))
+    return int(max(1, min(most, math.log(CHEBYSHEV_RANGE) / max(top - last, 1e-3))))
 
 
 def _filter(M: Operator, space: Subspace, beta: float, degree: int) -> Array:
