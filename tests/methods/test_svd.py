@@ -1,0 +1,99 @@
+"""What the names of a fitted SVD mean: TruncatedSVD's, with fractions of ‖X‖²_F."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.decomposition
+
+from ritz import SVD
+from ritz.testing import largest_sine
+
+SOLVERS = ("auto", "svd", "moments", "krylov", "lanczos", "chebyshev", "power")
+
+
+@pytest.fixture
+def X():
+    return sp.random_array((80, 30), density=0.3, rng=np.random.default_rng(0)).toarray() * np.geomspace(
+        9, 1, 30
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_singular_triples(X, solver):
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    model = SVD(4, solver=solver, tol=1e-7).fit(X)
+    np.testing.assert_allclose(model.singular_values_, s[:4], rtol=1e-9)
+    assert largest_sine(Vt[:4].T, model.components_.T) < 1e-5
+    np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(U[:, :4] * s[:4]), atol=1e-3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_every_attribute_means_what_it_means_in_truncated_svd(X, form):
+    ours = SVD(5).fit(form(X))
+    theirs = sklearn.decomposition.TruncatedSVD(5, algorithm="arpack", tol=1e-12).fit(form(X))
+    for name in ("explained_variance_", "explained_variance_ratio_", "singular_values_", "n_features_in_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-8, err_msg=name)
+    np.testing.assert_allclose(np.abs(ours.components_), np.abs(theirs.components_), atol=1e-7)
+    np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), atol=1e-6)
+    T = ours.transform(X)
+    np.testing.assert_allclose(ours.explained_variance_, T.var(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, T.var(axis=0) / X.var(axis=0).sum(), rtol=1e-9)
+
+
+def test_nothing_is_centred(X):
+    model = SVD(2).fit(X + 100)
+    assert abs(model.components_[0] @ np.ones(30)) / np.sqrt(30) > 0.99
+    np.testing.assert_array_equal(model.transform(np.zeros((1, 30))), 0)
+    assert not hasattr(model, "mean_")
+
+
+def test_a_fraction_is_one_of_the_squared_frobenius_norm(X):
+    s = np.linalg.svd(X, compute_uv=False)
+    shares = np.cumsum(s**2) / np.sum(s**2)
+    for fraction in (0.3, 0.7, 0.95):
+        model = SVD(fraction).fit(X)
+        assert model.n_components_ == np.argmax(shares > fraction) + 1
+        assert SVD(fraction, solver="lanczos").fit(X).n_components_ == model.n_components_
+    assert model.total_ == pytest.approx(np.sum(X**2), rel=1e-12)
+
+
+def test_all_components_lead_back_to_the_rows(X):
+    model = SVD().fit(X)
+    assert model.n_components_ == 30
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-10)
+    wide = SVD().fit(X.T)
+    assert wide.components_.shape == (30, 80)
+    np.testing.assert_allclose(wide.inverse_transform(wide.transform(X.T)), X.T, atol=1e-10)
+
+
+def test_the_best_approximation_of_rank_k(X):
+    model = SVD(6).fit(X)
+    s = np.linalg.svd(X, compute_uv=False)
+    rest = X - model.inverse_transform(model.fit_transform(X))
+    assert np.linalg.norm(rest) == pytest.approx(np.sqrt(np.sum(s[6:] ** 2)), rel=1e-9)
+    assert np.linalg.norm(rest, 2) == pytest.approx(s[6], rel=1e-7)
+
+
+def test_signs_and_order(X):
+    V = SVD().fit(X).components_
+    first = np.argmax(np.abs(V) >= (1 - 1e-6) * np.abs(V).max(axis=1, keepdims=True), axis=1)
+    assert np.all(V[np.arange(30), first] > 0)
+    np.testing.assert_allclose(SVD(5, solver="krylov", tol=1e-12).fit(X).components_, V[:5], atol=1e-6)
+    assert np.all(np.diff(SVD().fit(X).singular_values_) <= 0)
+
+
+@pytest.mark.parametrize("X", [np.zeros((4, 3)), np.ones((1, 3)), np.ones((5, 1)), np.eye(3)])
+def test_small_and_plain_tables(X):
+    model = SVD().fit(X)
+    np.testing.assert_allclose(model.singular_values_, np.linalg.svd(X, compute_uv=False), atol=1e-12)
+    assert np.isfinite(model.explained_variance_ratio_).all()
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(min(X.shape)), atol=1e-12)
+
+
+def test_the_certificate_speaks_of_squared_singular_values(X):
+    model = SVD(3).fit(sp.csr_array(X))
+    np.testing.assert_allclose(model.certificate_.values, model.singular_values_**2, rtol=1e-12)
+    assert model.certificate_.verify(X).ok
+    assert model.certificate_.verify(sp.csr_array(X)).ok
