@@ -216,8 +216,8 @@ def _hostile(rng: np.random.Generator, turn: int, seed: int) -> Case:
         treatment["weighted"] = bool(rng.random() < 0.2) and n > 3
     dtype = _pick(rng, ["float64", "float64", "float32"])
     kind = list(HOSTILE)[turn % len(HOSTILE)]
-    if kind == "coherent":
-        n, d, treatment["k"] = 2000, 4, 3
+    if kind in ("coherent", "lone"):  # rounding adds up over many rows
+        n, d, treatment["k"] = int(_pick(rng, [300, 1000, 2000])), 4, int(rng.integers(1, 4))
     return Case("hostile", kind, n, d, seed, dtype=dtype, **treatment)
 
 

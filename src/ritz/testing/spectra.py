@@ -220,10 +220,17 @@ def _duplicated(n: int, d: int, rng: np.random.Generator) -> Array:
     return rng.standard_normal((few, d))[rng.integers(0, few, n)]
 
 
-def _coherent(n: int, d: int, _rng: np.random.Generator) -> Array:
-    """One row of ones, then equal rows: equal rounding errors add up where random ones would average out."""
-    X = np.full((n, d), 0.0007)
-    X[0] = 1.0
+def _coherent(n: int, d: int, rng: np.random.Generator) -> Array:
+    """One row, then equal small ones: equal rounding errors add up where random ones would average out."""
+    X = np.full((n, d), 10.0 ** -rng.uniform(1.5, 4))
+    X[0] = rng.choice([1.0, rng.uniform(0.5, 1)]) if rng.random() < 0.5 else rng.uniform(0.5, 1, d)
+    return X
+
+
+def _lone(n: int, d: int, rng: np.random.Generator) -> Array:
+    """Nothing but one row: rank one, and after centring one small number everywhere else."""
+    X = np.zeros((n, d))
+    X[rng.integers(n)] = np.round(rng.uniform(0.5, 1, d), 2)
     return X
 
 
@@ -270,6 +277,7 @@ HOSTILE: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
     "graded": _graded,
     "duplicated": _duplicated,
     "coherent": _coherent,
+    "lone": _lone,
     "constant-columns": _constant_columns,
     "equal": _equal,
     "zero": _zero,
