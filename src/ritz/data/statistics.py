@@ -136,6 +136,8 @@ class Statistics:
         """The moment state, by one pass; by a second one where rounding turns out to go all in one direction."""
         n, d = self.blocks.shape
         short = float(n) * d * d <= SHORT_WORK and not self.blocks.sparse
+        if short:
+            self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
         u = unit_roundoff(self.precision)
         if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
@@ -156,6 +158,8 @@ class Statistics:
         if short:
             finite = np.all(np.isfinite(S))
             noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
+        elif np.dtype(self.precision).itemsize < 8:
+            noise += 4 * unit_roundoff(self.precision) * largest(S)  # rounding of x − s itself
         return m, S, noise
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:

@@ -51,7 +51,7 @@ def chebyshev(problem: SpectralProblem, M: Operator, *, total: Callable[[], floa
             if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
                 break
             beta = float(space.theta[space.m - 1])
-            now = _degree(to_numpy(space.theta), min(k, space.m), beta, degree)
+            now = _degree(to_numpy(space.theta), min(k, space.m), beta, degree, problem.tol)
             X = _refill(orth(_filter(M, space, beta, now)), width, problem.seed, products)
             products += now - 1
             advance(now - 1)
@@ -61,15 +61,16 @@ def chebyshev(problem: SpectralProblem, M: Operator, *, total: Callable[[], floa
     return package(problem, M, space, min(k, space.m), total, status, reached, products)
 
 
-def _degree(theta: np.ndarray, k: int, beta: float, most: int) -> int:
-    """The largest degree for which θ₁ outgrows θ_k by at most CHEBYSHEV_RANGE.
+def _degree(theta: np.ndarray, k: int, beta: float, most: int, tol: float) -> int:
+    """The largest degree for which θ₁ outgrows θ_k by no more than rounding allows at this tolerance.
 
-    Beyond that the leading directions, present in every column by rounding, would drown the k-th.
+    Growth g leaves the k-th column with a rounding error of g·u once the leading directions are taken out again.
     """
     if beta <= 0:
         return 1
+    allowed = min(CHEBYSHEV_RANGE, max(2.0, 0.03 * tol / unit_roundoff(np.float64)))
     top, last = (math.acosh(max(2 * float(t) / beta - 1, 1.0)) for t in (theta[0], theta[k - 1]))
-    return int(max(1, min(most, math.log(CHEBYSHEV_RANGE) / max(top - last, 1e-3))))
+    return int(max(1, min(most, math.log(allowed) / max(top - last, 1e-3))))
 
 
 def _filter(M: Operator, space: Subspace, beta: float, degree: int) -> Array:

@@ -88,7 +88,7 @@ def _climb(
             Q = orth(following, against=space.V)
         else:
             Q = orth(MQ, against=space.V)
-        Q = Q[:, : space.room()]
+        Q = Q[:, : min(space.room(), Q.shape[1])]
         if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
             Q = orth(M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room()))), against=space.V)
             if Q.shape[1] == 0 or not np.isfinite(worst):

@@ -45,13 +45,13 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     U, s, _ = scipy.linalg.svd(B, full_matrices=False, check_finite=False)
     values = np.maximum(np.square(s) - nu, 0.0)
     known = total() if total is not None else None
-    exact = known if known is not None else float(np.sum(values))
+    exact = known if known is not None else np.inf  # without the trace nothing bounds from above
     slack = 4 * rounding_of(M, float(values[0])) + 4 * nu
     rest = max(0.0, exact - float(np.sum(values))) + slack
     k = min(k, len(values))
     V = np.ascontiguousarray(U[:, :k])
     # ‖MV − VΛ‖ ≤ ‖M − M̂‖ ≤ rest for every column: known without another product.
-    block = np.full((1, k), min(rest, exact))
+    block = np.full((1, k), min(rest, exact, np.finfo(float).max))
     return Found(
         values,
         V,

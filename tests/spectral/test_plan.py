@@ -1,0 +1,70 @@
+"""The planner: public, reasoned, the same everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz.spectral.plan import Shape, choose
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "solver", "side"),
+    [
+        (Shape(1_000_000, 100), 10, "moments", "columns"),
+        (Shape(200_000, 784), 50, "moments", "columns"),
+        (Shape(20_000, 5_000), 50, "krylov", "columns"),
+        (Shape(5_000, 5_000), 50, "krylov", "columns"),
+        (Shape(60, 50_000), 10, "moments", "rows"),
+        (Shape(20_000, 5_000), 5_000, "moments", "columns"),
+        (Shape(200_000, 5_000, 8, 10_000_000), 50, "chebyshev", "columns"),
+        (Shape(10_000_000, 100_000), 50, "krylov", "columns"),
+    ],
+)
+def test_the_route_by_shape(shape, k, solver, side):
+    plan = choose(shape, k)
+    assert (plan.solver, plan.side) == (solver, side)
+    assert plan.reasons and plan.seconds > 0 and plan.bytes > 0 and plan.passes >= 1
+
+
+def test_tight_tolerances_on_sparse_data_take_lanczos():
+    assert choose(Shape(200_000, 50_000, 8, 5_000_000), 20, tol=1e-10).solver == "lanczos"
+
+
+def test_a_plan_reads_well_and_costs_no_fit():
+    plan = ritz.plan(np.empty((100_000, 500)), ritz.PCA(10))
+    text = str(plan)
+    assert text.splitlines()[0] == "plan: moments on the columns, float64"
+    assert "predicted: 1 pass" in text and "because" in text
+    fitted = ritz.PCA(2).fit(np.random.default_rng(0).standard_normal((50, 4))).plan_
+    assert "real: " in str(fitted)
+    assert ritz.plan(sp.random(3000, 3000, 0.01, format="csr"), ritz.SVD(5)).solver == "chebyshev"
+    with pytest.raises(ParameterError, match="plan takes an estimator of ritz; received str"):
+        ritz.plan(np.ones((3, 3)), "pca")
+
+
+def test_memory_limits_choose_or_refuse():
+    shape = Shape(100_000, 10_000)
+    assert choose(shape, 4000).solver == "moments"
+    with pytest.raises(
+        MemoryLimitError, match=r"must stay within memory=10 MB; received at least .*\nhint: allow memory="
+    ):
+        choose(shape, 4000, memory=10e6)
+    with pytest.raises(ParameterError, match="memory must be None"):
+        ritz.PCA(memory="lots").fit(np.eye(3))
+    with pytest.raises(MemoryLimitError):
+        ritz.PCA(memory="1kB").fit(np.random.default_rng(0).standard_normal((100, 50)))
+
+
+def test_wrong_solvers_are_refused():
+    with pytest.raises(
+        ParameterError, match=r"solver must be 'auto' or one of svd, moments.*received 'arpack'"
+    ):
+        choose(Shape(10, 5), 2, solver="arpack")
+    with pytest.raises(ParameterError, match="needs the whole spectrum, which only 'svd' and 'moments'"):
+        choose(Shape(10, 5), 2, solver="krylov", needs_all=True)
+    with pytest.raises(ParameterError, match="at most 20,000 on the smaller side.*\nhint: use a fraction"):
+        choose(Shape(10**6, 10**5), 2, needs_all=True)
