@@ -164,6 +164,14 @@ def test_bool_columns_of_frames(whole):
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
 
 
+def scattered(n, d, density):
+    """Numbers at random places of a sparse table."""
+    rng = np.random.default_rng(3)
+    stored = int(density * n * d)
+    places = rng.integers(n, size=stored), rng.integers(d, size=stored)
+    return sp.coo_array((rng.uniform(size=stored), places), shape=(n, d)).tocsr()
+
+
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("estimator", [PCA, SVD])
@@ -193,7 +201,7 @@ def never_dense(monkeypatch):
 @pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
 @pytest.mark.parametrize("solver", ["auto", "moments", "sketch", *ITERATIVE])
 def test_sparse_rows_are_never_made_dense(solver, shape, never_dense):
-    X = sp.random_array(shape, density=0.05, rng=np.random.default_rng(3), format="csr")
+    X = scattered(*shape, 0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a sketch, or a few power iterations, may say that they miss tol
         for estimator in (
@@ -214,7 +222,7 @@ def test_sparse_rows_are_never_made_dense(solver, shape, never_dense):
 
 def test_a_sparse_table_that_could_not_be_dense(never_dense):
     n, d = 1_000, 200_000  # 1.6 GB if dense
-    X = sp.random_array((n, d), density=1e-4, rng=np.random.default_rng(4), format="csr")
+    X = scattered(n, d, 1e-4)
     tracemalloc.start()
     model = PCA(3).fit(X)
     model.transform(X)
