@@ -173,9 +173,7 @@ def _aligned(size: int) -> int:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def _read(
-    file: BinaryIO, size: int, path: Path, kind: str | None
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(file: BinaryIO, size: int, path: Path, kind: str | None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     prefix = file.read(PREFIX.size)
     if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
         raise FileError(f"{path} to be a Ritz file", received=_first_bytes(prefix), hint="check the path")
@@ -193,9 +191,7 @@ def _read(
     file.seek(PREFIX.size)
     table = _parse(file.read(length), path)
     if kind is not None and table["kind"] != kind:
-        raise FileError(
-            f"a file of kind {kind!r} at {path}", received=f"kind {table['kind']!r}", hint="check the path"
-        )
+        raise FileError(f"a file of kind {kind!r} at {path}", received=f"kind {table['kind']!r}", hint="check the path")
     start = PREFIX.size + length
     entries = _entries(table["arrays"], body - start, path)
     return table["header"], {entry.name: _load(file, entry, start, path) for entry in entries}
@@ -281,9 +277,7 @@ def _load(file: BinaryIO, entry: _Entry, start: int, path: Path) -> NDArray[Any]
 
 
 def _damaged(path: Path, received: str) -> FileError:
-    return FileError(
-        f"{path} to be an undamaged Ritz file", received=received, hint="copy or write the file again"
-    )
+    return FileError(f"{path} to be an undamaged Ritz file", received=received, hint="copy or write the file again")
 
 
 def _first_bytes(prefix: bytes) -> str:

@@ -1,10 +1,10 @@
 """The small linear algebra that solvers call: ten functions, written once for every array library.
 
-    eigh     S = Y diag(θ) Yᵀ, θ decreasing          orth     orthonormal basis of a block, against a basis
-    norms    column norms ‖rⱼ‖                        join     columns side by side
-    inner    QᵀW                                      symmetric (S + Sᵀ)/2
-    norm2    spectral norm of a tall thin block       svd      B = U diag(s) Vᵀ, s decreasing
-    qr       Householder QR                           trace    Σ Sᵢᵢ
+eigh     S = Y diag(θ) Yᵀ, θ decreasing          orth     orthonormal basis of a block, against a basis
+norms    column norms ‖rⱼ‖                        join     columns side by side
+inner    QᵀW                                      symmetric (S + Sᵀ)/2
+norm2    spectral norm of a tall thin block       svd      B = U diag(s) Vᵀ, s decreasing
+qr       Householder QR                           trace    Σ Sᵢᵢ
 """
 
 from __future__ import annotations

@@ -91,9 +91,7 @@ def using(progress: Hook | Progress | bool | None, title: str = "fit") -> Iterat
 
 
 @contextmanager
-def track(
-    stage: str, total: float | None = None, hook: Hook | Progress | bool | None = None
-) -> Iterator[Step]:
+def track(stage: str, total: float | None = None, hook: Hook | Progress | bool | None = None) -> Iterator[Step]:
     """Report one stage of work to ``hook``, or to the current hook when None is given.
 
     Examples
@@ -185,8 +183,7 @@ class _Function:
 
     def _cancelled(self, event: Event, answer: str) -> Cancelled:
         return Cancelled(
-            f"{self._title} was stopped by its progress function in stage {event.stage!r} "
-            f"after {event.seconds:.1f} s",
+            f"{self._title} was stopped by its progress function in stage {event.stage!r} after {event.seconds:.1f} s",
             received=answer,
         )
 

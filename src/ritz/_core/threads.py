@@ -65,6 +65,5 @@ def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
     """
     if len(shares) <= 1:
         return [work(share) for share in shares]
-    with single_threaded_blas():
-        with ThreadPoolExecutor(len(shares), thread_name_prefix="ritz") as pool:
-            return list(pool.map(work, shares))
+    with single_threaded_blas(), ThreadPoolExecutor(len(shares), thread_name_prefix="ritz") as pool:
+        return list(pool.map(work, shares))

@@ -72,8 +72,7 @@ COMPONENTS = typer.Option(
 SCALE = typer.Option(
     "--scale/--no-scale",
     show_default="auto",
-    help="Standardise the columns, or keep their units; auto standardises when spreads differ more than "
-    "tenfold.",
+    help="Standardise the columns, or keep their units; auto standardises when spreads differ more than tenfold.",
 )
 OUTPUT = typer.Option("-o", "--output", metavar="DIR", show_default="<stem>_ritz", help="Result folder.")
 SOLVER = typer.Option(help="auto, svd, moments, krylov, lanczos, chebyshev, power or sketch.")
@@ -117,9 +116,7 @@ def fit(
         finally:
             _repeat(caught)
         if as_json:
-            print(
-                json.dumps({**facts, "folder": str(written)}, indent=2, ensure_ascii=False, allow_nan=False)
-            )
+            print(json.dumps({**facts, "folder": str(written)}, indent=2, ensure_ascii=False, allow_nan=False))
         elif not quiet:
             from ritz.cli.output import MANIFEST
             from ritz.cli.summary import show

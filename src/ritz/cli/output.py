@@ -77,9 +77,7 @@ def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str,
                 pc.write_csv(table, cast(Any, sink), pc.WriteOptions(quoting_style="needed"))
                 files[name] = {"bytes": sink.size, "sha256": sink.digest.hexdigest()}
             content = {"format": 1, "files": files, **summary}
-            manifest.write(
-                (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-            )
+            manifest.write((json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
     except BaseException:
         if created:
             with contextlib.suppress(OSError):

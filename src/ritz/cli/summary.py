@@ -32,9 +32,7 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling) -> di
     share = np.asarray(model.explained_variance_ratio_, dtype=np.float64)
     divisor = max(table.n_rows - 1, 1)
     values = certificate.values / divisor  # in float64, so that the enclosure speaks of the number shown
-    half = (
-        np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower) / divisor
-    )
+    half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower) / divisor
     components = [
         {
             "name": f"PC{i + 1}",

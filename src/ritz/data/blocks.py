@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -113,7 +114,7 @@ class MemoryBlocks:
         blocks = max(1, -(-n // self.rows))
         lanes = min(lane_count(), blocks)
         edges = [min(n, (blocks * i // lanes) * self.rows) for i in range(lanes)] + [n]
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(pairwise(edges))
 
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> list[S]:
         """Feed every block to an accumulator; the accumulators of all lanes, in row order."""

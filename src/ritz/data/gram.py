@@ -178,7 +178,7 @@ def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     ones = np.ones(min(PIECE, z.shape[0]), z.dtype)
     starts = range(0, z.shape[0], PIECE)
     parts = [(ones[: len(z[i : i + PIECE])] if w is None else w[i : i + PIECE]) @ z[i : i + PIECE] for i in starts]
-    return np.sum(parts, axis=0, dtype=np.float64)
+    return np.asarray(np.sum(parts, axis=0, dtype=np.float64))
 
 
 def better(z: NDArray[Any], b: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -28,9 +28,7 @@ MANY_ROWS = 10  # fewer rows may count up by chance
 LONG_TEXT = 40  # characters; identifiers are shorter
 MOSTLY_NUMBERS = 0.8
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
-IDENTIFIER_NAME = re.compile(
-    r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE
-)
+IDENTIFIER_NAME = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE)
 
 
 def column_kind(name: str, values: Any, *, first: bool) -> Column:
@@ -92,9 +90,7 @@ def _number(name: str, values: Any, missing: int, first: bool) -> Column:
     low, high = ends["min"], ends["max"]
     rows = len(values)
     if rows > 1 and low == high:
-        return Column(
-            name, "constant", missing, f"always {low:g}" if not isinstance(low, bool) else f"always {low}"
-        )
+        return Column(name, "constant", missing, f"always {low:g}" if not isinstance(low, bool) else f"always {low}")
     named = not name or IDENTIFIER_NAME.search(name) is not None
     counting = first and rows >= MANY_ROWS and low in (0, 1) and high - low == rows - 1
     if pt.is_integer(values.type) and not missing and rows > 2 and (named or counting):

@@ -128,9 +128,7 @@ class Moments:
         np.maximum(diagonal, 0.0, out=diagonal)
         noise = self.noise + b * other.noise + lost
         offset = self.offset - delta * (other.weight / self.weight)
-        return Moments(
-            rows, weight, self.shift, offset, scatter, unit, noise, max(self.roundoff, other.roundoff)
-        )
+        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, max(self.roundoff, other.roundoff))
 
     def _match(self, other: Moments) -> None:
         if self.d != other.d:

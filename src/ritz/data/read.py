@@ -75,9 +75,7 @@ def read(path: str | os.PathLike[str]) -> Table:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(
-            f"{path} to be readable", received=str(error), hint="the file may be damaged"
-        ) from error
+        raise FileError(f"{path} to be readable", received=str(error), hint="the file may be damaged") from error
     return _from_arrow(values, path, notes)
 
 
@@ -153,9 +151,7 @@ def _from_arrow(values: Any, path: Path, notes: tuple[str, ...]) -> Table:
         values = values.set_column(j, values.schema.names[j], values.column(j).cast(pa.float32()))
     if len(set(values.schema.names)) < values.num_columns:
         values = values.rename_columns(unique_names(tuple(values.schema.names)))
-    columns = [
-        column_kind(name, values.column(j), first=j == 0) for j, name in enumerate(values.schema.names)
-    ]
+    columns = [column_kind(name, values.column(j), first=j == 0) for j, name in enumerate(values.schema.names)]
     return Table(columns, values, source=path.name, notes=notes)
 
 

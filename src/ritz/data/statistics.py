@@ -121,8 +121,9 @@ class Statistics:
     def column(self) -> ColumnStatistics:
         """Column means and variances: from the moment state if it is there, else by one pass."""
         if "moments" in self.__dict__:
-            m = self.moments
-            return ColumnStatistics(m.rows, m.weight, m.shift, m.offset, np.diag(m.scatter).copy(), m.unit)
+            held = self.moments
+            squares = np.diag(held.scatter).copy()
+            return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
         self.passes += 1
         states = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
         m, q, _, _ = collect(states)

@@ -52,9 +52,7 @@ class Table:
         What the reader had to decide, in words, e.g. that there was no header line.
     """
 
-    def __init__(
-        self, columns: Sequence[Column], values: Any, *, source: str = "", notes: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, columns: Sequence[Column], values: Any, *, source: str = "", notes: Sequence[str] = ()) -> None:
         self.columns = tuple(columns)
         self.source = source
         self.notes = tuple(notes)
@@ -92,9 +90,7 @@ class Table:
     def __repr__(self) -> str:
         counts = [f"{sum(c.kind == kind for c in self.columns)} {kind}" for kind in KINDS]
         kinds = ", ".join(text for text in counts if not text.startswith("0 "))
-        return (
-            f"Table({self.source or 'in memory'}: {self.n_rows} rows × {len(self.columns)} columns: {kinds})"
-        )
+        return f"Table({self.source or 'in memory'}: {self.n_rows} rows × {len(self.columns)} columns: {kinds})"
 
     def numeric(self) -> tuple[np.ndarray, list[str]]:
         """Give the numeric columns as an array (n, d) with their names, and warn of those set aside."""
@@ -108,9 +104,7 @@ class Table:
             )
         if aside:
             plural = "column" if len(aside) == 1 else "columns"
-            warnings.warn(
-                f"{len(aside)} {plural} set aside: {shorten(aside, 20)}", ColumnsSetAside, stacklevel=2
-            )
+            warnings.warn(f"{len(aside)} {plural} set aside: {shorten(aside, 20)}", ColumnsSetAside, stacklevel=2)
         return self.select(names), names
 
     def labels(self, name: str) -> list[Any]:
@@ -128,9 +122,7 @@ class Table:
             raise InputError(
                 f"columns {shorten([repr(n) for n in names])} in {self.source or 'the table'}",
                 received=f"a table without {shorten([repr(n) for n in absent])}",
-                hint=f"did you mean {close[0]!r}?"
-                if close
-                else f"it has {shorten([repr(n) for n in self.names])}",
+                hint=f"did you mean {close[0]!r}?" if close else f"it has {shorten([repr(n) for n in self.names])}",
             )
         if isinstance(self._values, np.ndarray):
             at = [self._position[name] for name in names]

@@ -152,8 +152,8 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""
         if sample_weight is None:
-            return self.fit(X, y).transform(X)  # type: ignore[attr-defined, no-any-return]
-        return self.fit(X, y, sample_weight=sample_weight).transform(X)  # type: ignore[attr-defined, no-any-return]
+            return self.fit(X, y).transform(X)
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows from coordinates, (n, d).
@@ -165,7 +165,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self)
         T = np.asarray(X)
-        k = self.components_.shape[0]  # type: ignore[attr-defined]
+        k = self.components_.shape[0]
         if T.ndim != 2 or T.shape[1] != k:
             raise InputError(
                 f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
@@ -182,7 +182,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])  # type: ignore[attr-defined]
+        return int(self.components_.shape[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,5 +192,3 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _float(self, X: Any) -> np.dtype[Any]:
         return result_dtype(X.dtype)
-
-

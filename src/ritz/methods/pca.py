@@ -108,7 +108,12 @@ class PCA(LinearEstimator):
         if stats.weights is not None:
             A = Weighted(A, stats.weights)
         return SpectralProblem(
-            A, n=stats.weight, d=shape.d, rows=stats.rows, centered=self.center, **self._request(wanted, shape)
+            A,
+            n=stats.weight,
+            d=shape.d,
+            rows=stats.rows,
+            centered=self.center,
+            **self._request(wanted, shape),
         )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
@@ -174,7 +179,7 @@ class PCA(LinearEstimator):
                 received=f"{X.shape[1]:,} columns",
                 hint="fit all rows at once",
             )
-        leaf, stats = self._leaf(X, weights, self._plan_for(self._shape(X), 1, whole=True))
+        _, stats = self._leaf(X, weights, self._plan_for(self._shape(X), 1, whole=True))
         state = stats.moments if held is None else held.merge(stats.moments)
         dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
         self._forget()
@@ -186,7 +191,7 @@ class PCA(LinearEstimator):
         return self._combine([other, *more], Moments.merge)
 
     def subtract(self, other: PCA) -> PCA:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), which its certificate's note says."""
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
         return self._combine([other], Moments.subtract)
 
     def _combine(self, others: list[PCA], verb: Any) -> PCA:
@@ -216,7 +221,7 @@ class PCA(LinearEstimator):
                 received=f"a model with {self.n_features_in_:,} columns, mergeable={self.mergeable!r}",
                 hint="fit with PCA(mergeable=True)",
             )
-        return state  # type: ignore[no-any-return]
+        return state
 
     def _same_parameters(self, other: PCA) -> None:
         if not isinstance(other, PCA):
@@ -243,7 +248,9 @@ class PCA(LinearEstimator):
         self._enough_rows(state.rows)
         if state.weight <= 1 and self.center:
             raise InputError(
-                "the weights of all rows must sum to more than 1", received=f"{state.weight:g}", hint="add more rows"
+                "the weights of all rows must sum to more than 1",
+                received=f"{state.weight:g}",
+                hint="add more rows",
             )
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
         wanted = self._wanted(state.rows, state.d, centered=self.center)
@@ -252,7 +259,13 @@ class PCA(LinearEstimator):
         unit = 1.0 if self.scale else state.unit
         M = MomentGram(state, center=self.center, scale=scale, unit=unit)
         problem = SpectralProblem(
-            M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
+            M,
+            kind="eigh",
+            n=state.weight,
+            d=state.d,
+            rows=state.rows,
+            centered=self.center,
+            repeatable=False,
             **self._request(wanted, shape),
         )
         frame = {"mean": state.mean if self.center else None, "scale": scale}
@@ -283,11 +296,11 @@ class PCA(LinearEstimator):
         for name in ("center", "scale", "whiten"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
-                raise ParameterError(
-                    f"{name} must be True or False", received=repr(value), hint=f"PCA({name}=True)"
-                )
+                raise ParameterError(f"{name} must be True or False", received=repr(value), hint=f"PCA({name}=True)")
         if self.missing != "error":
-            raise ParameterError("missing must be 'error'", received=repr(self.missing), hint="impute missing values first")
+            raise ParameterError(
+                "missing must be 'error'", received=repr(self.missing), hint="impute missing values first"
+            )
 
     def _enough_rows(self, rows: int) -> None:
         if rows < 2 and self.center:

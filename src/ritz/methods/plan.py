@@ -20,7 +20,11 @@ def plan(X: Any, estimator: LinearEstimator | None = None) -> Plan:
     """
     chosen = PCA() if estimator is None else estimator
     if not isinstance(chosen, LinearEstimator):
-        raise ParameterError("plan takes an estimator of ritz", received=type(chosen).__name__, hint="ritz.plan(X, ritz.PCA(10))")
+        raise ParameterError(
+            "plan takes an estimator of ritz",
+            received=type(chosen).__name__,
+            hint="ritz.plan(X, ritz.PCA(10))",
+        )
     probe = type(chosen)(**chosen.get_params(deep=False))
     rows = validate_rows(probe, X, reset=True)
     shape = probe._shape(rows)

@@ -11,7 +11,7 @@ algebraically), so a mean 1e8 times the spread costs no digits. For sparse rows 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Affine:
     col_scale: NDArray[np.float64] | None = None  # (d,)
     precision: Any = np.float64
     offset_low: NDArray[np.float64] | None = None  # (n,)
-    noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of the Gram matrices formed
+    noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,8 +54,8 @@ class Affine:
             msg = "rows that are streamed cannot be transposed"
             raise TypeError(msg)
         return Affine(
-            blocks.transposed(), self.offset, self.offset_low, self.shift, self.col_scale, self.row_scale, self.precision,
-            self.shift_low,
+            blocks.transposed(), self.offset, self.offset_low, self.shift, self.col_scale, self.row_scale,
+            self.precision, self.shift_low,
         )  # fmt: skip
 
     def at(self, dtype: Any) -> Affine:
@@ -98,7 +98,7 @@ class Affine:
 
         lanes = self.blocks.map_reduce(lambda: _Lane(self.shape[1], V.shape[1]), step)
         if learn is not None:
-            learn.learn(sum(lane.m for lane in lanes), sum(lane.q for lane in lanes))
+            learn.learn(np.sum([lane.m for lane in lanes], axis=0), np.sum([lane.q for lane in lanes], axis=0))
         self._note(lanes, V)
         return self._left(lanes)
 
@@ -269,8 +269,8 @@ def _summed(lanes: list[_Lane]) -> Array:
 
 def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """A reused buffer for one block, in the memory order of the block so that copying runs along memory."""
-    order = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
-    held = scratch.get("rows")
+    order: Literal["F", "C"] = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
+    held: NDArray[Any] | None = scratch.get("rows")
     if held is None or held.shape != x.shape or held.dtype != dtype:
         scratch["rows"] = held = np.empty(x.shape, dtype, order=order)
     return held

@@ -10,8 +10,9 @@ The public methods check shapes and count calls once, for all. A solver sees not
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -172,4 +173,4 @@ class Operator(ABC):
     def __repr__(self) -> str:
         return f"{self.symbol()}  ({self.shape[0]}×{self.shape[1]}, {self.dtype})"
 
-    _combinators: dict[str, Any] = {}
+    _combinators: ClassVar[dict[str, Callable[..., Operator]]] = {}

@@ -87,7 +87,11 @@ class Framed(Operator):
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, _ = state
         largest = 1.0 if scale is None else float(np.max(scale * moments.unit)) ** 2
-        added = 0.0 if state[2] else SHORT_NOISE * 2.0**-53 * moments.weight * float(np.sum(np.square(moments.mean / moments.unit)))
+        added = (
+            0.0
+            if state[2]
+            else SHORT_NOISE * 2.0**-53 * moments.weight * float(np.sum(np.square(moments.mean / moments.unit)))
+        )
         return (moments.noise + added) * (largest if scale is not None else moments.unit**2)
 
     def measured(self) -> float | None:

@@ -1,7 +1,7 @@
 """Interop with ``scipy.sparse.linalg.LinearOperator``, both ways.
 
-    as_operator(obj)              arrays, sparse matrices and LinearOperators become operators
-    to_linear_operator(A)         an operator for SciPy's solvers (svds, eigsh, lsqr)
+as_operator(obj)              arrays, sparse matrices and LinearOperators become operators
+to_linear_operator(A)         an operator for SciPy's solvers (svds, eigsh, lsqr)
 """
 
 from __future__ import annotations

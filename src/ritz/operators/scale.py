@@ -85,7 +85,7 @@ class Weighted(Wrapper):
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         # The state counts rows by the weights of its own statistics: they must be these.
         stats = self._statistics()
-        if not self._counted():
+        if stats is None or not self._counted():
             return None
         inner = self.inner
         while isinstance(inner, Scaled):

@@ -42,7 +42,7 @@ def tiled_gram(frame: Affine) -> Any:
     return G
 
 
-def _tile(frame: Affine, I: slice, J: slice) -> Any:  # noqa: E741
+def _tile(frame: Affine, I: slice, J: slice) -> Any:
     """One tile of the Gram matrix, summed in float64 over panels of rows."""
     n = frame.shape[0]
     total = np.zeros((I.stop - I.start, J.stop - J.start))

@@ -1,7 +1,7 @@
 """Linear coordinates of rows, and rows from coordinates.
 
-    t = (x − μ) D_σ⁻¹ V [Λ^-½]        (n, d) → (n, k)       one blocked pass, the mean taken off first
-    x̂ = t [Λ^½] Vᵀ D_σ + μ            (n, k) → (n, d)
+t = (x − μ) D_σ⁻¹ V [Λ^-½]        (n, d) → (n, k)       one blocked pass, the mean taken off first
+x̂ = t [Λ^½] Vᵀ D_σ + μ            (n, k) → (n, d)
 """
 
 from __future__ import annotations

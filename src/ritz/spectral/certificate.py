@@ -94,7 +94,7 @@ class Certificate:
 
     def sentences(self) -> list[str]:
         """What the certificate says, in words."""
-        lines = [_gap_words(self.clusters, len(self.values))] if self.clusters else []
+        lines = [_gap_words(self.clusters)] if self.clusters else []
         lines.append(f"completeness: {self._complete_words()}")
         lines.append(f"total {self.total:.6g}; |VᵀV − I| ≤ {self.orthogonality:.1e}; {self.precision}")
         if not self.converged:
@@ -110,7 +110,9 @@ class Certificate:
             first = int(np.argmin(self.labelled)) + 1
             if np.isinf(self.ceiling):
                 return f"{self.completeness or 'not proved'}: each interval holds some eigenvalue"
-            return f"proved up to component {first - 1} ({self.completeness}); nothing missed exceeds {self.ceiling:.6g}"
+            return (
+                f"proved up to component {first - 1} ({self.completeness}); nothing missed exceeds {self.ceiling:.6g}"
+            )
         if self.probability < 1:
             return f"none missed, with probability {_nines(self.probability)} ({self.completeness})"
         return f"none missed ({self.completeness})"
@@ -130,7 +132,14 @@ class Certificate:
 
 
 def certify(
-    found: Found, *, total: float, unit: float, tol: float | None, passes: int, seconds: float, frame: dict[str, Any]
+    found: Found,
+    *,
+    total: float,
+    unit: float,
+    tol: float | None,
+    passes: int,
+    seconds: float,
+    frame: dict[str, Any],
 ) -> Certificate:
     """The certificate of an answer; ``unit``² turns the solver's scaled eigenvalues into true ones."""
     box = enclose(found)
@@ -165,7 +174,7 @@ def certify(
     )
 
 
-def _gap_words(clusters: tuple[tuple[int, int, float], ...], k: int) -> str:
+def _gap_words(clusters: tuple[tuple[int, int, float], ...]) -> str:
     parts = []
     for first, last, sine in clusters[:4]:
         name = f"component {first + 1}" if first == last else f"components {first + 1}–{last + 1}"

@@ -1,12 +1,12 @@
 """Completeness: has an eigenvalue been missed?
 
-    trace        Σ of eigenvalues outside the subspace = T − Σθ, and the largest of them is no larger; with the Ritz
-                 values inside, every eigenvalue not returned is ≤ θ_{k+1} + (T − Σθ). Deterministic.
-    probability  a block Krylov space of q steps from l Gaussian columns contains, for any j < l eigenvectors that
-                 are set aside, a Krylov space of l − j Gaussian columns in their complement. If the j leading Ritz
-                 pairs are eigenpairs up to residual ‖R‖, an eigenvalue they missed exceeds (θ_{j+1} + ‖R‖)/(1 − ε)
-                 with probability at most  j·p·(1.648 √p e^{−√ε(2q−1)})^{l−j}                                 [KW92]
-                 Every eigenvalue not among the k ≤ j returned is then below the larger of that and θ_{k+1} + ‖R‖.
+trace        Σ of eigenvalues outside the subspace = T − Σθ, and the largest of them is no larger; with the Ritz
+             values inside, every eigenvalue not returned is ≤ θ_{k+1} + (T − Σθ). Deterministic.
+probability  a block Krylov space of q steps from l Gaussian columns contains, for any j < l eigenvectors that
+             are set aside, a Krylov space of l − j Gaussian columns in their complement. If the j leading Ritz
+             pairs are eigenpairs up to residual ‖R‖, an eigenvalue they missed exceeds (θ_{j+1} + ‖R‖)/(1 − ε)
+             with probability at most  j·p·(1.648 √p e^{−√ε(2q−1)})^{l−j}                                 [KW92]
+             Every eigenvalue not among the k ≤ j returned is then below the larger of that and θ_{k+1} + ‖R‖.
 """
 
 from __future__ import annotations

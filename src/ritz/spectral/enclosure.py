@@ -75,7 +75,8 @@ def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> 
     lowest = np.minimum.accumulate(theta - radius - rho)
     counted = np.flatnonzero(ends & (lowest > ceiling))
     last = int(counted[-1]) if len(counted) else -1
-    return np.minimum(schur, np.where(np.arange(k) <= last, radius, np.inf))
+    bound: Vector = np.minimum(schur, np.where(np.arange(k) <= last, radius, np.inf))
+    return bound
 
 
 def _positive(found: Found) -> bool:
@@ -102,7 +103,8 @@ def _direct(found: Found, theta: Vector, residuals: Vector) -> Enclosure:
 def _ceilings(theta: Vector, own: Vector, tau: float) -> Vector:
     """τⱼ: bound on every eigenvalue in the complement of the first j vectors."""
     tail = np.sqrt(np.append(np.cumsum(np.square(own)[:0:-1])[::-1], 0.0))
-    return np.maximum(np.append(theta[1:], -np.inf), tau) + tail
+    ceilings: Vector = np.maximum(np.append(theta[1:], -np.inf), tau) + tail
+    return ceilings
 
 
 def _clusters(block: Array, theta: Vector, own: Vector, rho: float) -> tuple[Vector, NDArray[np.bool_]]:
@@ -114,7 +116,7 @@ def _clusters(block: Array, theta: Vector, own: Vector, rho: float) -> tuple[Vec
         ends = np.append(high[1:] < low[:-1], True)
         grown = radius.copy()
         start = 0
-        for i in np.flatnonzero(ends):
+        for i in np.flatnonzero(ends).tolist():
             if i > start:
                 grown[start : i + 1] = norm2(block[:, start : i + 1])
             start = i + 1
@@ -171,7 +173,7 @@ def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector
     """Runs of neighbours that cannot be told apart: each weak vector joins the neighbour it is closest to."""
     k = len(theta)
     joined = np.zeros(max(k - 1, 0), np.bool_)  # joined[i]: i and i+1 belong together
-    for i in np.flatnonzero(weak):
+    for i in np.flatnonzero(weak).tolist():
         up = above[i] - theta[i] if i > 0 else np.inf
         down = theta[i] - below[i]
         if i > 0 and up <= down:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ritz._core.arrays import Array, Floats
 
@@ -61,6 +62,6 @@ class Found:
         """Number of vectors."""
         return int(self.vectors.shape[1])
 
-    def leading(self) -> Floats:
+    def leading(self) -> NDArray[np.float64]:
         """The k values that have vectors."""
         return np.asarray(self.values[: self.k], np.float64)

@@ -72,7 +72,9 @@ class Plan:
             f"{_size(self.bytes)} beyond the data",
         ]
         if self.actual_seconds is not None:
-            lines.append(f"real: {self.actual_passes} pass{'es' if self.actual_passes != 1 else ''}, {_time(self.actual_seconds)}")
+            lines.append(
+                f"real: {self.actual_passes} pass{'es' * (self.actual_passes != 1)}, {_time(self.actual_seconds)}"
+            )
         return "\n".join([*lines, *(f"because {reason}" for reason in self.reasons)])
 
 
@@ -83,13 +85,15 @@ def choose(
     """The plan for k components; ``needs_all`` for rules on the whole spectrum, ``growing`` for rules on its head."""
     if solver != "auto" and solver not in SOLVERS:
         raise ParameterError(
-            f"solver must be 'auto' or one of {', '.join(SOLVERS)}", received=repr(solver), hint="leave solver='auto'"
+            f"solver must be 'auto' or one of {', '.join(SOLVERS)}",
+            received=repr(solver),
+            hint="leave solver='auto'",
         )
     if needs_all and solver not in ("auto", "svd", "moments"):
         raise ParameterError(
             "this rule for n_components needs the whole spectrum, which only 'svd' and 'moments' compute",
             received=f"solver={solver!r}",
-            hint="use solver='auto', or a rule that works with every solver: a fraction, 'kaiser', 'broken-stick', 'aic', 'bic'",
+            hint="use solver='auto', or one for every solver: a fraction, 'kaiser', 'broken-stick', 'aic', 'bic'",
         )
     if needs_all and shape.small > c.DIRECT_LIMIT:
         raise ParameterError(
@@ -102,7 +106,7 @@ def choose(
         options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
         return _fit_memory(_prefer(shape, k, options, growing), options, memory)
     made = {
-        "svd": _svd, "moments": lambda s, j, t: _direct(s, j, needs_all), "krylov": _krylov, "lanczos": _lanczos,
+        "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all), "krylov": _krylov, "lanczos": _lanczos,
         "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
     }[solver](shape, k, tol)  # fmt: skip
     made = replace(made, reasons=(f"solver={solver!r} was asked for",))
@@ -153,13 +157,29 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
     rate = c.SYRK32 if narrow else c.SYRK64
-    form = 0.0 if shape.symmetric else (shape.entries * shape.entries / max(1, q) * c.SPARSE_GRAM if shape.stored is not None else q * float(p) * p / rate)
+    form = (
+        0.0
+        if shape.symmetric
+        else (
+            shape.entries * shape.entries / max(1, q) * c.SPARSE_GRAM
+            if shape.stored is not None
+            else q * float(p) * p / rate
+        )
+    )
     held = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
-    return Plan("moments", _side(shape), "float32" if narrow else "float64", 1, form + _eigh_seconds(p, p if needs_all else k), held, (reason,))
+    return Plan(
+        "moments",
+        _side(shape),
+        "float32" if narrow else "float64",
+        1,
+        form + _eigh_seconds(p, p if needs_all else k),
+        held,
+        (reason,),
+    )
 
 
-def _svd(shape: Shape, k: int, tol: float) -> Plan:
+def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
     p, q = float(shape.small), float(shape.large)
     return Plan("svd", _side(shape), "float64", 1, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
 
@@ -181,7 +201,7 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     return Plan("krylov", _side(shape), path, steps + narrow, work + extra, held, (reason,))
 
 
-def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
+def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:
     steps = 4 * (2 * k + 20)
     work = steps * 4 * shape.entries / (c.SPMM if shape.stored is not None else c.GEMV)
     held = 8.0 * shape.small * (2 * k + 60)
@@ -189,7 +209,7 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
     return Plan("lanczos", _side(shape), "float64", steps, work, held, (reason,))
 
 
-def _chebyshev(shape: Shape, k: int, tol: float) -> Plan:
+def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
     width, steps = _width(shape, k), c.CHEBYSHEV_DEGREE * 3
     rate = c.SPMM if shape.stored is not None else c.GEMM64
     work = steps * 4 * shape.entries * width / rate + 6 * 4 * shape.small * float(width) ** 2 / c.GEMM64
@@ -197,13 +217,13 @@ def _chebyshev(shape: Shape, k: int, tol: float) -> Plan:
     return Plan("chebyshev", _side(shape), "float64", steps, work, 8.0 * 5 * shape.small * width, (reason,))
 
 
-def _power(shape: Shape, k: int, tol: float) -> Plan:
+def _power(shape: Shape, k: int, _tol: float) -> Plan:
     steps = 200.0 * max(1, k)
     work = steps * 4 * shape.entries / c.GEMV
     return Plan("power", _side(shape), "float64", steps, work, 16.0 * shape.small * k, ())
 
 
-def _sketch(shape: Shape, k: int, tol: float) -> Plan:
+def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
     width = min(shape.d, c.sketch_width(k))
     work = 4 * shape.entries * width / (c.SPMM if shape.stored is not None else c.GEMM64)
     return Plan("sketch", "columns", "float64", 1, work, 8.0 * 6 * shape.d * width, ())

@@ -67,7 +67,12 @@ def solve(problem: SpectralProblem, plan: Plan, *, unit: float = 1.0, frame: dic
         _warn(found, plan, problem)
     values = found.leading() * unit**2
     return Spectrum(
-        values, V, np.asarray(found.values, np.float64) * unit**2, total * unit**2, certificate, plan.done(passes, seconds)
+        values,
+        V,
+        np.asarray(found.values, np.float64) * unit**2,
+        total * unit**2,
+        certificate,
+        plan.done(passes, seconds),
     )
 
 
@@ -199,20 +204,24 @@ def _truncate(found: Found, k: int) -> Found:
     ceiling = Completeness(old.kind, max(old.ceiling, dropped), old.failure, old.words)
     upper = None if found.upper is None else found.upper[:k]
     return replace(
-        found, vectors=found.vectors[:, :k], residual_block=found.residual_block[:, :k], completeness=ceiling,
-        upper=upper, value_block=None if found.value_block is None else found.value_block[:, :k],
+        found,
+        vectors=found.vectors[:, :k],
+        residual_block=found.residual_block[:, :k],
+        completeness=ceiling,
+        upper=upper,
+        value_block=None if found.value_block is None else found.value_block[:, :k],
     )
 
 
 def _warn(found: Found, plan: Plan, problem: SpectralProblem) -> None:
     top = max(float(found.values[0]), 1e-300)
     worst = float(np.max(norms(found.residual_block), initial=0.0)) / top
-    other = "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
+    other = (
+        "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
+    )
     warnings.warn(
-        f"{plan.solver} reached a residual of {worst:.1e}·λ₁ instead of tol={problem.tol:g}; the certificate bounds what "
-        f"that means. Try {other}, fewer components, or a looser tol.",
+        f"{plan.solver} reached a residual of {worst:.1e}·λ₁ instead of tol={problem.tol:g}; the certificate bounds "
+        f"what that means. Try {other}, fewer components, or a looser tol.",
         AccuracyWarning,
         stacklevel=4,
     )
-
-

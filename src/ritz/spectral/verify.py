@@ -60,7 +60,8 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
     V = np.asarray(frame["vectors"], np.float64)
     if X.shape[1] != V.shape[0]:
         raise InputError(
-            f"verify takes the data that was fitted, with {V.shape[0]} columns", received=f"{X.shape[1]} columns"
+            f"verify takes the data that was fitted, with {V.shape[0]} columns",
+            received=f"{X.shape[1]} columns",
         )
     A = _operator(X, frame, sample_weight)
     theta = certificate.values / frame["unit"] ** 2
@@ -69,7 +70,9 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
     slack = rounding(V.shape[0], certificate.unit_roundoff) * (float(theta[0]) if len(theta) else 0.0)
     allowed = np.maximum(certificate.residuals / frame["unit"] ** 2, 0.0) + 2 * slack + 1e-12 * true
     fits = bool(np.all(true <= np.maximum(allowed, 2 * slack)))
-    words = [f"largest residual {float(np.max(true, initial=0.0)):.2e}, certified {float(np.max(allowed, initial=0.0)):.2e}"]
+    words = [
+        f"largest residual {float(np.max(true, initial=0.0)):.2e}, certified {float(np.max(allowed, initial=0.0)):.2e}"
+    ]
     count, missed, complete = _count(certificate, A, V, theta, slack, words)
     ok = fits and complete
     return Verification(ok, true * frame["unit"] ** 2, count, len(theta), missed, tuple(words))
@@ -109,7 +112,7 @@ def _count(
 def _by_inertia(
     certificate: Certificate, M: Any, slack: float, unit2: float, words: list[str]
 ) -> tuple[int | None, float | None, bool]:
-    """The last labelled enclosure holds the eigenvalue of its index: fewer than k above it, at least k above its foot."""
+    """The last labelled enclosure holds its eigenvalue: fewer than k lie above it, at least k above its foot."""
     labelled = np.flatnonzero(certificate.labelled)
     if not len(labelled):
         words.append("no enclosure is labelled by index, nothing to count")
@@ -156,7 +159,7 @@ def _deflated(A: Operator, V: Any) -> float:
         Q, _ = np.linalg.qr(fresh)
         basis = np.hstack([basis, Q])
     need = (math.log(1 / FAILURE) / width + math.log(1.648 * math.sqrt(d))) / (2 * steps - 1)
-    return largest / (1 - min(need, 0.99) ** 2)
+    return float(largest / (1 - min(need, 0.99) ** 2))
 
 
 def _off(W: Any, V: Any) -> Any:

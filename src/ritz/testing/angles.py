@@ -66,9 +66,7 @@ class Comparison:
     gap: float  # to the nearest eigenvalue outside, relative to the largest; inf when there is none
 
 
-def compare(
-    values: Array, U: Array, V: Array, *, width: float, following: float | None = None
-) -> list[Comparison]:
+def compare(values: Array, U: Array, V: Array, *, width: float, following: float | None = None) -> list[Comparison]:
     """Compare the k columns of U with those of V, cluster by cluster.
 
     Parameters

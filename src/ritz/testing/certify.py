@@ -165,9 +165,7 @@ def _many(numbered: list[tuple[int, Case]], routes: Sequence[str] | None, worker
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the problems, print the table and the violations, return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ritz.testing.certify", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m ritz.testing.certify", description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help=f"{ALL} problems instead of {FEW}")
     parser.add_argument("--count", type=int, help="how many problems")
     parser.add_argument("--seed", type=int, default=0)

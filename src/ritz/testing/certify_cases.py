@@ -30,15 +30,8 @@ _WIDE = [(8, 60), (20, 200), (30, 100), (2, 9), (3, 50)]
 _SQUARE = [(10, 10), (25, 25), (32, 32), (2, 2)]
 _CONDITIONS = [1.0, 1e1, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14]
 _TOLERANCES = [1e-6, 1e-6, 1e-3, 1e-10]
-_GRAPHS = [
-    ("path", 60),
-    ("cycle", 64),
-    ("complete", 24),
-    ("star", 80),
-    ("grid", 9),
-    ("cube", 7),
-    ("path", 400),
-]
+_GRAPHS = [("path", 60), ("cycle", 64), ("complete", 24), ("star", 80), ("grid", 9), ("cube", 7)]
+_GRAPHS += [("path", 400), ("complete", 50), ("grid", 18), ("star", 300), ("cube", 9), ("cycle", 301)]
 
 
 @dataclass(frozen=True)
@@ -64,9 +57,7 @@ class Case:
 
     def __str__(self) -> str:
         """The case as one line that says everything needed to make it again."""
-        parts = [
-            f"{self.family}/{self.kind} {self.n}x{self.d} cond={self.cond:.0e} {self.dtype} seed={self.seed}"
-        ]
+        parts = [f"{self.family}/{self.kind} {self.n}x{self.d} cond={self.cond:.0e} {self.dtype} seed={self.seed}"]
         parts += [f"offset={self.offset:g}"] if self.offset else []
         parts += [f"2^{self.exponent}"] if self.exponent else []
         flags = [name for name in ("center", "scale", "weighted") if getattr(self, name)]
@@ -90,9 +81,7 @@ class Case:
         if known is not None:
             return known.X
         if self.family == "hostile":
-            return hostile(
-                self.kind, self.n, self.d, seed=self.seed, dtype=self.dtype, exponent=self.exponent
-            )
+            return hostile(self.kind, self.n, self.d, seed=self.seed, dtype=self.dtype, exponent=self.exponent)
         options: dict[str, Any] = {"cond": self.cond, "seed": self.seed, "dtype": self.dtype}
         if self.family == "sparse":
             return sparse_matrix(self.kind, self.n, self.d, **options)
@@ -102,9 +91,7 @@ class Case:
         """Frequencies, some of them zero and some of them fractions, or None."""
         if not self.weighted:
             return None
-        return (
-            np.random.default_rng(self.seed + 1).choice([0.0, 0.5, 1.0, 1.0, 2.0, 3.25], n) + np.eye(1, n)[0]
-        )
+        return np.random.default_rng(self.seed + 1).choice([0.0, 0.5, 1.0, 1.0, 2.0, 3.25], n) + np.eye(1, n)[0]
 
     @property
     def routes(self) -> tuple[str, ...]:
@@ -178,9 +165,7 @@ def _shape(rng: np.random.Generator) -> tuple[int, int]:
     return shape
 
 
-def _treatment(
-    rng: np.random.Generator, n: int, d: int, *, raw: bool = True, centered: bool = True
-) -> dict[str, Any]:
+def _treatment(rng: np.random.Generator, n: int, d: int, *, raw: bool = True, centered: bool = True) -> dict[str, Any]:
     """Estimator, number of components and tolerance that suit a shape."""
     options: dict[str, Any] = {"method": "PCA" if centered and not (raw and rng.random() < 0.3) else "SVD"}
     options["center"] = options["method"] == "PCA"
@@ -232,7 +217,7 @@ def _sparse(rng: np.random.Generator, turn: int, seed: int) -> Case:
 
 
 def _reflected(rng: np.random.Generator, turn: int, seed: int) -> Case:
-    n, d = _pick(rng, [(300, 60), (500, 128), (64, 400), (150, 150), (2000, 40)])
+    n, d = _pick(rng, [(300, 60), (500, 128), (64, 400), (150, 150), (2000, 40), (900, 500)])
     dtype = _pick(rng, ["float64", "float32"])
     cond = float(_pick(rng, [1e1, 1e3, 1e6, 1e10] if dtype == "float64" else [1e1, 1e3]))
     treatment = _treatment(rng, n, d, centered=False) | {"k": int(rng.integers(1, 12))}
@@ -240,7 +225,7 @@ def _reflected(rng: np.random.Generator, turn: int, seed: int) -> Case:
 
 
 def _hadamard(rng: np.random.Generator, turn: int, seed: int) -> Case:
-    n, d = _pick(rng, [(64, 20), (256, 64), (512, 100), (1024, 30), (2048, 16)])
+    n, d = _pick(rng, [(64, 20), (256, 64), (512, 100), (1024, 30), (2048, 16), (1024, 500)])
     dtype = _pick(rng, ["float64", "float32"])
     offset = float(_pick(rng, [0, 0, 100, 2**20] if dtype == "float64" else [0, 0, 100]))
     cond = float(_pick(rng, [1e1, 1e3, 1e6] if dtype == "float64" else [1e1, 1e2]))

@@ -154,9 +154,7 @@ def _residual(subject: Subject) -> Iterator[Finding]:
     if c.converged and case.tol > 0:
         goal = case.tol * float(c.values[0]) + slack
         for i in np.flatnonzero(true > goal):
-            yield Finding(
-                "tol", int(i), f"tol={case.tol:g} reported as reached; residual {true[i]:.3g} > {goal:.3g}"
-            )
+            yield Finding("tol", int(i), f"tol={case.tol:g} reported as reached; residual {true[i]:.3g} > {goal:.3g}")
 
 
 def true_residuals(subject: Subject) -> tuple[Array, float]:
@@ -191,9 +189,7 @@ def _angle(subject: Subject) -> Iterator[Finding]:
         slack = 2 * subject.stored * (last - first + 1) ** 0.5 + 1e3 * float(np.finfo(np.longdouble).eps)
         if sine > bound + slack:
             name = f"components {first}-{last}" if last > first else "component"
-            yield Finding(
-                "angle", first, f"{name}: sine {sine:.3g} above the bound {bound:.3g} + {slack:.2g}"
-            )
+            yield Finding("angle", first, f"{name}: sine {sine:.3g} above the bound {bound:.3g} + {slack:.2g}")
 
 
 def _true_sine(subject: Subject, first: int, last: int) -> float:
@@ -244,9 +240,7 @@ def _share(subject: Subject) -> Iterator[Finding]:
     if np.sum(values[:k]) < share * total - slack:
         yield Finding("share", k, f"{k} components hold {np.sum(values[:k]) / total:.6g} < {share:g}")
     if c.kind != "estimate" and np.sum(values[: k - 1]) > share * total + slack:
-        yield Finding(
-            "share", k, f"{k - 1} components hold {np.sum(values[: k - 1]) / total:.6g} > {share:g}"
-        )
+        yield Finding("share", k, f"{k - 1} components hold {np.sum(values[: k - 1]) / total:.6g} > {share:g}")
 
 
 def _total(subject: Subject) -> Iterator[Finding]:

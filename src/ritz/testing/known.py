@@ -120,10 +120,9 @@ def known_hadamard(
     if n <= d or n & (n - 1):
         raise ValueError(f"expected n a power of two above d; received n={n}, d={d}")
     rng = np.random.default_rng(seed)
-    H = np.ones((1, 1))
-    while H.shape[0] < n:
-        H = np.block([[H, H], [H, -H]])
-    H = H[:, 1 + rng.permutation(n - 1)[:d]]
+    # entry (i, j) of Sylvester's matrix is −1 to the number of ones that i and j share in binary
+    columns = 1 + rng.permutation(n - 1)[:d]
+    H = 1.0 - 2.0 * (np.bitwise_count(np.arange(n)[:, None] & columns[None, :]) & 1)
     # every entry is a sum of 4^rounds terms ±s/2^rounds, beside the offset
     head = max(2 * rounds, abs(offset).bit_length()) + 1
     bits = int(np.finfo(dtype).nmant) - rounds - head

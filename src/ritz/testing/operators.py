@@ -1,6 +1,6 @@
 """``check_operator``: any operator against its dense form, with random probes.
 
-    A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW and ⟨AV, U⟩ = ⟨V, AᵀU⟩ against the matrix it stands for, in the operator's own precision
+A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW and ⟨AV, U⟩ = ⟨V, AᵀU⟩ against the matrix it stands for, in the operator's own precision
 """
 
 from __future__ import annotations

@@ -186,9 +186,7 @@ def _rotations(m: int, rng: np.random.Generator) -> sparse.csr_matrix:
     rest = p[2 * (m // 2) :]
     rows = np.concatenate([i, j, i, j, rest])
     columns = np.concatenate([i, j, j, i, rest])
-    return sparse.csr_matrix(
-        (np.concatenate([c, c, -s, s, np.ones(rest.size)]), (rows, columns)), shape=(m, m)
-    )
+    return sparse.csr_matrix((np.concatenate([c, c, -s, s, np.ones(rest.size)]), (rows, columns)), shape=(m, m))
 
 
 # --------------------------------------------------------------------------------------------- hostile

@@ -240,9 +240,7 @@ def _correction(S: Balls, skip: Array) -> Balls:
     m = S.nrows()
     rows = S.tolist()
     diagonal = [rows[i][i] for i in range(m)]
-    entries = [
-        0 if skip[i, j] else rows[i][j] / (diagonal[j] - diagonal[i]) for i in range(m) for j in range(m)
-    ]
+    entries = [0 if skip[i, j] else rows[i][j] / (diagonal[j] - diagonal[i]) for i in range(m) for j in range(m)]
     return _flint().arb_mat(m, m, entries)
 
 

@@ -29,7 +29,13 @@ from ritz.spectral.subspace import Subspace
 __all__ = ["chebyshev"]
 
 
-def chebyshev(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | None] | None = None, amplified: bool = False) -> Found:
+def chebyshev(
+    problem: SpectralProblem,
+    M: Operator,
+    *,
+    total: Callable[[], float | None] | None = None,
+    amplified: bool = False,
+) -> Found:
     """Leading k pairs of the positive semidefinite operator M."""
     p, k, xp = M.shape[0], problem.k, M.xp
     width = min(p, k + 2 * oversampling(k))
@@ -58,7 +64,7 @@ def chebyshev(problem: SpectralProblem, M: Operator, *, total: Callable[[], floa
             degree = CHEBYSHEV_DEGREE
     reached = worst <= max(problem.tol, floor) or space.m >= p
     status = _certain(space, k, p, products) if reached else Completeness("none", np.inf)
-    return package(problem, M, space, min(k, space.m), total, status, reached, products)
+    return package(M, space, min(k, space.m), total, status, reached, products)
 
 
 def _degree(theta: np.ndarray, k: int, beta: float, most: int, tol: float) -> int:
@@ -104,6 +110,4 @@ def _certain(space: Subspace, k: int, p: int, products: int) -> Completeness:
         return Completeness("none", np.inf)
     residuals = to_numpy(norms(space.residual_block(space.m)))
     # Rounding and repeated orthonormalisation forget part of a long chain: a filter's worth of steps is counted.
-    return by_start(
-        to_numpy(space.theta), residuals, k, p=p, width=space.m, steps=min(products, CHEBYSHEV_DEGREE)
-    )
+    return by_start(to_numpy(space.theta), residuals, k, p=p, width=space.m, steps=min(products, CHEBYSHEV_DEGREE))

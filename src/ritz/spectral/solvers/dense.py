@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
-from ritz._core.arrays import Floats
 from ritz._core.linalg import eigh, inner
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 
-__all__ = ["dense_eigh", "dense_svd", "pick"]
+__all__ = ["Vector", "counted", "dense_eigh", "dense_svd", "pick", "triangle"]
+
+Vector = NDArray[np.float64]
 
 COUNTED = Completeness("count", np.inf, 0.0, "the dense decomposition returns every eigenvalue")
 
 
-def pick(problem: SpectralProblem, values: Floats, total: float) -> int:
+def pick(problem: SpectralProblem, values: Vector, total: float) -> int:
     """How many components: the number asked for, or what the rule decides from the whole spectrum."""
     if problem.rule is None:
         return min(problem.k, len(values))
@@ -28,7 +30,7 @@ def pick(problem: SpectralProblem, values: Floats, total: float) -> int:
     return len(values) if decided is None else min(decided, len(values))
 
 
-def counted(values: Floats, k: int, slack: float) -> Completeness:
+def counted(values: Vector, k: int, slack: float) -> Completeness:
     """All eigenvalues are known: those not returned lie below the next one."""
     ceiling = float(values[k]) + slack if k < len(values) else -np.inf
     return Completeness("count", ceiling, 0.0, COUNTED.words)
@@ -47,12 +49,10 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation())
     block = inner(Z, Z @ V) - V * values[:k]
     slack = 2 * sigma_error * top
-    return Found(
-        values, V, block, slack, counted(values, k, slack), True, u, "float64", 1, slack, sigma_error
-    )
+    return Found(values, V, block, slack, counted(values, k, slack), True, u, "float64", 1, slack, sigma_error)
 
 
-def triangle(Z: Floats) -> Floats:
+def triangle(Z: Vector) -> Vector:
     """R with RᵀR = ZᵀZ by a tree of QR factorisations; Z itself when it is not tall.
 
     Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
@@ -61,7 +61,9 @@ def triangle(Z: Floats) -> Floats:
     d = Z.shape[1]
     rows = max(128, 2 * d)
     while Z.shape[0] > 2 * rows:
-        parts = [scipy.linalg.qr(Z[i : i + rows], mode="r", check_finite=False)[0][:d] for i in range(0, Z.shape[0], rows)]
+        parts = [
+            scipy.linalg.qr(Z[i : i + rows], mode="r", check_finite=False)[0][:d] for i in range(0, Z.shape[0], rows)
+        ]
         Z = np.concatenate(parts)
     return Z
 
@@ -77,6 +79,4 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     top = float(np.max(np.abs(values))) if len(values) else 0.0
     slack = rounding(S.shape[0], u) * (top + M.inflation())
     V = np.ascontiguousarray(V[:, :k])
-    return Found(
-        values, V, S @ V - V * values[:k], slack, counted(values, k, slack), True, u, "float64", 1, slack
-    )
+    return Found(values, V, S @ V - V * values[:k], slack, counted(values, k, slack), True, u, "float64", 1, slack)

@@ -50,18 +50,26 @@ def krylov(
     steps, chain, status = 0, 0, Completeness("none", np.inf)
     with track("krylov", total=None) as advance:
         if narrow:
-            steps, chain, tail = _climb(M.at(np.float32), space, Q, problem, max(problem.tol, FLOAT32_FLOOR), amplified, advance)
+            steps, chain, _ = _climb(
+                M.at(np.float32), space, Q, problem, max(problem.tol, FLOAT32_FLOOR), amplified, advance
+            )
             status = _started(space, k, p, Q.shape[1], chain)
             Q = orth(space.vectors(min(space.m, width)))
             space = Subspace(p, capacity, xp)
         more, longer, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance)
     if not narrow:
         status = _started(space, k, p, width if start is None else 0, longer)
-    return package(problem, M, space, k, total, status, converged, steps + more, narrow)
+    return package(M, space, k, total, status, converged, steps + more, narrow)
 
 
 def _climb(
-    M: Operator, space: Subspace, Q: Array, problem: SpectralProblem, tol: float, amplified: bool, advance: object
+    M: Operator,
+    space: Subspace,
+    Q: Array,
+    problem: SpectralProblem,
+    tol: float,
+    amplified: bool,
+    advance: object,
 ) -> tuple[int, int, bool]:
     """Extend the space until k residuals are small; steps taken, longest unbroken chain, whether converged."""
     k, chain, longest, width = problem.k, 0, 0, Q.shape[1]
@@ -90,7 +98,10 @@ def _climb(
             Q = orth(MQ, against=space.V)
         Q = Q[:, : min(space.room(), Q.shape[1])]
         if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
-            Q = orth(M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room()))), against=space.V)
+            Q = orth(
+                M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room()))),
+                against=space.V,
+            )
             if Q.shape[1] == 0 or not np.isfinite(worst):
                 return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
@@ -117,7 +128,6 @@ def _started(space: Subspace, k: int, p: int, width: int, chain: int) -> Complet
 
 
 def package(
-    problem: SpectralProblem,
     M: Operator,
     space: Subspace,
     k: int,
@@ -136,9 +146,7 @@ def package(
     whole = _whole(theta, k, slack) if space.m >= space.p else None
     best = whole or strongest(by_trace(theta, k, total() if total else None, slack), status)
     path = "float32 iterations, float64 finish" if narrow else "float64"
-    return Found(
-        theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps
-    )
+    return Found(theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps)
 
 
 def rounding_of(M: Operator, top: float) -> float:

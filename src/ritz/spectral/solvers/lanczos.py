@@ -27,16 +27,22 @@ from ritz.spectral.subspace import Subspace
 __all__ = ["lanczos"]
 
 
-def lanczos(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | None] | None = None, amplified: bool = False) -> Found:
+def lanczos(
+    problem: SpectralProblem,
+    M: Operator,
+    *,
+    total: Callable[[], float | None] | None = None,
+    amplified: bool = False,
+) -> Found:
     """Leading k pairs of the symmetric operator M."""
     p, k, xp = M.shape[0], problem.k, M.xp
     size = min(p, max(2 * k + 12, k + 40))
     V, H, m = xp.zeros((size, p), dtype=xp.float64), xp.zeros((size, size), dtype=xp.float64), 0
-    v = _fresh(problem, V, 0, 0, xp)
+    v = _fresh(problem, V, 0, 0)
     floor = rounding(p, unit_roundoff(np.float64))
     steps = 0
     with track("lanczos", total=None) as advance:
-        for restart in range(MAX_RESTARTS):
+        for _ in range(MAX_RESTARTS):
             while m < size:
                 w = M.matmat(xp.reshape(v, (-1, 1)))[:, 0]
                 steps += 1
@@ -47,7 +53,7 @@ def lanczos(problem: SpectralProblem, M: Operator, *, total: Callable[[], float 
                 H[:m, m - 1], H[m - 1, :m] = h, h
                 beta = float(norms(xp.reshape(w, (-1, 1)))[0])
                 scale = float(xp.max(xp.abs(H[:m, :m])))
-                v = w / beta if beta > 1e-14 * scale else _fresh(problem, V, m, steps, xp)
+                v = w / beta if beta > 1e-14 * scale else _fresh(problem, V, m, steps)
                 beta = beta if beta > 1e-14 * scale else 0.0
             theta, Y = eigh(symmetric(H[:m, :m]))
             residuals = np.abs(beta * to_numpy(Y[m - 1, : min(k, m)]))
@@ -71,7 +77,7 @@ def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
     return w - again @ V, h + again
 
 
-def _fresh(problem: SpectralProblem, V: Array, m: int, salt: int, xp: object) -> Array:
+def _fresh(problem: SpectralProblem, V: Array, m: int, salt: int) -> Array:
     """A random unit vector orthogonal to the first m basis rows: the start, and the way out of an invariant space."""
     g = problem.operator.xp.asarray(gaussian_rows(problem.seed, 101 + salt, 0, V.shape[1], 1)[:, 0])
     if m:
@@ -102,4 +108,4 @@ def _finish(
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     reached = worst <= max(problem.tol, floor) or many >= p
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return package(problem, M, space, k, total, none, reached, steps + 1)
+    return package(M, space, k, total, none, reached, steps + 1)

@@ -28,7 +28,13 @@ from ritz.spectral.subspace import Subspace
 __all__ = ["power"]
 
 
-def power(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | None] | None = None, amplified: bool = False) -> Found:
+def power(
+    problem: SpectralProblem,
+    M: Operator,
+    *,
+    total: Callable[[], float | None] | None = None,
+    amplified: bool = False,
+) -> Found:
     """Leading k pairs of the positive semidefinite operator M, one after the other."""
     p, k, xp = M.shape[0], min(problem.k, M.shape[0]), M.xp
     B = xp.zeros((k, p), dtype=xp.float64)
@@ -47,7 +53,7 @@ def power(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | 
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return package(problem, M, space, k, total, none, worst <= max(problem.tol, floor) or k >= p, steps + 1)
+    return package(M, space, k, total, none, worst <= max(problem.tol, floor) or k >= p, steps + 1)
 
 
 def _iterate(
@@ -55,7 +61,8 @@ def _iterate(
 ) -> tuple[Array, float, int]:
     """One eigenvector: x ← normalised (I − BᵀB)Mx until ‖Mx − θx‖ is small."""
     theta, steps = 0.0, 0
-    for steps in range(1, MAX_POWER_STEPS + 1):
+    while steps < MAX_POWER_STEPS:
+        steps += 1
         y = _project(M.matmat(x[:, None])[:, 0], found)
         theta = float(x @ y)
         length = float(norms(y[:, None])[0])

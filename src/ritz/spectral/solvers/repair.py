@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ritz._core.arrays import Floats
 from ritz._core.linalg import eigh, qr
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding
 from ritz.operators.base import Operator
 from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import counted, pick
+from ritz.spectral.solvers.dense import Vector, counted, pick
 
 __all__ = ["repair", "scaled_gram_step"]
 
@@ -32,7 +31,7 @@ __all__ = ["repair", "scaled_gram_step"]
 ORTHOGONAL = 1e-3
 
 
-def scaled_gram_step(G: Floats, floor: float) -> tuple[Floats, Floats, float]:
+def scaled_gram_step(G: Vector, floor: float) -> tuple[Vector, Vector, float]:
     """Singular values and right vectors of B from G = BᵀB; and how far B's columns were from orthogonal."""
     nu = np.sqrt(np.maximum(np.diag(G), 0.0))
     safe = np.where(nu > 0, nu, 1.0)
@@ -49,9 +48,9 @@ def scaled_gram_step(G: Floats, floor: float) -> tuple[Floats, Floats, float]:
 def repair(
     problem: SpectralProblem,
     A: Operator,
-    G: Floats,
-    values: Floats,
-    V: Floats,
+    G: Vector,
+    values: Vector,
+    V: Vector,
     k: int,
     error: float,
     u: float,
@@ -63,7 +62,8 @@ def repair(
     W, whole = _start(G, values, V, k, error, d)
     floor = NOISE_FLOOR * u * np.sqrt(d) * top
     sigma, turns = np.sqrt(values[: W.shape[1]]), 0
-    for turns in range(1, REPAIR_PASSES + 1):
+    while turns < REPAIR_PASSES:
+        turns += 1
         sigma, turn, off = scaled_gram_step(A.gram(W), floor)
         W, _ = _orthonormal(W @ turn)
         if off < ORTHOGONAL:
@@ -84,11 +84,21 @@ def repair(
         )  # fmt: skip
     slack = 2 * sigma_error * top
     return Found(
-        found, Vk, block, error, counted(found, k, slack), True, u, _words(path, turns), 1 + turns, slack, sigma_error
+        found,
+        Vk,
+        block,
+        error,
+        counted(found, k, slack),
+        True,
+        u,
+        _words(path, turns),
+        1 + turns,
+        slack,
+        sigma_error,
     )
 
 
-def _start(G: Floats, values: Floats, V: Floats, k: int, error: float, d: int) -> tuple[Floats, bool]:
+def _start(G: Vector, values: Vector, V: Vector, k: int, error: float, d: int) -> tuple[Vector, bool]:
     """Directions to read again: a margin beyond k where the Gram matrix still separates them, all otherwise."""
     width = k + max(REPAIR_MARGIN, k // 4)
     clear = k < len(values) and values[k - 1] > 1e4 * error

@@ -72,7 +72,19 @@ def _nothing(Q: np.ndarray, k: int, u: float) -> Found:
     """The zero operator: all eigenvalues are zero, any vectors will do."""
     zero = np.zeros(k)
     complete = Completeness("trace", 0.0, 0.0, "the trace is zero")
-    return Found(zero, Q[:, :k], np.zeros((1, k)), 0.0, complete, True, u, "float64, one pass", 1, estimate=0.0, upper=zero)
+    return Found(
+        zero,
+        Q[:, :k],
+        np.zeros((1, k)),
+        0.0,
+        complete,
+        True,
+        u,
+        "float64, one pass",
+        1,
+        estimate=0.0,
+        upper=zero,
+    )
 
 
 def _cholesky(core: np.ndarray) -> np.ndarray:
@@ -84,7 +96,7 @@ def _cholesky(core: np.ndarray) -> np.ndarray:
             return np.asarray(scipy.linalg.cholesky(core + bump * np.eye(core.shape[0]), check_finite=False))
         except np.linalg.LinAlgError:
             bump = max(4 * bump, 1e-15 * size)
-    return np.sqrt(size) * np.eye(core.shape[0])
+    return np.asarray(np.sqrt(size) * np.eye(core.shape[0]))
 
 
 def _leave_one_out(Y: np.ndarray, core: np.ndarray) -> float:
