@@ -24,15 +24,19 @@ __all__ = ["compare", "main"]
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def compare(case: Case, folder: Path, *, with_memory: bool = True) -> dict[str, Any]:
+def compare(
+    case: Case, folder: Path, *, with_memory: bool = True, repeat: int = 3, patience: float = 0.0
+) -> dict[str, Any]:
     """Everything about one case."""
     path = folder / "table.npy"
     try:
-        made = _step("data", path, case)
+        made = _step("data", path, case, repeat, patience)
         memory = (
-            {name: _step(f"memory-{name}", path, case) for name in ("ritz", "sklearn")} if with_memory else {}
+            {name: _step(f"memory-{name}", path, case, repeat, patience) for name in ("ritz", "sklearn")}
+            if with_memory
+            else {}
         )
-        speed = _step("speed", path, case)
+        speed = _step("speed", path, case, repeat, patience)
     finally:
         path.unlink(missing_ok=True)
     return {
@@ -44,8 +48,17 @@ def compare(case: Case, folder: Path, *, with_memory: bool = True) -> dict[str, 
     }
 
 
-def _step(step: str, path: Path, case: Case) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.worker", step, str(path), json.dumps(case.to_dict())]
+def _step(step: str, path: Path, case: Case, repeat: int, patience: float) -> dict[str, Any]:
+    command = [
+        sys.executable,
+        "-m",
+        "bench.worker",
+        step,
+        str(path),
+        json.dumps(case.to_dict()),
+        str(repeat),
+        str(patience),
+    ]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
@@ -77,10 +90,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", metavar="NAME", action="append", help="cases whose name contains NAME")
     parser.add_argument("--no-memory", action="store_true", help="leave memory out")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
-    parser.add_argument(
-        "--results", type=Path, default=ROOT / "bench" / "results", help="folder of the JSON file"
-    )
+    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="folder of the JSON file")
+    parser.add_argument("--threads", type=int, help="threads of both libraries; all cores if not given")
+    parser.add_argument("--repeat", type=int, default=3, help="fits of each library, at least")
+    parser.add_argument("--patience", type=float, default=0, help="seconds to wait for a quiet machine, a fit")
     chosen = parser.parse_args(arguments)
+    if chosen.threads:
+        os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(chosen.threads)))
     wanted = [one for one in cases(hard=True) if chosen.hard or chosen.only or not one.hard]
     wanted = [one for one in wanted if not chosen.only or any(name in one.name for name in chosen.only)]
     if chosen.list or not wanted:
@@ -91,8 +107,9 @@ def main(arguments: list[str] | None = None) -> int:
     results = []
     with tempfile.TemporaryDirectory(prefix="ritz-bench-") as folder:
         for case in wanted:
+            asked = case.small() if chosen.quick else case
             result = compare(
-                case.small() if chosen.quick else case, Path(folder), with_memory=not chosen.no_memory
+                asked, Path(folder), with_memory=not chosen.no_memory, repeat=chosen.repeat, patience=chosen.patience
             )
             results.append(result)
             print(f"\n{case_lines(result)}", flush=True)
@@ -100,7 +117,9 @@ def main(arguments: list[str] | None = None) -> int:
     chosen.results.mkdir(parents=True, exist_ok=True)
     when = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     path = chosen.results / f"{when}{'-quick' if chosen.quick else ''}.json"
-    path.write_text(json.dumps({"when": when, "machine": machine, "results": results}, indent=1))
+    path.write_text(
+        json.dumps({"when": when, "machine": machine, "threads": chosen.threads, "results": results}, indent=1)
+    )
     print(f"written: {path}")
     return 0
 

@@ -6,7 +6,10 @@ import os
 import time
 from pathlib import Path
 
-__all__ = ["Neighbours"]
+__all__ = ["Neighbours", "wait_for_quiet"]
+
+#: Cores used by others from which on times are not to be trusted, and seconds over which that is judged.
+BUSY, LOOK = 0.2, 0.5
 
 
 class Neighbours:
@@ -21,6 +24,17 @@ class Neighbours:
         elapsed = max(time.perf_counter() - wall, 1e-9)
         others = (_machine_seconds() - machine) - (time.process_time() - mine)
         return max(0.0, others / elapsed)
+
+
+def wait_for_quiet(patience: float) -> bool:
+    """Wait until others leave the cores alone, at most ``patience`` seconds; whether they did."""
+    until = time.perf_counter() + patience
+    while time.perf_counter() < until:
+        look = Neighbours()
+        time.sleep(LOOK)
+        if look.cores() <= BUSY:
+            return True
+    return False
 
 
 def _machine_seconds() -> float:

@@ -24,9 +24,7 @@ TOPICS = 100
 
 def make(case: Case) -> Any:
     """The table of a case: an array, or a CSR matrix."""
-    maker = {"signal": _signal, "slow": _slow, "topics": _topics, "noise": _noise, "uniform": _uniform}[
-        case.kind
-    ]
+    maker = {"signal": _signal, "slow": _slow, "topics": _topics, "noise": _noise, "uniform": _uniform}[case.kind]
     return maker(case)
 
 
@@ -47,9 +45,7 @@ def load(path: Path) -> Any:
     import scipy.sparse
 
     with held:
-        return scipy.sparse.csr_array(
-            (held["data"], held["indices"], held["indptr"]), shape=tuple(held["shape"])
-        )
+        return scipy.sparse.csr_array((held["data"], held["indices"], held["indptr"]), shape=tuple(held["shape"]))
 
 
 def _rng(case: Case, stream: int, block: int = 0) -> np.random.Generator:
@@ -114,7 +110,7 @@ def _topics(case: Case) -> Any:
     for block, start in enumerate(range(0, case.n, 50_000)):
         count = min(50_000, case.n - start)
         rng = _rng(case, 2, block)
-        length = np.maximum(3, rng.lognormal(np.log(1.55 * case.density * case.d), 0.4, count)).astype(int)
+        length = np.maximum(3, rng.lognormal(np.log(1.1 * case.density * case.d), 0.4, count)).astype(int)
         document = np.repeat(np.arange(count), length)
         mixed = rng.integers(0, TOPICS, (count, 3))
         topic = mixed[document, rng.choice(3, document.size, p=(0.6, 0.3, 0.1))]

@@ -1,9 +1,9 @@
 """The floor: time of the BLAS calls that the chosen route cannot avoid, nothing else.
 
-    Gram      ZᵀZ over row blocks on two threads with one BLAS thread each, in the precision that Ritz used,
+    Gram      ZᵀZ over row blocks on a thread a core with one BLAS thread each, in Ritz's precision,
               plus LAPACK's eigh of the smaller side (the k + 1 leading pairs where k ≪ d, as Ritz)
     iterated  the products that the fit really made, each as one plain BLAS call (sparse data: CSR
-              products on two threads): no centring, no orthonormalising, no Rayleigh–Ritz
+              products on a thread a core): no centring, no orthonormalising, no Rayleigh–Ritz
 
 The calls are timed in turn with the fits, so that a busy moment of the machine hits all alike. Products in
 another precision than the data's are timed on a converted part of the table and scaled up.
@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from threadpoolctl import ThreadpoolController
+
+from ritz._core.threads import lane_count
 
 __all__ = ["Call", "calls", "recorded"]
 
@@ -83,9 +85,8 @@ def _gram(X: Any, dtype: np.dtype[Any]) -> tuple[Callable[[], np.ndarray], float
     part, factor = _converted(X, dtype)
     rows = part if X.shape[1] <= X.shape[0] else part.T
     count, p = rows.shape
-    step = (
-        BLOCK_ROWS if p <= LARGE else -(-count // 2)
-    )  # sums of large products would cost more than they save
+    lanes = lane_count()
+    step = BLOCK_ROWS if p <= LARGE else -(-count // lanes)  # summing large products would cost more
     blocks = [rows[start : start + step] for start in range(0, count, step)]
     blas = ThreadpoolController()
 
@@ -99,9 +100,9 @@ def _gram(X: Any, dtype: np.dtype[Any]) -> tuple[Callable[[], np.ndarray], float
         return total
 
     def gram() -> np.ndarray:
-        half = -(-len(blocks) // 2)
-        with blas.limit(limits=1, user_api="blas"), ThreadPoolExecutor(2) as pool:
-            sums = list(pool.map(lane, [mine for mine in (blocks[:half], blocks[half:]) if mine]))
+        share = -(-len(blocks) // lanes)
+        with blas.limit(limits=1, user_api="blas"), ThreadPoolExecutor(lanes) as pool:
+            sums = list(pool.map(lane, [blocks[i : i + share] for i in range(0, len(blocks), share)]))
         for other in sums[1:]:
             sums[0] += other
         return sums[0]
@@ -129,13 +130,14 @@ def _dense_products(X: np.ndarray, verb: str, dtype: str, columns: int, times: i
 
 
 def _sparse_products(X: Any, verb: str, dtype: str, columns: int, times: int) -> list[Call]:
-    half = X.shape[0] // 2
-    parts = [X[:half].astype(dtype), X[half:].astype(dtype)]
+    lanes = lane_count()
+    share = -(-X.shape[0] // lanes)
+    parts = [X[start : start + share].astype(dtype) for start in range(0, X.shape[0], share)]
     V = np.random.default_rng(0).standard_normal((X.shape[1], columns)).astype(dtype)
     U = [part @ V for part in parts]
-    pool = ThreadPoolExecutor(2)
+    pool = ThreadPoolExecutor(lanes)
     forward = Call("product", times, lambda: list(pool.map(lambda part: part @ V, parts)))
-    back = Call("product", times, lambda: list(pool.map(lambda i: parts[i].T @ U[i], range(2))))
+    back = Call("product", times, lambda: list(pool.map(lambda i: parts[i].T @ U[i], range(len(parts)))))
     return {"normal": [forward, back], "matmat": [forward], "rmatmat": [back]}[verb]
 
 

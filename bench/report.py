@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["case_lines", "summary"]
+from bench.busy import BUSY
 
-#: Cores used by others from which on times are not to be trusted.
-BUSY = 0.2
+__all__ = ["case_lines", "summary"]
 
 
 def case_lines(result: dict[str, Any]) -> str:
     """The result of one case."""
     s, m = result["speed"], result["memory"]
     seconds, error, relative = s["seconds"], s["error_lambda1"], s["error_relative"]
+    cpu = s["cpu_seconds"]
     floor = " + ".join(f"{part} {_seconds(t)}" for part, t in s["floor"].items() if t)
     labelled = "all labelled" if s["labelled"] else "not all labelled"
     density = result.get("density")
@@ -22,6 +22,9 @@ def case_lines(result: dict[str, Any]) -> str:
         f"{result['name']}  k={result['case']['k']}" + (f"  density {density:.3%}" if density else ""),
         f"  seconds      ritz {_seconds(seconds['ritz'])}, scikit-learn {_seconds(seconds['sklearn'])} "
         f"({s['sklearn_solver']}): speed-up {s['ratio']:.2f}×",
+        f"  processor    ritz {_seconds(cpu['ritz'])}, scikit-learn {_seconds(cpu['sklearn'])}, "
+        f"floor {_seconds(cpu['floor'])}: speed-up {cpu['sklearn'] / cpu['ritz']:.2f}×, "
+        f"ritz/floor {cpu['ritz'] / cpu['floor']:.2f}",
         f"  route        {s['plan']}; {s['passes']} passes; predicted {_seconds(s['predicted_seconds'])}",
         f"  floor        {_seconds(s['floor_seconds'])} ({floor}); ritz/floor {s['to_floor']:.2f}",
         f"  error of λ   in units of λ₁: ritz {error['ritz']:.1e}, scikit-learn {error['sklearn']:.1e}; "
@@ -30,9 +33,7 @@ def case_lines(result: dict[str, Any]) -> str:
         + ("" if s["converged"] else ", NOT CONVERGED"),
     ]
     if m:
-        extra = ", ".join(
-            f"{name} {_bytes(one['extra_bytes'])} ({one['share']:.2f} X)" for name, one in m.items()
-        )
+        extra = ", ".join(f"{name} {_bytes(one['extra_bytes'])} ({one['share']:.2f} X)" for name, one in m.items())
         lines.append(f"  extra memory {extra}; X {_bytes(next(iter(m.values()))['table_bytes'])}")
     if s["neighbours"] > BUSY:
         lines.append(f"  busy machine others used {s['neighbours']:.1f} cores meanwhile: times are inflated")

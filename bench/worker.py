@@ -1,4 +1,4 @@
-"""One step of one case in a process of its own: ``python -m bench.worker STEP FILE CASE``.
+"""One step of one case in a process of its own: ``python -m bench.worker STEP FILE CASE REPEAT PATIENCE``.
 
     data              make the table and write it to FILE
     speed             time both libraries in turn; errors, certificate, floor
@@ -16,17 +16,21 @@ import resource
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bench.busy import Neighbours, wait_for_quiet
 from bench.cases import Case, from_dict
 from bench.data import load, make, save
 
 __all__ = ["memory", "run", "speed"]
 
-REPEAT, MOST, ENOUGH_SECONDS = 3, 9, 3.0
+MOST, ENOUGH_SECONDS = 9, 3.0
 
 
 def ritz_fit(X: Any, k: int) -> Any:
@@ -46,9 +50,8 @@ def sklearn_fit(X: Any, k: int) -> Any:
 FITS = {"ritz": ritz_fit, "sklearn": sklearn_fit}
 
 
-def speed(X: Any, case: Case) -> dict[str, Any]:
+def speed(X: Any, case: Case, repeat: int, patience: float = 0.0) -> dict[str, Any]:
     """Both libraries and the floor in turn, so that a busy moment hits all alike; then the truth."""
-    from bench.busy import Neighbours
     from bench.floor import calls, recorded
     from bench.reference import eigenvalue_errors, leading_variances
 
@@ -57,20 +60,18 @@ def speed(X: Any, case: Case) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         plan = ritz_fit(X, case.k).plan_
     floor = calls(X, case.k, plan.solver, plan.precision, products)
-    neighbours = Neighbours()
-    seconds, parts, models, said = _in_turn(X, case.k, floor)
-    cores = neighbours.cores()
-    best = {name: min(times) for name, times in seconds.items()}
-    least = {
-        part: sum(c.times * min(t) for c, t in zip(floor, parts, strict=True) if c.part == part)
-        for part in _parts(floor)
-    }
+    fits, parts, models, said = _in_turn(X, case.k, floor, repeat, patience)
+    cores = min(max(one.others[i] for one in fits.values()) for i in range(len(fits["ritz"].others)))
+    best = {name: min(one.wall) for name, one in fits.items()}
+    cpu = {name: min(one.cpu) for name, one in fits.items()}
+    least = _sums(floor, parts, "wall")
     truth = leading_variances(X, case.k)
     errors = {name: eigenvalue_errors(model.explained_variance_, truth) for name, model in models.items()}
     certificate = models["ritz"].certificate_
     return {
         "seconds": best,
-        "all_seconds": seconds,
+        "all_seconds": {name: one.wall for name, one in fits.items()},
+        "cpu_seconds": {**cpu, "floor": sum(_sums(floor, parts, "cpu").values())},
         "ratio": best["sklearn"] / best["ritz"],
         "neighbours": cores,
         "error_lambda1": {name: pair[0] for name, pair in errors.items()},
@@ -91,35 +92,55 @@ def speed(X: Any, case: Case) -> dict[str, Any]:
     }
 
 
+@dataclass
+class _Timed:
+    """Wall-clock and processor seconds of one thing, run after run."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        others = Neighbours()
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = call()
+        self.cpu.append(time.process_time() - cpu)
+        self.wall.append(time.perf_counter() - wall)
+        self.others.append(others.cores())
+        return result
+
+
 def _in_turn(
-    X: Any, k: int, floor: list[Any]
-) -> tuple[dict[str, list[float]], list[list[float]], dict[str, Any], set[str]]:
+    X: Any, k: int, floor: list[Any], repeat: int, patience: float
+) -> tuple[dict[str, _Timed], list[_Timed], dict[str, Any], set[str]]:
     """Times of every fit and of every call of the floor, the last models, and the warnings."""
-    seconds: dict[str, list[float]] = {name: [] for name in FITS}
-    parts: list[list[float]] = [[] for _ in floor]
+    fits: dict[str, _Timed] = {name: _Timed() for name in FITS}
+    parts = [_Timed() for _ in floor]
     models: dict[str, Any] = {}
     said: set[str] = set()
-    while len(seconds["ritz"]) < REPEAT or (
-        len(seconds["ritz"]) < MOST and max(map(sum, seconds.values())) < ENOUGH_SECONDS
-    ):
+    done = 0
+    while done < repeat or (done < MOST and max(sum(one.wall) for one in fits.values()) < ENOUGH_SECONDS):
         for name, fit in FITS.items():
             models.pop(name, None)
             gc.collect()
+            wait_for_quiet(patience)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                begin = time.perf_counter()
-                models[name] = fit(X, k)
-                seconds[name].append(time.perf_counter() - begin)
+                models[name] = fits[name].run(partial(fit, X, k))
             said |= {f"{name}: {one.message}" for one in caught}
         for call, times in zip(floor, parts, strict=True):
-            begin = time.perf_counter()
-            call.run()
-            times.append(time.perf_counter() - begin)
-    return seconds, parts, models, said
+            wait_for_quiet(patience)
+            times.run(call.run)
+        done += 1
+    return fits, parts, models, said
 
 
-def _parts(floor: list[Any]) -> list[str]:
-    return list(dict.fromkeys(call.part for call in floor))
+def _sums(floor: list[Any], parts: list[_Timed], clock: str) -> dict[str, float]:
+    """Seconds of the floor by part."""
+    sums: dict[str, float] = {}
+    for call, times in zip(floor, parts, strict=True):
+        sums[call.part] = sums.get(call.part, 0.0) + call.times * min(getattr(times, clock))
+    return sums
 
 
 def memory(X: Any, case: Case, library: str) -> dict[str, Any]:
@@ -164,7 +185,7 @@ def _reset_peak() -> tuple[int, bool]:
     return _status("VmRSS"), True
 
 
-def run(step: str, path: Path, case: Case) -> dict[str, Any]:
+def run(step: str, path: Path, case: Case, repeat: int = 3, patience: float = 0.0) -> dict[str, Any]:
     """One step of one case."""
     if step == "data":
         begin = time.perf_counter()
@@ -174,9 +195,10 @@ def run(step: str, path: Path, case: Case) -> dict[str, Any]:
         return {"seconds": time.perf_counter() - begin, "density": stored}
     X = load(path)
     if step == "speed":
-        return speed(X, case)
+        return speed(X, case, repeat, patience)
     return memory(X, case, step.removeprefix("memory-"))
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(sys.argv[1], Path(sys.argv[2]), from_dict(json.loads(sys.argv[3])))))
+    step, file, fields, repeat, patience = sys.argv[1:]
+    print(json.dumps(run(step, Path(file), from_dict(json.loads(fields)), int(repeat), float(patience))))

@@ -72,12 +72,11 @@ def test_a_case_runs_through_all_its_steps(kind, dtype, tmp_path, monkeypatch):
     from bench import worker
     from bench.report import case_lines, summary
 
-    monkeypatch.setattr(worker, "REPEAT", 1)
     monkeypatch.setattr(worker, "MOST", 1)
     case, path = tiny(kind, dtype), tmp_path / "table.npy"
     made = worker.run("data", path, case)
     memory = {name: worker.run(f"memory-{name}", path, case) for name in ("ritz", "sklearn")}
-    speed = worker.run("speed", path, case)
+    speed = worker.run("speed", path, case, repeat=1)
     result = {
         "name": case.name,
         "case": case.to_dict(),
