@@ -65,7 +65,7 @@ def validate_weights(weights: Any, n: int, *, whole: bool = True) -> np.ndarray:
             received=f"{n} weights that are all zero",
             hint=hint + "give some row a weight",
         )
-    if total <= 1.0:
+    if total <= 1.0 + n * np.finfo(np.float64).eps:  # normalised weights sum to one up to rounding
         raise InputError(
             "sample_weight must sum to more than 1, because variances divide by the sum minus 1",
             received=f"a sum of {total:g}",

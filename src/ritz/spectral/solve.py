@@ -120,6 +120,7 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return krylov(problem, M, total=_trace(A), amplified=amplified, narrow=plan.precision.startswith("float32"))
     if plan.solver == "sketch":
         return sketch(problem, M, total=_trace(A))
+    _trace(A)()  # many passes follow: the first one finds NaN and infinity
     return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](
         problem, M, total=_trace(A), amplified=amplified
     )

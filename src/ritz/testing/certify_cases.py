@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,7 @@ class Case:
     @property
     def known(self) -> Known | None:
         """The matrix with its closed-form spectrum, for the families that have one."""
-        options: dict[str, Any] = {"cond": self.cond, "seed": self.seed, "dtype": self.dtype}
-        if self.family == "reflected":
-            return known_sparse(self.kind, self.n, self.d, **options)
-        if self.family == "hadamard":
-            return known_hadamard(self.kind, self.n, self.d, offset=int(self.offset), **options)
-        if self.family == "graph":
-            return incidence(self.kind, self.n, dtype=self.dtype, transpose=self.center)
-        return None
+        return _known(self)
 
     def data(self) -> Any:
         """X, dense or CSR."""
@@ -142,6 +136,18 @@ class Case:
             return ritz.SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
         return ritz.PCA(asked, solver=solver, random_state=self.seed, **options)
+
+
+@lru_cache(maxsize=1)
+def _known(case: Case) -> Known | None:
+    options: dict[str, Any] = {"cond": case.cond, "seed": case.seed, "dtype": case.dtype}
+    if case.family == "reflected":
+        return known_sparse(case.kind, case.n, case.d, **options)
+    if case.family == "hadamard":
+        return known_hadamard(case.kind, case.n, case.d, offset=int(case.offset), **options)
+    if case.family == "graph":
+        return incidence(case.kind, case.n, dtype=case.dtype, transpose=case.center)
+    return None
 
 
 def cases(seed: int = 0) -> Iterator[Case]:
