@@ -233,6 +233,4 @@ def test_cases_are_the_same_for_the_same_seed_and_cover_everything():
 
 def test_every_route_has_a_record():
     assert [record.solver for record in run_case(0, CASE)] == list(ROUTES)
-    assert [record.solver for record in run_case(0, replace(CASE, method="SVD", center=False))] == list(
-        SOLVERS
-    )
+    assert [record.solver for record in run_case(0, replace(CASE, method="SVD", center=False))] == list(SOLVERS)

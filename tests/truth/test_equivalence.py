@@ -85,9 +85,7 @@ def test_every_solver_gives_the_answer_of_the_dense_decomposition(solver):
 @given(st.integers(0, 10_000), st.sampled_from(sorted(KINDS)), st.integers(2, 9), st.booleans())
 def test_chunks_and_shards_are_the_whole(seed, kind, pieces, scale):
     rng = np.random.default_rng(seed)
-    X = matrix(
-        kind, int(rng.integers(30, 200)), int(rng.integers(2, 12)), cond=CONDITION, seed=seed, offset=5.0
-    )
+    X = matrix(kind, int(rng.integers(30, 200)), int(rng.integers(2, 12)), cond=CONDITION, seed=seed, offset=5.0)
     k = min(X.shape)
     whole = fit(X, k, scale=scale)
     streamed = ritz.PCA(k, scale=scale, tol=1e-12)

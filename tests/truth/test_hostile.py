@@ -53,9 +53,7 @@ def far(mean: float, dtype: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    ("mean", "dtype"), [(1e4, "float32"), (1e6, "float32"), (1e7, "float64"), (1e8, "float64")]
-)
+@pytest.mark.parametrize(("mean", "dtype"), [(1e4, "float32"), (1e6, "float32"), (1e7, "float64"), (1e8, "float64")])
 def test_a_far_mean_destroys_nothing(mean, dtype, solver):
     X = far(mean, dtype)
     expected, _ = true_eigenvalues(X, center=True)
@@ -117,9 +115,7 @@ def test_row_order_changes_nothing(solver):
     X = np.random.default_rng(3).normal(size=(600, 20)) * np.linspace(3, 1, 20)
     models = [quiet_fit(ritz.PCA(3, solver=solver, tol=1e-12), Y) for Y in (X, X[::-1])]
     a, b = models
-    np.testing.assert_allclose(
-        a.explained_variance_, b.explained_variance_, rtol=1e-10 if solver != "sketch" else 1
-    )
+    np.testing.assert_allclose(a.explained_variance_, b.explained_variance_, rtol=1e-10 if solver != "sketch" else 1)
     if solver != "sketch":
         np.testing.assert_allclose(a.components_, b.components_, atol=1e-8)
 
@@ -168,9 +164,7 @@ def test_powers_of_two_scale_exactly(solver, exponent):
 def ill_conditioned() -> dict[str, np.ndarray]:
     names = ("hilbert", "lauchli", "vandermonde", "graded", "collinear")
     named = {
-        f"{name}-{n}x{d}": hostile(name, n, d, seed=2)
-        for name in names
-        for n, d in ((12, 12), (40, 10), (10, 40))
+        f"{name}-{n}x{d}": hostile(name, n, d, seed=2) for name in names for n, d in ((12, 12), (40, 10), (10, 40))
     }
     kinds = ("geometric", "step", "clustered", "deficient")
     return named | {f"{kind}-1e14": matrix(kind, 60, 12, cond=1e14, seed=3) for kind in kinds}
@@ -200,9 +194,7 @@ def test_the_default_solver_keeps_small_singular_values():
 def test_equal_rows_do_not_add_up_their_rounding(n, solver):
     for draw in range(5):
         X = hostile("coherent", n, 4, seed=draw)
-        sigma = np.sqrt(
-            true_eigenvalues(X[:2], weights=[1, n - 1])[0]
-        )  # n − 1 equal rows are one of that weight
+        sigma = np.sqrt(true_eigenvalues(X[:2], weights=[1, n - 1])[0])  # n − 1 equal rows are one of that weight
         model = quiet_fit(ritz.SVD(2, solver=solver), X)
         assert np.max(np.abs(model.singular_values_ - sigma)) <= 100 * 2.0**-53 * sigma[0]
 
@@ -237,9 +229,7 @@ DEGENERATE = {
     "one column": Case("dense", "flat", 30, 1, seed=1, k=1),
     "one column, offset": Case("dense", "flat", 30, 1, seed=1, k=1, offset=1e8),
     "duplicated rows": Case("hostile", "duplicated", 60, 8, seed=1, k=5),
-    "one row and many equal ones": Case(
-        "hostile", "coherent", 2000, 4, seed=1, k=3, method="SVD", center=False
-    ),
+    "one row and many equal ones": Case("hostile", "coherent", 2000, 4, seed=1, k=3, method="SVD", center=False),
     "the same, centred": Case("hostile", "coherent", 2000, 4, seed=1, k=3),
     "one row that is not zero": Case("hostile", "lone", 2000, 3, seed=3, k=1),
     "all entries equal": Case("hostile", "equal", 20, 4, seed=1, k=2),
