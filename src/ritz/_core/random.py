@@ -39,7 +39,7 @@ def seed_of(random_state: object) -> int:
     """
     if random_state is None:
         return 0
-    if isinstance(random_state, (int, np.integer)):
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, 2**31 - 1))
@@ -48,7 +48,7 @@ def seed_of(random_state: object) -> int:
     from ritz._core.errors import ParameterError
 
     raise ParameterError(
-        "random_state must be None, an int, a numpy Generator or a RandomState",
+        "random_state must be None, an int ≥ 0, a numpy Generator or a RandomState",
         received=repr(random_state),
         hint="pass an integer such as random_state=0",
     )

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 __all__ = ["lane_count", "run_lanes", "single_threaded_blas"]
@@ -65,5 +66,7 @@ def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
     """
     if len(shares) <= 1:
         return [work(share) for share in shares]
+    # Lanes inherit the caller's context: floating-point error handling, the progress hook.
+    contexts = [copy_context() for _ in shares]
     with single_threaded_blas(), ThreadPoolExecutor(len(shares), thread_name_prefix="ritz") as pool:
-        return list(pool.map(work, shares))
+        return list(pool.map(lambda context, share: context.run(work, share), contexts, shares))

@@ -139,7 +139,7 @@ def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
         raise MemoryLimitError(
             f"the fit must stay within memory={_size(memory)}",
             received=f"at least {_size(least)} beyond the data",
-            hint=f"allow memory={least / 1e6 * 1.1:.0f}MB or more, or ask for fewer components",
+            hint=f"allow memory='{_size(least * 1.1).replace(' ', '')}' or more, or ask for fewer components",
         )
     best = min(fitting, key=lambda option: option.seconds)
     return replace(best, reasons=(*best.reasons, f"the {plan.solver} route would need {_size(plan.bytes)}"))
