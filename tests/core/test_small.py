@@ -8,6 +8,7 @@ import threading
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  (brings a BLAS of its own, counted below)
 from threadpoolctl import threadpool_info
 
 from ritz._core import memory

@@ -191,7 +191,8 @@ def _width(shape: Shape, k: int) -> int:
 def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     width, steps = _width(shape, k), c.expected_steps(tol)
     narrow = shape.entries * width > c.FLOAT32_WORK and tol >= c.FLOAT32_TOL
-    rate = c.SPMM if shape.stored is not None else (c.GEMM32 if narrow else c.GEMM64)
+    dense, sparse = (c.GEMM32, 2 * c.SPMM) if narrow else (c.GEMM64, c.SPMM)
+    rate = dense if shape.stored is None else sparse
     work = steps * 4 * shape.entries * width / rate
     basis = float(width * steps)
     extra = 4 * shape.small * basis * basis / c.GEMM64
@@ -232,7 +233,7 @@ def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
 def _sparse(shape: Shape, k: int, tol: float) -> Plan:
     if tol < c.CHEBYSHEV_TOL and k <= 50:
         return _lanczos(shape, k, tol)
-    return _chebyshev(shape, k, tol)
+    return min(_krylov(shape, k, tol), _chebyshev(shape, k, tol), key=lambda plan: plan.seconds)
 
 
 def _time(seconds: float) -> str:
