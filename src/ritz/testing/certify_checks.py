@@ -32,7 +32,7 @@ STATES = ("stream", "merge")
 WIDTH = 1000.0  # allowance of the width, in u·λ₁
 DIRECT_ERROR = 100.0  # promise of the direct routes, in u·σ₁
 STATE_ERROR = 1e-12  # promise of a state without its data, in λ₁
-EXTENDED_ENTRIES = 400_000  # beyond this many entries residuals are taken in float64
+EXTENDED_ENTRIES = 2_000_000  # beyond this many entries residuals are taken in float64
 BITS = 400
 
 
@@ -169,13 +169,11 @@ def true_residuals(subject: Subject) -> tuple[Array, float]:
         R = A.T @ (A @ V) - V * (theta / unit**2)
         return np.sqrt(np.sum(R * R, axis=0)).astype(float) * float(unit**2), 1e-17 * subject.top
     Y, W = X.astype(np.float64), V.astype(np.float64)
-    P = Y @ W
-    if case.center:
-        mean = np.asarray(Y.mean(axis=0)).ravel()
-        P = P - mean @ W
-    R = Y.T @ P - W * theta.astype(np.float64)
-    if case.center:
-        R = R - np.outer(mean, P.sum(axis=0))
+    mean = np.asarray(Y.mean(axis=0)).ravel() if case.center else np.zeros(X.shape[1])
+    if isinstance(Y, np.ndarray):  # beforehand: afterwards a far mean would cancel
+        Y, mean = Y - mean, np.zeros_like(mean)
+    P = Y @ W - mean @ W
+    R = Y.T @ P - np.outer(mean, P.sum(axis=0)) - W * theta.astype(np.float64)
     return np.sqrt(np.sum(R * R, axis=0)), 1e-13 * subject.top
 
 
