@@ -46,11 +46,11 @@ ROUND_ROOT = 2.0
 CHECKED_BASE = 100.0
 
 #: The same where the rounding of the products themselves was measured: what is left is the dense eigenproblem.
-SOLVE_BASE = 12.0
-SOLVE_ROOT = 1.0
+SOLVE_BASE = 8.0
+SOLVE_ROOT = 0.25
 
-#: The direct routes promise |σ̂ − σ| ≤ 100·u·σ₁; a Gram matrix that may miss half of that is repaired.
-TRUST = 50.0
+#: The direct routes promise |σ̂ − σ| ≤ 100·u·σ₁; a Gram matrix that may miss most of that is repaired.
+TRUST = 80.0
 
 #: Scaled-Gram passes at most; two suffice for condition 1e14, the third confirms.
 REPAIR_PASSES = 4

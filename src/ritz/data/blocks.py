@@ -25,7 +25,7 @@ S = TypeVar("S")
 
 #: Bytes of one block buffer: large enough for BLAS to run at full speed, small enough to stay in the caches.
 BLOCK_BYTES = 8 << 20
-MIN_ROWS, MAX_ROWS = 128, 2048
+MIN_ROWS, MAX_ROWS = 256, 2048
 
 #: Above this density the rows of a CSR matrix are multiplied as dense blocks.
 DENSE_DENSITY = 0.2
@@ -34,7 +34,8 @@ DENSE_DENSITY = 0.2
 def block_rows(width: int, itemsize: int = 8) -> int:
     """Rows of a block for rows of ``width`` numbers: a multiple of 128 between MIN_ROWS and MAX_ROWS."""
     rows = BLOCK_BYTES // max(1, width * itemsize)
-    return int(min(MAX_ROWS, max(MIN_ROWS, rows // 128 * 128)))
+    least = MIN_ROWS if width <= 16384 else MIN_ROWS // 2
+    return int(min(MAX_ROWS, max(least, rows // 128 * 128)))
 
 
 @dataclass(frozen=True)

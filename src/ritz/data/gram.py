@@ -29,6 +29,7 @@ __all__ = [
     "TILE_ABOVE",
     "DensePass",
     "SparsePass",
+    "along",
     "better",
     "collect",
     "column_sums",
@@ -72,7 +73,7 @@ class DensePass:
         self.buffer = np.empty((0, d), dtype)
         self.product = np.empty((d, d), dtype) if products else None
         self.errors: list[NDArray[Any]] = []
-        self.blocks = 0
+        self.blocks, self.checks = 0, CHECKED_BLOCKS if d <= 512 else 1
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
@@ -91,7 +92,7 @@ class DensePass:
                 return
             np.matmul(z.T, z, out=self.product)
             self.S += self.product
-            if self.blocks < CHECKED_BLOCKS and z.shape[0] > PIECE:
+            if self.blocks < self.checks and z.shape[0] > PIECE:
                 self.errors.append(self.product - better(z))
         self.blocks += 1
 
@@ -149,15 +150,15 @@ class SparsePass:
 
 def collect(
     lanes: list[DensePass | SparsePass],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Any, float]:
-    """Sum the lanes: m, q, S and the measured noise ‖S − exact‖₂ of the products."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Any, list[NDArray[Any]]]:
+    """Sum the lanes: m, q, S and the errors measured on some of the products."""
     m, q = sum(lane.m for lane in lanes), sum(lane.q for lane in lanes)
     S = lanes[0].S
     for lane in lanes[1:]:
         if S is not None and lane.S is not None:
             S += lane.S
     errors = [error for lane in lanes for error in lane.errors]
-    return np.asarray(m), np.asarray(q), S, extrapolate(errors, sum(lane.blocks for lane in lanes))
+    return np.asarray(m), np.asarray(q), S, errors
 
 
 def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
@@ -173,6 +174,12 @@ def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
     return NOISE_SAFETY * worst * float(np.sqrt(blocks + blocks * blocks * c))
 
 
+def along(errors: list[NDArray[Any]], blocks: int, V: NDArray[Any]) -> NDArray[np.float64]:
+    """Estimate of |vᵀEv| for the columns of V: the first-order error of an eigenvalue, far below ‖E‖₂."""
+    forms = [np.abs(np.einsum("ij,ij->j", V, E @ V)) for E in errors]
+    return NOISE_SAFETY * np.max(forms, axis=0) * np.sqrt(blocks) if forms else np.zeros(V.shape[1])
+
+
 def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     """``Σwz`` of a block, summed in short pieces."""
     ones = np.ones(min(PIECE, z.shape[0]), z.dtype)
@@ -185,10 +192,13 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None) -> NDArray[Any]:
     """``zᵀb`` (``zᵀz``) of a block with less rounding: in float64 and in short pieces."""
     z = z.astype(np.float64, copy=False)
     b = z if b is None else b.astype(np.float64, copy=False)
-    parts = [z[i : i + PIECE].T @ b[i : i + PIECE] for i in range(0, z.shape[0], PIECE)]
-    while len(parts) > 1:  # pairwise: sums of sums stay short
-        parts = [parts[i] + parts[i + 1] if i + 1 < len(parts) else parts[i] for i in range(0, len(parts), 2)]
-    return parts[0]
+    total = np.zeros((z.shape[1], b.shape[1]))
+    for first in range(0, z.shape[0], PIECE * PIECE // 4):  # sums of sums stay short
+        group = np.zeros_like(total)
+        for i in range(first, min(first + PIECE * PIECE // 4, z.shape[0]), PIECE):
+            group += z[i : i + PIECE].T @ b[i : i + PIECE]
+        total += group
+    return total
 
 
 def largest(E: NDArray[Any]) -> float:

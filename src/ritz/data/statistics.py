@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 
 from ritz._core.tolerance import safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
-from ritz.data.gram import COHERENT, SHORT_NOISE, SHORT_WORK, DensePass, SparsePass, collect, largest
+from ritz.data.gram import (
+    COHERENT,
+    SHORT_NOISE,
+    SHORT_WORK,
+    DensePass,
+    SparsePass,
+    along,
+    collect,
+    extrapolate,
+    largest,
+)
 from ritz.data.moments import Moments
 from ritz.data.validate import require_finite
 
@@ -68,6 +78,7 @@ class Statistics:
     precision: Any = np.float64
     names: Any = None
     passes: int = field(default=0, init=False)
+    _errors: tuple[list[NDArray[Any]], int] | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def _sample(self) -> Any:
@@ -155,13 +166,27 @@ class Statistics:
         """Σwz and Σwzzᵀ with the noise of the latter."""
         self.passes += 1
         states = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
-        m, _, S, noise = collect(states)
+        m, _, S, errors = collect(states)
+        blocks = sum(state.blocks for state in states)
+        noise = extrapolate(errors, blocks)
+        self._errors = None if short else (errors, blocks)
         if short:
             finite = np.all(np.isfinite(S))
             noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
         elif np.dtype(self.precision).itemsize < 8:
             noise += 4 * unit_roundoff(self.precision) * largest(S)  # rounding of x − s itself
         return m, S, noise
+
+    def noise_along(self, V: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Estimate of |vᵀEv| of the scatter's rounding for the columns of V, in units of unit²; None if unknown."""
+        if self._errors is None or len(self._errors[0]) < 2:
+            return None
+        return along(*self._errors, V)
+
+    def widen(self) -> None:
+        """Form the moment state in float64 from now on; a narrower one is forgotten."""
+        self.precision = np.float64
+        self.__dict__.pop("moments", None)
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else as well."""

@@ -70,7 +70,7 @@ class Affine:
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
-            return self._finish(self._rows(scratch, block) @ W, block, drop, W)
+            return self._finish(_times(scratch, self._rows(scratch, block), W), block, drop, W)
 
         return self.blocks.map_rows(step, out)
 
@@ -90,7 +90,7 @@ class Affine:
 
         def step(lane: _Lane, block: Block) -> None:
             rows = self._rows(lane.scratch, block)
-            part = self._weighted(self._finish(rows @ W, block, drop, W), block)
+            part = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
             product = lane.product(rows, part)
             lane.add(product, part, self._offsets(block))
             if learn is not None:
@@ -117,7 +117,7 @@ class Affine:
         p = right.shape[1]
 
         def step(lane: _Lane, block: Block) -> None:
-            B = self._finish(self._rows(lane.scratch, block) @ right, block, drop, right)
+            B = self._finish(_times(lane.scratch, self._rows(lane.scratch, block), right), block, drop, right)
             lane.total += better(B)  # a repair pass must not round in one direction
 
         return _summed(self.blocks.map_reduce(lambda: _Lane(p, p), step))
@@ -230,12 +230,21 @@ class _Lane:
             if float(rows.size) * part.shape[1] <= SHORT_PRODUCT:
                 self.blocks += 1
                 return better(rows, part)
-            product = rows.T @ part
+            product = self._adjoint(rows, part)
             if self.blocks < 1:
                 self.errors.append(product - better(rows, part))
             self.blocks += 1
             return product
-        return rows.T @ part
+        return self._adjoint(rows, part)
+
+    def _adjoint(self, rows: Any, part: Any) -> Any:
+        """``rowsᵀ part`` into a reused buffer: fresh memory for every block would cost more than the product."""
+        if not isinstance(rows, np.ndarray):
+            return rows.T @ part
+        out = self.scratch.get("adjoint")
+        if out is None or out.shape != (rows.shape[1], part.shape[1]) or out.dtype != part.dtype:
+            out = self.scratch["adjoint"] = np.empty((rows.shape[1], part.shape[1]), part.dtype)
+        return np.matmul(rows.T, part, out=out)
 
     def check(self, product: Any, B: Any) -> None:
         if self.blocks < CHECKED_BLOCKS and B.shape[0] > PIECE:
@@ -258,6 +267,17 @@ class _Lane:
             squares.data *= rows.data
             self.m += rows.T @ weights
             self.q += squares.T @ weights
+
+
+def _times(scratch: dict[str, Any], rows: Any, W: Any) -> Any:
+    """``rows W`` into a reused buffer."""
+    if not isinstance(rows, np.ndarray):
+        return rows @ W
+    shape = (rows.shape[0], W.shape[1])
+    out = scratch.get("product")
+    if out is None or out.shape != shape or out.dtype != W.dtype:
+        out = scratch["product"] = np.empty(shape, W.dtype)
+    return np.matmul(rows, W, out=out)
 
 
 def _summed(lanes: list[_Lane]) -> Array:

@@ -101,6 +101,10 @@ class Operator(ABC):
         """Measured rounding ‖computed − exact‖ of the last ``normal`` of a unit vector; None where not measured."""
         return None
 
+    def wider(self) -> Operator | None:
+        """The same operator whose Gram matrix is formed in float64; None if it already is."""
+        return None
+
     # What everybody calls.
 
     def matmat(self, V: Array) -> Array:

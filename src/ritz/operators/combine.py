@@ -29,6 +29,9 @@ class Transpose(Wrapper):
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         return None
 
+    def gram_dtype(self) -> Any:
+        return np.float64 if self.affine is None else self.affine.precision
+
     def _plain(self, V: Array, adjoint: bool) -> Array:
         return self.inner.matmat(V) if adjoint else self.inner.rmatmat(V)
 

@@ -94,12 +94,29 @@ class Framed(Operator):
         )
         return (moments.noise + added) * (largest if scale is not None else moments.unit**2)
 
+    def noise_along(self, V: Array) -> Any:
+        """Estimate of |vᵀEv|, E the rounding of the last ``gram()``; None where it is not known."""
+        state, stats = self._moments(), self._statistics()
+        if state is None or stats is None or not state[2]:
+            return None
+        c = np.full(self.shape[1], state[0].unit) if state[1] is None else state[1] * state[0].unit
+        return stats.noise_along(V * c[:, None])
+
     def measured(self) -> float | None:
         return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
 
     def gram_dtype(self) -> Any:
         """dtype of the products that form the Gram matrix."""
-        return np.float64 if self._statistics() is None else self._statistics().precision  # type: ignore[union-attr]
+        stats = self._statistics()
+        return np.float64 if stats is None else stats.precision
+
+    def wider(self) -> Operator | None:
+        if np.dtype(self.gram_dtype()).itemsize >= 8:
+            return None
+        stats = self._statistics()
+        if stats is not None:
+            stats.widen()
+        return self.at(np.float64)
 
     def _statistics(self) -> Statistics | None:
         """The statistics of the rows at the bottom."""

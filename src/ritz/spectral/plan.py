@@ -156,7 +156,7 @@ def _eigh_seconds(p: int, k: int) -> float:
 def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
-    rate = c.SYRK32 if narrow else c.SYRK64
+    rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if _side(shape) == "rows" else 1.0)
     form = (
         0.0
         if shape.symmetric

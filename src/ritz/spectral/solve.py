@@ -105,7 +105,8 @@ def _run(problem: SpectralProblem, plan: Plan) -> Found:
         return _direct_or_iterative(problem, plan, A, amplified=False)
     if plan.solver == "sketch" or A.shape[1] <= A.shape[0]:
         return _direct_or_iterative(problem, plan, A, amplified=False)
-    turned = replace(problem, operator=A.T if not isinstance(A, Transpose) else A.inner)
+    narrow = plan.solver == "moments" and plan.precision == "float32"
+    turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T)
     return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
 
 

@@ -251,7 +251,7 @@ def _basis(subject: Subject) -> Iterator[Finding]:
     V = subject.vectors
     defect = float(np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0))
     reported = float(subject.certificate.orthogonality)
-    if defect > reported + (4 + V.shape[0] ** 0.5) * subject.stored:  # the reported one is itself rounded
+    if defect > reported + (4 + V.shape[0]) * subject.stored:  # the reported one is itself rounded
         yield Finding("basis", -1, f"orthogonality defect {defect:.3g}, reported {reported:.3g}")
     if defect > WIDTH * subject.stored:
         yield Finding("basis", -1, f"orthogonality defect {defect:.3g} is large")

@@ -3,37 +3,45 @@
     G = VΛVᵀ,   |λ̂ᵢ − λᵢ| ≤ ‖E‖ ≈ u·λ₁(√b + √d)   ⇒   |σ̂ᵢ − σᵢ| ≤ ‖E‖/2σᵢ     (Weyl)
 
 That is 3–4 times faster than an SVD but loses small singular values. The trust test compares the bound with what the
-direct routes promise (100·u·σ₁); where it fails, ``repair.py`` reads the data again.
+direct routes promise (100·u·σ₁); where it fails, ``repair.py`` reads the data again. A float32 Gram matrix that lost
+too much is formed anew in float64, whose rounding is below what float32 data can show.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Floats
 from ritz._core.linalg import eigh
 from ritz._core.tolerance import TRUST, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
+from ritz.operators.framed import Framed
 from ritz.spectral.constants import SUBSET_SHARE
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import counted, pick
+from ritz.spectral.solvers.dense import Vector, counted, pick
 from ritz.spectral.solvers.repair import repair
 
 __all__ = ["moments", "suspects"]
 
 
-def suspects(values: Floats, k: int, error: float, u: float) -> bool:
+def suspects(values: Vector, k: int, error: float, u: float, along: Vector | None = None) -> bool:
     """Trust test: may any of the k singular values miss the promise of the direct routes?
 
-    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ): at most error/σ̂, at most √error, and half of error/σ̂ when error ≪ λ.
+    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ) with |λ̂ − λ| ≤ error; where the rounding E was measured along the vectors,
+    |λ̂ᵢ − λᵢ| ≈ |vᵢᵀEvᵢ| + error²/gapᵢ, which is much less.
     """
     top = float(values[0]) if len(values) else 0.0
-    if top <= 0:
+    if top <= 0 or k == 0:
         return False
-    smallest = max(float(values[k - 1]), 0.0) if k else top
-    loss = np.sqrt(smallest + error) - np.sqrt(smallest)
-    return bool(loss > TRUST * u * np.sqrt(top))
+    found = np.maximum(values[:k], 0.0)
+    loss = np.full(k, error)
+    if along is not None and len(values) > k:
+        gap = np.minimum(np.append(np.inf, -np.diff(values[:k])), -np.diff(values[: k + 1]))
+        with np.errstate(divide="ignore"):
+            second = np.where(gap > 0, error * error / np.maximum(gap, 1e-300), np.inf)
+        # Within a cluster only the sum is settled to first order: fall back to the whole error there.
+        loss = np.minimum(error, 2 * along + second + 4 * unit_roundoff(np.float64) * top)
+    return bool(np.max(np.sqrt(found + loss) - np.sqrt(found)) > TRUST * u * np.sqrt(top))
 
 
 def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None) -> Found:
@@ -50,8 +58,10 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     error = solving(d, wide) * (top + A.inflation()) + measured
     values = np.maximum(values, 0.0) if problem.kind == "svd" or A.positive else values
     k = pick(problem, values, total)
-    if problem.repeatable and problem.kind == "svd" and suspects(values, k, error, u):
-        return repair(problem, A, G, values, V, k, error, u, path)
+    along = A.noise_along(V[:, :k]) if isinstance(A, Framed) else None
+    if problem.repeatable and problem.kind == "svd" and suspects(values, k, error, u, along):
+        found = repair(problem, A, G, values, V, k, error, u, path)
+        return moments(problem, A.wider() or A) if found is None else found
     V = np.ascontiguousarray(V[:, :k])
     block = G @ V - V * values[:k]
     return Found(values, V, block, error, counted(values, k, error), True, u, path, 1, error)

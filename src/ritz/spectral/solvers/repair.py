@@ -18,9 +18,9 @@ import numpy as np
 import scipy.linalg
 
 from ritz._core.linalg import eigh, qr
-from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding
+from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.constants import REPAIR_MARGIN
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import Vector, counted, pick
@@ -55,11 +55,16 @@ def repair(
     error: float,
     u: float,
     path: str,
-) -> Found:
-    """Leading pairs of AᵀA to the accuracy of a dense SVD, by reading the data again."""
+) -> Found | None:
+    """Leading pairs of AᵀA to the accuracy of a dense SVD, by reading the data again.
+
+    None where all directions of a float32 Gram matrix would have to be read: forming it in float64 costs less.
+    """
     d = G.shape[0]
     top = float(np.sqrt(values[0]))
-    W, whole = _start(G, values, V, k, error, d)
+    values, V, W, whole = _start(G, values, V, k, error, u)
+    if whole and u > unit_roundoff(np.float64):
+        return None
     floor = NOISE_FLOOR * u * np.sqrt(d) * top
     sigma, turns = np.sqrt(values[: W.shape[1]]), 0
     while turns < REPAIR_PASSES:
@@ -98,15 +103,23 @@ def repair(
     )
 
 
-def _start(G: Vector, values: Vector, V: Vector, k: int, error: float, d: int) -> tuple[Vector, bool]:
-    """Directions to read again: a margin beyond k where the Gram matrix still separates them, all otherwise."""
-    width = k + max(REPAIR_MARGIN, k // 4)
-    clear = k < len(values) and values[k - 1] > 1e4 * error
-    if clear and width < SUBSET_SHARE * d:
-        if V.shape[1] < width:
-            values, V = eigh(G, width)
-        return np.ascontiguousarray(V[:, :width]), False
-    return (V if V.shape[1] == d else eigh(G)[1]), True
+def _start(G: Vector, values: Vector, V: Vector, k: int, error: float, u: float) -> tuple[Vector, Vector, Vector, bool]:
+    """Directions to read again: a margin beyond k where that is enough, all otherwise.
+
+    Rayleigh–Ritz on the leading ``width`` eigenvectors errs by error²/gap, the gap reaching across the margin.
+    """
+    d, width = G.shape[0], k + max(REPAIR_MARGIN, k // 4)
+    if k > 0 and width + 1 < d / 2:
+        if len(values) <= width:
+            values, V = eigh(G, width + 1)
+            values = np.maximum(values, 0.0)
+        gap = float(values[k - 1] - values[width])
+        if gap > 0 and error * error / gap <= 30 * u * np.sqrt(values[0] * values[k - 1]):
+            return values, V, np.ascontiguousarray(V[:, :width]), False
+    if V.shape[1] < d:
+        values, V = eigh(G)
+        values = np.maximum(values, 0.0)
+    return values, V, V, True
 
 
 def _orthonormal(W: Any) -> tuple[Any, Any]:
