@@ -33,6 +33,7 @@ def honest(case: Case = CASE, solver: str = "svd") -> Subject:
         residuals=np.full(s.size, 1e-15 * values[0]),
         angles=np.full(s.size, 1e-8),
         clusters=((0, min(1, s.size - 1), 1e-8),),
+        ceiling=np.inf,
         total=total,
         orthogonality=1e-15,
         unit_roundoff=U,
@@ -105,6 +106,10 @@ def lie_cluster(c, m):
     m.components_[1] += 1e-14 * m.components_[2]
 
 
+def lie_ceiling(c, m):
+    c.ceiling = c.values[-1] * 1e-3
+
+
 def lie_verify(c, m):
     c.verify = lambda X, weights: False
 
@@ -145,6 +150,7 @@ def lie_order(c, m):
         (lie_tol, "tol"),
         (lie_angle, "angle"),
         (lie_cluster, "angle"),
+        (lie_ceiling, "ceiling"),
         (lie_verify, "verify"),
         (lie_direct, "direct"),
         (lie_total, "total"),

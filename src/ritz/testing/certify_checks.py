@@ -3,6 +3,7 @@
     enclosure    labelled: lowerᵢ ≤ λᵢ ≤ upperᵢ; unlabelled: some λⱼ lies between
     width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁ (+ 2e-12·λ₁ for a state without its rows)
     residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
+    ceiling      no eigenvalue beyond the k returned ones exceeds the stated bound
     angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine, for single vectors and for clusters
     direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
     state        |λ̂ᵢ − λᵢ| ≤ 1e-12·λ₁ for ``partial_fit`` and ``merge``;     share    as asked, and no more
@@ -91,8 +92,8 @@ def examine(subject: Subject) -> list[Finding]:
     arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
     if not all(np.all(np.isfinite(a)) for a in arrays):
         return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
-    checks = (_order, _width, _residual, _angle, _direct, _state, _share, _total, _basis, _names, _verify)
-    findings = [finding for check in checks for finding in check(subject)]
+    checks = (_order, _width, _residual, _ceiling, _angle, _direct, _state, _share, _total, _basis, _names)
+    findings = [finding for check in (*checks, _verify) for finding in check(subject)]
     return findings if guesses(subject) else [*misses(subject), *findings]
 
 
@@ -175,6 +176,15 @@ def true_residuals(subject: Subject) -> tuple[Array, float]:
     P = Y @ W - mean @ W
     R = Y.T @ P - np.outer(mean, P.sum(axis=0)) - W * theta.astype(np.float64)
     return np.sqrt(np.sum(R * R, axis=0)), 1e-13 * subject.top
+
+
+def _ceiling(subject: Subject) -> Iterator[Finding]:
+    """Completeness: λ_{k+1} does not exceed the stated bound on everything that was not returned."""
+    c, balls, k = subject.certificate, subject.truth.eigenvalues, len(subject.certificate.values)
+    with precision(BITS):
+        if k < len(balls) and np.isfinite(c.ceiling) and balls[k] > float(c.ceiling):
+            words = f"λ={float(balls[k].mid())!r} was not returned and exceeds the ceiling {float(c.ceiling)!r}"
+            yield Finding("ceiling", k, words)
 
 
 def _angle(subject: Subject) -> Iterator[Finding]:
