@@ -174,10 +174,9 @@ def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
     return NOISE_SAFETY * worst * float(np.sqrt(blocks + blocks * blocks * c))
 
 
-def along(errors: list[NDArray[Any]], blocks: int, V: NDArray[Any]) -> NDArray[np.float64]:
-    """Estimate of |vᵀEv| for the columns of V: the first-order error of an eigenvalue, far below ‖E‖₂."""
-    forms = [np.abs(np.einsum("ij,ij->j", V, E @ V)) for E in errors]
-    return NOISE_SAFETY * np.max(forms, axis=0) * np.sqrt(blocks) if forms else np.zeros(V.shape[1])
+def along(errors: list[NDArray[Any]], blocks: int, V: NDArray[Any]) -> float:
+    """Estimate of ‖VᵀEV‖₂: what rounding does to eigenvalues within span V, far below ‖E‖₂ when k ≪ d."""
+    return extrapolate([V.T @ (E @ V) for E in errors], blocks)
 
 
 def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:

@@ -177,8 +177,8 @@ class Statistics:
             noise += 4 * unit_roundoff(self.precision) * largest(S)  # rounding of x − s itself
         return m, S, noise
 
-    def noise_along(self, V: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Estimate of |vᵀEv| of the scatter's rounding for the columns of V, in units of unit²; None if unknown."""
+    def noise_along(self, V: NDArray[np.float64]) -> float | None:
+        """Estimate of ‖VᵀEV‖₂, E the scatter's rounding, in units of unit²; None if unknown."""
         if self._errors is None or len(self._errors[0]) < 2:
             return None
         return along(*self._errors, V)

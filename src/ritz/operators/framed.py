@@ -95,7 +95,7 @@ class Framed(Operator):
         return (moments.noise + added) * (largest if scale is not None else moments.unit**2)
 
     def noise_along(self, V: Array) -> Any:
-        """Estimate of |vᵀEv|, E the rounding of the last ``gram()``; None where it is not known."""
+        """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
         state, stats = self._moments(), self._statistics()
         if state is None or stats is None or not state[2]:
             return None

@@ -17,6 +17,7 @@ __all__ = [
     "DIRECT_SHARE",
     "EIGH_ALL",
     "EIGH_SUBSET",
+    "FINISH_SPARE",
     "FLOAT32_FLOOR",
     "FLOAT32_TOL",
     "FLOAT32_WORK",
@@ -24,6 +25,7 @@ __all__ = [
     "GEMM64",
     "GEMV",
     "KRYLOV_BASIS_BYTES",
+    "KRYLOV_WIDE",
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
@@ -76,6 +78,9 @@ REPAIR_MARGIN = 8
 #: Products in float32 stop improving residuals near 3e-7·θ₁; the float32 phase ends above that.
 FLOAT32_FLOOR = 1e-6
 
+#: Ritz vectors beyond k that the float64 finish takes along, so that the k-th is separated from what follows.
+FINISH_SPARE = 4
+
 #: Below this many multiplications a pass takes milliseconds and float32 gains nothing.
 FLOAT32_WORK = 2e8
 
@@ -91,6 +96,9 @@ CHEBYSHEV_RANGE = 1e8
 #: Restarts of the Lanczos basis, and power steps for one component, before giving up.
 MAX_RESTARTS = 200
 MAX_POWER_STEPS = 1000
+
+#: A table up to this much wider than tall is iterated on its columns: 2,000×50,000 takes 5 passes there, 8 on its rows.
+KRYLOV_WIDE = 30
 
 #: Products with M after which an iterative solver gives up and says so.
 MAX_STEPS = 500

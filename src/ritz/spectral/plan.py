@@ -196,10 +196,12 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     work = steps * 4 * shape.entries * width / rate
     basis = float(width * steps)
     extra = 4 * shape.small * basis * basis / c.GEMM64
-    held = 16.0 * shape.small * basis + 8.0 * (shape.n + shape.d) * width
+    held = 16.0 * shape.small * basis + 8.0 * shape.d * width * 6
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
-    return Plan("krylov", _side(shape), path, steps + narrow, work + extra, held, (reason,))
+    # On the columns the first pass finds the means and the vectors need no turning, at the price of longer ones.
+    near = shape.d <= c.KRYLOV_WIDE * shape.n and 16.0 * shape.d * basis <= c.KRYLOV_BASIS_BYTES
+    return Plan("krylov", "columns" if near else _side(shape), path, steps + narrow, work + extra, held, (reason,))
 
 
 def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:

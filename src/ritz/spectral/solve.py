@@ -103,7 +103,7 @@ def _run(problem: SpectralProblem, plan: Plan) -> Found:
     A = problem.operator
     if problem.kind == "eigh":
         return _direct_or_iterative(problem, plan, A, amplified=False)
-    if plan.solver == "sketch" or A.shape[1] <= A.shape[0]:
+    if plan.side == "columns":
         return _direct_or_iterative(problem, plan, A, amplified=False)
     narrow = plan.solver == "moments" and plan.precision == "float32"
     turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T)

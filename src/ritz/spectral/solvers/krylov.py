@@ -20,7 +20,7 @@ from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.completeness import by_start, by_trace, strongest
-from ritz.spectral.constants import FLOAT32_FLOOR, KRYLOV_BASIS_BYTES, MAX_STEPS, oversampling
+from ritz.spectral.constants import FINISH_SPARE, FLOAT32_FLOOR, KRYLOV_BASIS_BYTES, MAX_STEPS, oversampling
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.subspace import Subspace
@@ -54,7 +54,7 @@ def krylov(
                 M.at(np.float32), space, Q, problem, max(problem.tol, FLOAT32_FLOOR), amplified, advance
             )
             status = _started(space, k, p, Q.shape[1], chain)
-            Q = orth(space.vectors(min(space.m, width)))
+            Q = orth(space.vectors(min(space.m, k + FINISH_SPARE)))
             space = Subspace(p, capacity, xp)
         more, longer, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance)
     if not narrow:

@@ -24,24 +24,22 @@ from ritz.spectral.solvers.repair import repair
 __all__ = ["moments", "suspects"]
 
 
-def suspects(values: Vector, k: int, error: float, u: float, along: Vector | None = None) -> bool:
+def suspects(values: Vector, k: int, error: float, u: float) -> bool:
     """Trust test: may any of the k singular values miss the promise of the direct routes?
 
-    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ) with |λ̂ − λ| ≤ error; where the rounding E was measured along the vectors,
-    |λ̂ᵢ − λᵢ| ≈ |vᵢᵀEvᵢ| + error²/gapᵢ, which is much less.
+    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ) with |λ̂ − λ| ≤ error.
     """
     top = float(values[0]) if len(values) else 0.0
     if top <= 0 or k == 0:
         return False
-    found = np.maximum(values[:k], 0.0)
-    loss = np.full(k, error)
-    if along is not None and len(values) > k:
-        gap = np.minimum(np.append(np.inf, -np.diff(values[:k])), -np.diff(values[: k + 1]))
-        with np.errstate(divide="ignore"):
-            second = np.where(gap > 0, error * error / np.maximum(gap, 1e-300), np.inf)
-        # Within a cluster only the sum is settled to first order: fall back to the whole error there.
-        loss = np.minimum(error, 2 * along + second + 4 * unit_roundoff(np.float64) * top)
-    return bool(np.max(np.sqrt(found + loss) - np.sqrt(found)) > TRUST * u * np.sqrt(top))
+    smallest = max(float(values[k - 1]), 0.0)
+    return bool(np.sqrt(smallest + error) - np.sqrt(smallest) > TRUST * u * np.sqrt(top))
+
+
+def _likely(A: Operator, V: Vector, top: float, error: float) -> float:
+    """The error that eigenvalues are likely to have: rounding measured along the vectors, not its worst case."""
+    along = A.noise_along(V) if isinstance(A, Framed) else None
+    return error if along is None else min(error, along + 4 * unit_roundoff(np.float64) * top)
 
 
 def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None) -> Found:
@@ -58,8 +56,7 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     error = solving(d, wide) * (top + A.inflation()) + measured
     values = np.maximum(values, 0.0) if problem.kind == "svd" or A.positive else values
     k = pick(problem, values, total)
-    along = A.noise_along(V[:, :k]) if isinstance(A, Framed) else None
-    if problem.repeatable and problem.kind == "svd" and suspects(values, k, error, u, along):
+    if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
         found = repair(problem, A, G, values, V, k, error, u, path)
         return moments(problem, A.wider() or A) if found is None else found
     V = np.ascontiguousarray(V[:, :k])
