@@ -232,6 +232,7 @@ DEGENERATE = {
     "one row and many equal ones": Case("hostile", "coherent", 2000, 4, seed=1, k=3, method="SVD", center=False),
     "the same, centred": Case("hostile", "coherent", 2000, 4, seed=1, k=3),
     "one row that is not zero": Case("hostile", "lone", 2000, 3, seed=3, k=1),
+    "many equal small values": Case("hostile", "lauchli", 40, 30, seed=1, k=3),
     "all entries equal": Case("hostile", "equal", 20, 4, seed=1, k=2),
     "zero": Case("hostile", "zero", 20, 4, seed=1, k=2, method="SVD", center=False),
     "two rows": Case("dense", "slow", 2, 5, seed=1, k=1),
