@@ -45,12 +45,12 @@ def test_no_claim_is_refuted_on_larger_data(case):
 
 @pytest.mark.parametrize("solver", ["krylov", "chebyshev", "lanczos", "sketch"])
 def test_completeness_holds_from_every_start(solver):
-    known = known_sparse("deficient", 300, 60, cond=1e3, seed=600384)
-    following = known_truth(known).values[8]
-    for start in range(60):
+    known = known_sparse("deficient", 200, 60, cond=24206.4, seed=257868, rounds=1)
+    following = known_truth(known).values[6]
+    for start in range(40):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            certificate = ritz.SVD(8, solver=solver, tol=1e-3, random_state=start).fit(known.X).certificate_
+            certificate = ritz.SVD(6, solver=solver, tol=9.6e-4, random_state=start).fit(known.X).certificate_
         assert following <= certificate.ceiling, f"random_state={start}"
 
 
