@@ -96,22 +96,25 @@ def trace(S: Array) -> float:
     return float(namespace(S).linalg.trace(S))
 
 
-def orth(W: Array, against: Array | None = None) -> Array:
+def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> Array:
     """Orthonormal basis of the columns of ``W``, orthogonal to ``against``; directions of pure rounding are dropped.
 
-    Block Gram–Schmidt against the basis ("twice is enough", [Parlett98]), then W ← W E Ω^-½ from the small Gram matrix
-    WᵀW = EΩEᵀ, repeated: only products and l×l eigenproblems, which keep their speed where Householder QR of a tall
-    block does not. A direction shorter than DEFLATE of its block is already contained in the basis.
+    Block Gram–Schmidt against the basis ("twice is enough", [Parlett98]; once where W is already ``projected``), then
+    W ← W E Ω^-½ from the small Gram matrix WᵀW = EΩEᵀ, repeated: only products and l×l eigenproblems, which keep their
+    speed where Householder QR of a tall block does not. A direction shorter than DEFLATE of its block is already
+    contained in the basis.
     """
     xp = namespace(W)
     before = norms(W)
     W = _columns(W, [j for j in range(W.shape[1]) if float(before[j]) > 0])
+    bound = against is not None and against.shape[1] > 0
+    weak = True  # whether short directions were stretched, and with them what rounding left along the basis
     for turn in range(4):
         if W.shape[1] == 0:
             return W
         length = norms(W)
         W = W / xp.where(length > 0, length, xp.ones_like(length))
-        if against is not None and against.shape[1]:
+        if bound and weak:
             W = W - against @ inner(against, W)
             if turn == 0:
                 after = norms(W)
@@ -119,11 +122,18 @@ def orth(W: Array, against: Array | None = None) -> Array:
                 if W.shape[1] == 0:
                     return W
                 W = W / norms(W)
-                W = W - against @ inner(against, W)
+                if not projected or float(xp.min(after)) < 0.5:
+                    W = W - against @ inner(against, W)
         omega, E = eigh(symmetric(inner(W, W)))
-        strong = [j for j in range(omega.shape[0]) if float(omega[j]) > DEFLATE * float(omega[0])]
-        W = (W @ _columns(E, strong)) / xp.sqrt(omega[: len(strong)])
-        if turn and len(strong) == omega.shape[0] and abs(float(omega[-1]) - 1) + abs(float(omega[0]) - 1) < 1e-11:
+        if float(omega[-1]) < 1e-8 * float(omega[0]):
+            # Squares cannot tell nearly parallel columns apart; QR can, and keeps the leading ones exactly.
+            Q, R = qr(W)
+            W = _columns(Q, [j for j in range(R.shape[1]) if abs(float(R[j, j])) > DEFLATE**0.5])
+            weak = True
+            continue
+        W = (W @ E) / xp.sqrt(omega)
+        weak = float(omega[-1]) < 1e-4
+        if turn and abs(float(omega[-1]) - 1) + abs(float(omega[0]) - 1) < 1e-11:
             break
     return W
 

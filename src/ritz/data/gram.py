@@ -5,7 +5,7 @@
 
 Rounding is measured, not assumed: a product of b rows errs by about √b·u, by b·u where the same numbers return in
 every row (indicators, repeated rows). The first blocks of a lane are formed a second time, more accurately (float32 in
-float64, float64 in pieces of 128 rows); the differences Eᵢ and their correlation c, extrapolated over all N blocks,
+float64, float64 in pieces of 256 rows); the differences Eᵢ and their correlation c, extrapolated over all N blocks,
 
     ‖ΣE‖ ≲ e·√(N + N²·c),    e = max ‖Eᵢ‖₂,    are the noise that the certificate carries.
 """
@@ -22,6 +22,7 @@ from ritz.data.blocks import Block
 
 __all__ = [
     "CHECKED_BLOCKS",
+    "CHECK_PIECE",
     "COHERENT",
     "PIECE",
     "SHORT_NOISE",
@@ -37,9 +38,10 @@ __all__ = [
     "largest",
 ]
 
-#: Blocks a lane on which products are checked, rows of a piece, and the safety factor on what they show.
+#: Blocks a lane on which products are checked, rows of a short piece and of a checking one, and the safety factor.
 CHECKED_BLOCKS = 2
 PIECE = 64
+CHECK_PIECE = 256
 NOISE_SAFETY = 3.0
 #: Multiplications below which sums are always formed in short pieces: it costs less than it is worth measuring.
 SHORT_WORK = 1e8
@@ -93,7 +95,7 @@ class DensePass:
             np.matmul(z.T, z, out=self.product)
             self.S += self.product
             if self.blocks < self.checks and z.shape[0] > PIECE:
-                self.errors.append(self.product - better(z))
+                self.errors.append(self.product - better(z, None, CHECK_PIECE))
         self.blocks += 1
 
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -181,21 +183,28 @@ def along(errors: list[NDArray[Any]], blocks: int, V: NDArray[Any]) -> float:
 
 def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     """``Σwz`` of a block, summed in short pieces."""
-    ones = np.ones(min(PIECE, z.shape[0]), z.dtype)
-    starts = range(0, z.shape[0], PIECE)
-    parts = [(ones[: len(z[i : i + PIECE])] if w is None else w[i : i + PIECE]) @ z[i : i + PIECE] for i in starts]
-    return np.asarray(np.sum(parts, axis=0, dtype=np.float64))
+    whole = z.shape[0] // PIECE * PIECE
+    ones = np.ones(z.shape[0], z.dtype) if w is None else w
+    total = (ones[whole:] @ z[whole:]).astype(np.float64)
+    if whole:
+        pieces = np.matmul(ones[:whole].reshape(-1, 1, PIECE), z[:whole].reshape(-1, PIECE, z.shape[1]))
+        total += pieces.sum(axis=(0, 1), dtype=np.float64)
+    return total
 
 
-def better(z: NDArray[Any], b: NDArray[Any] | None = None) -> NDArray[Any]:
-    """``zᵀb`` (``zᵀz``) of a block with less rounding: in float64 and in short pieces."""
-    z = z.astype(np.float64, copy=False)
-    b = z if b is None else b.astype(np.float64, copy=False)
-    total = np.zeros((z.shape[1], b.shape[1]))
-    for first in range(0, z.shape[0], PIECE * PIECE // 4):  # sums of sums stay short
+def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -> NDArray[Any]:
+    """``zᵀb`` (``zᵀz``) of a block with less rounding: in float64 and in short pieces, summed level by level."""
+    if z.dtype.itemsize < 8:
+        piece = z.shape[0]  # float64 sums of float32 numbers are exact enough at any length
+        z = z.astype(np.float64)
+        b = None if b is None else b.astype(np.float64)
+    right = z if b is None else b
+    total = np.zeros((z.shape[1], right.shape[1]))
+    for first in range(0, z.shape[0], 16 * piece):
         group = np.zeros_like(total)
-        for i in range(first, min(first + PIECE * PIECE // 4, z.shape[0]), PIECE):
-            group += z[i : i + PIECE].T @ b[i : i + PIECE]
+        for i in range(first, min(first + 16 * piece, z.shape[0]), piece):
+            left = z[i : i + piece]
+            group += left.T @ (left if b is None else right[i : i + piece])
         total += group
     return total
 

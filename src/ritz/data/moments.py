@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import MergeError
+from ritz.data.gram import largest
 
-__all__ = ["Moments"]
+__all__ = ["Moments", "scaled_noise"]
 
 Vector = NDArray[np.float64]
 
@@ -162,3 +163,14 @@ class Moments:
             float(header["noise"]),
             float(header["roundoff"]),
         )
+
+
+def scaled_noise(state: Moments, c: Any) -> float:
+    """Noise of ``D S D`` with D = diag(c), or c·c·S for a number c.
+
+    Rounding is relative to the two columns of an entry, so it scales with them: the share of λ₁ stays.
+    """
+    if np.ndim(c) == 0:
+        return float(state.noise * c * c)
+    top = largest(state.scatter)
+    return state.noise / top * largest(state.scatter * c[:, None] * c) if top > 0 else 0.0

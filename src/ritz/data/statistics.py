@@ -169,8 +169,8 @@ class Statistics:
         m, _, S, errors = collect(states)
         blocks = sum(state.blocks for state in states)
         noise = extrapolate(errors, blocks)
-        self._errors = None if short else (errors, blocks)
-        if short:
+        self._errors = None if short or not errors else (errors, blocks)
+        if short or self.blocks.sparse:
             finite = np.all(np.isfinite(S))
             noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
         elif np.dtype(self.precision).itemsize < 8:

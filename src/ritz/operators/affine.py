@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
-from ritz.data.gram import CHECKED_BLOCKS, PIECE, TILE_ABOVE, better, column_sums, extrapolate
+from ritz.data.gram import CHECK_PIECE, CHECKED_BLOCKS, PIECE, TILE_ABOVE, better, column_sums, extrapolate
 from ritz.data.statistics import Statistics
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -218,7 +218,8 @@ class _Lane:
     """Sums of one lane: Σ zᵀb, Σ b, and, while learning, Σwz and Σwz²."""
 
     def __init__(self, rows: int, width: int) -> None:
-        self.total, self.sums, self.tail = np.zeros((rows, width)), np.zeros(width), np.zeros(width)
+        # Held as (width, rows): BLAS forms partᵀ rows faster than rowsᵀ part, and sums run along memory.
+        self.total, self.sums, self.tail = np.zeros((width, rows)).T, np.zeros(width), np.zeros(width)
         self.m, self.q = np.zeros(rows), np.zeros(rows)
         self.scratch: dict[str, Any] = {}
         self.errors: list[NDArray[Any]] = []
@@ -232,7 +233,7 @@ class _Lane:
                 return better(rows, part)
             product = self._adjoint(rows, part)
             if self.blocks < 1:
-                self.errors.append(product - better(rows, part))
+                self.errors.append(product - better(rows, part, CHECK_PIECE))
             self.blocks += 1
             return product
         return self._adjoint(rows, part)
@@ -242,13 +243,13 @@ class _Lane:
         if not isinstance(rows, np.ndarray):
             return rows.T @ part
         out = self.scratch.get("adjoint")
-        if out is None or out.shape != (rows.shape[1], part.shape[1]) or out.dtype != part.dtype:
-            out = self.scratch["adjoint"] = np.empty((rows.shape[1], part.shape[1]), part.dtype)
-        return np.matmul(rows.T, part, out=out)
+        if out is None or out.shape != (part.shape[1], rows.shape[1]) or out.dtype != part.dtype:
+            out = self.scratch["adjoint"] = np.empty((part.shape[1], rows.shape[1]), part.dtype)
+        return np.matmul(part.T, rows, out=out).T
 
     def check(self, product: Any, B: Any) -> None:
         if self.blocks < CHECKED_BLOCKS and B.shape[0] > PIECE:
-            self.errors.append(product - better(B))
+            self.errors.append(product - better(B, None, CHECK_PIECE))
         self.blocks += 1
 
     def add(self, product: Any, part: Any, offsets: Any) -> None:

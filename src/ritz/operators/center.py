@@ -85,7 +85,8 @@ class Centered(Wrapper):
     def _normal(self, V: Array) -> Array:
         stats = self._learner()
         inner = self._inner_frame()
-        if stats is None or inner is None or inner.row_scale is not None or stats.weights is not None:
+        narrow = inner is not None and np.dtype(inner.precision).itemsize < 8  # sums of squares need float64
+        if stats is None or inner is None or narrow or inner.row_scale is not None or stats.weights is not None:
             return super()._normal(V)
         # The means are not known yet: one pass about the shift learns them and is corrected by mmᵀ/w afterwards.
         self.tally.passes += 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from ritz._core.arrays import Array
 from ritz.data.gram import SHORT_NOISE
-from ritz.data.moments import Moments
+from ritz.data.moments import Moments, scaled_noise
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Cost, Operator
@@ -85,14 +85,10 @@ class Framed(Operator):
         state = self._moments()
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
-        moments, scale, _ = state
-        largest = 1.0 if scale is None else float(np.max(scale * moments.unit)) ** 2
-        added = (
-            0.0
-            if state[2]
-            else SHORT_NOISE * 2.0**-53 * moments.weight * float(np.sum(np.square(moments.mean / moments.unit)))
-        )
-        return (moments.noise + added) * (largest if scale is not None else moments.unit**2)
+        moments, scale, centered = state
+        added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit)
+        c = moments.unit if scale is None else scale * moments.unit
+        return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
 
     def noise_along(self, V: Array) -> Any:
         """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
@@ -179,6 +175,10 @@ class Wrapper(Framed):
 
     def passes(self) -> int:
         return self.inner.passes()
+
+
+def _square(v: np.ndarray) -> float:
+    return float(v @ v)
 
 
 def _gram_of(moments: Moments, scale: Any, centered: bool) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
-from ritz.data.moments import Moments
+from ritz.data.moments import Moments, scaled_noise
 from ritz.operators.base import Cost, Operator
 
 __all__ = ["Gram", "MomentGram"]
@@ -76,8 +76,8 @@ class MomentGram(Operator):
         return self.matrix @ U
 
     def noise(self) -> float:
-        """Bound on ‖matrix − exact‖₂ beyond float64's rounding."""
-        return self.state.noise * float(np.max(self.factor, initial=0.0)) ** 2
+        """Bound on ‖matrix − exact‖₂ from the rounding of the state."""
+        return scaled_noise(self.state, self.factor)
 
     def symbol(self) -> str:
         return "S"

@@ -105,11 +105,12 @@ MAX_STEPS = 500
 
 
 def oversampling(k: int) -> int:
-    """Columns beyond k in a block: s = max(10, k/4).
+    """Columns beyond k in a block: at least max(10, k/4), filled up so that the block is a multiple of 16 wide.
 
-    σᵢ = i^-½, 10,000×4,000, k = 50: s = 10 needs 10 products for 1e-6, 14 needs 9, 25 needs 8 at 17 % more work each.
+    A product with 64 columns runs at 95 Gflop/s a core, with 62 at 75 (float32, blocks of 128 rows).
     """
-    return max(10, k // 4)
+    least = max(10, k // 4)
+    return least + -(k + least) % 16
 
 
 def sketch_width(k: int) -> int:

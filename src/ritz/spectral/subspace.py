@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
-from ritz._core.linalg import eigh, norms, symmetric
+from ritz._core.linalg import eigh, inner, norms, symmetric
 
 __all__ = ["Subspace"]
 
@@ -28,6 +28,8 @@ class Subspace:
         self._H = xp.zeros((capacity, capacity), dtype=xp.float64)
         self.theta: Array = xp.empty((0,), dtype=xp.float64)
         self.Y: Array = xp.empty((0, 0), dtype=xp.float64)
+        self._last: Array = None
+        self._corner: Array = None
 
     @property
     def V(self) -> Array:
@@ -50,9 +52,23 @@ class Subspace:
         self._V[a:b, :], self._MV[a:b, :] = turn(Q), turn(MQ)
         self.m = b
         corner = self._V[:b, :] @ MQ  # VᵀMQ
+        self._last, self._corner = MQ, corner
         self._H[:b, a:b] = corner
         self._H[a:b, :b] = turn(corner)
         self.theta, self.Y = eigh(symmetric(self._H[:b, :b]))
+
+    def remainder(self) -> Array:
+        """``(I − VVᵀ)MQ`` of the block added last: the directions in which a Krylov space goes on, (p, l)."""
+        return self._last - self.V @ self._corner
+
+    def chain_residuals(self, rest: Array, k: int) -> Array:
+        """Residual norms of the k leading pairs while the space is one unbroken chain: ‖rest·y‖, y the last rows of Y.
+
+        Every earlier block is mapped into the space itself, so only the last one leaves it. No long product is needed.
+        """
+        width = rest.shape[1]
+        y = self.Y[self.m - width : self.m, :k]
+        return self.xp.sqrt(self.xp.maximum(self.xp.sum(y * (inner(rest, rest) @ y), axis=0), self.xp.zeros(k)))
 
     def vectors(self, k: int) -> Array:
         """The k leading Ritz vectors, (p, k)."""

@@ -74,34 +74,36 @@ def _climb(
     """Extend the space until k residuals are small; steps taken, longest unbroken chain, whether converged."""
     k, chain, longest, width = problem.k, 0, 0, Q.shape[1]
     floor = rounding(M.shape[0], unit_roundoff(M.dtype))
-    best, stalled = np.inf, 0
+    best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
         MQ = M.matmat(Q)
         space.extend(Q, MQ)
         advance(1)  # type: ignore[operator]
         chain += 1
         longest = max(longest, chain)
-        block = space.residual_block(min(k, space.m))
-        worst = worst_residual(to_numpy(norms(block)), to_numpy(space.theta), amplified)
+        rest, wanted = space.remainder(), min(k, space.m)
+        worst = np.inf
+        if pure:
+            worst = worst_residual(to_numpy(space.chain_residuals(rest, wanted)), to_numpy(space.theta), amplified)
+        if not pure or worst <= 2 * max(tol, floor) or space.m >= space.p:
+            worst = worst_residual(to_numpy(space.residuals(wanted)), to_numpy(space.theta), amplified)
         if worst <= tol or space.m >= space.p:
             return step, longest, worst <= max(tol, floor) or space.m >= space.p
         stalled = stalled + 1 if worst > 0.7 * best else 0
         best = min(best, worst)
         if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
             return step, longest, tol <= floor
+        Q = orth(rest, against=space.V, projected=True)
         if space.room() < width and space.capacity < space.p:
-            following = orth(MQ, against=space.V)
             space.restart(min(space.m, space.capacity - 2 * width))
-            chain = 0
-            Q = orth(following, against=space.V)
-        else:
-            Q = orth(MQ, against=space.V)
+            chain, pure = 0, False
         Q = Q[:, : min(space.room(), Q.shape[1])]
         if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
             Q = orth(
                 M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room()))),
                 against=space.V,
             )
+            pure = False
             if Q.shape[1] == 0 or not np.isfinite(worst):
                 return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
