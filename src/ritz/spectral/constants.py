@@ -29,6 +29,8 @@ __all__ = [
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
+    "PRODUCT32",
+    "PRODUCT64",
     "REPAIR_MARGIN",
     "SMALL_SIDE",
     "SPARSE_GRAM",
@@ -46,6 +48,7 @@ __all__ = [
 SYRK64, SYRK32 = 90e9, 180e9  # q·p² of a symmetric product in blocks of 2,048 rows, d = 784: 92e9 and 188e9
 TURNED = 0.6  # of that on column blocks of a wide table, 2,000×50,000: 113e9 in float32
 GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
+PRODUCT64, PRODUCT32 = 50e9, 100e9  # flops of ZᵀZV in row blocks, 20,000×5,000, 64 columns: 0.50 and 0.26 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
@@ -97,8 +100,9 @@ CHEBYSHEV_RANGE = 1e8
 MAX_RESTARTS = 200
 MAX_POWER_STEPS = 1000
 
-#: A table up to this much wider than tall is iterated on its columns: 2,000×50,000 takes 5 passes there, 8 on its rows.
-KRYLOV_WIDE = 30
+#: A table up to this much wider than tall is iterated on its columns; 2,000×50,000 takes 6 passes in 3.8 s there,
+#: 8 in 3.2 s on its rows.
+KRYLOV_WIDE = 4
 
 #: Products with M after which an iterative solver gives up and says so.
 MAX_STEPS = 500

@@ -1,7 +1,7 @@
 """The planner: which solver, why, and what it will cost.
 
     T_gram   = q·p²/r_syrk + eigh(p)                 p = min(n, d), q = max(n, d)
-    T_krylov = E·4·n·d·l/r_gemm + 2·p·(E·l)²/r_gemm  E products until tol, l = k + s
+    T_krylov = E·4·n·d·l/r_prod + 4·p·(E·l)²/r_gemm  E products until tol, l = k + s
     T_sparse = E·4·nnz·l/r_spmm + orthonormalising
 
 The choice depends on shape, dtype, stored entries, tol and memory alone, with committed rates, so the same call takes
@@ -120,7 +120,12 @@ def _prefer(shape: Shape, k: int, options: list[Plan], growing: bool) -> Plan:
     direct, iterative = options
     p = shape.small
     if k > c.DIRECT_SHARE * p:
-        return replace(direct, reasons=(f"{k} of {p} components are wanted: iterating would not pay", *direct.reasons))
+        reason = (
+            f"{k} of {p} components are wanted: iterating would not pay"
+            if not growing
+            else f"the smaller side is {p:,}"
+        )
+        return replace(direct, reasons=(reason, *direct.reasons))
     if p <= c.SMALL_SIDE or (growing and p <= 2000):
         return replace(direct, reasons=(f"the smaller side is only {p:,}", *direct.reasons))
     if direct.seconds <= c.DIRECT_PREFERENCE * iterative.seconds:
@@ -191,17 +196,18 @@ def _width(shape: Shape, k: int) -> int:
 def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     width, steps = _width(shape, k), c.expected_steps(tol)
     narrow = shape.entries * width > c.FLOAT32_WORK and tol >= c.FLOAT32_TOL
-    dense, sparse = (c.GEMM32, 2 * c.SPMM) if narrow else (c.GEMM64, c.SPMM)
-    rate = dense if shape.stored is None else sparse
-    work = steps * 4 * shape.entries * width / rate
+    dense, sparse = (c.PRODUCT32, 2 * c.SPMM) if narrow else (c.PRODUCT64, c.SPMM)
     basis = float(width * steps)
+    # On the columns the first pass finds the means and the vectors need no turning, at the price of longer ones.
+    near = shape.d <= c.KRYLOV_WIDE * shape.n and 16.0 * shape.d * basis <= c.KRYLOV_BASIS_BYTES
+    side = "columns" if near else _side(shape)
+    passes = steps + narrow + (2 if side == "rows" else 0)
+    work = passes * 4 * shape.entries * width / (dense if shape.stored is None else sparse)
     extra = 4 * shape.small * basis * basis / c.GEMM64
     held = 16.0 * shape.small * basis + 8.0 * shape.d * width * 6
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
-    # On the columns the first pass finds the means and the vectors need no turning, at the price of longer ones.
-    near = shape.d <= c.KRYLOV_WIDE * shape.n and 16.0 * shape.d * basis <= c.KRYLOV_BASIS_BYTES
-    return Plan("krylov", "columns" if near else _side(shape), path, steps + narrow, work + extra, held, (reason,))
+    return Plan("krylov", side, path, passes, work + extra, held, (reason,))
 
 
 def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:
@@ -239,7 +245,9 @@ def _sparse(shape: Shape, k: int, tol: float) -> Plan:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:.2g} ms" if seconds < 1 else f"{seconds:.2g} s"
+    if seconds < 1:
+        return f"{max(seconds * 1e3, 0.1):.1f} ms" if seconds < 0.01 else f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.1f} s"
 
 
 def _size(size: float) -> str:
