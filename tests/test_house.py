@@ -233,9 +233,7 @@ def test_ritz_help_is_light():
         best = min(best, time.perf_counter() - start)
     assert "fit" in done.stdout
     # The same call from within, where the loaded modules can be seen.
-    call = (
-        "sys.argv = ['ritz', '--help']\nfrom ritz.cli.main import main\ntry: main()\nexcept SystemExit: pass"
-    )
+    call = "sys.argv = ['ritz', '--help']\nfrom ritz.cli.main import main\ntry: main()\nexcept SystemExit: pass"
     _, loaded = fresh(call)
     assert not offenders(loaded), f"ritz --help loads {offenders(loaded)[:5]} among {len(loaded)} modules"
     assert best < 0.4, f"ritz --help takes {best:.2f} s and loads {len(loaded)} modules: {loaded}"

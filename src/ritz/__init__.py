@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ritz._core.errors import MergeError as MergeError
     from ritz._core.errors import NonFiniteError as NonFiniteError
     from ritz._core.errors import ParameterError as ParameterError
-    from ritz._core.errors import PerformanceWarning as PerformanceWarning
     from ritz._core.errors import RitzError as RitzError
     from ritz._core.errors import RitzWarning as RitzWarning
     from ritz.data.read import read as read
@@ -52,7 +51,6 @@ __all__ = [
     "MergeError",
     "NonFiniteError",
     "ParameterError",
-    "PerformanceWarning",
     "RitzError",
     "RitzWarning",
     "Table",

@@ -142,9 +142,7 @@ def test_default_is_all_up_to_twenty(run):
 
 def test_identifiers_travel_with_the_scores(run):
     pq.write_table(
-        pa.table(
-            {"sample_id": [f"s{i}" for i in range(6)], "x": [1.0, 2, 4, 3, 9, 7], "y": [2, 1, 5, 3, 8, 9]}
-        ),
+        pa.table({"sample_id": [f"s{i}" for i in range(6)], "x": [1.0, 2, 4, 3, 9, 7], "y": [2, 1, 5, 3, 8, 9]}),
         "t.parquet",
     )
     run("fit", "t.parquet")

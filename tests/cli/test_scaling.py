@@ -23,9 +23,7 @@ def test_spreads_are_standard_deviations(monkeypatch, block, shift, unit):
 def test_spreads_of_integers_float16_and_constants():
     X = np.array([[0, 5], [100, 5], [200, 5]], dtype=np.uint8)
     np.testing.assert_allclose(spreads(X), [100, 0])
-    assert spreads(np.array([[6e4], [-6e4]], dtype=np.float16))[0] == pytest.approx(
-        1.2e5 / np.sqrt(2), rel=1e-3
-    )
+    assert spreads(np.array([[6e4], [-6e4]], dtype=np.float16))[0] == pytest.approx(1.2e5 / np.sqrt(2), rel=1e-3)
     np.testing.assert_array_equal(spreads(np.ones((1, 2))), [0, 0])
 
 

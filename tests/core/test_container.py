@@ -85,9 +85,7 @@ def test_same_content_gives_the_same_bytes(path, tmp_path):
     assert (tmp_path / "b").read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "bad", [np.array(["a"]), np.array([{}], dtype=object), np.array([1j]), np.zeros(1, "M8[s]")]
-)
+@pytest.mark.parametrize("bad", [np.array(["a"]), np.array([{}], dtype=object), np.array([1j]), np.zeros(1, "M8[s]")])
 def test_only_plain_numbers_are_written(tmp_path, bad):
     with pytest.raises(ParameterError, match=r"(?s)array 'x' of plain numbers.*received dtype.*hint"):
         write_container(tmp_path / "x", "k", {}, {"x": bad})
@@ -129,9 +127,7 @@ def test_an_interrupt_leaves_no_litter(path, monkeypatch):
 
 
 def test_missing_folder(tmp_path):
-    with pytest.raises(
-        FileError, match=r"(?s)to be writable; received No such file.*hint: check that the folder"
-    ):
+    with pytest.raises(FileError, match=r"(?s)to be writable; received No such file.*hint: check that the folder"):
         write_container(tmp_path / "no" / "x", "k", {}, {})
 
 
@@ -157,9 +153,7 @@ def test_missing_folder_kind_size_version_and_foreign_files(path, tmp_path):
         read_container(path, max_bytes=100)
     assert read_container(path, max_bytes=path.stat().st_size)[0] == HEADER
     path.write_bytes(forged({}, b"", version=2))
-    with pytest.raises(
-        FileError, match=r"(?s)container version 1.*received version 2\nhint: install a newer"
-    ):
+    with pytest.raises(FileError, match=r"(?s)container version 1.*received version 2\nhint: install a newer"):
         read_container(path)
     for content, word in ((b"", "an empty file"), (b"a,b\n1,2\n" * 9, "begins with b'a,b")):
         path.write_bytes(content)
@@ -292,9 +286,7 @@ def test_fuzzed_files_end_in_file_error_or_the_same_content(path):
         except FileError as error:
             refused += "hint: " in str(error)
         else:
-            assert (
-                trial % 2 or whole == data
-            )  # only a forged checksum lets a change through, in names or header
+            assert trial % 2 or whole == data  # only a forged checksum lets a change through, in names or header
             assert isinstance(header, dict)
             assert sum(a.nbytes for a in arrays.values()) <= len(whole)
     assert refused > 300

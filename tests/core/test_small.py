@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import threading
 
@@ -21,19 +22,22 @@ from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
 def test_random_rows_do_not_depend_on_how_they_are_cut():
     whole = gaussian_rows(3, 1, 0, 5000, 4)
     cuts = [0, 1, 1023, 1024, 1025, 3000, 5000]
-    parts = [gaussian_rows(3, 1, a, b, 4) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    parts = [gaussian_rows(3, 1, a, b, 4) for a, b in itertools.pairwise(cuts)]
     assert np.array_equal(np.concatenate(parts), whole)
     assert not np.array_equal(whole, gaussian_rows(4, 1, 0, 5000, 4))
     assert not np.array_equal(whole, gaussian_rows(3, 2, 0, 5000, 4))
-    assert abs(whole.mean()) < 0.03 and abs(whole.std() - 1) < 0.02
+    assert abs(whole.mean()) < 0.03
+    assert abs(whole.std() - 1) < 0.02
     assert gaussian_rows(0, 0, 5, 5, 2).shape == (0, 2)
 
 
 def test_seeds():
-    assert seed_of(None) == 0 and seed_of(7) == 7 and seed_of(np.int64(7)) == 7
+    assert seed_of(None) == 0
+    assert seed_of(7) == 7
+    assert seed_of(np.int64(7)) == 7
     assert seed_of(np.random.default_rng(1)) == seed_of(np.random.default_rng(1))
     assert seed_of(np.random.RandomState(1)) == seed_of(np.random.RandomState(1))
-    with pytest.raises(ParameterError, match="random_state must be None.*received 'x'"):
+    with pytest.raises(ParameterError, match=r"random_state must be None.*received 'x'"):
         seed_of("x")
 
 
@@ -120,7 +124,7 @@ def test_a_cluster_keeps_all_its_vectors():
     rng = np.random.default_rng(0)
     Q, _ = np.linalg.qr(rng.standard_normal((150, 150)))
     S = (Q * np.ones(150)) @ Q.T
-    theta, Y = eigh((S + S.T) / 2, 11)
+    _theta, Y = eigh((S + S.T) / 2, 11)
     assert Y.shape == (150, 11)
     np.testing.assert_allclose(Y.T @ Y, np.eye(11), atol=1e-12)
 
@@ -148,5 +152,8 @@ def test_errors_have_three_parts_and_survive_pickling():
     error = InputError("expected this", received="that", hint="do so")
     assert str(error) == "expected this; received that\nhint: do so"
     again = pickle.loads(pickle.dumps(error))
-    assert type(again) is InputError and str(again) == str(error) and again.hint == "do so"
-    assert isinstance(error, ValueError) and isinstance(error, RitzError)
+    assert type(again) is InputError
+    assert str(again) == str(error)
+    assert again.hint == "do so"
+    assert isinstance(error, ValueError)
+    assert isinstance(error, RitzError)

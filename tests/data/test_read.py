@@ -163,9 +163,7 @@ def test_numbers_that_only_look_like_identifiers_stay(put):
 
 def test_setting_aside_warns_with_reasons(put):
     table = read(put("x,colour\n1,red\n2,blue\n3,red\n"))
-    with pytest.warns(
-        ColumnsSetAside, match=r"1 column set aside: 'colour' \(categories: 2 different values\)"
-    ):
+    with pytest.warns(ColumnsSetAside, match=r"1 column set aside: 'colour' \(categories: 2 different values\)"):
         X, names = table.numeric()
     assert names == ["x"]
     assert X.shape == (3, 1)
@@ -173,9 +171,7 @@ def test_setting_aside_warns_with_reasons(put):
 
 def test_no_numeric_column(put):
     table = read(put("a,b\nred,x\nblue,y\nred,z\n"))
-    with pytest.raises(
-        InputError, match=r"(?s)a numeric column in t.csv; received 2 columns, none.*'a' \(cat.*hint"
-    ):
+    with pytest.raises(InputError, match=r"(?s)a numeric column in t.csv; received 2 columns, none.*'a' \(cat.*hint"):
         table.numeric()
 
 
@@ -183,9 +179,7 @@ def test_missing_marks_become_nan_and_are_counted(put):
     table = read(put("a,b\n1,?\nNA,2\n3,-\n4,5\n"))
     assert table.missing == {"a": 1, "b": 2}
     X, names = numbers(table)
-    with pytest.raises(
-        NonFiniteError, match=r"3 such values in 2 of 2 columns: column 'b' \(2\), column 'a' \(1\)"
-    ):
+    with pytest.raises(NonFiniteError, match=r"3 such values in 2 of 2 columns: column 'b' \(2\), column 'a' \(1\)"):
         require_finite(X, names)
 
 
@@ -204,18 +198,14 @@ def test_fit_records_the_columns_used_and_transform_selects_by_name(put):
     assert model.n_features_in_ == 2
     other = read(put("y,extra,x\n50,1,10\n60,7,20\n", "new.csv"))
     np.testing.assert_array_equal(validate_rows(model, other, reset=False), [[10, 50], [20, 60]])
-    with pytest.raises(
-        InputError, match=r"(?s)columns 'x', 'y' in bad.csv; received a table without 'y'\nhint: .*'z'"
-    ):
+    with pytest.raises(InputError, match=r"(?s)columns 'x', 'y' in bad.csv; received a table without 'y'\nhint: .*'z'"):
         validate_rows(model, read(put("x,z\n1,2\n3,4\n", "bad.csv")), reset=False)
 
 
 def test_one_row_can_be_transformed(put):
     model = Known()
     validate_rows(model, read(put("x,y\n1,5\n2,6\n")), reset=True)
-    np.testing.assert_array_equal(
-        validate_rows(model, read(put("x,y\n7,8\n", "one.csv")), reset=False), [[7, 8]]
-    )
+    np.testing.assert_array_equal(validate_rows(model, read(put("x,y\n7,8\n", "one.csv")), reset=False), [[7, 8]])
     assert read(put("x,y\n7,8\n")).kinds == {"x": "numeric", "y": "numeric"}  # one row is never constant
 
 
@@ -260,9 +250,7 @@ def test_parquet_with_types_of_its_own(tmp_path):
 
 
 def test_float32_parquet_stays_float32(tmp_path):
-    pq.write_table(
-        pa.table({"a": pa.array([1, 2], pa.float32()), "b": pa.array([3, 1], pa.float32())}), tmp_path / "t"
-    )
+    pq.write_table(pa.table({"a": pa.array([1, 2], pa.float32()), "b": pa.array([3, 1], pa.float32())}), tmp_path / "t")
     assert numbers(read(tmp_path / "t"))[0].dtype == np.float32
 
 

@@ -146,17 +146,13 @@ def test_all_bool_and_bool_with_float32_keep_small_dtypes():
 
 
 def test_fully_sparse_pandas_stays_sparse():
-    frame = pd.DataFrame.sparse.from_spmatrix(
-        sp.random(20, 4, density=0.2, random_state=0), columns=list("abcd")
-    )
+    frame = pd.DataFrame.sparse.from_spmatrix(sp.random(20, 4, density=0.2, random_state=0), columns=list("abcd"))
     out = rows_of(frame)
     assert sp.issparse(out)
     assert out.format == "csr"
 
 
-@pytest.mark.parametrize(
-    "wrap", [lambda d: pl.DataFrame(d), lambda d: pa.table(d)], ids=["polars", "pyarrow"]
-)
+@pytest.mark.parametrize("wrap", [lambda d: pl.DataFrame(d), lambda d: pa.table(d)], ids=["polars", "pyarrow"])
 def test_polars_and_arrow_keep_names_and_missing(wrap):
     model = Centre()
     frame = wrap({"x": [1, None, 3], "y": [True, False, None], "z": [0.5, 1.5, 2.5]})
@@ -166,10 +162,7 @@ def test_polars_and_arrow_keep_names_and_missing(wrap):
 
 
 def test_polars_float32_stays_float32():
-    assert (
-        rows_of(pl.DataFrame({"x": [1.0], "y": [2.0]}, schema={"x": pl.Float32, "y": pl.Float32})).dtype
-        == "f4"
-    )
+    assert rows_of(pl.DataFrame({"x": [1.0], "y": [2.0]}, schema={"x": pl.Float32, "y": pl.Float32})).dtype == "f4"
 
 
 @pytest.mark.parametrize(
@@ -178,16 +171,12 @@ def test_polars_float32_stays_float32():
         pd.DataFrame({"n": [1.0, 2.0], "colour": ["red", "blue"], "when": pd.to_datetime(["2020", "2021"])}),
         pl.DataFrame({"n": [1.0, 2.0], "colour": ["red", "blue"], "when": ["a", "b"]}),
         pa.table({"n": [1.0, 2.0], "colour": ["red", "blue"], "when": ["a", "b"]}),
-        pd.DataFrame(
-            {"n": [1.0, 2.0], "colour": np.array(["1", 2], dtype=object), "when": pd.Categorical([1, 2])}
-        ),
+        pd.DataFrame({"n": [1.0, 2.0], "colour": np.array(["1", 2], dtype=object), "when": pd.Categorical([1, 2])}),
     ],
     ids=["pandas", "polars", "arrow", "object"],
 )
 def test_non_numeric_columns_are_named(frame):
-    with pytest.raises(
-        InputError, match=r"(?s)non-numeric columns 'colour' \(.*\), 'when' \(.*hint: .*ritz.read"
-    ):
+    with pytest.raises(InputError, match=r"(?s)non-numeric columns 'colour' \(.*\), 'when' \(.*hint: .*ritz.read"):
         rows_of(frame)
 
 
@@ -303,13 +292,9 @@ REFUSALS = [
         "(?s)Complex data not supported; received dtype complex128\nhint: .*imag",
         id="complex",
     ),
-    pytest.param(
-        np.array([[1, 2j]], dtype=object), "Complex data not supported.*row 0, column 1", id="complex object"
-    ),
+    pytest.param(np.array([[1, 2j]], dtype=object), "Complex data not supported.*row 0, column 1", id="complex object"),
     pytest.param([["a", "b"]], "(?s)bytes/strings.*hint: convert", id="strings"),
-    pytest.param(
-        "data.csv", r"(?s)received the text 'data.csv'\nhint: read the file first: ritz.read", id="a path"
-    ),
+    pytest.param("data.csv", r"(?s)received the text 'data.csv'\nhint: read the file first: ritz.read", id="a path"),
     pytest.param(
         np.array([[1, "x"]], dtype=object),
         "(?s)could not convert string to float: 'x'; received 'x' at row 0, column 1\nhint",
@@ -344,9 +329,7 @@ def test_type_errors_where_scikit_learn_raises_them():
 
 
 def test_object_arrays_of_numbers_become_float64():
-    X = np.array(
-        [[1, 2.5], [Fraction(1, 2), Decimal("4")], [None, pd.NA], [True, np.float32(2)]], dtype=object
-    )
+    X = np.array([[1, 2.5], [Fraction(1, 2), Decimal("4")], [None, pd.NA], [True, np.float32(2)]], dtype=object)
     out = rows_of(X)
     assert out.dtype == np.float64
     np.testing.assert_array_equal(out, [[1, 2.5], [0.5, 4], [np.nan, np.nan], [1, 2]])
@@ -392,9 +375,7 @@ def test_infinity_and_both():
         match=r"(?s)Input X contains infinity or a value too large for dtype\('float64'\).*row 0 column 1",
     ):
         require_finite(np.array([[1.0, -np.inf]]))
-    with pytest.raises(
-        NonFiniteError, match=r"Input X contains NaN \(1 times\) and contains infinity .*\(2 times\)"
-    ):
+    with pytest.raises(NonFiniteError, match=r"Input X contains NaN \(1 times\) and contains infinity .*\(2 times\)"):
         require_finite(np.array([[np.nan, -np.inf, np.inf]]))
 
 

@@ -206,9 +206,7 @@ def test_factominer_projects_supplementary_rows(shared):
     T, expected = model.transform(X[:38]) * stretch, matrix(r["ind"]["coord"])
     signs = np.sign(np.sum(T * expected, axis=0))
     np.testing.assert_allclose(T * signs, expected, atol=1e-9)
-    np.testing.assert_allclose(
-        model.transform(X[38:]) * stretch * signs, matrix(r["ind_sup"]["coord"]), atol=1e-9
-    )
+    np.testing.assert_allclose(model.transform(X[38:]) * stretch * signs, matrix(r["ind_sup"]["coord"]), atol=1e-9)
 
 
 @pytest.mark.shared

@@ -167,9 +167,7 @@ def test_some_components_lead_to_the_nearest_rows(X):
     model = PCA(3).fit(X)
     V = model.components_.T
     mean = X.mean(axis=0)
-    np.testing.assert_allclose(
-        model.inverse_transform(model.transform(X)), (X - mean) @ V @ V.T + mean, rtol=1e-10
-    )
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), (X - mean) @ V @ V.T + mean, rtol=1e-10)
 
 
 def test_fit_transform_is_fit_then_transform(X):

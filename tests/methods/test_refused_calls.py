@@ -61,9 +61,7 @@ def test_rules_that_do_not_fit_the_data_or_the_solver():
         ritz.ParameterError, match=r"(?s)whole spectrum.*received solver='krylov'\nhint: use solver='auto'"
     ):
         PCA("elbow", solver="krylov").fit(X)
-    with pytest.raises(
-        ritz.ParameterError, match=r"(?s)n_components=0 must be between 1 and .*=4 with solver='power'"
-    ):
+    with pytest.raises(ritz.ParameterError, match=r"(?s)n_components=0 must be between 1 and .*=4 with solver='power'"):
         PCA(0, solver="power").fit(X)
 
 
@@ -135,9 +133,7 @@ WEIGHTS = [
 @pytest.mark.parametrize("cls", [PCA, SVD])
 @pytest.mark.parametrize(("weights", "words"), WEIGHTS)
 def test_weights_that_cannot_be(weights, words, cls):
-    with pytest.raises(
-        ritz.InputError, match=f"(?s)sample_weight {words}|sample_weight must be 1D with {words}"
-    ):
+    with pytest.raises(ritz.InputError, match=f"(?s)sample_weight {words}|sample_weight must be 1D with {words}"):
         cls(2).fit(X, sample_weight=weights)
 
 

@@ -58,12 +58,8 @@ ROWS = [
         r"contains NaN.*column 'a' \(1\)",
         id="null in polars",
     ),
-    pytest.param(
-        with_entry(np.nan, sp.csc_array), ritz.NonFiniteError, r"contains NaN.*hint: ", id="NaN in sparse"
-    ),
-    pytest.param(
-        with_entry(np.nan, np.float32), ritz.NonFiniteError, r"contains NaN.*hint: ", id="NaN in float32"
-    ),
+    pytest.param(with_entry(np.nan, sp.csc_array), ritz.NonFiniteError, r"contains NaN.*hint: ", id="NaN in sparse"),
+    pytest.param(with_entry(np.nan, np.float32), ritz.NonFiniteError, r"contains NaN.*hint: ", id="NaN in float32"),
     pytest.param(
         with_entry(-np.inf),
         ritz.NonFiniteError,
@@ -88,9 +84,7 @@ ROWS = [
         r"rows of one length; received 2 entries in row 0 but 1 in row 1\nhint: pad",
         id="ragged",
     ),
-    pytest.param(
-        [], ritz.InputError, r"Expected 2D array.*received list of length 0\nhint: ", id="empty list"
-    ),
+    pytest.param([], ritz.InputError, r"Expected 2D array.*received list of length 0\nhint: ", id="empty list"),
     pytest.param(
         np.empty((0, 3)),
         ritz.InputError,
@@ -121,16 +115,10 @@ ROWS = [
         r"could not convert string to float: 'x'; received 'x' at row 0, column 1\nhint: ",
         id="object with strings",
     ),
-    pytest.param(
-        X[0], ritz.InputError, r"Expected 2D array.*received .*\(4,\).*\nhint: Reshape", id="one dimension"
-    ),
-    pytest.param(
-        X[None], ritz.InputError, r"dim 3.*received .*\(1, 20, 4\).*\nhint: reshape", id="three dimensions"
-    ),
+    pytest.param(X[0], ritz.InputError, r"Expected 2D array.*received .*\(4,\).*\nhint: Reshape", id="one dimension"),
+    pytest.param(X[None], ritz.InputError, r"dim 3.*received .*\(1, 20, 4\).*\nhint: reshape", id="three dimensions"),
     pytest.param(None, ritz.InputError, r"received NoneType\nhint: ", id="None"),
-    pytest.param(
-        "wine.csv", ritz.InputError, r"received the text 'wine.csv'\nhint: .*ritz.read\(path\)", id="a path"
-    ),
+    pytest.param("wine.csv", ritz.InputError, r"received the text 'wine.csv'\nhint: .*ritz.read\(path\)", id="a path"),
     pytest.param(
         np.array([["2020-01-01"], ["2020-01-02"]], "M8[D]"),
         InputTypeError,
@@ -161,12 +149,8 @@ ROWS = [
         r"a frame in memory; received .*\nhint: call X.collect",
         id="lazy frame",
     ),
-    pytest.param(
-        pd.Series([1.0, 2.0]), ritz.InputError, r"2-dimensional.*Series.*\nhint: .*to_frame", id="series"
-    ),
-    pytest.param(
-        sp.csr_array(X * 1j), ritz.InputError, r"Complex data not supported.*\nhint: ", id="complex sparse"
-    ),
+    pytest.param(pd.Series([1.0, 2.0]), ritz.InputError, r"2-dimensional.*Series.*\nhint: .*to_frame", id="series"),
+    pytest.param(sp.csr_array(X * 1j), ritz.InputError, r"Complex data not supported.*\nhint: ", id="complex sparse"),
     pytest.param(
         words(),
         InputTypeError,
@@ -179,9 +163,7 @@ ROWS = [
         r"received damaged csr index arrays\nhint: build it anew",
         id="damaged sparse",
     ),
-    pytest.param(
-        sp.coo_array(X[0]), ritz.InputError, r"received scipy.coo_array of shape \(4,\)", id="sparse vector"
-    ),
+    pytest.param(sp.coo_array(X[0]), ritz.InputError, r"received scipy.coo_array of shape \(4,\)", id="sparse vector"),
 ]
 
 
@@ -222,9 +204,7 @@ def test_new_rows_that_cannot_be_used(rows, error, words, method):
 
 def test_one_row():
     for estimator in (PCA(), PCA(scale=True), PCA(1, solver="lanczos")):
-        with pytest.raises(
-            ritz.InputError, match=r"at least 2 rows.*; received n_samples=1\nhint: .*center=False"
-        ):
+        with pytest.raises(ritz.InputError, match=r"at least 2 rows.*; received n_samples=1\nhint: .*center=False"):
             estimator.fit(X[:1])
 
 
@@ -243,9 +223,7 @@ def test_another_number_of_columns(method):
 
 def test_other_names_and_another_order():
     model = PCA(2).fit(NAMED)
-    with pytest.raises(
-        ritz.InputError, match=r"(?s)names should match.*unseen.*- size.*hint: select them by name"
-    ):
+    with pytest.raises(ritz.InputError, match=r"(?s)names should match.*unseen.*- size.*hint: select them by name"):
         model.transform(NAMED.rename(columns={"height": "size"}))
     with pytest.raises(
         ritz.InputError, match=r"(?s)same order.*hint: select them by name: X\[model.feature_names_in_\]"

@@ -160,9 +160,7 @@ def test_merge_is_the_model_of_all_rows(X):
     same(c.merge(a, b), PCA(3).fit(X))
 
 
-@pytest.mark.parametrize(
-    "options", [{"scale": True}, {"whiten": True}, {"center": False}, {"solver": "krylov"}]
-)
+@pytest.mark.parametrize("options", [{"scale": True}, {"whiten": True}, {"center": False}, {"solver": "krylov"}])
 def test_merge_keeps_parameters(X, options):
     merged = PCA(2, tol=1e-12, **options).fit(X[:40]).merge(PCA(2, tol=1e-12, **options).fit(X[40:]))
     whole = PCA(2, tol=1e-12, **options).fit(X)
@@ -208,9 +206,7 @@ def test_unequal_models_do_not_merge(X):
     model = PCA(2).fit(X)
     for options in ({"n_components": 3}, {"scale": True}, {"center": False}, {"whiten": True}):
         other = PCA(**{"n_components": 2} | options).fit(X)
-        with pytest.raises(
-            ritz.MergeError, match=rf"(?s)same parameters.*different {next(iter(options))}\nhint: fit"
-        ):
+        with pytest.raises(ritz.MergeError, match=rf"(?s)same parameters.*different {next(iter(options))}\nhint: fit"):
             model.merge(other)
     with pytest.raises(ritz.MergeError, match=r"(?s)same columns; received 5 and 4 columns\nhint: fit both"):
         model.merge(PCA(2).fit(X[:, :4]))
@@ -247,9 +243,7 @@ def test_the_state_can_be_asked_for_or_declined(X):
     declined = PCA(2, mergeable=False).fit(X)
     with pytest.raises(ritz.MergeError, match="mergeable=False"):
         declined.merge(declined)
-    with pytest.raises(
-        ritz.ParameterError, match=r"(?s)at most 20,000 columns; received 20,001 columns\nhint"
-    ):
+    with pytest.raises(ritz.ParameterError, match=r"(?s)at most 20,000 columns; received 20,001 columns\nhint"):
         PCA(1, mergeable=True).fit(sp.csr_array((3, 20_001)))
 
 
@@ -279,13 +273,9 @@ def test_subtract_works_with_weights(X):
 
 def test_what_was_never_in_cannot_be_taken_out(X):
     model = PCA(2).fit(X)
-    with pytest.raises(
-        ritz.MergeError, match=r"(?s)with some rows left; received 90 rows .* from 90.*\nhint: "
-    ):
+    with pytest.raises(ritz.MergeError, match=r"(?s)with some rows left; received 90 rows .* from 90.*\nhint: "):
         model.subtract(model)
-    with pytest.raises(
-        ritz.MergeError, match=r"(?s)rows are part of this one.*would become negative\nhint: "
-    ):
+    with pytest.raises(ritz.MergeError, match=r"(?s)rows are part of this one.*would become negative\nhint: "):
         model.subtract(PCA(2).fit(X[:20] * 1000))
     with pytest.raises(ritz.MergeError, match="different scale"):
         model.subtract(PCA(2, scale=True).fit(X[:20]))

@@ -63,9 +63,7 @@ def test_integer_weights_are_copies_without_a_mean(solver, form):
     np.testing.assert_allclose(a.total_, b.total_, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "asked", [0.8, 0.99, "kaiser", "broken-stick", "bic", "mle", "elbow", "gavish-donoho"]
-)
+@pytest.mark.parametrize("asked", [0.8, 0.99, "kaiser", "broken-stick", "bic", "mle", "elbow", "gavish-donoho"])
 def test_rules_see_copies(asked):
     X, w = problem("tall")
     weighted = PCA(asked).fit(X, sample_weight=w)
@@ -80,9 +78,7 @@ def test_weight_zero_is_absence_whatever_the_row_holds(solver, filling):
     w[[3, 17, 39]] = 0
     absent = X[w > 0]
     X[w == 0] = filling
-    same(
-        PCA(3, solver=solver, tol=1e-12).fit(X, sample_weight=w), PCA(3, solver=solver, tol=1e-12).fit(absent)
-    )
+    same(PCA(3, solver=solver, tol=1e-12).fit(X, sample_weight=w), PCA(3, solver=solver, tol=1e-12).fit(absent))
     model = PCA().partial_fit(X, sample_weight=w)
     same(model, PCA().fit(absent))
     assert model.n_samples_ == 37
@@ -109,9 +105,7 @@ def test_fractional_weights_divide_by_their_sum_minus_1(factor):
     scaled = PCA(scale=True).fit(X, sample_weight=w)
     np.testing.assert_allclose(scaled.scale_, np.sqrt(np.diag(C)), rtol=1e-12)
     np.testing.assert_allclose(scaled.total_variance_, 6, rtol=1e-12)
-    np.testing.assert_allclose(
-        scaled.transform(X), (X - mean) / scaled.scale_ @ scaled.components_.T, atol=1e-9
-    )
+    np.testing.assert_allclose(scaled.transform(X), (X - mean) / scaled.scale_ @ scaled.components_.T, atol=1e-9)
 
 
 def test_scaling_all_weights_changes_variances_but_no_direction_and_no_share():
@@ -120,9 +114,7 @@ def test_scaling_all_weights_changes_variances_but_no_direction_and_no_share():
     np.testing.assert_allclose(a.components_, b.components_, atol=1e-12)
     np.testing.assert_allclose(a.explained_variance_ratio_, b.explained_variance_ratio_, rtol=1e-12)
     s = w.sum()
-    np.testing.assert_allclose(
-        b.explained_variance_, a.explained_variance_ * 10 * (s - 1) / (10 * s - 1), rtol=1e-12
-    )
+    np.testing.assert_allclose(b.explained_variance_, a.explained_variance_ * 10 * (s - 1) / (10 * s - 1), rtol=1e-12)
 
 
 def test_weights_reach_every_way_of_fitting():

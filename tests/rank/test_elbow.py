@@ -21,9 +21,7 @@ def test_decathlon(decathlon):
     curve = criterion("elbow").curve(decathlon)
     assert criterion("elbow").decide(decathlon) == 1
     assert curve.value[0] == pytest.approx(-7.058, abs=5e-4)
-    np.testing.assert_allclose(
-        curve.value, [plain(decathlon.values / 40, q) for q in range(1, 10)], rtol=1e-12
-    )
+    np.testing.assert_allclose(curve.value, [plain(decathlon.values / 40, q) for q in range(1, 10)], rtol=1e-12)
 
 
 def test_random_spectra_agree_with_the_formula(make):
@@ -43,9 +41,7 @@ def test_two_exact_levels_are_split_between_them(q, make):
 
 def test_few_eigenvalues_have_no_elbow_to_choose(make):
     assert criterion("elbow").decide(make.of_values([3.0, 1.0], n=99)) == 1
-    assert "an elbow needs three eigenvalues, there are 2" in criterion("elbow").why(
-        make.of_values([3.0, 1.0], n=9)
-    )
+    assert "an elbow needs three eigenvalues, there are 2" in criterion("elbow").why(make.of_values([3.0, 1.0], n=9))
 
 
 def test_zeros_forced_by_the_shape_are_no_data(make):

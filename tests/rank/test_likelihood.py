@@ -98,9 +98,7 @@ def continuations(rng, last, rest, count, number):
         for width in {1, 2, max(1, (count - full) // 2), count - full}:
             size = (rest - full * last) / max(width, 1)
             if 0 < width <= count - full and 0 <= size <= last:
-                corners.append(
-                    np.r_[np.full(full, last), np.full(width, size), np.zeros(count - full - width)]
-                )
+                corners.append(np.r_[np.full(full, last), np.full(width, size), np.zeros(count - full - width)])
     corners = np.array(corners) if corners else np.full((1, count), rest / count)
     yield from corners
     for _ in range(number):

@@ -25,9 +25,7 @@ def test_a_number_is_itself(k):
 
 @pytest.mark.parametrize("k", [-1, 5, np.int32(7)])
 def test_a_number_out_of_range_is_refused_in_the_words_of_scikit_learn(k):
-    words = (
-        rf"n_components={k} must be between 0 and min\(n_samples, n_features\)=4; received {k} for 150 rows"
-    )
+    words = rf"n_components={k} must be between 0 and min\(n_samples, n_features\)=4; received {k} for 150 rows"
     with pytest.raises(ParameterError, match=words) as caught:
         resolve(k, **SHAPE)
     assert "hint: n_components=None keeps all 4" in str(caught.value)

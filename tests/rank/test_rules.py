@@ -13,9 +13,7 @@ from ritz.rank import NAMES, Fraction, criterion
 
 PARTIAL = [name for name in NAMES if not criterion(name).needs_all]
 RULES = [criterion(name) for name in NAMES] + [Fraction(f) for f in (0.3, 0.9, 0.999)]
-each_rule = pytest.mark.parametrize(
-    "rule", RULES, ids=lambda rule: f"{rule.name}{getattr(rule, 'fraction', '')}"
-)
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.name}{getattr(rule, 'fraction', '')}")
 
 
 @each_rule

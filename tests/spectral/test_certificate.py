@@ -18,9 +18,7 @@ def made(theta, residuals, ceiling=np.inf, rounding=0.0):
     block[np.arange(k), np.arange(k)] = residuals
     V = np.eye(k + 3)[:, :k]
     theta = np.asarray(theta, float)
-    return Found(
-        theta, V, block, rounding, Completeness("trace", ceiling, 0.0, "proved"), True, 1e-16, "float64"
-    )
+    return Found(theta, V, block, rounding, Completeness("trace", ceiling, 0.0, "proved"), True, 1e-16, "float64")
 
 
 def test_without_completeness_an_interval_holds_some_eigenvalue():
@@ -52,7 +50,8 @@ def test_angles_and_clusters():
     found = made([4.0, 2.0, 2.0 - 1e-12, 1.0], [1e-8] * 4, ceiling=0.1, rounding=1e-14)
     sine, clusters = angle_bounds(found, enclose(found))
     assert sine[0] == pytest.approx(0.5e-8, rel=1e-3)
-    assert np.isnan(sine[1]) and np.isnan(sine[2])
+    assert np.isnan(sine[1])
+    assert np.isnan(sine[2])
     assert [(first, last) for first, last, _ in clusters] == [(1, 2)]
     assert clusters[0][2] < 3e-8
     assert sine[3] == pytest.approx(1e-8 / 0.9, rel=1e-2)
@@ -82,7 +81,8 @@ def test_the_start_almost_never_misses():
     for seed in range(40):
         c = ritz.SVD(6, solver="krylov", tol=1e-2, random_state=seed).fit(X).certificate_
         assert true[6] <= c.ceiling * (1 + 1e-12)
-        assert np.all(c.lower <= c.values) and np.all(c.values <= c.upper)
+        assert np.all(c.lower <= c.values)
+        assert np.all(c.values <= c.upper)
         for i in np.flatnonzero(c.labelled):
             assert c.lower[i] <= true[i] <= c.upper[i]
 
@@ -121,6 +121,7 @@ def test_verify_beyond_inertia(monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((400, 60)) * 0.7 ** np.arange(60)
     check = ritz.PCA(4, solver="krylov").fit(X).certificate_.verify(X)
-    assert check and check.missed_bound is not None
+    assert check
+    assert check.missed_bound is not None
     true = np.sort(np.linalg.svd(X - X.mean(0), compute_uv=False) ** 2)[::-1]
     assert true[4] <= check.missed_bound <= 2.5 * true[4]

@@ -28,7 +28,10 @@ from ritz.spectral.plan import Shape, choose
 def test_the_route_by_shape(shape, k, solver, side):
     plan = choose(shape, k)
     assert (plan.solver, plan.side) == (solver, side)
-    assert plan.reasons and plan.seconds > 0 and plan.bytes > 0 and plan.passes >= 1
+    assert plan.reasons
+    assert plan.seconds > 0
+    assert plan.bytes > 0
+    assert plan.passes >= 1
 
 
 def test_tight_tolerances_on_sparse_data_take_lanczos():
@@ -39,7 +42,8 @@ def test_a_plan_reads_well_and_costs_no_fit():
     plan = ritz.plan(np.empty((100_000, 500)), ritz.PCA(10))
     text = str(plan)
     assert text.splitlines()[0] == "plan: moments on the columns, float64"
-    assert "predicted: 1 pass" in text and "because" in text
+    assert "predicted: 1 pass" in text
+    assert "because" in text
     fitted = ritz.PCA(2).fit(np.random.default_rng(0).standard_normal((50, 4))).plan_
     assert "real: " in str(fitted)
     assert ritz.plan(sp.random(3000, 3000, 0.01, format="csr"), ritz.SVD(5)).solver == "krylov"
@@ -61,11 +65,9 @@ def test_memory_limits_choose_or_refuse():
 
 
 def test_wrong_solvers_are_refused():
-    with pytest.raises(
-        ParameterError, match=r"solver must be 'auto' or one of svd, moments.*received 'arpack'"
-    ):
+    with pytest.raises(ParameterError, match=r"solver must be 'auto' or one of svd, moments.*received 'arpack'"):
         choose(Shape(10, 5), 2, solver="arpack")
     with pytest.raises(ParameterError, match="needs the whole spectrum, which only 'svd' and 'moments'"):
         choose(Shape(10, 5), 2, solver="krylov", needs_all=True)
-    with pytest.raises(ParameterError, match="at most 20,000 on the smaller side.*\nhint: use a fraction"):
+    with pytest.raises(ParameterError, match=r"at most 20,000 on the smaller side.*\nhint: use a fraction"):
         choose(Shape(10**6, 10**5), 2, needs_all=True)

@@ -14,8 +14,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     RitzWarning (UserWarning)
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
-    ├── ColumnsSetAside                columns of a table that are not used, with the reason
-    └── PerformanceWarning             a slower or larger route was taken than the user may expect
+    └── ColumnsSetAside                columns of a table that are not used, with the reason
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ __all__ = [
     "MergeError",
     "NonFiniteError",
     "ParameterError",
-    "PerformanceWarning",
     "RitzError",
     "RitzWarning",
 ]
@@ -101,7 +99,3 @@ class ConstantColumnWarning(RitzWarning):
 
 class ColumnsSetAside(RitzWarning):
     """Columns of a table that were not used, each with its reason."""
-
-
-class PerformanceWarning(RitzWarning):
-    """A slower or larger route was taken than one might expect."""

@@ -38,7 +38,7 @@ FOREIGN = (
     (b"ARROW1", "an Arrow IPC (Feather) file", "save it as Parquet: pyarrow.parquet.write_table"),
     (b"\x80\x04", "a Python pickle", "Ritz never unpickles; save the table as Parquet or CSV"),
     (b"\x80\x05", "a Python pickle", "Ritz never unpickles; save the table as Parquet or CSV"),
-    (b"\x93RITZ", "a Ritz model or state", "give the table it was fitted on, or load it with ritz.load"),
+    (b"\x93RITZ", "a Ritz model or state", "give the table it was fitted on"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
 )
 

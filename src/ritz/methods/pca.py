@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
 from ritz.data.moments import Moments
@@ -312,7 +313,7 @@ class PCA(LinearEstimator):
 
     def _keeps_state(self, d: int) -> bool:
         if self.mergeable is None:
-            return d <= KEEP_STATE
+            return d <= KEEP_STATE and 32.0 * d * d <= memory_limit.limit(self.memory)
         if self.mergeable and d > LARGEST_STATE:
             raise ParameterError(
                 f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns",

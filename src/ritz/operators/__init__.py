@@ -6,7 +6,7 @@ from ritz.operators.base import Cost, Operator
 from ritz.operators.center import Centered
 from ritz.operators.combine import MinusOuter, Product, Sum, Transpose
 from ritz.operators.gram import Gram, MomentGram
-from ritz.operators.interop import FromLinearOperator, as_operator
+from ritz.operators.interop import FromLinearOperator, as_operator, to_linear_operator
 from ritz.operators.matrix import Dense, Identity, Sparse
 from ritz.operators.scale import Scaled, Weighted
 
@@ -27,4 +27,5 @@ __all__ = [
     "Transpose",
     "Weighted",
     "as_operator",
+    "to_linear_operator",
 ]

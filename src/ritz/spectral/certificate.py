@@ -47,7 +47,8 @@ class Certificate:
     probability
         Probability with which completeness holds; 1 where it is proved.
     total
-        Trace of M: the total variance times its divisor.
+        Trace of M: the total variance times its divisor. For an operator that cannot tell its trace, the sum of the
+        eigenvalues found.
     orthogonality
         Largest entry of |VᵀV − I|.
     kind
@@ -94,7 +95,10 @@ class Certificate:
 
     def sentences(self) -> list[str]:
         """What the certificate says, in words."""
-        lines = [_gap_words(self.clusters)] if self.clusters else []
+        proved = tuple(cluster for cluster in self.clusters if bool(np.any(self.labelled[cluster[0] : cluster[1] + 1])))
+        lines = [_gap_words(proved)] if proved else []
+        if len(proved) < len(self.clusters):
+            lines.append("angles are bounded only where completeness is proved")
         lines.append(f"completeness: {self._complete_words()}")
         lines.append(f"total {self.total:.6g}; |VᵀV − I| ≤ {self.orthogonality:.1e}; {self.precision}")
         if not self.converged:
@@ -109,7 +113,9 @@ class Certificate:
         if len(self.values) and not bool(np.all(self.labelled)):
             first = int(np.argmin(self.labelled)) + 1
             if np.isinf(self.ceiling):
-                return f"{self.completeness or 'not proved'}: each interval holds some eigenvalue"
+                return f"not proved ({self.completeness or 'no test applies'}): each interval holds some eigenvalue"
+            if first == 1:
+                return f"not proved: each interval holds some eigenvalue, and nothing missed exceeds {self.ceiling:.6g}"
             return (
                 f"proved up to component {first - 1} ({self.completeness}); nothing missed exceeds {self.ceiling:.6g}"
             )
@@ -181,7 +187,9 @@ def _gap_words(clusters: tuple[tuple[int, int, float], ...]) -> str:
         if first == last:
             parts.append(f"{name} cannot be told from the one that follows")
             continue
-        shape = {1: "a plane", 2: "a 3-space"}.get(last - first, f"a {last - first + 1}-space")
+        size = last - first + 1
+        article = "an" if str(size).startswith("8") or size in (11, 18) else "a"
+        shape = "a plane" if size == 2 else f"{article} {size}-space"
         sure = f" (angle ≤ {sine:.1e})" if np.isfinite(sine) else ""
         parts.append(f"{name} span {shape}{sure}")
     more = f" and {len(clusters) - 4} more groups" if len(clusters) > 4 else ""

@@ -72,7 +72,7 @@ CHEBYSHEV_TOL = 1e-7
 #: Tighter than this float32 products bring nothing: the finish would repeat all their work.
 FLOAT32_TOL = 1e-7
 
-#: eigh of a subset costs a third of all vectors once k is below a fifth of d (d = 2000: 0.32 s against 0.64 s).
+#: eigh of a subset costs half of all vectors once k is below a fifth of d (d = 2000: 0.32 s against 0.64 s).
 SUBSET_SHARE = 0.2
 
 #: Directions beyond k that a repair pass reads again: they absorb the mixing across the k-th gap.
@@ -123,7 +123,7 @@ def sketch_width(k: int) -> int:
 
 
 def expected_steps(tol: float) -> int:
-    """Products of a block Krylov iteration until the residual is below tol·θ₁: two digits a product after the third.
+    """Products of a block Krylov iteration until the residual is below tol·θ₁: a digit a product after the third.
 
     Measured on i^-½, spikes over noise and exp(−i/40): 7 to 10 for 1e-6.
     """

@@ -219,7 +219,7 @@ def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
-    width, steps = _width(shape, k), c.CHEBYSHEV_DEGREE * 3
+    width, steps = min(shape.small, k + 2 * c.oversampling(k)), c.CHEBYSHEV_DEGREE * 3
     rate = c.SPMM if shape.stored is not None else c.GEMM64
     work = steps * 4 * shape.entries * width / rate + 6 * 4 * shape.small * float(width) ** 2 / c.GEMM64
     reason = "products with sparse rows are cheap, orthonormalising is dear: filtering needs one for every ten"

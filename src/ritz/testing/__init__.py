@@ -4,6 +4,7 @@
     known     matrices whose stored entries have an exactly known spectrum
     truth     eigenvalues of the stored entries in high precision, with a proof
     angles    principal angles; comparison cluster by cluster
+    operators check_operator: any operator against its dense form
     certify   `python -m ritz.testing.certify`: thousands of fits against the truth
 
 Names load on first use; `truth` and `certify` need python-flint.
@@ -21,6 +22,7 @@ _NAMES = {
     "Eigenvalue": "known",
     "Known": "known",
     "Truth": "truth",
+    "check_operator": "operators",
     "clusters": "angles",
     "compare": "angles",
     "hostile": "spectra",

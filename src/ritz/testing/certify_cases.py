@@ -128,14 +128,15 @@ class Case:
         return models[0] if route == "stream" or len(models) == 1 else models[0].merge(*models[1:])
 
     def _estimator(self, solver: str, shape: tuple[int, int]) -> Any:
-        import ritz
+        from ritz.methods.pca import PCA
+        from ritz.methods.svd import SVD
 
         k = self.components(solver, shape)
         asked = None if self.k is None and k == min(shape) else k
         if self.method == "SVD":
-            return ritz.SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
+            return SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
-        return ritz.PCA(asked, solver=solver, random_state=self.seed, **options)
+        return PCA(asked, solver=solver, random_state=self.seed, **options)
 
 
 @lru_cache(maxsize=1)

@@ -62,7 +62,7 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
         u,
         "float64, one pass",
         1,
-        estimate=_leave_one_out(Y, core),
+        estimate=_leave_one_out(Y, core) if width < p else 0.0,
         upper=values[:k] + rest,
         notes=("estimate from a single pass; the enclosures hold, the vectors are approximate",),
     )
