@@ -45,7 +45,7 @@ def test_large_means_cost_nothing(offset, weighted):
 
 
 def test_merge_is_exact_and_changes_nothing():
-    X = [*RNG.standard_normal((900, 5)), 0, 1000.0, 100000000.0, -1000000.0, 3]
+    X = RNG.standard_normal((900, 5)) + np.array([0, 1e3, 1e8, -1e6, 3])
     X[600:] += 7
     a, b, c = state(X[:100]), state(X[100:600]), state(X[600:])
     kept = a.scatter.copy()

@@ -29,8 +29,11 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
     if xp is np and top is not None and top < d:
         import scipy.linalg
 
-        theta, Y = scipy.linalg.eigh(S, subset_by_index=(d - top, d - 1), check_finite=False)
-        # LAPACK's subset routine may return too few vectors of a tight cluster, or poorly orthogonal ones.
+        # LAPACK's subset routine may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
+        try:
+            theta, Y = scipy.linalg.eigh(S, subset_by_index=(d - top, d - 1), check_finite=False)
+        except np.linalg.LinAlgError:
+            Y = S[:, :0]
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
     theta, Y = xp.linalg.eigh(S)

@@ -180,7 +180,9 @@ class PCA(LinearEstimator):
                 received=f"{X.shape[1]:,} columns",
                 hint="fit all rows at once",
             )
-        _, stats = self._leaf(X, weights, self._plan_for(self._shape(X), 1, whole=True))
+        # A state cannot be repaired later: it is always formed in float64.
+        plan = replace(self._plan_for(self._shape(X), 1, whole=True), precision="float64")
+        _, stats = self._leaf(X, weights, plan)
         state = stats.moments if held is None else held.merge(stats.moments)
         dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
         self._forget()

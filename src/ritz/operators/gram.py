@@ -75,6 +75,10 @@ class MomentGram(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self.matrix @ U
 
+    def gram_dtype(self) -> Any:
+        """dtype of the products that formed the state."""
+        return np.float64 if self.state.roundoff < 1e-10 else np.float32
+
     def noise(self) -> float:
         """Bound on ‖matrix − exact‖₂ from the rounding of the state."""
         return scaled_noise(self.state, self.factor)
