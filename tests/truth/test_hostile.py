@@ -199,6 +199,18 @@ def test_equal_rows_do_not_add_up_their_rounding(n, solver):
         assert np.max(np.abs(model.singular_values_ - sigma)) <= 100 * 2.0**-53 * sigma[0]
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("n", "rest", "first"), [(4096, 0.00015, [1.0] * 4), (1000, 0.25, [0.54, 0.62, 0.9])])
+def test_enclosures_of_equal_rows_hold(n, rest, first, solver):
+    X = np.full((n, len(first)), rest)
+    X[0] = first
+    for centered in (False, True):
+        truth = true_spectrum(X[:2], center=centered, weights=[1, n - 1])  # n − 1 equal rows, one of that weight
+        certificate = quiet_fit(ritz.PCA(1, center=centered, solver=solver), X).certificate_
+        assert certificate.lower[0] <= truth.values[0] <= certificate.upper[0]
+        assert abs(certificate.total - float(truth.total)) <= 1000 * 2.0**-53 * float(truth.total)
+
+
 # -------------------------------------------------------------------------------- degenerate shapes
 
 
