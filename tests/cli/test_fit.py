@@ -151,6 +151,19 @@ def test_identifiers_travel_with_the_scores(run):
     assert [r["sample_id"] for r in table] == [f"s{i}" for i in range(6)]
 
 
+def test_header_of_numbers(run):
+    body = "5,7.5,1\n2,8,4\n3,3,3\n9,1,4\n"
+    Path("t.csv").write_text("0,1,2\n" + body)
+    result = run("fit", "t.csv")
+    assert "t.csv: 4 rows, 3 columns" in result.stderr
+    assert "numbers the columns, so it is the header" in result.stderr
+    assert "5 rows" in run("fit", "t.csv", "--no-header").stderr
+    Path("t.csv").write_text("0.5,1,2\n" + body)
+    assert "no header: the first line holds numbers" in run("fit", "t.csv").stderr
+    run("fit", "t.csv", "--header")
+    assert [r["column"] for r in rows("t_ritz/components.csv")] == ["0.5", "1", "2"]
+
+
 def test_second_run_is_identical_and_foreign_files_are_safe(run):
     run("fit", WINE)
     first = {p.name: p.read_bytes() for p in Path("wine_ritz").iterdir()}

@@ -82,6 +82,51 @@ def test_no_header_is_noticed_and_noted(put):
     assert any("decimal mark is a comma" in note for note in table.notes)
 
 
+BODY = "5,7.5,1\n2,8,4\n3,3,3\n"
+
+
+@pytest.mark.parametrize("first", ["0,1,2", "1,2,3", "2019,2020,2024", '"0","1","2"'])
+def test_a_header_that_counts_or_gives_years(put, first):
+    table = read(put(f"{first}\n{BODY}"))
+    assert table.names == first.replace('"', "").split(",")
+    assert table.n_rows == 3
+    assert any("numbers the columns, so it is the header (header=False" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"0,2,1\n{BODY}",
+        f"1,1,1\n{BODY}",
+        f"2020,2019,2018\n{BODY}",
+        f"1,2,3.0\n{BODY}",
+        "1,2,3\n4,5,6\n7,8,9\n10,11,12\n",
+        "2001,2005,2009\n1950,1951,1960\n1999,2000,2010\n2001,2002,2003\n",
+    ],
+)
+def test_a_first_line_of_other_numbers_is_data(put, text):
+    table = read(put(text))
+    assert table.n_rows == 4
+    assert table.names == ["x0", "x1", "x2"]
+    assert any("header=True takes it as names" in note for note in table.notes)
+
+
+def test_the_user_decides_about_the_header(put):
+    table = read(put("0,1,2\n" + BODY), header=False)
+    assert (table.n_rows, table.names) == (4, ["x0", "x1", "x2"])
+    assert any("as asked" in note for note in table.notes)
+    table = read(put("0.5,7,1\n" + BODY), header=True)
+    assert (table.n_rows, table.names, table.notes) == (3, ["0.5", "7", "1"], ())
+    assert read(put("a,b\n1,2\n3,4\n"), header=False).n_rows == 3
+
+
+def test_a_row_is_named_by_its_line(put):
+    table = read(put("\n\na,b\n1,2\n\n3,4\n"))
+    assert [table.row_name(i) for i in range(3)] == ["line 4", "line 6", "row 2"]
+    assert read(put('a,b\n"1",2\n3,4\n')).row_name(0) == "row 0"  # a quoted field may hold a line end
+    assert read(put(gzip.compress(b"a,b\n1,2\n3,4\n"), "t.csv.gz")).row_name(1) == "line 3"
+
+
 def test_header_one_field_short_as_r_writes_it(put):
     table = read(put('"a" "b"\n'.replace(" ", "\t") + '"r1"\t1\t2\n"r2"\t3\t4.5\n"r3"\t5\t6\n'))
     X, names = numbers(table)

@@ -78,6 +78,11 @@ OUTPUT = typer.Option("-o", "--output", metavar="DIR", show_default="<stem>_ritz
 SOLVER = typer.Option(help="auto, svd, moments, krylov, lanczos, chebyshev, power or sketch.")
 TOL = typer.Option(help="Residual at which iterative solvers stop, relative to the largest eigenvalue.")
 SEED = typer.Option(help="Seed of random starts.")
+HEADER = typer.Option(
+    "--header/--no-header",
+    show_default="found out",
+    help="Whether the first line of a text file names the columns.",
+)
 FORCE = typer.Option("--force", help="Overwrite files that ritz did not write.")
 JSON = typer.Option("--json", help="Print the summary as JSON to stdout.")
 QUIET = typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
@@ -92,6 +97,7 @@ def fit(
     solver: Annotated[str, SOLVER] = "auto",
     tol: Annotated[float, TOL] = 1e-6,
     seed: Annotated[int, SEED] = 0,
+    header: Annotated[bool | None, HEADER] = None,
     force: Annotated[bool, FORCE] = False,
     as_json: Annotated[bool, JSON] = False,
     quiet: Annotated[bool, QUIET] = False,
@@ -112,7 +118,7 @@ def fit(
                 "random_state": seed,
                 "progress": False if quiet else None,
             }
-            facts, written = _run(table, k, scale, output, force, options)
+            facts, written = _run(table, k, scale, output, force, header, options)
         finally:
             _repeat(caught)
         if as_json:
@@ -125,7 +131,13 @@ def fit(
 
 
 def _run(
-    path: Path, k: Any, scale: bool | None, output: Path | None, force: bool, options: dict[str, Any]
+    path: Path,
+    k: Any,
+    scale: bool | None,
+    output: Path | None,
+    force: bool,
+    header: bool | None,
+    options: dict[str, Any],
 ) -> tuple[dict[str, Any], Path]:
     """Do the work; ``k`` is 0 where the user did not choose."""
     from ritz.cli.output import check_folder, result_folder, write_results
@@ -137,7 +149,7 @@ def _run(
 
     folder = result_folder(path, output)
     check_folder(folder, FILES, force)
-    table = read(path)
+    table = read(path, header=header)
     X, names = table.numeric()
     require_finite(X, names)
     scaling = decide_scaling(X, names, scale)

@@ -4,22 +4,24 @@
 
 A delimiter is scored by how many lines it cuts into the same number (≥ 2) of fields, then by the share of
 fields that are numbers. With ``;``, tab or ``|`` the decimal mark may be a comma. A first line of numbers
-alone is data. A header that is one field short names all columns but the first (R's ``write.table``).
+alone is data, unless it counts the columns (0 … d−1, 1 … d) or rises through years and the lines below do not.
+A header that is one field short names all columns but the first (R's ``write.table``).
 """
 
 from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ritz._core.errors import FileError
 from ritz.data.words import cut
 
-__all__ = ["Dialect", "read_delimited", "sniff", "unique_names"]
+__all__ = ["Dialect", "line_of", "read_delimited", "sniff", "unique_names"]
 
 SAMPLE_BYTES = 1 << 18
 SAMPLE_LINES = 200
@@ -42,6 +44,8 @@ MISSING_MARKS = [
     "missing",
 ]
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+WHOLE = re.compile(r"\d{1,9}")
+FIRST_YEAR, LAST_YEAR = 1900, 2100
 NUMBER_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 SPOKEN = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
 
@@ -57,15 +61,16 @@ class Dialect:
     width: int
     skip: int  # lines before the data
     quoted: bool  # fields may hold line ends; pyarrow then reads on one thread
+    told: bool = False  # the user said whether there is a header
 
 
-def read_delimited(path: Path) -> tuple[Any, tuple[str, ...]]:
-    """Read a delimited text file to a pyarrow.Table, with notes on what had to be guessed."""
+def read_delimited(path: Path, header: bool | None = None) -> tuple[Any, Dialect, tuple[str, ...]]:
+    """Read a delimited text file to a pyarrow.Table, with its dialect and notes on what had to be guessed."""
     import pyarrow as pa
 
     with pa.input_stream(str(path), compression="detect") as stream:
         sample = stream.read(SAMPLE_BYTES)
-    dialect = sniff(sample, path)
+    dialect = sniff(sample, path, header)
     try:
         table = _parse(path, dialect)
         if dialect.encoding == "utf8" and any(pa.types.is_binary(kind) for kind in table.schema.types):
@@ -74,11 +79,11 @@ def read_delimited(path: Path) -> tuple[Any, tuple[str, ...]]:
             table = _parse(path, dialect)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise _not_a_table(path, str(error)) from error
-    return table, _notes(dialect)
+    return table, dialect, _notes(dialect)
 
 
-def sniff(sample: bytes, path: Path) -> Dialect:
-    """Guess the dialect from the first bytes of a file."""
+def sniff(sample: bytes, path: Path, header: bool | None = None) -> Dialect:
+    """Guess the dialect from the first bytes of a file; ``header`` is the user's word or None."""
     text, encoding = _decode(sample, path)
     lines = [line for line in text.splitlines() if line.strip()]
     if len(sample) == SAMPLE_BYTES:
@@ -95,14 +100,56 @@ def sniff(sample: bytes, path: Path) -> Dialect:
             raise _not_a_table(path, f"lines without a delimiter, such as {cut(lines[0])!r}")
     decimal = _decimal(best, fields[1:] or fields)
     width = Counter(len(row) for row in fields[1:] or fields).most_common(1)[0][0]
-    names: tuple[str, ...] | None = tuple(field.strip() for field in fields[0])
-    if names is not None and len(names) == width - 1 and len(fields) > 2:
+    names: Any = tuple(field.strip() for field in fields[0])
+    if len(names) == width - 1 and len(fields) > 2:
         names = ("", *names)
-    if names is not None and all(_numeric(name, best) for name in names):
+    if header is None and all(_numeric(name, best) for name in names) and not _counts(fields):
+        names = None
+    elif header is False:
         names = None
     blank = len(text) - len(text.lstrip("\r\n"))
     skip = len(text[:blank].splitlines()) + (names is not None)
-    return Dialect(best, decimal, encoding, names, width, skip, '"' in text)
+    return Dialect(best, decimal, encoding, names, width, skip, '"' in text, header is not None)
+
+
+def _counts(fields: list[list[str]]) -> bool:
+    """Whether the first line numbers the columns, or gives them years, and the lines below do not go on so."""
+    first, *body = (_whole(row) for row in fields)
+    if first is None or len(first) < 2 or not body:
+        return False
+    if first in (list(range(len(first))), list(range(1, len(first) + 1))):
+        return not all(row is not None and _steps(row) == {1} for row in body)
+    return _years(first) and not all(row is not None and _years(row) for row in body)
+
+
+def _whole(row: list[str]) -> list[int] | None:
+    cells = [field.strip() for field in row]
+    return [int(cell) for cell in cells] if all(WHOLE.fullmatch(cell) for cell in cells) else None
+
+
+def _steps(row: list[int]) -> set[int]:
+    return {b - a for a, b in zip(row, row[1:], strict=False)}
+
+
+def _years(row: list[int]) -> bool:
+    return row[0] >= FIRST_YEAR and row[-1] <= LAST_YEAR and min(_steps(row), default=0) > 0
+
+
+def line_of(path: Path, dialect: Dialect, row: int) -> int | None:
+    """Give the line of the file, from 1, that holds a row, from 0; None where fields may hold line ends."""
+    import pyarrow as pa
+
+    if dialect.quoted:
+        return None
+    with pa.input_stream(str(path), compression="detect") as stream:
+        encoding = "utf-8-sig" if dialect.encoding == "utf8" else dialect.encoding
+        text = io.TextIOWrapper(cast(Any, stream), encoding=encoding, errors="replace")
+        for number, line in enumerate(text, 1):
+            if number > dialect.skip and line.strip("\r\n"):
+                if row == 0:
+                    return number
+                row -= 1
+    return None
 
 
 def _decode(sample: bytes, path: Path) -> tuple[str, str]:
@@ -189,7 +236,14 @@ def unique_names(names: tuple[str, ...]) -> list[str]:
 def _notes(dialect: Dialect) -> tuple[str, ...]:
     notes = []
     if dialect.header is None:
-        notes.append("the first line holds numbers, so it is taken as data; columns are named x0, x1, …")
+        why = "as asked, the first line is" if dialect.told else "no header: the first line holds numbers, so it is"
+        way = "" if dialect.told else " (header=True takes it as names)"
+        notes.append(f"{why} taken as data{way}; columns are named x0, x1, …")
+    elif not dialect.told and all(_numeric(name, dialect.delimiter) for name in dialect.header):
+        ends = f"{dialect.header[0]} … {dialect.header[-1]}"
+        notes.append(
+            f"the first line, {ends}, numbers the columns, so it is the header (header=False takes it as data)"
+        )
     elif len(set(dialect.header)) < len(dialect.header):
         notes.append("some columns share a name; a number was added")
     if dialect.delimiter != ",":

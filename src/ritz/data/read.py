@@ -10,14 +10,16 @@ ever unpickled.
 from __future__ import annotations
 
 import difflib
+import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import FileError
-from ritz.data.delimited import read_delimited, unique_names
+from ritz.data.delimited import line_of, read_delimited, unique_names
 from ritz.data.kinds import column_kind, matrix_columns
 from ritz.data.table import Table
 
@@ -43,13 +45,15 @@ FOREIGN = (
 )
 
 
-def read(path: str | os.PathLike[str]) -> Table:
+def read(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
     """Read a table from a CSV, TSV, Parquet or .npy file.
 
     Parameters
     ----------
     path : path
         Compressed text (``.csv.gz``, ``.csv.zst``, ``.csv.bz2``) is unpacked on the way.
+    header : bool or None
+        Whether the first line of a text file names the columns; None finds out, and ``notes`` says what was found.
 
     Returns
     -------
@@ -71,12 +75,12 @@ def read(path: str | os.PathLike[str]) -> Table:
     if start.startswith(b"PAR1"):
         return _from_arrow(_read_parquet(path), path, ())
     try:
-        values, notes = read_delimited(path)
+        values, dialect, notes = read_delimited(path, header)
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path} to be readable", received=str(error), hint="the file may be damaged") from error
-    return _from_arrow(values, path, notes)
+    return _from_arrow(values, path, notes, functools.partial(line_of, path, dialect))
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -142,7 +146,9 @@ def _read_parquet(path: Path) -> Any:
         ) from error
 
 
-def _from_arrow(values: Any, path: Path, notes: tuple[str, ...]) -> Table:
+def _from_arrow(
+    values: Any, path: Path, notes: tuple[str, ...], line: Callable[[int], int | None] | None = None
+) -> Table:
     import pyarrow as pa
 
     _require_rows(values.num_rows, values.num_columns, path)
@@ -152,7 +158,7 @@ def _from_arrow(values: Any, path: Path, notes: tuple[str, ...]) -> Table:
     if len(set(values.schema.names)) < values.num_columns:
         values = values.rename_columns(unique_names(tuple(values.schema.names)))
     columns = [column_kind(name, values.column(j), first=j == 0) for j, name in enumerate(values.schema.names)]
-    return Table(columns, values, source=path.name, notes=notes)
+    return Table(columns, values, source=path.name, notes=notes, line=line)
 
 
 def _require_rows(rows: int, columns: int, path: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,13 +50,24 @@ class Table:
         Where it came from, for messages.
     notes : sequence of str
         What the reader had to decide, in words, e.g. that there was no header line.
+    line : callable, optional
+        Gives the line of the file that holds a row, or None where that cannot be said; asked for messages only.
     """
 
-    def __init__(self, columns: Sequence[Column], values: Any, *, source: str = "", notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        values: Any,
+        *,
+        source: str = "",
+        notes: Sequence[str] = (),
+        line: Callable[[int], int | None] | None = None,
+    ) -> None:
         self.columns = tuple(columns)
         self.source = source
         self.notes = tuple(notes)
         self._values = values
+        self._line = line
         self._position = {column.name: j for j, column in enumerate(self.columns)}
 
     @property
@@ -106,6 +117,11 @@ class Table:
             plural = "column" if len(aside) == 1 else "columns"
             warnings.warn(f"{len(aside)} {plural} set aside: {shorten(aside, 20)}", ColumnsSetAside, stacklevel=2)
         return self.select(names), names
+
+    def row_name(self, row: int) -> str:
+        """Name a row for a message: its line in the file where there are lines, or its number from 0."""
+        line = self._line(row) if self._line is not None else None
+        return f"row {row}" if line is None else f"line {line}"
 
     def labels(self, name: str) -> list[Any]:
         """Give one column, of any kind, as a list; missing values are None."""
