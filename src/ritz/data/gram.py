@@ -33,6 +33,7 @@ __all__ = [
     "along",
     "better",
     "collect",
+    "column_squares",
     "column_sums",
     "extrapolate",
     "largest",
@@ -84,7 +85,7 @@ class DensePass:
         with np.errstate(over="ignore", invalid="ignore"):
             self.m += column_sums(z, w)
             if self.S is None or self.product is None:
-                self.q += np.einsum("ij,ij,i->j", z, z, w) if w is not None else np.einsum("ij,ij->j", z, z)
+                self.q += column_squares(z, w)
                 return
             if w is not None:
                 z *= np.sqrt(w)[:, None]
@@ -189,6 +190,19 @@ def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     if whole:
         pieces = np.matmul(ones[:whole].reshape(-1, 1, PIECE), z[:whole].reshape(-1, PIECE, z.shape[1]))
         total += pieces.sum(axis=(0, 1), dtype=np.float64)
+    return total
+
+
+def column_squares(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
+    """``Σwz²`` of a block, summed in short pieces."""
+    whole = z.shape[0] // PIECE * PIECE
+    y = z if w is None else z * w[:, None]
+    total = np.einsum("ij,ij->j", y[whole:], z[whole:]).astype(np.float64)
+    if whole:
+        shape = (-1, PIECE, z.shape[1])
+        total += np.einsum("pij,pij->pj", y[:whole].reshape(shape), z[:whole].reshape(shape)).sum(
+            axis=0, dtype=np.float64
+        )
     return total
 
 

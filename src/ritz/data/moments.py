@@ -46,6 +46,8 @@ class Moments:
         Measured bound on ‖computed − exact scatter‖₂, in units of unit².
     roundoff
         Unit round-off of the arithmetic that formed the scatter.
+    lost
+        Bound on the absolute error that subtractions left in each column's variance.
     """
 
     rows: int
@@ -56,6 +58,7 @@ class Moments:
     unit: float
     noise: float
     roundoff: float
+    lost: Vector | None = None  # (d,) what subtraction may have cost each column, in units of unit²
 
     @property
     def d(self) -> int:
@@ -90,7 +93,9 @@ class Moments:
         between = delta * (np.sqrt(self.weight / weight) * np.sqrt(other.weight)) / unit
         scatter = a * self.scatter + b * other.scatter + np.outer(between, between)
         u = max(self.roundoff, other.roundoff)
-        noise = a * self.noise + b * other.noise
+        # Each merge rounds once; the roundings of many merges add up like a random walk.
+        noise = float(np.hypot(a * self.noise + b * other.noise, 4 * 2.0**-53 * float(np.max(np.diag(scatter)))))
+        lost = _together(self.lost, a, other.lost, b)
         return Moments(
             self.rows + other.rows,
             weight,
@@ -100,6 +105,7 @@ class Moments:
             unit,
             noise,
             u,
+            lost,
         )
 
     def subtract(self, other: Moments) -> Moments:
@@ -127,9 +133,12 @@ class Moments:
                 hint="subtract only what was merged or fitted before",
             )
         np.maximum(diagonal, 0.0, out=diagonal)
-        noise = self.noise + b * other.noise + lost
+        noise = self.noise + b * other.noise
+        gone = _together(self.lost, 1.0, other.lost, b)
+        gone = 8 * 2.0**-53 * np.diag(self.scatter) + (0.0 if gone is None else gone)
         offset = self.offset - delta * (other.weight / self.weight)
-        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, max(self.roundoff, other.roundoff))
+        u = max(self.roundoff, other.roundoff)
+        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone)
 
     def _match(self, other: Moments) -> None:
         if self.d != other.d:
@@ -148,7 +157,8 @@ class Moments:
             "noise": self.noise,
             "roundoff": self.roundoff,
         }
-        return header, {"shift": self.shift, "offset": self.offset, "scatter": self.scatter}
+        arrays = {"shift": self.shift, "offset": self.offset, "scatter": self.scatter}
+        return header, arrays if self.lost is None else {**arrays, "lost": self.lost}
 
     @classmethod
     def from_arrays(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Moments:
@@ -162,15 +172,24 @@ class Moments:
             float(header["unit"]),
             float(header["noise"]),
             float(header["roundoff"]),
+            arrays.get("lost"),
         )
 
 
 def scaled_noise(state: Moments, c: Any) -> float:
     """Noise of ``D S D`` with D = diag(c), or c·c·S for a number c.
 
-    Rounding is relative to the two columns of an entry, so it scales with them: the share of λ₁ stays.
+    Rounding is relative to the two columns of an entry, so it scales with them: the share of λ₁ stays. What subtraction
+    cost is absolute: its entries are at most √(lostᵢ lostⱼ), a matrix of norm Σ lostᵢ.
     """
+    gone = 0.0 if state.lost is None else float(np.sum(state.lost * np.square(c)))
     if np.ndim(c) == 0:
-        return float(state.noise * c * c)
+        return float(state.noise * c * c) + gone
     top = largest(state.scatter)
-    return state.noise / top * largest(state.scatter * c[:, None] * c) if top > 0 else 0.0
+    return (state.noise / top * largest(state.scatter * c[:, None] * c) if top > 0 else 0.0) + gone
+
+
+def _together(a: Vector | None, x: float, b: Vector | None, y: float) -> Vector | None:
+    if a is None and b is None:
+        return None
+    return np.asarray((0.0 if a is None else x * a) + (0.0 if b is None else y * b))

@@ -3,8 +3,8 @@
     z = (x − s)/unit      m = Σwz      q = Σwz²      S = Σwzzᵀ
     μ = s + unit·m/w      var·w = q − m²/w           scatter = S − mmᵀ/w
 
-``s`` is the mean of rows sampled evenly over the table. Any point inside the data will do: the error factor is
-1 + ‖μ−s‖²/tr C, and rows missed by the sample that move μ by p·h raise tr C by p·h², so the factor stays below two.
+``s`` is the mean of rows sampled evenly over the table, the heaviest included. Any point inside the data will do: the
+error factor is 1 + (μ−s)²/var. Where the sample was unlike the rest, a second pass about the mean is made.
 
 float32 products are summed in float64 block by block; their rounding is measured on sampled blocks, not assumed.
 """
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import InputError
 from ritz._core.tolerance import safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
 from ritz.data.gram import (
@@ -36,8 +37,14 @@ from ritz.data.validate import require_finite
 
 __all__ = ["ColumnStatistics", "Statistics"]
 
-#: Rows sampled for the shift and the unit.
-SAMPLE_ROWS = 256
+#: Rows sampled for the shift and the unit, and heaviest rows taken along.
+SAMPLE_ROWS, HEAVY_ROWS = 256, 64
+
+#: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
+OFF_CENTRE = 4.0
+
+#: Magnitudes whose variances can be told in float64.
+RANGE = (1e-145, 1e145)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,7 @@ class Statistics:
     precision: Any = np.float64
     names: Any = None
     passes: int = field(default=0, init=False)
+    _moved: bool = field(default=False, init=False, repr=False)
     _errors: tuple[list[NDArray[Any]], int] | None = field(default=None, init=False, repr=False)
 
     @cached_property
@@ -91,9 +99,11 @@ class Statistics:
         data = self.blocks.sample(SAMPLE_ROWS)
         entries = data.data if self.blocks.sparse else np.asarray(data)
         largest = float(np.max(np.abs(entries), initial=0)) if entries.size else 0.0
-        low, high = safe_range(np.float64)
+        low, high = safe_range(self.precision)
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
+        if not RANGE[0] <= largest <= RANGE[1]:
+            raise _out_of_range(largest)
         return float(2.0 ** np.round(np.log2(largest)))
 
     @cached_property
@@ -101,12 +111,38 @@ class Statistics:
         """A point inside the data, exactly representable in the precision of the products."""
         if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
-        sample = self._sample.astype(np.float64, copy=False)
+        sample, w = self._typical()
         with np.errstate(over="ignore", invalid="ignore"):
             # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
-            middle = np.clip(np.mean(sample, axis=0), sample.min(axis=0), sample.max(axis=0))
+            middle = np.clip(np.average(sample, axis=0, weights=w), sample.min(axis=0), sample.max(axis=0))
             shift = middle.astype(self.precision).astype(np.float64)
         return np.where(np.isfinite(shift), shift, 0.0)
+
+    def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
+        sample = self._sample.astype(np.float64, copy=False)
+        X = getattr(self.blocks, "X", None)
+        if self.weights is None or not isinstance(X, np.ndarray):
+            return sample, None
+        step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
+        heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
+        w = np.concatenate([self.weights[::step], self.weights[heavy]])
+        rows = np.concatenate([sample, np.asarray(X[heavy], np.float64)])
+        return (rows, w) if float(np.sum(w)) > 0 else (sample, None)
+
+    def _off_centre(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
+        """Whether the shift lies so far from the mean that a second pass about the mean is due; the shift moves."""
+        if self.blocks.sparse or self._moved:
+            return False
+        with np.errstate(invalid="ignore", over="ignore"):
+            about = m * m / self._divisor
+            far = bool(np.any(about > OFF_CENTRE * np.maximum(q - about, 0.0)))
+        if far and np.all(np.isfinite(m)):
+            mean = self.shift + m * (self.unit / self._divisor)
+            self.__dict__["shift"] = mean.astype(self.precision).astype(np.float64)
+            self._moved = True
+            return True
+        return False
 
     @cached_property
     def rows(self) -> int:
@@ -136,9 +172,10 @@ class Statistics:
             squares = np.diag(held.scatter).copy()
             return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
         self.passes += 1
-        states = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
-        m, q, _, _ = collect(states)
+        m, q, _, _ = collect(self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed))
         self._finite(q)
+        if self._off_centre(m, q):
+            return self.column
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
         return ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
@@ -151,10 +188,13 @@ class Statistics:
         if short:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
+        self._finite(np.diag(S))
+        if self._off_centre(m, np.diag(S)):
+            m, S, noise = self._products(short)
         u = unit_roundoff(self.precision)
         if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
+            self.precision, u = np.float64, unit_roundoff(np.float64)  # short sums in float32 would not be worth it
             m, S, noise = self._products(True)
-        self._finite(np.diag(S))
         scatter = S - np.outer(m, m / self._divisor)
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
@@ -189,8 +229,10 @@ class Statistics:
         self.__dict__.pop("moments", None)
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
-        """Take over the sums Σwz and Σwz² of a pass that computed something else as well."""
+        """Take over the sums Σwz and Σwz² of a pass that computed something else, unless they lie off centre."""
         self._finite(q)
+        if self._off_centre(m, q):
+            return
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
         self.__dict__["column"] = ColumnStatistics(
@@ -205,6 +247,15 @@ class Statistics:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
         if not np.all(np.isfinite(sums)):
             require_finite(getattr(self.blocks, "X", None), self.names)
+            raise _out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
+
+
+def _out_of_range(largest: float) -> InputError:
+    return InputError(
+        "squares of the data must stay within the range of float64",
+        received=f"values that are too large or too small, such as {largest:.1e}",
+        hint="divide the data, or the columns concerned, by a power of ten",
+    )
 
 
 def _feed(state: DensePass | SparsePass, block: Block) -> None:

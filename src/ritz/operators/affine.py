@@ -18,7 +18,18 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
-from ritz.data.gram import CHECK_PIECE, CHECKED_BLOCKS, PIECE, TILE_ABOVE, better, column_sums, extrapolate
+from ritz.data.gram import (
+    CHECK_PIECE,
+    CHECKED_BLOCKS,
+    PIECE,
+    SHORT_NOISE,
+    TILE_ABOVE,
+    better,
+    column_squares,
+    column_sums,
+    extrapolate,
+    largest,
+)
 from ritz.data.statistics import Statistics
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -128,6 +139,7 @@ class Affine:
         if self.blocks.sparse:
             return sparse_gram(self)
         if d > TILE_ABOVE and isinstance(self.blocks, MemoryBlocks):
+            self.noise.clear()  # tiles are not checked: the rounding model applies
             return tiled_gram(self)
 
         def step(lane: _Lane, block: Block) -> None:
@@ -137,8 +149,10 @@ class Affine:
             lane.check(product, B)
 
         lanes = self.blocks.map_reduce(lambda: _Lane(d, d), step)
-        self.noise.append(extrapolate([e for lane in lanes for e in lane.errors], sum(lane.blocks for lane in lanes)))
-        return _summed(lanes)
+        errors, total = [e for lane in lanes for e in lane.errors], _summed(lanes)
+        short = SHORT_NOISE * 2.0**-53 * largest(total)
+        self.noise.append(extrapolate(errors, sum(lane.blocks for lane in lanes)) if errors else short)
+        return total
 
     def _columns(self, rows: Any, block: Block, columns: slice = slice(None)) -> Any:
         """Rows of a dense block under the whole frame, restricted to some columns."""
@@ -262,7 +276,7 @@ class _Lane:
         weights = np.ones(rows.shape[0], rows.dtype) if w is None else w.astype(rows.dtype)
         if isinstance(rows, np.ndarray):
             self.m += column_sums(rows, None if w is None else weights)
-            self.q += np.einsum("ij,ij,i->j", rows, rows, weights)
+            self.q += column_squares(rows, None if w is None else weights)
         else:
             squares = rows.copy()
             squares.data *= rows.data

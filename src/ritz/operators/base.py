@@ -101,6 +101,10 @@ class Operator(ABC):
         """Measured rounding ‖computed − exact‖ of the last ``normal`` of a unit vector; None where not measured."""
         return None
 
+    def scale_error(self) -> float:
+        """Relative error of column scales that were themselves computed from the data."""
+        return 0.0
+
     def wider(self) -> Operator | None:
         """The same operator whose Gram matrix is formed in float64; None if it already is."""
         return None

@@ -92,6 +92,8 @@ class Centered(Wrapper):
         self.tally.passes += 1
         raw = replace(inner, shift=None if inner.blocks.sparse else stats.shift)
         product = raw.normal(V, learn=stats)
+        if not stats.known:  # the shift lay off centre: the product lost digits
+            return super()._normal(V)
         gap = stats.column.offset if not inner.blocks.sparse else stats.column.mean
         return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
 

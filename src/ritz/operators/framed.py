@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
-from ritz.data.gram import SHORT_NOISE
+from ritz.data.gram import SHORT_NOISE, TILE_ABOVE
 from ritz.data.moments import Moments, scaled_noise
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
@@ -72,7 +72,8 @@ class Framed(Operator):
         return self.affine.normal(V)
 
     def _gram(self, W: Array | None) -> Array:
-        state = self._moments() if W is None else None
+        # A state of many columns would need a copy in every lane: then the Gram matrix alone is formed, tile by tile.
+        state = self._moments() if W is None and self.shape[1] <= TILE_ABOVE else None
         if state is not None:
             return _gram_of(*state)
         if self.affine is None:
@@ -82,7 +83,7 @@ class Framed(Operator):
 
     def gram_noise(self) -> float | None:
         """Measured rounding ‖computed − exact Gram‖₂ of the last ``gram()``; None where it was not measured."""
-        state = self._moments()
+        state = self._moments() if self.shape[1] <= TILE_ABOVE else None
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, centered = state
@@ -92,7 +93,7 @@ class Framed(Operator):
 
     def noise_along(self, V: Array) -> Any:
         """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
-        state, stats = self._moments(), self._statistics()
+        state, stats = self._moments() if self.shape[1] <= TILE_ABOVE else None, self._statistics()
         if state is None or stats is None or not state[2]:
             return None
         c = np.full(self.shape[1], state[0].unit) if state[1] is None else state[1] * state[0].unit
@@ -172,6 +173,9 @@ class Wrapper(Framed):
 
     def _statistics(self) -> Statistics | None:
         return self.inner._statistics() if isinstance(self.inner, Framed) else None
+
+    def scale_error(self) -> float:
+        return self.inner.scale_error()
 
     def passes(self) -> int:
         return self.inner.passes()

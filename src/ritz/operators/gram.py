@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
+from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.moments import Moments, scaled_noise
 from ritz.operators.base import Cost, Operator
 
@@ -46,6 +47,9 @@ class Gram(Operator):
     def measured(self) -> float | None:
         return self.root.measured()
 
+    def scale_error(self) -> float:
+        return self.root.scale_error()
+
     def at(self, dtype: Any) -> Gram:
         return Gram(self.root.at(dtype))
 
@@ -62,7 +66,7 @@ class MomentGram(Operator):
 
     def __init__(self, state: Moments, *, center: bool = True, scale: Any = None, unit: float = 1.0) -> None:
         super().__init__((state.d, state.d), np.float64)
-        self.state = state
+        self.state, self._scaled = state, scale is not None
         self.factor = np.full(state.d, state.unit / unit)
         if scale is not None:
             self.factor = self.factor / np.asarray(scale, np.float64)
@@ -75,9 +79,15 @@ class MomentGram(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self.matrix @ U
 
+    def scale_error(self) -> float:
+        return SCALE_ERROR if self._scaled else 0.0
+
     def gram_dtype(self) -> Any:
         """dtype of the products that formed the state."""
         return np.float64 if self.state.roundoff < 1e-10 else np.float32
+
+    def measured(self) -> float:
+        return self.noise()
 
     def noise(self) -> float:
         """Bound on ‖matrix − exact‖₂ from the rounding of the state."""

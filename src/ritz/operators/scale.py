@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
+from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
@@ -56,6 +57,9 @@ class Scaled(Wrapper):
         if isinstance(self.inner, Framed) and self.inner._learner() is not None and not callable(self._given):
             return self.inner.normal(V / self.scale[:, None]) / self.scale[:, None]
         return super()._normal(V)
+
+    def scale_error(self) -> float:
+        return self.inner.scale_error() + (SCALE_ERROR if callable(self._given) else 0.0)
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         scale = self.scale[:, None]

@@ -59,8 +59,10 @@ def _panel(frame: Affine, start: int, columns: slice) -> Any:
     z = block.values.astype(frame.precision)
     if frame.shift is not None:
         z = (block.values - frame.shift[columns]).astype(frame.precision)
-    if frame.offset is not None:
+    elif frame.offset is not None:
         z = (block.values - frame.offset[block.rows, None]).astype(frame.precision)
+        if frame.offset_low is not None:
+            z -= frame.offset_low[block.rows, None].astype(frame.precision)
     return frame._columns(z, block, columns)
 
 

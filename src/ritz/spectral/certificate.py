@@ -49,6 +49,8 @@ class Certificate:
     total
         Trace of M: the total variance times its divisor. For an operator that cannot tell its trace, the sum of the
         eigenvalues found.
+    rounding
+        What rounding may add to a residual or move an eigenvalue by.
     orthogonality
         Largest entry of |VᵀV − I|.
     kind
@@ -74,6 +76,7 @@ class Certificate:
     tol: float | None
     unit_roundoff: float
     precision: str
+    rounding: float
     passes: int
     seconds: float
     estimate: float | None = None
@@ -172,6 +175,7 @@ def certify(
         tol=tol,
         unit_roundoff=found.roundoff,
         precision=found.precision,
+        rounding=max(found.rounding, found.error or 0.0) * c,
         passes=passes,
         seconds=seconds,
         estimate=None if found.estimate is None else found.estimate * c,

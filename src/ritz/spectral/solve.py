@@ -201,9 +201,11 @@ def _truncate(found: Found, k: int) -> Found:
     """The same answer with fewer vectors; what was dropped bounds what is missing."""
     if k >= found.k:
         return found
-    dropped = float(found.values[k]) + float(norms(found.residual_block[:, k : k + 1])[0]) + found.rounding
+    rest = found.residual_block if found.value_block is None else found.value_block
+    tail = float(np.linalg.norm(to_numpy(norms(rest))[k:]))
+    dropped = max(float(found.values[k]), found.completeness.ceiling) + tail + found.rounding
     old = found.completeness
-    ceiling = Completeness(old.kind, max(old.ceiling, dropped), old.failure, old.words)
+    ceiling = Completeness(old.kind, dropped, old.failure, old.words)
     upper = None if found.upper is None else found.upper[:k]
     return replace(
         found,

@@ -24,6 +24,7 @@ from ritz.data.blocks import MemoryBlocks
 from ritz.data.statistics import Statistics
 from ritz.operators import Centered, Dense, Scaled, Sparse, Weighted
 from ritz.operators.base import Operator
+from ritz.operators.framed import Framed
 
 if TYPE_CHECKING:
     from ritz.spectral.certificate import Certificate
@@ -34,6 +35,8 @@ __all__ = ["Verification", "verify"]
 INERTIA_LIMIT = 5000
 #: Steps of the deflated Lanczos check and the probability with which it may fail.
 STEPS, FAILURE = 60, 1e-9
+#: Columns up to which every labelled enclosure is counted, and how far the Lanczos bound may overshoot what it bounds.
+SMALL, SHARP = 600, 1.5
 
 
 @dataclass(frozen=True)
@@ -64,18 +67,55 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
             received=f"{X.shape[1]} columns",
         )
     A = _operator(X, frame, sample_weight)
-    theta = certificate.values / frame["unit"] ** 2
-    product = np.asarray(A.normal(V), np.float64)
-    true = np.linalg.norm(product - V * theta, axis=0)
-    slack = rounding(V.shape[0], certificate.unit_roundoff) * (float(theta[0]) if len(theta) else 0.0)
-    allowed = np.maximum(certificate.residuals / frame["unit"] ** 2, 0.0) + 2 * slack + 1e-12 * true
-    fits = bool(np.all(true <= np.maximum(allowed, 2 * slack)))
-    words = [
-        f"largest residual {float(np.max(true, initial=0.0)):.2e}, certified {float(np.max(allowed, initial=0.0)):.2e}"
+    unit2 = frame["unit"] ** 2
+    theta = certificate.values / unit2
+    true = np.linalg.norm(np.asarray(A.normal(V), np.float64) - V * theta, axis=0)
+    top = float(theta[0]) if len(theta) else 0.0
+    slack = rounding(V.shape[0], 2.0**-53) * (top + A.inflation()) + certificate.rounding / unit2
+    words: list[str] = []
+    checks = [
+        _residuals(certificate, true, slack, unit2, words),
+        _shape(certificate, V, slack / unit2 if top == 0 else slack, unit2, words),
+        _trace(certificate, A, words),
     ]
     count, missed, complete = _count(certificate, A, V, theta, slack, words)
-    ok = fits and complete
-    return Verification(ok, true * frame["unit"] ** 2, count, len(theta), missed, tuple(words))
+    return Verification(all(checks) and complete, true * unit2, count, len(theta), missed, tuple(words))
+
+
+def _residuals(certificate: Certificate, true: Any, slack: float, unit2: float, words: list[str]) -> bool:
+    """Residuals computed anew are no larger than the certified ones and rounding allow."""
+    allowed = certificate.residuals / unit2 * (1 + 1e-6) + 2 * slack
+    words.append(
+        f"largest residual {float(np.max(true, initial=0.0)) * unit2:.2e}; "
+        f"certified, rounding included, {float(np.max(allowed, initial=0.0)) * unit2:.2e}"
+    )
+    return bool(np.all(true <= allowed))
+
+
+def _shape(certificate: Certificate, V: Any, slack: float, unit2: float, words: list[str]) -> bool:
+    """The vectors are orthonormal and every value lies in its enclosure."""
+    defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0))
+    inside = (certificate.lower <= certificate.values + slack * unit2) & (
+        certificate.values <= certificate.upper + slack * unit2
+    )
+    if defect > 1e-10:
+        words.append(f"the vectors are not orthonormal: |VᵀV − I| = {defect:.1e}")
+    if not bool(np.all(inside)):
+        words.append("a value lies outside its own enclosure")
+    return defect <= 1e-10 and bool(np.all(inside))
+
+
+def _trace(certificate: Certificate, A: Operator, words: list[str]) -> bool:
+    """The total is the sum of squares of the data."""
+    known = A.frobenius2() if isinstance(A, Framed) else None
+    if known is None:
+        return True
+    total = known * certificate.frame["unit"] ** 2
+    allowed = 1e-6 * max(total, certificate.total) + A.shape[1] * certificate.rounding + 1e-300
+    right = abs(total - certificate.total) <= allowed
+    if not right:
+        words.append(f"the total is {total:.6g}, certified {certificate.total:.6g}")
+    return bool(right)
 
 
 def _operator(X: Any, frame: dict[str, Any], weights: Any) -> Operator:
@@ -95,10 +135,9 @@ def _count(
     certificate: Certificate, A: Operator, V: Any, theta: Any, slack: float, words: list[str]
 ) -> tuple[int | None, float | None, bool]:
     """Eigenvalues above the last enclosure: exactly by inertia, or bounded by deflated Lanczos."""
-    k, d = len(theta), V.shape[0]
-    if k == 0 or k >= min(A.shape):
-        words.append("every eigenvalue was returned")
-        return k, None, True
+    d = V.shape[0]
+    if len(theta) == 0:
+        return 0, None, True
     unit2 = certificate.frame["unit"] ** 2
     if d <= INERTIA_LIMIT:
         return _by_inertia(certificate, A.gram(), slack, unit2, words)
@@ -106,7 +145,7 @@ def _count(
     words.append(f"no eigenvalue above {missed:.6g} was missed, with probability 1 − {FAILURE:.0e}")
     ceiling = certificate.ceiling / unit2
     bound = max(ceiling, float(theta[-1])) if math.isfinite(ceiling) else math.inf
-    return None, missed, missed <= bound * 1.5 or not bool(np.all(certificate.labelled))
+    return None, missed, missed <= bound * SHARP or not bool(np.all(certificate.labelled))
 
 
 def _by_inertia(
@@ -117,12 +156,20 @@ def _by_inertia(
     if not len(labelled):
         words.append("no enclosure is labelled by index, nothing to count")
         return None, None, True
-    k = int(labelled[-1]) + 1
-    above = _inertia(M, float(certificate.upper[k - 1]) / unit2 + 2 * slack)
-    foot = float(certificate.lower[k - 1]) / unit2 - 2 * slack
-    within = _inertia(M, foot) if foot > 0 else int(M.shape[0])  # M is positive semidefinite
-    words.append(f"inertia: {above} eigenvalues above the enclosure of component {k}, {within} above its lower end")
-    return above, None, above < k <= within
+    few = labelled if M.shape[0] <= SMALL else labelled[np.linspace(0, len(labelled) - 1, 4).astype(int)]
+    right, above = True, 0
+    for i in np.unique(few).tolist():
+        above = _inertia(M, float(certificate.upper[i]) / unit2 + 2 * slack)
+        foot = float(certificate.lower[i]) / unit2 - 2 * slack
+        within = _inertia(M, foot) if foot > 0 else int(M.shape[0])  # M is positive semidefinite
+        if not above <= i < within:
+            right = False
+            words.append(f"component {i + 1}: {above} eigenvalues above its enclosure, {within} above its lower end")
+    if right:
+        words.append(
+            f"inertia: as many eigenvalues above and below {len(np.unique(few))} enclosures as their places say"
+        )
+    return above, None, right
 
 
 def _inertia(M: Any, level: float) -> int:

@@ -46,7 +46,7 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     V = np.ascontiguousarray(Vt[:k].T)
     u = unit_roundoff(np.float64)
     top = float(s[0]) if len(s) else 0.0
-    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation())
+    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
     block = inner(Z, Z @ V) - V * values[:k]
     slack = 2 * sigma_error * top
     return Found(values, V, block, slack, counted(values, k, slack), True, u, "float64", 1, slack, sigma_error)
@@ -59,7 +59,7 @@ def triangle(Z: Vector) -> Vector:
     in one direction.
     """
     d = Z.shape[1]
-    rows = max(128, 2 * d)
+    rows = max(32, 2 * d)
     while Z.shape[0] > 2 * rows:
         parts = [
             scipy.linalg.qr(Z[i : i + rows], mode="r", check_finite=False)[0][:d] for i in range(0, Z.shape[0], rows)
@@ -77,6 +77,6 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     k = pick(problem, values, float(np.trace(S)))
     u = unit_roundoff(np.float64)
     top = float(np.max(np.abs(values))) if len(values) else 0.0
-    slack = rounding(S.shape[0], u) * (top + M.inflation())
+    slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = np.ascontiguousarray(V[:, :k])
     return Found(values, V, S @ V - V * values[:k], slack, counted(values, k, slack), True, u, "float64", 1, slack)

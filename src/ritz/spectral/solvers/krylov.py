@@ -155,7 +155,7 @@ def rounding_of(M: Operator, top: float) -> float:
     """What rounding adds to a residual: measured on the last products where they were, allowed for otherwise."""
     u, measured = unit_roundoff(np.float64), M.measured()
     base = rounding(M.shape[0], u) if measured is None else checked(M.shape[0], u)
-    return base * (top + M.inflation()) + (measured or 0.0)
+    return base * (top + M.inflation()) + (measured or 0.0) + 2 * M.scale_error() * top
 
 
 def _whole(theta: np.ndarray, k: int, slack: float) -> Completeness:

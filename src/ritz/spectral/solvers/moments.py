@@ -53,7 +53,7 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     top = max(float(values[0]), 0.0) if len(values) else 0.0
     measured = _noise(A, d, u, top) if noise is None else noise
     wide = unit_roundoff(np.float64)
-    error = solving(d, wide) * (top + A.inflation()) + measured
+    error = solving(d, wide) * (top + A.inflation()) + measured + 2 * A.scale_error() * top
     values = np.maximum(values, 0.0) if problem.kind == "svd" or A.positive else values
     k = pick(problem, values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):

@@ -76,7 +76,7 @@ def repair(
     found = np.square(sigma)
     total = float(np.sum(found)) if whole else float(np.trace(G))
     k = pick(problem, found if whole else values, total) if problem.rule is not None else k
-    sigma_error = 0.5 * rounding(d, u) * top + u * np.sqrt(A.inflation())
+    sigma_error = 0.5 * rounding(d, u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
     Vk = np.ascontiguousarray(W[:, :k])
     block = G @ Vk - Vk * found[:k]
     if not whole:
