@@ -7,7 +7,7 @@ import typer
 
 from ritz._core.errors import Cancelled, FileError, InputError, MergeError, NonFiniteError, ParameterError
 from ritz.cli.console import stopping
-from ritz.cli.fit import parse_components
+from ritz.cli.choice import parse_components
 
 CODES = [
     (InputError("numbers", received="text", hint="convert"), 3),
@@ -65,5 +65,22 @@ def test_components(text, value):
 
 @pytest.mark.parametrize("text", ["0", "-3", "1.5", "1.0", "0%", "150%", "nan", "inf"])
 def test_components_refused(text):
-    with pytest.raises(typer.BadParameter, match=r"expected a count .*received"):
+    with pytest.raises(ParameterError, match=r"(?s)expected a count .*received.*hint: write|-k"):
+        parse_components(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("0,9", "hint: write 0.9$"),
+        ("90,5%", "hint: write 90.5%$"),
+        ("kaisar", "hint: did you mean kaiser"),
+        ("nonsense", "hint: these rules work: "),
+        ("parallel", "not available yet\nhint: these rules work: "),
+        ("1.0", "hint: -k all"),
+        ("90.0", "hint: write 0.9 or 90%$"),
+    ],
+)
+def test_components_hints(text, hint):
+    with pytest.raises(ParameterError, match=hint):
         parse_components(text)

@@ -140,6 +140,42 @@ def test_default_is_all_up_to_twenty(run):
     assert numbers("wide_ritz/scores.csv").shape == (60, 20)
 
 
+def test_few_rows_have_few_directions(run):
+    rng = np.random.default_rng(0)
+    np.save("few.npy", rng.normal(size=(5, 8)))
+    for options in ([], ["-k", "all"]):
+        result = run("fit", "few.npy", *options)
+        assert "all 4 directions that 5 rows have" in result.stderr
+        assert numbers("few_ritz/scores.csv").shape == (5, 4)
+    np.save("two.npy", rng.normal(size=(2, 2)))
+    assert "all 1 direction that 2 rows have" in run("fit", "two.npy").stderr
+    assert "-k all computes all 40" in _wide(run)
+
+
+def _wide(run):
+    np.save("wide.npy", np.random.default_rng(0).normal(size=(60, 40)))
+    return run("fit", "wide.npy").stderr
+
+
+@pytest.mark.parametrize("rule", [*NAMES, "0.9"])
+def test_a_rule_says_why(run, rule):
+    choice = json.loads(run("fit", WINE, "-k", rule, "--json").stdout)["choice"]
+    assert choice["rule"] == ("fraction" if rule == "0.9" else rule)
+    assert "component" in choice["why"]
+    assert any(mark in choice["why"] for mark in ":;")
+    assert json.loads(Path("wine_ritz/manifest.json").read_text())["choice"] == choice
+    words = " ".join(run("fit", WINE, "-k", rule).stderr.split())
+    assert choice["why"] in words
+
+
+def test_no_component_kept_is_a_sentence(run):
+    np.save("noise.npy", np.random.default_rng(0).normal(size=(400, 30)))
+    result = run("fit", "noise.npy", "-k", "broken-stick")
+    assert "No component is kept" in result.stderr
+    assert "by broken-stick: 0 components: component 1 holds" in result.stderr
+    assert "cumulated" not in result.stderr
+
+
 def test_identifiers_travel_with_the_scores(run):
     pq.write_table(
         pa.table({"sample_id": [f"s{i}" for i in range(6)], "x": [1.0, 2, 4, 3, 9, 7], "y": [2, 1, 5, 3, 8, 9]}),

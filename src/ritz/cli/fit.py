@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FitCommand", "fit"]
 
-DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
 FILES = ["scores.csv", "components.csv"]
 
 
@@ -40,24 +39,6 @@ class FitCommand(TyperCommand):
             else:
                 out.append(word)
         return super().parse_args(ctx, out)
-
-
-def parse_components(text: str) -> int | float | str | None:
-    """Read ``-k``: a count, a share (0.9 or 90%), ``all``, or the name of a rule."""
-    word = text.strip().lower()
-    if word == "all":
-        return None
-    try:
-        number = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
-    except ValueError:
-        return word  # the estimator knows the rules and lists them if this is none
-    if word.isdigit() and number >= 1:
-        return int(word)
-    if 0 < number < 1:
-        return number
-    raise typer.BadParameter(
-        f"expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser; received {text!r}"
-    )
 
 
 TABLE = typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or .npy file.", show_default=False)
@@ -108,10 +89,12 @@ def fit(
     Numeric columns are used, others are set aside by name. Scores, components and a manifest go to a folder
     <stem>_ritz in the current folder.
     """
-    k = 0 if components is None else parse_components(components)
     with stopping(debug), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            from ritz.cli.choice import parse_components
+
+            k = 0 if components is None else parse_components(components)
             options = {
                 "solver": solver,
                 "tol": tol,
@@ -140,6 +123,7 @@ def _run(
     options: dict[str, Any],
 ) -> tuple[dict[str, Any], Path]:
     """Do the work; ``k`` is 0 where the user did not choose."""
+    from ritz.cli.choice import count, reason
     from ritz.cli.output import check_folder, result_folder, write_results
     from ritz.cli.scaling import decide_scaling
     from ritz.cli.summary import describe
@@ -153,10 +137,8 @@ def _run(
     X, names = table.numeric()
     require_finite(X, names)
     scaling = decide_scaling(X, names, scale)
-    if k == 0:
-        k = None if min(X.shape) <= DEFAULT_COMPONENTS else DEFAULT_COMPONENTS
-    model = PCA(k, scale=scaling.scale, **options).fit(X)
-    facts = describe(table, names, model, scaling)
+    model = PCA(count(k, *X.shape), scale=scaling.scale, **options).fit(X)
+    facts = describe(table, names, model, scaling, reason(k, model, X, scaling.scale))
     write_results(folder, dict(zip(FILES, _tables(table, X, names, model), strict=True)), facts)
     return {**facts, "seconds": model.plan_.actual_seconds}, folder
 

@@ -26,7 +26,7 @@ SHOWN_COMPONENTS = 20
 SHOWN_COLUMNS = 8
 
 
-def describe(table: Table, names: list[str], model: Any, scaling: Scaling) -> dict[str, Any]:
+def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choice: dict[str, Any]) -> dict[str, Any]:
     """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
     certificate = model.certificate_
     share = np.asarray(model.explained_variance_ratio_, dtype=np.float64)
@@ -54,6 +54,7 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling) -> di
         "notes": list(table.notes),
         "scaled": scaling.scale,
         "scaling": scaling.why,
+        "choice": choice,
         "components": components,
         "possible_components": min(table.n_rows - 1, len(names)),
         "certificate": _sentences(certificate),
@@ -67,7 +68,10 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     from rich.text import Text
 
     console.print(Text(f"{facts['source']}: {_data(facts)}", style="bold"), soft_wrap=True)
-    console.print(_components(facts))
+    if facts["components"]:
+        console.print(_components(facts))
+    else:
+        console.print(Text("\nNo component is kept, so there are no scores.\n"))
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
@@ -76,6 +80,8 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     if facts["set_aside"]:
         lines.add_row("set aside", Text(_aside(facts["set_aside"])))
     lines.add_row("scaling", Text(facts["scaling"]))
+    if facts["choice"]["why"]:
+        lines.add_row("components", Text(_choice(facts["choice"])))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
     lines.add_row("plan", Text(_route(facts)))
     lines.add_row("files", Text(written))
@@ -110,6 +116,12 @@ def _data(facts: dict[str, Any]) -> str:
     k, possible = len(facts["components"]), facts["possible_components"]
     count = "all" if k >= possible else f"{k} of"
     return f"{facts['rows']:,} rows, {columns}, {count} {possible} components"
+
+
+def _choice(choice: dict[str, Any]) -> str:
+    if choice["rule"] is None:
+        return str(choice["why"])
+    return f"by {'the share of the variance' if choice['rule'] == 'fraction' else choice['rule']}: {choice['why']}"
 
 
 def _aside(items: list[dict[str, str]]) -> str:

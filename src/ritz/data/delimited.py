@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
@@ -84,6 +85,7 @@ def read_delimited(path: Path, header: bool | None = None) -> tuple[Any, Dialect
 
 def sniff(sample: bytes, path: Path, header: bool | None = None) -> Dialect:
     """Guess the dialect from the first bytes of a file; ``header`` is the user's word or None."""
+    told = header is not None
     text, encoding = _decode(sample, path)
     lines = [line for line in text.splitlines() if line.strip()]
     if len(sample) == SAMPLE_BYTES:
@@ -103,13 +105,11 @@ def sniff(sample: bytes, path: Path, header: bool | None = None) -> Dialect:
     names: Any = tuple(field.strip() for field in fields[0])
     if len(names) == width - 1 and len(fields) > 2:
         names = ("", *names)
-    if header is None and all(_numeric(name, best) for name in names) and not _counts(fields):
-        names = None
-    elif header is False:
+    if (header is None and all(_numeric(name, best) for name in names) and not _counts(fields)) or header is False:
         names = None
     blank = len(text) - len(text.lstrip("\r\n"))
     skip = len(text[:blank].splitlines()) + (names is not None)
-    return Dialect(best, decimal, encoding, names, width, skip, '"' in text, header is not None)
+    return Dialect(best, decimal, encoding, names, width, skip, '"' in text, told)
 
 
 def _counts(fields: list[list[str]]) -> bool:
@@ -128,7 +128,7 @@ def _whole(row: list[str]) -> list[int] | None:
 
 
 def _steps(row: list[int]) -> set[int]:
-    return {b - a for a, b in zip(row, row[1:], strict=False)}
+    return {b - a for a, b in itertools.pairwise(row)}
 
 
 def _years(row: list[int]) -> bool:

@@ -1,0 +1,99 @@
+"""How many components ``ritz fit`` computes, and why.
+
+    no -k      min(n − 1, d), at most 20: n centred rows span no more than n − 1 directions
+    -k K       a count, a share of the variance, all, or a rule of ``ritz.rank``, with the rule's own sentence
+
+A rule speaks from the values that were computed; where it needs more of them than were kept, and they are cheap,
+the spectrum is computed once more in full.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import ParameterError
+
+__all__ = ["DEFAULT_COMPONENTS", "count", "parse_components", "reason"]
+
+DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
+CHEAP = 1e9  # multiplications that a sentence may cost
+ALIKE = 0.75
+FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
+
+
+def parse_components(text: str) -> int | float | str | None:
+    """Read ``-k``: a count, a share (0.9 or 90%), ``all``, or the name of a rule."""
+    word = text.strip().lower()
+    if word == "all":
+        return None
+    try:
+        number = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        return _rule(word, text)
+    if word.isdigit() and number >= 1:
+        return int(word)
+    if 0 < number < 1:
+        return number
+    hint = "-k all keeps every one" if number == 1 else f"write {number / 100:g} or {number:g}%"
+    raise ParameterError(FORMS, received=repr(text), hint=hint if 1 <= number < 100 else "write -k 5 or -k 0.9")
+
+
+def _rule(word: str, text: str) -> str:
+    from ritz.rank.rule import LATER, NAMES
+
+    name = word.replace("_", "-")
+    if name in NAMES:
+        return name
+    works = f"these rules work: {', '.join(NAMES)}"
+    whole, comma, digits = word.removesuffix("%").partition(",")
+    if comma and whole.isdigit() and digits.isdigit():
+        raise ParameterError(FORMS, received=repr(text), hint=f"write {word.replace(',', '.')}")
+    if name in LATER:
+        raise ParameterError(f"the rule {name} is not available yet", hint=works)
+    close = difflib.get_close_matches(name, NAMES, n=1, cutoff=ALIKE)
+    raise ParameterError(FORMS, received=repr(text), hint=f"did you mean {close[0]}? {works}" if close else works)
+
+
+def count(k: int | float | str | None, rows: int, columns: int) -> int | float | str:
+    """Turn ``all`` (None) and the default (0) into numbers; what the user chose stays."""
+    every = max(1, min(rows - 1, columns))
+    if k is None:
+        return every
+    return min(every, DEFAULT_COMPONENTS) if k == 0 else k
+
+
+def reason(asked: int | float | str | None, model: Any, X: np.ndarray, scale: bool) -> dict[str, Any]:
+    """Say what was asked for, by which rule k came out, and why, in one sentence or an empty one."""
+    n, d = X.shape
+    k, every = len(model.components_), min(n - 1, d)
+    if isinstance(asked, (str, float)):
+        name = asked if isinstance(asked, str) else "fraction"
+        return {"asked": asked, "rule": name, "why": _sentence(asked, model, X, scale)}
+    if asked == 0 and k < every:
+        why = f"the first {k}, as -k was not given; -k all computes all {every}"
+    elif not asked and n - 1 < d:
+        why = f"all {k} direction{'s' if k != 1 else ''} that {n} rows have"
+    else:
+        why = ""
+    return {"asked": {None: "all", 0: "default"}.get(asked, asked), "rule": None, "why": why}
+
+
+def _sentence(asked: str | float, model: Any, X: np.ndarray, scale: bool) -> str:
+    from ritz.methods.pca import PCA
+    from ritz.rank import resolve
+    from ritz.spectral.problem import Seen
+
+    (n, d), k = X.shape, len(model.components_)
+    r = min(n - 1, d)
+    rule = resolve(asked, n=n, d=d, centered=True)
+    if isinstance(rule, int):
+        return ""
+    certificate = model.certificate_
+    seen = Seen(certificate.values, certificate.total, float(n), d, r, True, k >= r)
+    if rule.decide(seen) != k and float(n) * d * min(n, d) <= CHEAP:
+        full = PCA(r, scale=scale, progress=False).fit(X).certificate_
+        seen = Seen(full.values, full.total, float(n), d, r, True, True)
+    return rule.why(seen) if rule.decide(seen) == k else f"{k} component{'s' if k != 1 else ''}"
