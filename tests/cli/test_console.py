@@ -6,8 +6,8 @@ import pytest
 import typer
 
 from ritz._core.errors import Cancelled, FileError, InputError, MergeError, NonFiniteError, ParameterError
-from ritz.cli.console import stopping
 from ritz.cli.choice import parse_components
+from ritz.cli.console import stopping
 
 CODES = [
     (InputError("numbers", received="text", hint="convert"), 3),

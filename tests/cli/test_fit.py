@@ -214,6 +214,18 @@ def test_second_run_is_identical_and_foreign_files_are_safe(run):
     assert "thesis.tex" in os.listdir("mine")
 
 
+def test_results_of_another_table_are_replaced_aloud(run):
+    np.save("x.npy", np.random.default_rng(0).normal(size=(9, 3)))
+    run("fit", "x.npy", "-o", "out")
+    assert "replaced" not in run("fit", "x.npy", "-o", "out").stderr
+    assert "note: replaced the results of x.npy\n" in run("fit", WINE, "-o", "out").stderr
+    result = run("fit", "x.npy", "-o", "out", "--json")
+    assert json.loads(result.stdout)["replaced"] == "wine.csv"
+    assert run("fit", WINE, "-o", "out", "--quiet").stderr == ""
+    Path("out/notes.txt").write_text("mine")
+    assert "other files: notes.txt" in run("fit", WINE, "-o", "out", code=4).stderr
+
+
 BAD = {
     "missing file": (None, 4, "no such file"),
     "empty": ("", 4, "an empty file"),

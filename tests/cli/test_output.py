@@ -56,7 +56,9 @@ def test_a_second_run_replaces_and_removes_only_what_the_first_wrote(tmp_path):
     folder = tmp_path / "x_ritz"
     write_results(folder, tables() | {"old.csv": pa.table({"a": [1]})}, {})
     (folder / "note.txt").write_text("mine")
-    check_folder(folder, NAMES, force=False)
+    with pytest.raises(FileError, match="other files: note.txt"):
+        check_folder(folder, force=False)
+    check_folder(folder, force=True)
     write_results(folder, tables(7.0), {})
     assert sorted(os.listdir(folder)) == sorted([*NAMES, MANIFEST, "note.txt"])
     assert "7" in (folder / "scores.csv").read_text()
@@ -65,13 +67,21 @@ def test_a_second_run_replaces_and_removes_only_what_the_first_wrote(tmp_path):
 def test_foreign_files_are_refused_without_force(tmp_path):
     folder = tmp_path / "x_ritz"
     folder.mkdir()
-    check_folder(folder, NAMES, force=False)  # an empty folder is fine
+    check_folder(folder, force=False)  # an empty folder is fine
     (folder / "thesis.tex").write_text("years of work")
     with pytest.raises(FileError, match=r"(?s)other files: thesis.tex\nhint: .*-o.*--force"):
-        check_folder(folder, NAMES, force=False)
-    check_folder(folder, NAMES, force=True)
+        check_folder(folder, force=False)
+    check_folder(folder, force=True)
     write_results(folder, tables(), {})
     assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_hidden_files_are_nobodys_and_the_table_is_told(tmp_path):
+    write_results(tmp_path, tables(), {"source": "x.npy"})
+    (tmp_path / ".DS_Store").write_text("")
+    assert check_folder(tmp_path, force=False) == "x.npy"
+    write_results(tmp_path, tables(), {"source": 3})
+    assert check_folder(tmp_path, force=False) is None
 
 
 def test_a_target_that_the_manifest_does_not_list_is_refused(tmp_path):
@@ -79,14 +89,14 @@ def test_a_target_that_the_manifest_does_not_list_is_refused(tmp_path):
     write_results(folder, {"scores.csv": tables()["scores.csv"]}, {})
     (folder / "components.csv").write_text("typed by hand")
     with pytest.raises(FileError, match=r"other files: components.csv"):
-        check_folder(folder, NAMES, force=False)
+        check_folder(folder, force=False)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"files": 3}', "\x00"])
 def test_a_broken_manifest_counts_as_foreign(tmp_path, content):
     (tmp_path / MANIFEST).write_text(content)
     with pytest.raises(FileError, match="other files"):
-        check_folder(tmp_path, NAMES, force=False)
+        check_folder(tmp_path, force=False)
 
 
 def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path):
@@ -102,8 +112,8 @@ def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path):
 def test_a_file_in_the_way(tmp_path):
     (tmp_path / "x_ritz").write_text("")
     with pytest.raises(FileError, match="received a file"):
-        check_folder(tmp_path / "x_ritz", NAMES, force=True)
-    with pytest.raises(FileError, match="to be writable"):
+        check_folder(tmp_path / "x_ritz", force=True)
+    with pytest.raises(FileError, match="could not write to"):
         write_results(tmp_path / "x_ritz" / "inner", tables(), {})
 
 

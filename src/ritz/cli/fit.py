@@ -111,6 +111,8 @@ def fit(
             from ritz.cli.summary import show
 
             show(facts, stderr(), f"{written}/: {', '.join([*FILES, MANIFEST])}")
+        if facts["replaced"] is not None and not quiet:
+            say("note", f"replaced the results of {facts['replaced']}", "bold cyan")
 
 
 def _run(
@@ -132,7 +134,7 @@ def _run(
     from ritz.methods.pca import PCA
 
     folder = result_folder(path, output)
-    check_folder(folder, FILES, force)
+    before = check_folder(folder, force)
     table = read(path, header=header)
     X, names = table.numeric()
     require_finite(X, names)
@@ -140,7 +142,8 @@ def _run(
     model = PCA(count(k, *X.shape), scale=scaling.scale, **options).fit(X)
     facts = describe(table, names, model, scaling, reason(k, model, X, scaling.scale))
     write_results(folder, dict(zip(FILES, _tables(table, X, names, model), strict=True)), facts)
-    return {**facts, "seconds": model.plan_.actual_seconds}, folder
+    replaced = before if before != table.source else None
+    return {**facts, "replaced": replaced, "seconds": model.plan_.actual_seconds}, folder
 
 
 def _tables(table: Table, X: Any, names: list[str], model: Any) -> tuple[Any, Any]:

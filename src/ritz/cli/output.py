@@ -35,22 +35,27 @@ def result_folder(table: Path, chosen: Path | None) -> Path:
     return Path(f"{stem}_ritz")
 
 
-def check_folder(folder: Path, names: list[str], force: bool) -> None:
-    """Refuse to touch what an earlier run did not write; called before the work, lest it be in vain."""
+def check_folder(folder: Path, force: bool) -> str | None:
+    """Refuse a folder with files that no earlier run wrote; called before the work, lest it be in vain.
+
+    Gives the table whose results are there, if any.
+    """
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} to be a folder", received="a file", hint="choose another one with -o")
-    if force or not folder.exists():
-        return
-    listed = _listed(folder)
-    present = {entry.name for entry in folder.iterdir() if not entry.name.endswith(".tmp")}
-    foreign = sorted(present) if listed is None else sorted((present & set(names)) - listed)
-    if foreign:
+        raise FileError(f"expected {folder} to be a folder", received="a file", hint="choose another one with -o")
+    if not folder.exists():
+        return None
+    # Hidden files belong to the system (.DS_Store) or to an interrupted run, and are never written over.
+    present = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".")}
+    foreign = sorted(present - (_listed(folder) or set()))
+    if foreign and not force:
         shown = ", ".join(foreign[:5]) + (" …" if len(foreign) > 5 else "")
         raise FileError(
-            f"{folder} to be empty or the result of an earlier run",
+            f"expected {folder} to be empty or the result of an earlier run",
             received=f"a folder with other files: {shown}",
             hint="choose another folder with -o, or overwrite with --force",
         )
+    source = _manifest(folder).get("source")
+    return source if isinstance(source, str) else None
 
 
 def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str, Any]) -> list[Path]:
@@ -63,8 +68,7 @@ def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str,
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"{folder} to be writable",
-            received=error.strerror or str(error),
+            f"could not write to {folder}: {error.strerror or error}",
             hint="choose another folder with -o",
         ) from error
     try:
@@ -91,12 +95,18 @@ def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str,
 
 def _listed(folder: Path) -> set[str] | None:
     """Names that an earlier run wrote, or None without a manifest; names outside the folder do not count."""
+    files = _manifest(folder).get("files")
+    if not isinstance(files, dict):
+        return None
+    return {name for name in files if name not in {"", ".", ".."} and Path(name).name == name} | {MANIFEST}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        names = set(content["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return {name for name in names if name not in {"", ".", ".."} and Path(name).name == name} | {MANIFEST}
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 class _Hashing:
