@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -312,6 +313,37 @@ def test_pipes_get_no_colour_and_codes_reach_the_shell(tmp_path):
     assert "\x1b" not in result.stderr
     assert program("fit", "none.csv", cwd=tmp_path).returncode == 4
     assert program("fit", cwd=tmp_path).returncode == 2
+
+
+def on_terminal(*args, cwd, **settings):
+    """What the program writes to a terminal."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from ritz.cli.main import main; main()", *map(str, args)]
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm-256color"} | settings
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        parts = []
+        try:
+            while part := os.read(ours, 65536):
+                parts.append(part)
+        except OSError:  # the way Linux says that the other side is closed
+            pass
+    os.close(ours)
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("args", [["fit", WINE], ["fit", "none.csv"], ["fit", "--nonsense"], ["fit", "--help"]])
+def test_no_color_means_no_escape_codes(tmp_path, args):
+    assert "\x1b" in on_terminal(*args, cwd=tmp_path)
+    assert "\x1b" not in on_terminal(*args, cwd=tmp_path, NO_COLOR="1")
+
+
+def test_lines_do_not_end_in_spaces(tmp_path):
+    text = on_terminal("fit", WINE, cwd=tmp_path)
+    for piece in (program("fit", WINE, cwd=tmp_path).stderr, re.sub(r"\x1b\[[0-9;]*m", "", text)):
+        assert "PC13" in piece
+        assert not [line for line in piece.splitlines() if line != line.rstrip()]
 
 
 def test_a_terminal_without_unicode_gets_question_marks(tmp_path):

@@ -56,7 +56,7 @@ def test_a_second_run_replaces_and_removes_only_what_the_first_wrote(tmp_path):
     folder = tmp_path / "x_ritz"
     write_results(folder, tables() | {"old.csv": pa.table({"a": [1]})}, {})
     (folder / "note.txt").write_text("mine")
-    with pytest.raises(FileError, match="other files: note.txt"):
+    with pytest.raises(FileError, match=r"other files: note\.txt"):
         check_folder(folder, force=False)
     check_folder(folder, force=True)
     write_results(folder, tables(7.0), {})

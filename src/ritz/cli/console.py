@@ -8,10 +8,12 @@ A traceback appears only with ``--debug``. Messages are never read as markup: a 
 
 from __future__ import annotations
 
+import os
+import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -20,17 +22,35 @@ from ritz._core.errors import FileError, ParameterError, RitzError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["CANCELLED", "DATA", "DEFECT", "FILE", "USAGE", "say", "stderr", "stopping"]
+__all__ = ["CANCELLED", "DATA", "DEFECT", "FILE", "USAGE", "plain", "put", "say", "stderr", "stopping"]
 
 DEFECT, USAGE, DATA, FILE, CANCELLED = 1, 2, 3, 4, 130
+TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
+
+
+def plain() -> bool:
+    """Whether the user wants no escape codes."""
+    return bool(os.environ.get("NO_COLOR"))
+
+
+def put(console: Console, *items: Any) -> None:
+    """Print what rich draws, without the spaces at the ends of lines."""
+    from rich.text import Text
+
+    with console.capture() as capture:
+        for item in items:
+            console.print(item, soft_wrap=isinstance(item, (str, Text)))
+    console.file.write(TRAILING.sub(r"\1", capture.get()))
+    console.file.flush()
 
 
 def stderr() -> Console:
     """Give a console for talk; colour only on a terminal and without NO_COLOR."""
     from rich.console import Console
 
-    console = Console(stderr=True, highlight=False)
+    # rich's own reading of NO_COLOR keeps bold and dim, which are escape codes too.
+    console = Console(stderr=True, highlight=False, color_system=None if plain() else "auto")
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     return console

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ritz.cli.console import say, stderr, stopping
+from ritz.cli.console import plain, say, stderr, stopping
 
 if TYPE_CHECKING:
     from ritz.data.table import Table
@@ -99,7 +99,7 @@ def fit(
                 "solver": solver,
                 "tol": tol,
                 "random_state": seed,
-                "progress": False if quiet else None,
+                "progress": False if quiet or plain() else None,
             }
             facts, written = _run(table, k, scale, output, force, header, options)
         finally:

@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 from ritz import __version__
+from ritz.cli.console import plain
 from ritz.cli.fit import FitCommand, fit
 
 __all__ = ["app", "main"]
@@ -55,4 +56,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             with contextlib.suppress(ValueError):
                 stream.reconfigure(errors="replace")
+    if plain():
+        import typer.rich_utils
+
+        typer.rich_utils.COLOR_SYSTEM = None
     app()

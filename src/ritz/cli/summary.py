@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz import __version__
+from ritz.cli.console import put
 from ritz.cli.scaling import Scaling
 from ritz.data.table import Table
 
@@ -67,11 +68,8 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    console.print(Text(f"{facts['source']}: {_data(facts)}", style="bold"), soft_wrap=True)
-    if facts["components"]:
-        console.print(_components(facts))
-    else:
-        console.print(Text("\nNo component is kept, so there are no scores.\n"))
+    head = Text(f"{facts['source']}: {_data(facts)}", style="bold")
+    table = _components(facts) if facts["components"] else "\nNo component is kept, so there are no scores.\n"
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
@@ -85,7 +83,7 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
     lines.add_row("plan", Text(_route(facts)))
     lines.add_row("files", Text(written))
-    console.print(lines)
+    put(console, head, table, lines)
 
 
 def _components(facts: dict[str, Any]) -> Any:
