@@ -196,7 +196,7 @@ def test_header_of_numbers(run):
     assert "numbers the columns, so it is the header" in result.stderr
     assert "5 rows" in run("fit", "t.csv", "--no-header").stderr
     Path("t.csv").write_text("0.5,1,2\n" + body)
-    assert "no header: the first line holds numbers" in run("fit", "t.csv").stderr
+    assert "(--header takes it as names)" in " ".join(run("fit", "t.csv").stderr.split())
     run("fit", "t.csv", "--header")
     assert [r["column"] for r in rows("t_ritz/components.csv")] == ["0.5", "1", "2"]
 
@@ -228,13 +228,16 @@ def test_results_of_another_table_are_replaced_aloud(run):
 
 
 BAD = {
-    "missing file": (None, 4, "no such file"),
+    "missing file": (None, 4, "error: t.csv does not exist"),
     "empty": ("", 4, "an empty file"),
     "ragged": ("a,b\n1,2\n3\n4,5\n", 4, "Expected 2 columns"),
     "no numbers": ("a,b\nx,y\nz,y\nx,q\n", 3, "none of them numeric"),
     "missing values": ("a,b\n1,2\n,3\n4,5\n7,7\n", 3, "1 of 2 columns: column 'a' (1)"),
     "infinite": ("a,b\n1,2\ninf,3\n4,5\n", 3, "contains infinity"),
-    "one row": ("a,b\n1,2\n", 3, "n_samples=1"),
+    "one row": ("a,b\n1,2\n", 3, "received 1 row\nhint: give more rows\n"),
+    "constant": ("a,b\n1,2\n1,2\n", 3, "received only constant columns: 'a' (always 1)"),
+    "line": ("a,b\n1,2\n\n,3\n4,5\n", 3, "first at line 4 column 'a'\nhint: drop those rows or columns, or fill"),
+    "page": ("<html><p>", 4, "error: expected a table"),
 }
 
 
@@ -252,11 +255,13 @@ def test_bad_tables(run, text, code, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-k", "99"], "99"),
-        (["-k", "nonsense"], "nonsense"),
+        (["-k", "99"], "error: -k 99 must be between 1 and 13; received 99 for 178 rows and 13 columns\nhint: -k all"),
+        (["-k", "nonsense"], "received 'nonsense'\nhint: these rules work"),
+        (["-k", "0,9"], "hint: write 0.9"),
         (["-k", "1.5"], "received '1.5'"),
         (["--solver", "magic"], "magic"),
-        (["--tol", "-1"], "-1"),
+        (["--tol", "-1"], "error: --tol must"),
+        (["--seed", "-1"], "--seed"),
         (["--scal"], "--scale"),
         (["--seed", "x"], "--seed"),
     ],

@@ -220,6 +220,23 @@ def test_no_numeric_column(put):
         table.numeric()
 
 
+def test_only_constant_columns(put):
+    with pytest.raises(
+        InputError, match=r"(?s)a column that varies in t.csv; received only constant columns: 'a' .*hint"
+    ):
+        read(put("a,b\n1,x\n1,x\n")).numeric()
+
+
+def test_numbers_with_signs_are_text_that_says_so(put):
+    table = read(put('a,p,q,e,w\n1,"$1,000.50",5%,3 €,5% off\n2,-$3,7.5%,4 €,x\n5,$3,7.5 %,4 €,y\n'))
+    reasons = dict(table.set_aside)
+    assert reasons["p"] == "text that holds numbers with $ or %, such as '$1,000.50'"
+    assert reasons["q"] == "text that holds numbers with $ or %, such as '5%'"
+    assert reasons["e"] == "text that holds numbers with €, such as '3 €'"
+    assert "identifier" in reasons["w"]
+    assert table.kinds["p"] == "text"
+
+
 def test_missing_marks_become_nan_and_are_counted(put):
     table = read(put("a,b\n1,?\nNA,2\n3,-\n4,5\n"))
     assert table.missing == {"a": 1, "b": 2}
@@ -356,15 +373,17 @@ def test_arrays_that_are_no_tables(tmp_path, array, word):
 
 def test_missing_file_suggests_a_near_name(put, tmp_path):
     path = put("a,b\n1,2\n", "wine.csv")
-    with pytest.raises(FileError, match=rf"(?s)no such file\nhint: did you mean {path}\?"):
+    with pytest.raises(FileError, match=rf"(?s)does not exist\nhint: did you mean {path}\?"):
         read(tmp_path / "Whine.csv")
-    with pytest.raises(FileError, match=r"(?s)no such file\nhint: did you mean .*wine.csv\?"):
+    with pytest.raises(FileError, match=r"(?s)does not exist\nhint: did you mean .*wine.csv\?"):
         read(tmp_path / "wine.parquet")
-    with pytest.raises(FileError, match=r"(?s)no such file\nhint: there is no folder"):
+    with pytest.raises(FileError, match=r"(?s)does not exist\nhint: there is no folder"):
         read(tmp_path / "no" / "wine.csv")
-    with pytest.raises(FileError, match=r"no such file\nhint: check the path"):
+    with pytest.raises(FileError, match=r"does not exist\nhint: check the path"):
         read(tmp_path / "something else")
-    with pytest.raises(FileError, match="received a folder"):
+    with pytest.raises(FileError, match=r"does not exist\nhint: check the path"):
+        read(tmp_path / "mine2.csv")  # alike, but not alike enough
+    with pytest.raises(FileError, match=r"expected a file at .*received a folder"):
         read(tmp_path)
 
 

@@ -375,7 +375,7 @@ def test_infinity_and_both():
         match=r"(?s)Input X contains infinity or a value too large for dtype\('float64'\).*row 0 column 1",
     ):
         require_finite(np.array([[1.0, -np.inf]]))
-    with pytest.raises(NonFiniteError, match=r"Input X contains NaN \(1 times\) and contains infinity .*\(2 times\)"):
+    with pytest.raises(NonFiniteError, match=r"Input X contains NaN \(1 time\) and contains infinity .*\(2 times\)"):
         require_finite(np.array([[np.nan, -np.inf, np.inf]]))
 
 

@@ -22,9 +22,35 @@ from ritz._core.errors import FileError, ParameterError, RitzError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["CANCELLED", "DATA", "DEFECT", "FILE", "USAGE", "plain", "put", "say", "stderr", "stopping"]
+__all__ = ["CANCELLED", "DATA", "DEFECT", "FILE", "USAGE", "plain", "put", "say", "spoken", "stderr", "stopping"]
 
 DEFECT, USAGE, DATA, FILE, CANCELLED = 1, 2, 3, 4, 130
+# What messages of the library call things, and what they are called here; the first match counts.
+OPTIONS = [
+    (re.compile(pattern), option)
+    for pattern, option in (
+        (r",? or center=False to decompose a single row about zero", ""),
+        (r"\bimpute first, e\.g\. with sklearn\.impute\.SimpleImputer", "fill them in first"),
+        (r"\bPCA needs\b", "a fit needs"),
+        (r"\bpass more rows\b", "give more rows"),
+        (r"\b0 and min\(n_samples, n_features\)=", "1 and "),
+        (r"\bn_samples=1\b", "1 row"),
+        (r"\bInput X contains\b", "the table contains"),
+        (r" or a value too large for dtype\('\w+'\)", ""),
+        (r"^(tol|solver) must\b", r"--\1 must"),
+        (r"\bn_components=None\b", "-k all"),
+        (r"\bn_components=", "-k "),
+        (r"\bn_components\b", "-k"),
+        (r"\brandom_state=", "--seed "),
+        (r"\brandom_state\b", "--seed"),
+        (r"\bsolver='?([\w-]+)'?", r"--solver \1"),
+        (r"\btol=", "--tol "),
+        (r"\bscale=True\b", "--scale"),
+        (r"\bscale=False\b", "--no-scale"),
+        (r"\bheader=True\b", "--header"),
+        (r"\bheader=False\b", "--no-header"),
+    )
+]
 TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
 
@@ -56,11 +82,18 @@ def stderr() -> Console:
     return console
 
 
+def spoken(text: str) -> str:
+    """Say a message of the library in the words of the command line: options instead of parameters."""
+    for pattern, option in OPTIONS:
+        text = pattern.sub(option, text)
+    return text
+
+
 def say(prefix: str, text: str, style: str) -> None:
     """Print one message to stderr, its first word coloured."""
     from rich.text import Text
 
-    first, _, hint = text.partition("\nhint: ")
+    first, _, hint = spoken(text).partition("\nhint: ")
     line = Text.assemble((f"{prefix}:", style), " ", first)
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)

@@ -58,7 +58,7 @@ SCALE = typer.Option(
 OUTPUT = typer.Option("-o", "--output", metavar="DIR", show_default="<stem>_ritz", help="Result folder.")
 SOLVER = typer.Option(help="auto, svd, moments, krylov, lanczos, chebyshev, power or sketch.")
 TOL = typer.Option(help="Residual at which iterative solvers stop, relative to the largest eigenvalue.")
-SEED = typer.Option(help="Seed of random starts.")
+SEED = typer.Option(min=0, help="Seed of random starts.")
 HEADER = typer.Option(
     "--header/--no-header",
     show_default="found out",
@@ -137,7 +137,7 @@ def _run(
     before = check_folder(folder, force)
     table = read(path, header=header)
     X, names = table.numeric()
-    require_finite(X, names)
+    require_finite(X, names, table.row_name)
     scaling = decide_scaling(X, names, scale)
     model = PCA(count(k, *X.shape), scale=scaling.scale, **options).fit(X)
     facts = describe(table, names, model, scaling, reason(k, model, X, scaling.scale))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz import __version__
-from ritz.cli.console import put
+from ritz.cli.console import put, spoken
 from ritz.cli.scaling import Scaling
 from ritz.data.table import Table
 
@@ -52,7 +52,7 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choic
         "rows": table.n_rows,
         "columns": names,
         "set_aside": [{"column": name, "reason": reason} for name, reason in table.set_aside],
-        "notes": list(table.notes),
+        "notes": [spoken(note) for note in table.notes],
         "scaled": scaling.scale,
         "scaling": scaling.why,
         "choice": choice,

@@ -92,7 +92,7 @@ def sniff(sample: bytes, path: Path, header: bool | None = None) -> Dialect:
         lines = lines[:-1]  # cut in its middle
     lines = lines[:SAMPLE_LINES]
     if not lines:
-        raise FileError(f"rows in {path}", received="an empty file", hint="check how the file was made")
+        raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
     if lines[0].lstrip()[:1] in {"<", "{"} or lines[0].lstrip()[:2] == "[{":
         raise _not_a_table(path, f"a file that begins with {cut(lines[0].strip(), 30)!r}")
     best, fields = max(((d, _fields(lines, d)) for d in DELIMITERS), key=lambda pair: _score(*pair))
@@ -258,7 +258,7 @@ def _notes(dialect: Dialect) -> tuple[str, ...]:
 def _not_a_table(path: Path, received: str) -> FileError:
     text = " ".join(received.split())
     return FileError(
-        f"a table with one row a line in {path}",
+        f"expected a table with one row a line in {path}",
         received=cut(text, 200),
         hint="every line needs the same number of fields, separated by comma, semicolon, tab or bar",
     )

@@ -11,7 +11,8 @@ speed of memory; the other way round a sum may overflow, so only the element-wis
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,7 @@ BLOCK_ENTRIES = 1 << 20
 FIRST_POSITIONS = 3
 
 
-def require_finite(X: Any, names: Sequence[Any] | None = None) -> None:
+def require_finite(X: Any, names: Sequence[Any] | None = None, row_name: Callable[[int], str] | None = None) -> None:
     """Raise when ``X`` holds NaN or infinity, and say where.
 
     Parameters
@@ -35,6 +36,8 @@ def require_finite(X: Any, names: Sequence[Any] | None = None) -> None:
         Integers and booleans are finite by nature and cost nothing.
     names : sequence of d names, optional
         Column names for the message; positions are used without them.
+    row_name : callable, optional
+        Names a row for the message, e.g. by its line in a file; "row 3" without it.
 
     Raises
     ------
@@ -47,7 +50,7 @@ def require_finite(X: Any, names: Sequence[Any] | None = None) -> None:
     for rows, columns, values in _dense(X) if isinstance(X, np.ndarray) else _sparse(X):
         found.add(rows, columns, values)
     if found.nan or found.infinite:
-        raise _error(found, X.dtype, names)
+        raise _error(found, X.dtype, names, row_name or _row)
 
 
 @dataclass
@@ -97,25 +100,36 @@ def _sparse(X: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
             yield rows, csr.indices[at + start], values[at]
 
 
-def _error(found: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None) -> NonFiniteError:
+def _row(i: int) -> str:
+    return f"row {i}"
+
+
+def _times(count: int) -> str:
+    return f"{count} time{'s' if count != 1 else ''}"
+
+
+def _error(
+    found: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None, row_name: Callable[[int], str]
+) -> NonFiniteError:
     def name(j: int) -> str:
         return f"column {j}" if names is None else f"column {names[j]!r}"
 
     # The two phrases are scikit-learn's, so code and tests that look for them keep working.
     infinity = f"infinity or a value too large for {np.dtype(dtype)!r}"
     if found.nan and found.infinite:
-        phrase = f"NaN ({found.nan} times) and contains {infinity} ({found.infinite} times)"
+        phrase = f"NaN ({_times(found.nan)}) and contains {infinity} ({_times(found.infinite)})"
     else:
         phrase = "NaN" if found.nan else infinity
     columns = np.flatnonzero(found.per_column)
     worst = columns[np.argsort(-found.per_column[columns], kind="stable")]
     listed = shorten([f"{name(int(j))} ({found.per_column[j]})" for j in worst])
-    places = ", ".join(f"row {i} {name(j)}" for i, j in found.first)
+    places = ", ".join(f"{row_name(i)} {name(j)}" for i, j in found.first)
     count = f"{found.nan + found.infinite} such value{'s' if found.nan + found.infinite > 1 else ''}"
     impute = "impute first, e.g. with sklearn.impute.SimpleImputer"
     advice = impute if found.nan else "look for overflow or a division by 0"
+    counted = "; rows count from 0" if re.search(r"\brow \d", places) else ""
     return NonFiniteError(
         f"Input X contains {phrase}, where only finite numbers can be used",
         received=f"{count} in {columns.size} of {found.per_column.size} columns: {listed}; first at {places}",
-        hint=f"drop those rows or columns, or {advice}; rows count from 0",
+        hint=f"drop those rows or columns, or {advice}{counted}",
     )

@@ -3,6 +3,7 @@
     numbers and booleans          → numeric, unless constant or an identifier
     integers, all different       → identifier if the name says so (``id``, ``no.``, no name), or if the first
                                     column counts 0, 1, 2, … for ten rows or more
+    text of numbers with signs    → text: "$1,000.50" and "5%" are for the user to turn into numbers
     text, few different values    → categorical   (at most 20, or a tenth of the rows)
     text, all different           → identifier if short, else text
 
@@ -28,6 +29,7 @@ MANY_ROWS = 10  # fewer rows may count up by chance
 LONG_TEXT = 40  # characters; identifiers are shorter
 MOSTLY_NUMBERS = 0.8
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
+SIGNED = re.compile(r"[-+]?[$€£¥]\s?[-+]?\d[\d,.' ]*|[-+]?\d[\d,.' ]*\s?[$€£¥%]")
 IDENTIFIER_NAME = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE)
 
 
@@ -112,6 +114,10 @@ def _words(name: str, values: Any, missing: int) -> Column:
     stray = _stray_text(distinct[:CHECKED_VALUES].to_pylist())
     if stray is not None:
         return Column(name, "text", missing, f"text among numbers, such as {cut(stray)!r}")
+    signs = _signs(distinct[:CHECKED_VALUES].to_pylist())
+    if signs:
+        example = cut(distinct[0].as_py())
+        return Column(name, "text", missing, f"text that holds numbers with {signs}, such as {example!r}")
     if u == 1 and present > 1:
         return Column(name, "constant", missing, f"always {cut(distinct[0].as_py())!r}")
     if u == present:
@@ -130,6 +136,15 @@ def _stray_text(distinct: list[str]) -> str | None:
     if not others or len(distinct) - len(others) < max(2, MOSTLY_NUMBERS * len(distinct)):
         return None
     return others[0]
+
+
+def _signs(distinct: list[str]) -> str:
+    """Name the signs when nearly all values are numbers beside a sign of money or a per cent sign."""
+    found = [text for text in distinct if SIGNED.fullmatch(text.strip())]
+    if len(found) < MOSTLY_NUMBERS * len(distinct):
+        return ""
+    seen = {sign for text in found for sign in text if sign in "$€£¥%"}
+    return "$ or %" if seen <= {"$", "%"} else " or ".join(sorted(seen))
 
 
 def _is_number(text: str) -> bool:

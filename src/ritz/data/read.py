@@ -22,6 +22,7 @@ from ritz._core.errors import FileError
 from ritz.data.delimited import line_of, read_delimited, unique_names
 from ritz.data.kinds import column_kind, matrix_columns
 from ritz.data.table import Table
+from ritz.data.words import ALIKE
 
 __all__ = ["read"]
 
@@ -69,7 +70,7 @@ def read(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
     start = _first_bytes(path)
     for magic, what, hint in FOREIGN:
         if start.startswith(magic):
-            raise FileError(f"a CSV, Parquet or .npy table at {path}", received=what, hint=hint)
+            raise FileError(f"expected a CSV, Parquet or .npy table at {path}", received=what, hint=hint)
     if start.startswith(b"\x93NUMPY"):
         return _read_array(path)
     if start.startswith(b"PAR1"):
@@ -79,7 +80,7 @@ def read(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path} to be readable", received=str(error), hint="the file may be damaged") from error
+        raise FileError(f"could not read {path}: {error}", hint="the file may be damaged") from error
     return _from_arrow(values, path, notes, functools.partial(line_of, path, dialect))
 
 
@@ -88,14 +89,13 @@ def _first_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             start = file.read(16)
     except FileNotFoundError as error:
-        raise FileError(f"a table at {path}", received="no such file", hint=_near(path)) from error
+        raise FileError(f"{path} does not exist", hint=_near(path)) from error
     except IsADirectoryError as error:
-        raise FileError(f"a file at {path}", received="a folder", hint="give one table inside it") from error
+        raise FileError(f"expected a file at {path}", received="a folder", hint="give one table inside it") from error
     except OSError as error:
-        received = error.strerror or str(error)
-        raise FileError(f"{path} to be readable", received=received, hint="check its permissions") from error
+        raise FileError(f"could not read {path}: {error.strerror or error}", hint="check its permissions") from error
     if not start:
-        raise FileError(f"a table at {path}", received="an empty file", hint="check how the file was made")
+        raise FileError(f"expected a table at {path}", received="an empty file", hint="check how the file was made")
     return start
 
 
@@ -105,9 +105,11 @@ def _near(path: Path) -> str:
     if not folder.is_dir():
         return f"there is no folder {folder}"
     files = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
-    lower = {name.lower(): name for name in files}
-    same_stem = [name for name in files if name.split(".")[0] == path.name.split(".")[0]]
-    close = same_stem or [lower[k] for k in difflib.get_close_matches(path.name.lower(), lower, n=1)]
+    stem = path.name.split(".")[0]
+    same_stem = [name for name in files if name.split(".")[0] == stem]
+    # Endings are left out: ".csv" alone would make any two short names alike.
+    lower = {name.split(".")[0].lower(): name for name in reversed(files)}
+    close = same_stem or [lower[k] for k in difflib.get_close_matches(stem.lower(), lower, n=1, cutoff=ALIKE)]
     if close:
         return f"did you mean {folder / close[0]}?"
     return f"the path is relative to {Path.cwd()}" if not path.is_absolute() else "check the path"
@@ -118,13 +120,13 @@ def _read_array(path: Path) -> Table:
         X = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise FileError(
-            f"an array of numbers in {path}",
+            f"expected an array of numbers in {path}",
             received=str(error).splitlines()[0],
             hint="write it again with numpy.save",
         ) from error
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise FileError(
-            f"rows and columns of real numbers in {path}",
+            f"expected rows and columns of real numbers in {path}",
             received=f"shape {X.shape}, dtype {X.dtype}",
             hint="save an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
         )
@@ -140,7 +142,7 @@ def _read_parquet(path: Path) -> Any:
         return pq.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
         raise FileError(
-            f"an undamaged Parquet file at {path}",
+            f"expected an undamaged Parquet file at {path}",
             received=str(error).splitlines()[0],
             hint="write the file again",
         ) from error
@@ -164,7 +166,7 @@ def _from_arrow(
 def _require_rows(rows: int, columns: int, path: Path) -> None:
     if rows == 0 or columns == 0:
         raise FileError(
-            f"rows and columns in {path}",
+            f"expected rows and columns in {path}",
             received=f"{rows} rows and {columns} columns",
             hint="check how the file was made",
         )

@@ -20,7 +20,7 @@ import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError
 from ritz.data.frames import frame_to_rows
-from ritz.data.words import shorten
+from ritz.data.words import ALIKE, shorten
 
 __all__ = ["KINDS", "Column", "Table"]
 
@@ -108,8 +108,14 @@ class Table:
         names = [column.name for column in self.columns if column.kind == "numeric"]
         aside = [f"{name!r} ({reason})" for name, reason in self.set_aside]
         if not names:
+            if all(column.kind == "constant" for column in self.columns):
+                raise InputError(
+                    f"expected a column that varies in {self.source or 'the table'}",
+                    received=f"only constant columns: {shorten(aside)}",
+                    hint="components are directions of variance, and there is none",
+                )
             raise InputError(
-                f"a numeric column in {self.source or 'the table'}",
+                f"expected a numeric column in {self.source or 'the table'}",
                 received=f"{len(self.columns)} columns, none of them numeric: {shorten(aside)}",
                 hint="check the delimiter and the decimal mark, or turn text into numbers first",
             )
@@ -134,9 +140,9 @@ class Table:
         """Give the named columns as an array (n, len(names)), in that order."""
         absent = [name for name in names if name not in self._position]
         if absent:
-            close = difflib.get_close_matches(absent[0], self.names, n=1)
+            close = difflib.get_close_matches(absent[0], self.names, n=1, cutoff=ALIKE)
             raise InputError(
-                f"columns {shorten([repr(n) for n in names])} in {self.source or 'the table'}",
+                f"expected columns {shorten([repr(n) for n in names])} in {self.source or 'the table'}",
                 received=f"a table without {shorten([repr(n) for n in absent])}",
                 hint=f"did you mean {close[0]!r}?" if close else f"it has {shorten([repr(n) for n in self.names])}",
             )

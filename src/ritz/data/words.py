@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["cut", "describe", "shorten"]
+__all__ = ["ALIKE", "cut", "describe", "shorten"]
 
+ALIKE = 0.75  # similarity from which "did you mean" helps more than it puzzles
 SHOWN = 5  # names listed in a message before "and 12 more"
 
 
