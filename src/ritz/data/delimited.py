@@ -115,7 +115,7 @@ def sniff(sample: bytes, path: Path, header: bool | None = None) -> Dialect:
 def _counts(fields: list[list[str]]) -> bool:
     """Whether the first line numbers the columns, or gives them years, and the lines below do not go on so."""
     first, *body = (_whole(row) for row in fields)
-    if first is None or len(first) < 2 or not body:
+    if first is None or len(first) < 2 or not body or first in body:  # names do not come again below
         return False
     if first in (list(range(len(first))), list(range(1, len(first) + 1))):
         return not all(row is not None and _steps(row) == {1} for row in body)
