@@ -22,7 +22,7 @@ __all__ = ["Certificate", "certify"]
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """Residuals, enclosures, angles and completeness of the returned pairs.
 
@@ -125,6 +125,9 @@ class Certificate:
         if self.probability < 1:
             return f"none missed, with probability {_nines(self.probability)} ({self.completeness})"
         return f"none missed ({self.completeness})"
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         head = f"{'':>4} {'eigenvalue':>14} {'± enclosure':>12} {'residual':>10} {'angle ≤':>10}"

@@ -47,7 +47,7 @@ class Shape:
         return float(self.stored if self.stored is not None else self.n * self.d)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """A route with its reasons and its predicted and, after the fit, real cost."""
 
@@ -64,6 +64,9 @@ class Plan:
     def done(self, passes: int, seconds: float) -> Plan:
         """The plan with what the fit really took."""
         return replace(self, actual_passes=passes, actual_seconds=seconds)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [
