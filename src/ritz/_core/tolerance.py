@@ -8,8 +8,8 @@ of ``b`` rows has entrywise worst case ``b·u·|Z|ᵀ|Z|``, whose norm overshoot
 
     ‖fl(ZᵀZ) − ZᵀZ‖₂ ≲ u·λ₁·(√b + 2√d)          and        ‖fl(M)v − Mv‖ ≲ the same.
 
-Random data stays near 4·u (tests/data/test_moments.py repeats that measurement); rows that repeat each other do not, and
-``ROUND_BASE`` and its kin were raised until no problem of the truth test exceeded them. They are allowances, not theorems.
+Random data stays near 4·u (tests/data/test_moments.py repeats that measurement); rows that repeat each other do not.
+``ROUND_BASE`` and its kin were raised until no problem of the truth test exceeded them: allowances, not theorems.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ DEFLATE = 1e-13
 #: Two components whose angle bound exceeds this sine are reported as one plane, not as two directions.
 CLUSTER_GAP = 0.5
 
-#: Allowance for a standard deviation whose squares were summed in short pieces. Seen over 20 draws of 2,048 rows: 2·u on
-#: Gaussian, 3·u on indicator columns, 11·u on identical rows and on two values.
+#: Allowance for a standard deviation whose squares were summed in short pieces. Seen over 20 draws of 2,048 rows: 2·u
+#: on Gaussian, 3·u on indicator columns, 11·u on identical rows and on two values.
 SCALE_ERROR = 30 * 2.0**-53
 
 #: Entries within this relative distance of the largest magnitude tie in the sign rule; the first one decides.

@@ -48,8 +48,8 @@ NOISE_SAFETY = 3.0
 SHORT_WORK = 1e8
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
-#: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator data,
-#: 7 on two values, 11 on identical rows.
+#: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
+#: data, 7 on two values, 11 on identical rows.
 SHORT_NOISE = 60.0
 #: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
 TILE_ABOVE = 2048

@@ -1,7 +1,7 @@
 """Every threshold of the automatic choice, each with the measurement that justifies it.
 
-Measured on two AVX-512 cores with NumPy 2.4 and OpenBLAS 0.3.31; they
-are committed constants: the same call takes the same route on every machine.
+Measured on two AVX-512 cores with NumPy 2.4 and OpenBLAS 0.3.31; they are committed constants: the
+same call takes the same route on every machine.
 """
 
 from __future__ import annotations
