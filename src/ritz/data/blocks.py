@@ -1,6 +1,6 @@
 """Row blocks: one table cut into blocks of rows, with two verbs.
 
-    map_reduce   Σ over blocks of a small state: one accumulator a lane, merged in lane order
+    map_reduce   Σ over blocks of a small state: one accumulator a lane or partition, merged in row order
     map_rows     one output row for every input row
 
 Every pass over data is one of the two. Engines differ in where blocks come from; this one holds them in memory.
@@ -12,16 +12,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count, run_lanes
 
-__all__ = ["Block", "MemoryBlocks", "RowBlocks", "block_rows"]
+__all__ = ["Accumulator", "Block", "MemoryBlocks", "RowBlocks", "block_rows", "merged"]
 
-S = TypeVar("S")
+
+class Accumulator(Protocol):
+    """What a pass adds up (see ``accumulate.py``)."""
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of a later piece of the table."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """The sums by name."""
+        ...
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over sums that ``state`` gave."""
+        ...
+
+
+S = TypeVar("S", bound=Accumulator)
 
 #: Bytes of one block buffer: large enough for BLAS to run at full speed, small enough to stay in the caches.
 BLOCK_BYTES = 8 << 20
@@ -60,8 +77,8 @@ class RowBlocks(Protocol):
     nbytes: int
     stored: int
 
-    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> list[S]:
-        """Feed every block to an accumulator; the accumulators of all lanes, in row order."""
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
+        """Feed every block to an accumulator; the accumulators are merged in row order."""
         ...
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
@@ -117,8 +134,8 @@ class MemoryBlocks:
         edges = [min(n, (blocks * i // lanes) * self.rows) for i in range(lanes)] + [n]
         return list(pairwise(edges))
 
-    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> list[S]:
-        """Feed every block to an accumulator; the accumulators of all lanes, in row order."""
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
+        """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
 
         def work(span: tuple[int, int]) -> S:
             state = create()
@@ -126,7 +143,7 @@ class MemoryBlocks:
                 step(state, block)
             return state
 
-        return run_lanes(work, self._lanes())
+        return merged(run_lanes(work, self._lanes()))
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
@@ -144,6 +161,14 @@ class MemoryBlocks:
         step = max(1, self.shape[0] // max(1, rows))
         some = self.X[::step]
         return some.toarray() if self._csr and not self.sparse else some
+
+
+def merged(parts: list[S]) -> S:
+    """All accumulators in the first one."""
+    first, *others = parts
+    for other in others:
+        first.merge(other)
+    return first
 
 
 def _sparse_rows(width: int) -> int:

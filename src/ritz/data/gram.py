@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import norms
+from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "SparsePass",
     "along",
     "better",
-    "collect",
     "column_squares",
     "column_sums",
     "extrapolate",
@@ -55,8 +55,10 @@ SHORT_NOISE = 60.0
 TILE_ABOVE = 2048
 
 
-class DensePass:
+class DensePass(Sums):
     """Accumulators and buffer of one lane over dense blocks."""
+
+    SUMS, LISTS = ("m", "q", "S", "blocks"), ("errors",)
 
     def __init__(
         self,
@@ -115,8 +117,10 @@ class DensePass:
         return z
 
 
-class SparsePass:
+class SparsePass(Sums):
     """Accumulators of one lane over CSR blocks; the shift is zero, so that zeros stay zeros."""
+
+    SUMS, LISTS = ("m", "q", "S", "blocks"), ("errors",)
 
     def __init__(
         self,
@@ -150,19 +154,6 @@ class SparsePass:
         product = (x.T @ x).tocoo()  # every position once, so that plain fancy indexing adds them all
         self.S[product.coords[0], product.coords[1]] += product.data
         self.blocks += 1
-
-
-def collect(
-    lanes: list[DensePass | SparsePass],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Any, list[NDArray[Any]]]:
-    """Sum the lanes: m, q, S and the errors measured on some of the products."""
-    m, q = sum(lane.m for lane in lanes), sum(lane.q for lane in lanes)
-    S = lanes[0].S
-    for lane in lanes[1:]:
-        if S is not None and lane.S is not None:
-            S += lane.S
-    errors = [error for lane in lanes for error in lane.errors]
-    return np.asarray(m), np.asarray(q), S, errors
 
 
 def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:

@@ -28,7 +28,6 @@ from ritz.data.gram import (
     DensePass,
     SparsePass,
     along,
-    collect,
     extrapolate,
     largest,
 )
@@ -172,7 +171,8 @@ class Statistics:
             squares = np.diag(held.scatter).copy()
             return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
         self.passes += 1
-        m, q, _, _ = collect(self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed))
+        sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
+        m, q = sums.m, sums.q
         self._finite(q)
         if self._off_centre(m, q):
             return self.column
@@ -205,9 +205,8 @@ class Statistics:
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Σwz and Σwzzᵀ with the noise of the latter."""
         self.passes += 1
-        states = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
-        m, _, S, errors = collect(states)
-        blocks = sum(state.blocks for state in states)
+        sums = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
+        m, S, errors, blocks = sums.m, np.asarray(sums.S), sums.errors, sums.blocks
         noise = extrapolate(errors, blocks)
         self._errors = None if short or not errors else (errors, blocks)
         if short or self.blocks.sparse:

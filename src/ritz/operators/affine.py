@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
+from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
 from ritz.data.gram import (
     CHECK_PIECE,
@@ -107,15 +108,15 @@ class Affine:
             if learn is not None:
                 lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
-        lanes = self.blocks.map_reduce(lambda: _Lane(self.shape[1], V.shape[1]), step)
+        sums = self.blocks.map_reduce(lambda: _Lane(self.shape[1], V.shape[1]), step)
         if learn is not None:
-            learn.learn(np.sum([lane.m for lane in lanes], axis=0), np.sum([lane.q for lane in lanes], axis=0))
-        self._note(lanes, V)
-        return self._left(lanes)
+            learn.learn(sums.m, sums.q)
+        self._note(sums, V)
+        return self._left(sums)
 
-    def _note(self, lanes: list[_Lane], V: Array) -> None:
+    def _note(self, sums: _Lane, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
-        measured = extrapolate([e for lane in lanes for e in lane.errors], sum(lane.blocks for lane in lanes))
+        measured = extrapolate(sums.errors, sums.blocks)
         length = float(np.min(np.linalg.norm(np.asarray(V, np.float64), axis=0), initial=np.inf))
         scale = 1.0 if self.col_scale is None else float(np.max(np.abs(self.col_scale)))
         self.noise.append(measured * scale / length if length > 0 else measured)
@@ -131,7 +132,7 @@ class Affine:
             B = self._finish(_times(lane.scratch, self._rows(lane.scratch, block), right), block, drop, right)
             lane.total += better(B)  # a repair pass must not round in one direction
 
-        return _summed(self.blocks.map_reduce(lambda: _Lane(p, p), step))
+        return self.blocks.map_reduce(lambda: _Lane(p, p), step).total
 
     def _whole_gram(self) -> Array:
         """The Gram matrix of all columns; CSR blocks by sparse products and a rank-two correction."""
@@ -148,11 +149,10 @@ class Affine:
             lane.total += product
             lane.check(product, B)
 
-        lanes = self.blocks.map_reduce(lambda: _Lane(d, d), step)
-        errors, total = [e for lane in lanes for e in lane.errors], _summed(lanes)
-        short = SHORT_NOISE * 2.0**-53 * largest(total)
-        self.noise.append(extrapolate(errors, sum(lane.blocks for lane in lanes)) if errors else short)
-        return total
+        sums = self.blocks.map_reduce(lambda: _Lane(d, d), step)
+        short = SHORT_NOISE * 2.0**-53 * largest(sums.total)
+        self.noise.append(extrapolate(sums.errors, sums.blocks) if sums.errors else short)
+        return sums.total
 
     def _columns(self, rows: Any, block: Block, columns: slice = slice(None)) -> Any:
         """Rows of a dense block under the whole frame, restricted to some columns."""
@@ -211,11 +211,8 @@ class Affine:
     def _weighted(self, part: Any, block: Block) -> Any:
         return part if self.row_scale is None else part * self.row_scale[block.rows, None].astype(part.dtype)
 
-    def _left(self, lanes: list[_Lane]) -> Array:
-        total = lanes[0].total
-        sums, tail = lanes[0].sums, lanes[0].tail
-        for lane in lanes[1:]:
-            total, sums, tail = total + lane.total, sums + lane.sums, tail + lane.tail
+    def _left(self, lane: _Lane) -> Array:
+        total, sums, tail = lane.total, lane.sums, lane.tail
         rest = self.shift if self.blocks.sparse else self.shift_low
         if self.blocks.sparse and rest is not None and self.shift_low is not None:
             rest = rest + self.shift_low
@@ -228,8 +225,10 @@ class Affine:
         return total
 
 
-class _Lane:
+class _Lane(Sums):
     """Sums of one lane: Σ zᵀb, Σ b, and, while learning, Σwz and Σwz²."""
+
+    SUMS, LISTS = ("total", "sums", "tail", "m", "q", "blocks"), ("errors",)
 
     def __init__(self, rows: int, width: int) -> None:
         # Held as (width, rows): BLAS forms partᵀ rows faster than rowsᵀ part, and sums run along memory.
@@ -293,13 +292,6 @@ def _times(scratch: dict[str, Any], rows: Any, W: Any) -> Any:
     if out is None or out.shape != shape or out.dtype != W.dtype:
         out = scratch["product"] = np.empty(shape, W.dtype)
     return np.matmul(rows, W, out=out)
-
-
-def _summed(lanes: list[_Lane]) -> Array:
-    total = lanes[0].total
-    for lane in lanes[1:]:
-        total = total + lane.total
-    return total
 
 
 def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.threads import lane_count, run_lanes
+from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block
 
 if TYPE_CHECKING:
@@ -66,17 +67,21 @@ def _panel(frame: Affine, start: int, columns: slice) -> Any:
     return frame._columns(z, block, columns)
 
 
+class _Cross(Sums):
+    """Σwxxᵀ, Σwx, Σwox and Σw, Σwo, Σwo² of one lane."""
+
+    SUMS = ("S", "m", "t", "sums")
+
+    def __init__(self, d: int) -> None:
+        self.S, self.m, self.t, self.sums = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(3)
+
+
 def sparse_gram(frame: Affine) -> Any:
     """``ZᵀZ`` of CSR rows: XᵀD²X by sparse products, then the rank-two corrections for shift and offset."""
     d = frame.shape[1]
     shift = np.zeros(d) if frame.shift is None else frame.shift + (0.0 if frame.shift_low is None else frame.shift_low)
 
-    class Lane:
-        def __init__(self) -> None:
-            self.S, self.m, self.t, self.w = np.zeros((d, d)), np.zeros(d), np.zeros(d), 0.0
-            self.sums = np.zeros(3)
-
-    def step(lane: Lane, block: Block) -> None:
+    def step(lane: _Cross, block: Block) -> None:
         x = block.values.astype(np.float64)
         w = np.ones(x.shape[0]) if frame.row_scale is None else np.square(frame.row_scale[block.rows])
         o = np.zeros(x.shape[0]) if frame.offset is None else frame.offset[block.rows]
@@ -88,10 +93,8 @@ def sparse_gram(frame: Affine) -> Any:
         lane.t += x.T @ (w * o)
         lane.sums += (w.sum(), w @ o, w @ (o * o))
 
-    lanes = frame.blocks.map_reduce(Lane, step)
-    S, m, t, sums = lanes[0].S, lanes[0].m, lanes[0].t, lanes[0].sums
-    for lane in lanes[1:]:
-        S, m, t, sums = S + lane.S, m + lane.m, t + lane.t, sums + lane.sums
+    lane = frame.blocks.map_reduce(lambda: _Cross(d), step)
+    S, m, t, sums = lane.S, lane.m, lane.t, lane.sums
     # Σw(x − s − o1)(x − s − o1)ᵀ, with o a number per row
     ones = np.ones(d)
     S -= np.outer(shift, m) + np.outer(m, shift) - sums[0] * np.outer(shift, shift)
