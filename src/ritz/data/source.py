@@ -1,0 +1,57 @@
+"""A source: rows that stay outside memory, cut into spans that can be read on their own.
+
+    spans   [0, n) = [0, a) ∪ [a, b) ∪ …            row groups of Parquet, ranges of an array file, pieces of a text file
+    batches(span, columns, rows)  →  (≤ rows, d) arrays or CSR matrices, in row order
+
+Several lanes read different spans at the same time. A missing value is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["Source", "Span"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Rows ``start : stop`` of a table; ``key`` tells the source where they lie."""
+
+    start: int
+    stop: int
+    key: Any = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stop - self.start
+
+
+class Source(Protocol):
+    """Where the numbers of a table come from."""
+
+    #: names of all numeric columns that it can deliver; an embedding column is expanded to ``name[0]``, ``name[1]``, …
+    names: list[str]
+    #: dtype of the rows handed out
+    dtype: np.dtype[Any]
+    #: whether rows come as CSR matrices
+    sparse: bool
+    #: in row order, covering all rows
+    spans: list[Span]
+    #: bytes to read in one pass
+    nbytes: int
+    #: files behind it, for messages
+    files: list[Path]
+
+    def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
+        """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Changes when the data change: the identity that a checkpoint remembers."""
+        ...
