@@ -14,7 +14,8 @@ Every message has up to three parts: what was expected, what came, and what to d
     RitzWarning (UserWarning)
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
-    └── ColumnsSetAside                columns of a table that are not used, with the reason
+    ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    └── JournalIgnored                 a checkpoint that belongs to another fit and is not used
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = [
     "ConstantColumnWarning",
     "FileError",
     "InputError",
+    "JournalIgnored",
     "MemoryLimitError",
     "MergeError",
     "NonFiniteError",
@@ -99,3 +101,7 @@ class ConstantColumnWarning(RitzWarning):
 
 class ColumnsSetAside(RitzWarning):
     """Columns of a table that were not used, each with its reason."""
+
+
+class JournalIgnored(RitzWarning):
+    """A checkpoint that belongs to another fit was not used."""

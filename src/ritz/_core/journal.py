@@ -1,0 +1,155 @@
+"""A journal of passes: what a fit has summed so far, so that it can go on after it was killed.
+
+    <folder>/identity.ritz              which fit this is: data, columns, parameters, version
+    <folder>/pass-<i>.ritz              sums of pass i, complete
+    <folder>/pass-<i>-lane-<j>.ritz     sums of lane j in pass i, up to some row
+
+A fit is a fixed sequence of passes, each a function of the sums of those before. So nothing but sums is written: a
+fit that starts again reads them instead of the data, pass by pass, and then goes on in the middle of the one that was
+broken off. Solvers know nothing of it. Every file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ritz._core.container import read_container, write_container
+from ritz._core.errors import FileError, JournalIgnored
+
+__all__ = ["Journal", "Keeper", "current", "journaling"]
+
+#: Seconds between two writings of a lane, and the largest share of the time that writing may take.
+EVERY, SHARE = 20.0, 0.05
+
+
+class Journal:
+    """Sums of the passes of one fit, in a folder."""
+
+    def __init__(self, folder: Path, identity: dict[str, Any], every: float = EVERY) -> None:
+        self.folder, self.identity, self.every = folder, identity, every
+        self._pass = -1
+        self.reused = 0  # passes that were read from the journal
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._known() != identity:
+            self._empty()
+            write_container(folder / "identity.ritz", "journal", {"identity": identity}, {})
+
+    def _known(self) -> dict[str, Any] | None:
+        try:
+            header, _ = read_container(self.folder / "identity.ritz", "journal")
+        except FileError:
+            return None
+        known = header.get("identity")
+        if known != self.identity:
+            different = sorted(
+                k for k in self.identity if not isinstance(known, dict) or known.get(k) != self.identity[k]
+            )
+            warnings.warn(
+                f"the checkpoint in {self.folder} belongs to another fit (different {', '.join(different)}); "
+                "starting from the beginning",
+                JournalIgnored,
+                stacklevel=4,
+            )
+            return None
+        return dict(known)
+
+    def next_pass(self) -> int:
+        """Number of the pass that begins now."""
+        self._pass += 1
+        return self._pass
+
+    def finished(self, number: int, label: str) -> dict[str, Any] | None:
+        """Sums of a pass that is complete, or None."""
+        held = _load(self._file(number), label)
+        self.reused += held is not None
+        return held
+
+    def finish(self, number: int, label: str, state: dict[str, Any]) -> None:
+        """Write the sums of a complete pass; what its lanes had written is no longer needed."""
+        _store(self._file(number), label, state)
+        for file in self.folder.glob(f"pass-{number}-lane-*.ritz"):
+            file.unlink(missing_ok=True)
+
+    def keeper(self, number: int, lane: int, label: str) -> Keeper:
+        """Where one lane writes down how far it is."""
+        return Keeper(self.folder / f"pass-{number}-lane-{lane}.ritz", label, self.every)
+
+    def clear(self) -> None:
+        """Remove the journal: the fit is done."""
+        self._empty()
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"pass-{number}.ritz"
+
+    def _empty(self) -> None:
+        for file in [*self.folder.glob("pass-*.ritz"), self.folder / "identity.ritz", *self.folder.glob(".*.tmp")]:
+            file.unlink(missing_ok=True)
+
+
+class Keeper:
+    """Writes the sums of one lane now and then."""
+
+    def __init__(self, path: Path, label: str, every: float) -> None:
+        self.path, self.label, self.every = path, label, every
+        self._next = time.monotonic() + every
+
+    def restore(self) -> tuple[int, dict[str, Any]] | None:
+        """The row from which to go on, and the sums up to there."""
+        held = _load(self.path, self.label)
+        return None if held is None else (int(held.pop("row")), held)
+
+    def due(self) -> bool:
+        """Whether it is time to write."""
+        return time.monotonic() >= self._next
+
+    def save(self, row: int, state: dict[str, Any]) -> None:
+        """Write the sums of all rows before ``row``."""
+        begin = time.monotonic()
+        _store(self.path, self.label, {**state, "row": row})
+        now = time.monotonic()
+        self._next = now + max(self.every, (now - begin) / SHARE)
+
+
+def _store(path: Path, label: str, state: dict[str, Any]) -> None:
+    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    numbers = {name: value for name, value in state.items() if name not in arrays}
+    write_container(path, "sums", {"label": label, "numbers": numbers}, arrays)
+
+
+def _load(path: Path, label: str) -> dict[str, Any] | None:
+    """Sums from a file; None where it is absent, damaged or of another pass: then the pass is made again."""
+    try:
+        header, arrays = read_container(path, "sums")
+    except FileError:
+        return None
+    return {**header["numbers"], **arrays} if header.get("label") == label else None
+
+
+@contextlib.contextmanager
+def journaling(folder: Path, identity: dict[str, Any], every: float = EVERY) -> Iterator[Journal]:
+    """Keep a journal in ``folder`` inside the block; it stays there when the block ends by an error."""
+    journal = Journal(Path(folder), identity, every)
+    token = _current.set(journal)
+    try:
+        yield journal
+    finally:
+        _current.reset(token)
+    journal.clear()
+
+
+def current() -> Journal | None:
+    """The journal of the running fit, if it keeps one."""
+    return _current.get()
+
+
+_current: ContextVar[Journal | None] = ContextVar("ritz_journal", default=None)

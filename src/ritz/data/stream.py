@@ -1,0 +1,194 @@
+"""Row blocks that are read from a source in every pass: tables larger than memory.
+
+    spans of the source  →  shared out among lanes in row order  →  batches, read ahead  →  blocks of rows
+
+What is held at any time are a few batches a lane, in buffers that the memory limit sizes, and the accumulators. Where
+a journal is kept (``_core/journal.py``), a pass that was summed before is not made again, and one that was broken off
+goes on from where its lanes had written down their sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core import journal as journals
+from ritz._core.progress import Step, track
+from ritz._core.threads import lane_count, run_lanes
+from ritz.data.ahead import ahead
+from ritz.data.blocks import Accumulator, Block, block_rows, merged
+from ritz.data.source import Source, Span
+
+__all__ = ["StreamBlocks", "batch_bytes"]
+
+S = TypeVar("S", bound=Accumulator)
+
+#: Bytes of a batch that is read at once, and the share of the memory limit that all batches of all lanes may take.
+BATCH_BYTES, BATCH_SHARE = 16 << 20, 0.25
+#: Batches that a lane holds: one being read, one waiting, one in use.
+HELD_BATCHES = 3
+
+
+def batch_bytes(budget: float | None, lanes: int) -> int:
+    """Bytes of a batch within a memory limit."""
+    most = BATCH_BYTES if budget is None else budget * BATCH_SHARE / (HELD_BATCHES * lanes)
+    return int(max(1 << 16, min(BATCH_BYTES, most)))
+
+
+class StreamBlocks:
+    """Row blocks of a source.
+
+    Parameters
+    ----------
+    source
+        Where the rows come from.
+    columns
+        Positions of the columns to use in ``source.names``; all without it.
+    budget
+        Memory limit in bytes, for the size of batches and the number of lanes.
+    absent
+        Rows to leave out, as a boolean mask (n,): they are handed out as zeros, and have weight zero.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        columns: Sequence[int] | None = None,
+        *,
+        budget: float | None = None,
+        absent: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.source, self.budget, self.absent = source, budget, absent
+        self.columns = None if columns is None else list(columns)
+        n = source.spans[-1].stop if source.spans else 0
+        d = len(source.names) if self.columns is None else len(self.columns)
+        self.shape: tuple[int, int] = (int(n), d)
+        self.dtype: np.dtype[Any] = np.dtype(source.dtype)
+        self.sparse = bool(source.sparse)
+        self.stored = int(getattr(source, "stored", n * d) if self.sparse else n * d)
+        self.nbytes = int(source.nbytes)
+        width = max(1, self.stored // max(1, n)) if self.sparse else d
+        size = 12 if self.sparse else self.dtype.itemsize
+        self.batch = max(16, batch_bytes(budget, lane_count()) // max(1, width * size))
+        self.rows = min(self.batch, block_rows(width))
+
+    # lanes
+
+    def _shares(self, lanes: int) -> list[list[Span]]:
+        """Spans of every lane: contiguous, as equal in rows as whole spans allow."""
+        spans = [span for span in self.source.spans if span.rows]
+        ends = np.cumsum([span.rows for span in spans])
+        marks = [0, *(int(np.searchsorted(ends, self.shape[0] * i / lanes)) for i in range(1, lanes)), len(spans)]
+        shares = [spans[a:b] for a, b in pairwise(marks)]
+        return [share for share in shares if share] or [spans]
+
+    def _lanes(self, first: Any) -> int:
+        """How many lanes: one for accumulators that use both cores themselves, or that would not fit twice."""
+        lanes = lane_count()
+        if getattr(first, "ALONE", False):
+            return 1
+        size = int(getattr(first, "nbytes", 0))
+        while lanes > 1 and self.budget is not None and size * lanes > 0.5 * self.budget:
+            lanes -= 1
+        return lanes
+
+    def _blocks(self, spans: Sequence[Span], begin: int, advance: Step) -> Iterator[Block]:
+        """Blocks of rows from row ``begin`` on, read ahead."""
+        for start, batch in ahead(self._batches(spans, begin)):
+            for first in range(0, batch.shape[0], self.rows):
+                yield Block(batch[first : first + self.rows], start + first)
+            share = batch.shape[0] / max(1, self.shape[0])
+            advance(share, passes=share, bytes=int(self.nbytes * share))
+
+    def _batches(self, spans: Sequence[Span], begin: int) -> Iterator[tuple[int, Any]]:
+        for span in spans:
+            if span.stop <= begin:
+                continue
+            at = span.start
+            for batch in self.source.batches(span, self.columns, self.batch):
+                skip = min(max(0, begin - at), batch.shape[0])
+                if skip < batch.shape[0]:
+                    yield at + skip, self._present(batch[skip:] if skip else batch, at + skip)
+                at += batch.shape[0]
+
+    def _present(self, batch: Any, start: int) -> Any:
+        """The batch with absent rows as zeros, whatever they hold."""
+        gone = None if self.absent is None else self.absent[start : start + batch.shape[0]]
+        if gone is None or not gone.any():
+            return batch
+        if self.sparse:
+            kept = batch.copy()
+            kept.data[np.repeat(gone, np.diff(kept.indptr))] = 0
+            return kept
+        return np.where(gone[:, None], batch.dtype.type(0), batch)
+
+    # the two verbs
+
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
+        """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
+        first, journal = create(), journals.current()
+        number = -1 if journal is None else journal.next_pass()
+        shares = self._shares(self._lanes(first))
+        label = f"{type(first).__name__} {self.shape} {[share[0].start for share in shares]}"
+        held = None if journal is None else journal.finished(number, label)
+        if held is not None:
+            first.restore(held)
+            return first
+
+        def work(lane: int) -> S:
+            total = first if lane == 0 else create()
+            keeper = None if journal is None else journal.keeper(number, lane, label)
+            before = None if keeper is None else keeper.restore()
+            if before is not None:
+                total.restore(before[1])
+            for block in self._blocks(shares[lane], before[0] if before else 0, advance):
+                step(total, block)
+                if keeper is not None and keeper.due():
+                    keeper.save(block.rows.stop, total.state())
+            return total
+
+        with track("reading", total=1.0) as advance:
+            total = merged(run_lanes(work, list(range(len(shares)))))
+        if journal is not None:
+            journal.finish(number, label, total.state())
+        return total
+
+    def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
+        """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
+
+        def work(share: list[Span]) -> None:
+            scratch: dict[str, Any] = {}
+            for block in self._blocks(share, 0, advance):
+                out[block.rows] = step(scratch, block)
+
+        with track("reading", total=1.0) as advance:
+            run_lanes(work, self._shares(lane_count()))
+        return out
+
+    def each(self, step: Callable[[dict[str, Any], Block], Any]) -> Iterator[tuple[int, Any]]:
+        """``(first row, step(block))`` for every block, in row order; for outputs that go to a file."""
+        scratch: dict[str, Any] = {}
+        with track("reading", total=1.0) as advance:
+            for block in self._blocks([span for span in self.source.spans if span.rows], 0, advance):
+                yield block.start, step(scratch, block)
+
+    def sample(self, rows: int) -> Any:
+        """About ``rows`` rows: the first ones of some spans, spread over the table."""
+        spans = [span for span in self.source.spans if span.rows]
+        some = spans[:: max(1, len(spans) // 8)][:8]
+        each = max(1, -(-rows // max(1, len(some))))
+        parts = []
+        for span in some:
+            batches = self.source.batches(span, self.columns, each)
+            parts.append(self._present(next(iter(batches)), span.start)[:each])
+        if not parts:
+            return np.empty((0, self.shape[1]), self.dtype)
+        if not self.sparse:
+            return np.concatenate(parts)
+        from scipy.sparse import vstack
+
+        return vstack(parts, format="csr")
