@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count, run_lanes
 
-__all__ = ["Accumulator", "Block", "MemoryBlocks", "RowBlocks", "block_rows", "merged"]
+__all__ = ["Accumulator", "Block", "MemoryBlocks", "RowBlocks", "block_rows", "blocks_of", "merged"]
 
 
 class Accumulator(Protocol):
@@ -137,13 +137,17 @@ class MemoryBlocks:
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
         """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
 
+        first = create()
+
         def work(span: tuple[int, int]) -> S:
-            state = create()
+            state = first if span[0] == 0 else create()
             for block in self._blocks(*span):
                 step(state, block)
             return state
 
-        return merged(run_lanes(work, self._lanes()))
+        # Accumulators that use both cores themselves work alone.
+        lanes = [(0, self.shape[0])] if getattr(first, "ALONE", False) else self._lanes()
+        return merged(run_lanes(work, lanes))
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
@@ -161,6 +165,11 @@ class MemoryBlocks:
         step = max(1, self.shape[0] // max(1, rows))
         some = self.X[::step]
         return some.toarray() if self._csr and not self.sparse else some
+
+
+def blocks_of(X: Any) -> RowBlocks:
+    """Row blocks of an array or CSR matrix; what already is row blocks is given back."""
+    return X if hasattr(X, "map_reduce") else MemoryBlocks(X)
 
 
 def merged(parts: list[S]) -> S:

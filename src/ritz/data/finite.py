@@ -32,7 +32,7 @@ def require_finite(X: Any, names: Sequence[Any] | None = None, row_name: Callabl
 
     Parameters
     ----------
-    X : ndarray (n, d) or scipy sparse (n, d)
+    X : ndarray (n, d), scipy sparse (n, d) or row blocks
         Integers and booleans are finite by nature and cost nothing.
     names : sequence of d names, optional
         Column names for the message; positions are used without them.
@@ -47,8 +47,10 @@ def require_finite(X: Any, names: Sequence[Any] | None = None, row_name: Callabl
     if X.dtype.kind not in "fc":
         return
     found = _Found(np.zeros(X.shape[1], dtype=np.int64))
-    for rows, columns, values in _dense(X) if isinstance(X, np.ndarray) else _sparse(X):
-        found.add(rows, columns, values)
+    if hasattr(X, "map_reduce"):
+        found = X.map_reduce(lambda: _Found(np.zeros(X.shape[1], dtype=np.int64)), _look)
+    else:
+        found.look(X)
     if found.nan or found.infinite:
         raise _error(found, X.dtype, names, row_name or _row)
 
@@ -62,6 +64,26 @@ class _Found:
     infinite: int = 0
     first: list[tuple[int, int]] = field(default_factory=list)
 
+    def look(self, X: Any, start: int = 0) -> None:
+        """Look through rows, the first of which is row ``start``."""
+        for rows, columns, values in _dense(X) if isinstance(X, np.ndarray) else _sparse(X):
+            self.add(rows + start, columns, values)
+
+    def merge(self, other: _Found) -> None:
+        """Add what was found in later rows."""
+        self.per_column += other.per_column
+        self.nan, self.infinite = self.nan + other.nan, self.infinite + other.infinite
+        self.first = sorted([*self.first, *other.first])[:FIRST_POSITIONS]
+
+    def state(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"per_column": self.per_column, "nan": self.nan, "infinite": self.infinite, "first": self.first}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what ``state`` gave."""
+        self.per_column, self.nan, self.infinite = state["per_column"], state["nan"], state["infinite"]
+        self.first = [(int(i), int(j)) for i, j in state["first"]]
+
     def add(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
         """Count the non-finite values of one block, given with the row and the column of each."""
         nan = int(np.count_nonzero(np.isnan(values)))
@@ -71,6 +93,10 @@ class _Found:
         order = np.lexsort((columns, rows))[:FIRST_POSITIONS]
         here = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
         self.first = sorted([*self.first, *here])[:FIRST_POSITIONS]
+
+
+def _look(found: _Found, block: Any) -> None:
+    found.look(block.values, block.start)
 
 
 def _surely_finite(values: np.ndarray) -> bool:

@@ -1,6 +1,6 @@
 """A source: rows that stay outside memory, cut into spans that can be read on their own.
 
-    spans   [0, n) = [0, a) ∪ [a, b) ∪ …            row groups of Parquet, ranges of an array file, pieces of a text file
+    spans   [0, n) = [0, a) ∪ [a, b) ∪ …      row groups of Parquet, ranges of an array file, pieces of a text file
     batches(span, columns, rows)  →  (≤ rows, d) arrays or CSR matrices, in row order
 
 Several lanes read different spans at the same time. A missing value is NaN.
@@ -49,7 +49,10 @@ class Source(Protocol):
     files: list[Path]
 
     def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
-        """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``."""
+        """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``.
+
+        Batches are read ahead: one must stay as it is while the next three are read.
+        """
         ...
 
     def fingerprint(self) -> str:

@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.tolerance import safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
+from ritz.data.finite import require_finite
 from ritz.data.gram import (
     COHERENT,
     SHORT_NOISE,
     SHORT_WORK,
+    TILE_ABOVE,
     DensePass,
     SparsePass,
     along,
@@ -32,7 +34,7 @@ from ritz.data.gram import (
     largest,
 )
 from ritz.data.moments import Moments
-from ritz.data.validate import require_finite
+from ritz.data.wide import WidePass
 
 __all__ = ["ColumnStatistics", "Statistics"]
 
@@ -206,9 +208,11 @@ class Statistics:
         """Σwz and Σwzzᵀ with the noise of the latter."""
         self.passes += 1
         sums = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
-        m, S, errors, blocks = sums.m, np.asarray(sums.S), sums.errors, sums.blocks
+        wide = isinstance(sums, WidePass)
+        S = sums.finish() if isinstance(sums, WidePass) else np.asarray(sums.S)
+        m, errors, blocks = sums.m, sums.errors, sums.blocks
         noise = extrapolate(errors, blocks)
-        self._errors = None if short or not errors else (errors, blocks)
+        self._errors = None if short or wide or not errors else (errors, blocks)
         if short or self.blocks.sparse:
             finite = np.all(np.isfinite(S))
             noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
@@ -238,14 +242,16 @@ class Statistics:
             self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit
         )
 
-    def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> DensePass | SparsePass:
-        kind = SparsePass if self.blocks.sparse else DensePass
+    def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
+        kind: Any = SparsePass if self.blocks.sparse else DensePass
+        if kind is DensePass and products and self.blocks.shape[1] > TILE_ABOVE:
+            kind = WidePass
         return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short)
 
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
         if not np.all(np.isfinite(sums)):
-            require_finite(getattr(self.blocks, "X", None), self.names)
+            require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             raise _out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
 
 
@@ -257,5 +263,5 @@ def _out_of_range(largest: float) -> InputError:
     )
 
 
-def _feed(state: DensePass | SparsePass, block: Block) -> None:
+def _feed(state: DensePass | SparsePass | WidePass, block: Block) -> None:
     state.feed(block)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.blocks import blocks_of
 from ritz.data.finite import require_finite
 from ritz.operators.affine import Affine
 
@@ -40,7 +40,7 @@ class LinearMap:
         dtype = result_dtype(X.dtype) if dtype is None else np.dtype(dtype)
         V = np.asarray(self.components, np.float64).T
         frame = Affine(
-            MemoryBlocks(X),
+            blocks_of(X),
             shift=None if self.mean is None else np.asarray(self.mean, dtype).astype(np.float64),
             shift_low=None if self.mean is None or dtype == np.float64 else _rest(self.mean, dtype),
             col_scale=None if self.scale is None else 1 / np.asarray(self.scale, np.float64),

@@ -30,6 +30,7 @@ class Shape:
     itemsize: int = 8
     stored: int | None = None  # stored entries of sparse data, None for dense
     symmetric: bool = False  # a moment state: the d×d matrix is at hand
+    outside: bool = False  # rows that are read again in every pass: from files, on a cluster
 
     @property
     def small(self) -> int:
