@@ -140,7 +140,6 @@ class PCA(LinearEstimator):
         column = stats.column
         self.__dict__["_state"] = stats.moments if keep else None
         scale = spread_of(column, None) if self.scale else None
-        spectrum.certificate.frame.update(mean=column.mean if self.center else None, scale=scale)
         self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
         return self
 
@@ -163,6 +162,7 @@ class PCA(LinearEstimator):
         self.total_variance_ = float(total / divisor)
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+        spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)  # the arrays that ``verify`` checks
         self.__dict__["_mean64"], self.__dict__["_scale64"] = mean if self.center else None, scale
         self.__dict__.update(_weight=weight, _dtype=dtype)
 

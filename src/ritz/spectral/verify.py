@@ -1,10 +1,11 @@
 """The heavy, independent check of a certificate against data.
 
+    frame       means and scales anew, in two passes, against those that the fit took off and divided by
     residuals   ‖Mvᵢ − θᵢvᵢ‖ anew in float64: one pass
     inertia     M − τI = LDLᵀ has as many positive pivots as M has eigenvalues above τ (Sylvester); d ≤ 5,000
     deflated    otherwise Lanczos on (I − VVᵀ)M(I − VVᵀ) from a fresh Gaussian start bounds what was missed  [KW92]
 
-The check shares no code with the solvers beyond the operator itself.
+The check shares no code with the fit: not the solvers, not the operators, not the statistics (see ``reread.py``).
 """
 
 from __future__ import annotations
@@ -19,12 +20,8 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz._core.random import gaussian_rows
-from ritz._core.tolerance import rounding
-from ritz.data.blocks import MemoryBlocks
-from ritz.data.statistics import Statistics
-from ritz.operators import Centered, Dense, Scaled, Sparse, Weighted
-from ritz.operators.base import Operator
-from ritz.operators.framed import Framed
+from ritz._core.tolerance import rounding, unit_roundoff
+from ritz.spectral.reread import Reread
 
 if TYPE_CHECKING:
     from ritz.spectral.certificate import Certificate
@@ -37,6 +34,8 @@ INERTIA_LIMIT = 5000
 STEPS, FAILURE = 60, 1e-9
 #: Columns up to which every labelled enclosure is counted, and how far the Lanczos bound may overshoot what it bounds.
 SMALL, SHARP = 600, 1.5
+#: Multiples of u that a mean may be off in units of the spread, a scale and a total in units of themselves.
+FRAME = 1000.0
 
 
 @dataclass(frozen=True)
@@ -66,20 +65,49 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
             f"verify takes the data that was fitted, with {V.shape[0]} columns",
             received=f"{X.shape[1]} columns",
         )
-    A = _operator(X, frame, sample_weight)
+    A = Reread(X, sample_weight, center=frame["mean"] is not None, unit=frame["unit"], scale=frame["scale"])
     unit2 = frame["unit"] ** 2
     theta = certificate.values / unit2
-    true = np.linalg.norm(np.asarray(A.normal(V), np.float64) - V * theta, axis=0)
+    true = np.linalg.norm(A.normal(V) - V * theta, axis=0)
     top = float(theta[0]) if len(theta) else 0.0
     slack = rounding(V.shape[0], 2.0**-53) * (top + A.inflation()) + certificate.rounding / unit2
     words: list[str] = []
     checks = [
+        _frame(certificate, A, words),
         _residuals(certificate, true, slack, unit2, words),
         _shape(certificate, V, slack / unit2 if top == 0 else slack, unit2, words),
         _trace(certificate, A, words),
     ]
     count, missed, complete = _count(certificate, A, V, theta, slack, words)
     return Verification(all(checks) and complete, true * unit2, count, len(theta), missed, tuple(words))
+
+
+def _frame(certificate: Certificate, A: Reread, words: list[str]) -> bool:
+    """The means that the fit took off and the scales that it divided by are those of the data.
+
+    Both are as good as the arithmetic of the fit. Where a state has lost more (``subtract``), ρ bounds the error of
+    every column's square: a mean off by δ moves it by Wδ², a scale off by a share ε by 2ε(W − 1).
+    """
+    u, fitted = certificate.unit_roundoff, certificate.frame["mean"]
+    usual = 2 * rounding(A.X.shape[1], u) * float(np.max(certificate.values, initial=0.0))
+    extra, right = max(certificate.rounding - usual, 0.0) / A.weight, True
+    if fitted is not None:
+        stored = 4 * unit_roundoff(np.asarray(fitted).dtype) * np.abs(A.mean)
+        factor = 1.0 if A.scale is None else A.scale
+        allowed = stored + FRAME * u * A.spread + np.sqrt(extra) * factor
+        right = _same("mean", np.asarray(fitted, np.float64), A.mean, allowed, words)
+    if A.scale is not None and A.fitted is not None:
+        share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(certificate.frame["scale"]).dtype)
+        right = _same("scale", A.fitted, A.scale, share * A.scale, words) and right
+    return right
+
+
+def _same(what: str, fitted: Any, anew: Any, allowed: Any, words: list[str]) -> bool:
+    off = np.flatnonzero(~(np.abs(fitted - anew) <= allowed))
+    if len(off):
+        j = int(off[0])
+        words.append(f"the {what} of column {j} is {anew[j]:.17g}, the fit used {fitted[j]:.17g}")
+    return len(off) == 0
 
 
 def _residuals(certificate: Certificate, true: Any, slack: float, unit2: float, words: list[str]) -> bool:
@@ -105,34 +133,19 @@ def _shape(certificate: Certificate, V: Any, slack: float, unit2: float, words: 
     return defect <= 1e-10 and bool(np.all(inside))
 
 
-def _trace(certificate: Certificate, A: Operator, words: list[str]) -> bool:
+def _trace(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     """The total is the sum of squares of the data."""
-    known = A.frobenius2() if isinstance(A, Framed) else None
-    if known is None:
-        return True
-    total = known * certificate.frame["unit"] ** 2
-    allowed = 1e-6 * max(total, certificate.total) + A.shape[1] * certificate.rounding + 1e-300
+    total = A.trace() * certificate.frame["unit"] ** 2
+    u = max(certificate.unit_roundoff, 2.0**-53)
+    allowed = FRAME * u * max(total, certificate.total) + A.X.shape[1] * certificate.rounding + 1e-300
     right = abs(total - certificate.total) <= allowed
     if not right:
         words.append(f"the total is {total:.6g}, certified {certificate.total:.6g}")
     return bool(right)
 
 
-def _operator(X: Any, frame: dict[str, Any], weights: Any) -> Operator:
-    """A anew from the data; the means are those of this data, not the remembered ones."""
-    sparse = hasattr(X, "tocsr")
-    X = X.tocsr() if sparse else np.asarray(X)
-    stats = Statistics(MemoryBlocks(X), None if weights is None else np.asarray(weights, np.float64))
-    A: Operator = Sparse(X, stats) if sparse else Dense(X, stats)
-    if frame["mean"] is not None:
-        A = Centered(A, stats)
-    scale = frame["unit"] if frame["scale"] is None else np.asarray(frame["scale"]) * frame["unit"]
-    A = Scaled(A, scale)
-    return A if weights is None else Weighted(A, weights)
-
-
 def _count(
-    certificate: Certificate, A: Operator, V: Any, theta: Any, slack: float, words: list[str]
+    certificate: Certificate, A: Reread, V: Any, theta: Any, slack: float, words: list[str]
 ) -> tuple[int | None, float | None, bool]:
     """Eigenvalues above the last enclosure: exactly by inertia, or bounded by deflated Lanczos."""
     d = V.shape[0]
@@ -191,7 +204,7 @@ def _signs(D: Any) -> int:
     return count
 
 
-def _deflated(A: Operator, V: Any) -> float:
+def _deflated(A: Reread, V: Any) -> float:
     """Upper bound on the largest eigenvalue of M outside span V, failing with probability FAILURE."""
     d = V.shape[0]
     width = 4
@@ -200,7 +213,7 @@ def _deflated(A: Operator, V: Any) -> float:
     steps = max(2, min(STEPS // width, (d - V.shape[1]) // width))
     largest = 0.0
     for _ in range(steps):
-        image = np.hstack([image, _off(np.asarray(A.normal(basis[:, image.shape[1] :])), V)])
+        image = np.hstack([image, _off(A.normal(basis[:, image.shape[1] :]), V)])
         largest = float(np.linalg.eigvalsh(basis.T @ image)[-1])
         fresh = _off(image[:, -width:], np.hstack([V, basis]))
         Q, _ = np.linalg.qr(fresh)

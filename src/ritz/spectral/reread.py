@@ -1,0 +1,149 @@
+"""The table read anew, for ``verify``: means, spreads and products that share no code with the fit.
+
+    μ₀ = Σwx/W,   μ = μ₀ + Σw(x − μ₀)/W,   s² = Σw(x − μ)²/(W − 1),   Z = D_w^½ (X − 1μᵀ) D_s⁻¹ / unit
+
+Plain NumPy over blocks of rows in float64; means and spreads in two passes, in extended precision where the table is
+small. Sparse rows are multiplied as they are, with the mean taken off the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.tolerance import CONSTANT
+
+__all__ = ["Reread"]
+
+Vector = NDArray[np.float64]
+
+#: Entries up to which sums are taken in extended precision, and entries of a block otherwise.
+EXTENDED, BLOCK = 2_000_000, 1_000_000
+#: Around the threshold of a constant column two ways of summing may disagree by this factor.
+BORDERLINE = 16.0
+
+
+class Reread:
+    """``Z`` (n×d) from the data alone.
+
+    Parameters
+    ----------
+    X
+        Rows, dense or sparse.
+    weights
+        Frequencies; rows of weight zero are left out, whatever they hold.
+    center, unit
+        Whether the mean is taken off, and the power of two that everything is divided by.
+    scale
+        The column scales of the fit, or None for columns as they are. They decide only whether a column counts as
+        constant where rounding leaves that open.
+    """
+
+    def __init__(self, X: Any, weights: Any, *, center: bool, unit: float, scale: Any = None) -> None:
+        self.sparse = hasattr(X, "tocsr")
+        X = X.tocsr() if self.sparse else np.asarray(X)
+        w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, np.float64)
+        if weights is not None and not bool(np.all(w > 0)):
+            X, w = X[np.flatnonzero(w > 0)], w[w > 0]
+        self.X, self.w, self.center, self.unit = X, w, center, unit
+        self.weight = float(np.sum(w))
+        self.fitted = None if scale is None else np.asarray(scale, np.float64)
+
+    def _blocks(self) -> Iterator[tuple[Any, Vector]]:
+        n, d = self.X.shape
+        rows = max(1, BLOCK // max(1, d))
+        for i in range(0, n, rows):
+            yield self.X[i : i + rows], self.w[i : i + rows]
+
+    def _sums(self, about: Any, power: int) -> Any:
+        """Σw(x − about)^power, (d,); dense blocks, which only a block of a sparse table ever becomes."""
+        kind = np.longdouble if self.X.shape[0] * self.X.shape[1] <= EXTENDED else np.float64
+        total = np.zeros(self.X.shape[1], kind)
+        for x, w in self._blocks():
+            z = (x.toarray() if self.sparse else x).astype(kind) - about
+            total += w.astype(kind) @ (z if power == 1 else (z / self.unit) ** 2)
+        return total
+
+    @cached_property
+    def _exact_mean(self) -> Any:
+        first = self._sums(0, 1) / self.weight
+        return first + self._sums(first, 1) / self.weight
+
+    @property
+    def mean(self) -> Vector:
+        """Weighted column means, (d,), whether or not they are taken off."""
+        return np.asarray(self._exact_mean, np.float64)
+
+    @cached_property
+    def squares(self) -> Vector:
+        """Σw(x − μ)²/unit², (d,)."""
+        return np.asarray(self._sums(self._exact_mean, 2), np.float64)
+
+    @cached_property
+    def spread(self) -> Vector:
+        """Standard deviations with divisor Σw − 1, in the units of the data, (d,)."""
+        return np.sqrt(self.squares / (self.weight - 1 if self.weight > 1 else 1.0)) * self.unit
+
+    @cached_property
+    def scale(self) -> Vector | None:
+        """What columns are divided by: their spread, 1 for constant ones; None for columns as they are."""
+        if self.fitted is None:
+            return None
+        threshold = CONSTANT * 2.0**-53 * np.abs(self.mean)
+        constant = self.spread <= threshold
+        open_ = (self.spread <= BORDERLINE * threshold) & (self.spread > threshold / BORDERLINE)
+        return np.where(open_, self.fitted, np.where(constant, 1.0, self.spread))
+
+    @property
+    def _factor(self) -> Vector:
+        """1/(scale·unit), (d,)."""
+        d = self.X.shape[1]
+        return np.full(d, 1 / self.unit) if self.scale is None else 1 / (self.scale * self.unit)
+
+    def trace(self) -> float:
+        """‖Z‖²_F."""
+        squares = self.squares
+        if not self.center:
+            squares = squares + self.weight * np.square(self.mean / self.unit)
+        return float(np.sum(squares * np.square(self._factor * self.unit)))
+
+    def inflation(self) -> float:
+        """‖·‖² by which the numbers that are rounded exceed Z itself: a mean taken off a sparse product."""
+        return self.weight * float(np.sum(np.square(self.mean * self._factor))) if self.sparse and self.center else 0.0
+
+    def _rows(self, x: Any) -> Any:
+        """A dense block of Z without its weights."""
+        return (np.asarray(x, np.float64) - (self.mean if self.center else 0.0)) * self._factor
+
+    def normal(self, V: Any) -> Vector:
+        """``ZᵀZ V``."""
+        total = np.zeros((self.X.shape[1], V.shape[1]))
+        W, mean = V * self._factor[:, None], self.mean if self.center else np.zeros(self.X.shape[1])
+        for x, w in self._blocks():
+            if self.sparse:
+                rows = x.astype(np.float64)
+                part = (rows @ W - mean @ W) * w[:, None]
+                total += (rows.T @ part - np.outer(mean, part.sum(axis=0))) * self._factor[:, None]
+            else:
+                z = self._rows(x)
+                total += z.T @ ((z @ V) * w[:, None])
+        return total
+
+    def gram(self) -> Vector:
+        """``ZᵀZ``, (d, d)."""
+        total = np.zeros((self.X.shape[1],) * 2)
+        for x, w in self._blocks():
+            if self.sparse:
+                rows = x.astype(np.float64)
+                total += (rows.T @ rows.multiply(w[:, None])).toarray()
+            else:
+                z = self._rows(x) * np.sqrt(w)[:, None]
+                total += z.T @ z
+        if self.sparse:
+            total -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
+            total *= self._factor[:, None] * self._factor
+        return total
