@@ -39,6 +39,14 @@ class Event:
     passes: float
     bytes: int
     seconds: float
+    expected: float = 0.0  # bytes that the whole fit will read, as planned; 0 where nothing is read from outside
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left at the pace so far; None where that cannot be said."""
+        if not self.expected or not self.bytes:
+            return None
+        return self.seconds * max(self.expected - self.bytes, 0.0) / self.bytes
 
 
 class Progress(Protocol):
@@ -79,10 +87,13 @@ def resolve(progress: Progress | bool | None, title: str) -> Hook:
 
 
 @contextmanager
-def using(progress: Hook | Progress | bool | None, title: str = "fit") -> Iterator[None]:
-    """Make ``progress`` (a parameter's value, or a resolved hook) the current hook inside the block."""
+def using(progress: Hook | Progress | bool | None, title: str = "fit", expected: float = 0.0) -> Iterator[None]:
+    """Make ``progress`` (a parameter's value, or a resolved hook) the current hook inside the block.
+
+    ``expected``: bytes that will be read in all passes.
+    """
     hook = progress if isinstance(progress, _HOOKS) else resolve(progress, title)
-    token = _current.set(_Run(hook))
+    token = _current.set(_Run(hook, expected=expected))
     try:
         yield
     finally:
@@ -118,6 +129,7 @@ class _Run:
     """One fit: its hook and what it has cost so far."""
 
     hook: Hook
+    expected: float = 0.0
     start: float = field(default_factory=time.perf_counter)
     passes: float = 0.0
     bytes: int = 0
@@ -141,7 +153,7 @@ class Step:
             run.passes += passes
             run.bytes += bytes
             seconds = time.perf_counter() - run.start
-            event = Event(self.stage, self.done, self.total, run.passes, run.bytes, seconds)
+            event = Event(self.stage, self.done, self.total, run.passes, run.bytes, seconds, run.expected)
         run.hook(event)
 
 
@@ -207,18 +219,19 @@ class _Bar:
         with self._lock:
             if self._display is None and not self._open():
                 return
-            text = f"{self._title}: {event.stage}"
-            if event.passes:
-                text += f", pass {event.passes:.3g}"
-            self._display.update(self._task, description=text, completed=event.done, total=event.total)
+            text, done, total = f"{self._title}: {event.stage}", event.done, event.total
+            if event.expected:
+                # More passes than planned may be needed: the bar then waits at its end instead of running over it.
+                done, total = float(event.bytes), max(event.expected, float(event.bytes))
+            self._display.update(self._task, description=text + _reading(event), completed=done, total=total)
 
     def _open(self) -> bool:
         from rich.console import Console
         from rich.errors import LiveError
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Display
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._display = Display(*columns, console=Console(stderr=True), transient=True)
         try:
             self._display.start()
@@ -233,6 +246,19 @@ class _Bar:
             if self._display is not None:
                 self._display.stop()
                 self._display = None
+
+
+def _reading(event: Event) -> str:
+    """What was read so far, in words: bytes, passes, time left."""
+    if not event.expected:
+        return f" {event.done:g}" + (f" of {event.total:g}" if event.total else "")
+    text = f", pass {int(event.passes * (1 - 1e-9)) + 1}, {event.bytes / 1e9:.2f} of {event.expected / 1e9:.2f} GB"
+    return text + (f", {_clock(event.left)} left" if event.left else "")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 _HOOKS = (_Silent, _Forward, _Function, _Bar)

@@ -20,10 +20,10 @@ from ritz._core import journal as journals
 from ritz._core.progress import Step, track
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.ahead import ahead
-from ritz.data.blocks import Accumulator, Block, block_rows, merged
+from ritz.data.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
 from ritz.data.source import Source, Span
 
-__all__ = ["StreamBlocks", "batch_bytes"]
+__all__ = ["StreamBlocks", "batch_bytes", "reading_bytes"]
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -37,6 +37,12 @@ def batch_bytes(budget: float | None, lanes: int) -> int:
     """Bytes of a batch within a memory limit."""
     most = BATCH_BYTES if budget is None else budget * BATCH_SHARE / (HELD_BATCHES * lanes)
     return int(max(1 << 16, min(BATCH_BYTES, most)))
+
+
+def reading_bytes(budget: float) -> float:
+    """Bytes that batches and the buffers of blocks take within a memory limit."""
+    lanes = lane_count()
+    return float(lanes * (HELD_BATCHES * batch_bytes(budget, lanes) + 2 * BLOCK_BYTES))
 
 
 class StreamBlocks:

@@ -45,8 +45,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
 
     Returns
     -------
-    ndarray (n, d) of a real dtype in any memory order, or CSR (n, d) without duplicate entries.
-    The numbers may be NaN or infinite.
+    ndarray (n, d) of a real dtype in any memory order, CSR (n, d) without duplicate entries, or row blocks for what
+    stays outside memory. The numbers may be NaN or infinite.
     """
     from sklearn.utils.validation import check_array, validate_data
 
@@ -57,6 +57,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         "copy": False,
     }
     try:
+        if hasattr(X, "map_reduce"):
+            return _from_blocks(estimator, X, reset)
         if isinstance(X, Table):
             return _native(check_array(_from_table(estimator, X, reset), estimator=estimator, **options))
         if is_frame(X):
@@ -86,6 +88,26 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> np.ndarray:
             hint="fit on a table or a frame, so that columns can be found by name",
         )
     return rows
+
+
+def _from_blocks(estimator: Any, blocks: Any, reset: bool) -> Any:
+    """Row blocks as they are; their names and number of columns are recorded or compared."""
+    names = getattr(blocks, "names", None)
+    known = getattr(estimator, "feature_names_in_", None)
+    if reset:
+        estimator.n_features_in_ = int(blocks.shape[1])
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        elif known is not None:
+            del estimator.feature_names_in_
+    elif blocks.shape[1] != estimator.n_features_in_ or (known is not None and names and list(known) != list(names)):
+        raise InputError(
+            f"X has {blocks.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input, with the names of the fit",
+            received=describe(blocks),
+            hint="give the columns of the fit, in the same order",
+        )
+    return blocks
 
 
 def _plain(X: Any) -> Any:

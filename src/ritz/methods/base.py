@@ -19,13 +19,14 @@ from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, ParameterError, RitzError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.blocks import blocks_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import resolve
+from ritz.spectral.outside import choose_outside
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
@@ -69,6 +70,9 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         present = np.flatnonzero(weights)
         if len(present) == len(weights):
             return X, weights
+        if hasattr(X, "map_reduce"):
+            X.absent = weights == 0
+            return X, weights
         return X[present], weights[present]
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
@@ -77,6 +81,11 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         needs_all = bool(rule is not None and rule.needs_all)
         limit = memory_limit.limit(self.memory)
         solver = "moments" if rule is None and k == 0 and self.solver == "auto" else self.solver
+        if shape.outside:
+            return choose_outside(
+                shape, max(guess, 1), solver=solver, tol=self.tol, memory=limit, needs_all=needs_all,
+                growing=rule is not None,
+            )  # fmt: skip
         plan = choose(
             shape, max(guess, 1), solver=solver, tol=self.tol, memory=limit, needs_all=needs_all,
             growing=rule is not None,
@@ -87,15 +96,17 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return plan
 
     def _shape(self, X: Any) -> Shape:
-        stored = None if isinstance(X, np.ndarray) else int(X.nnz)
-        return Shape(int(X.shape[0]), int(X.shape[1]), np.dtype(X.dtype).itemsize, stored)
+        outside = hasattr(X, "map_reduce")
+        sparse = X.sparse if outside else not isinstance(X, np.ndarray)
+        stored = None if not sparse else int(X.stored if outside else X.nnz)
+        return Shape(int(X.shape[0]), int(X.shape[1]), np.dtype(X.dtype).itemsize, stored, outside=outside)
 
     def _leaf(self, X: Any, weights: np.ndarray | None, plan: Plan) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn."""
         narrow = plan.solver == "moments" and plan.precision == "float32"
         names = getattr(self, "feature_names_in_", None)
-        stats = Statistics(MemoryBlocks(X), weights, np.float32 if narrow else np.float64, names)
-        kind = Dense if isinstance(X, np.ndarray) else Sparse
+        stats = Statistics(blocks_of(X), weights, np.float32 if narrow else np.float64, names)
+        kind = Sparse if self._shape(X).stored is not None else Dense
         return kind(X, stats), stats
 
     def _solve(
@@ -103,7 +114,8 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ) -> Spectrum:
         """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
         try:
-            with using(self.progress, type(self).__name__):
+            passes = plan.passes if hasattr(rows, "map_reduce") else 0
+            with using(self.progress, type(self).__name__, expected=passes * getattr(rows, "nbytes", 0)):
                 spectrum = solve(problem, plan, unit=unit, frame=frame)
         except RitzError:
             raise

@@ -16,6 +16,7 @@ __all__ = [
     "DIRECT_PREFERENCE",
     "DIRECT_SHARE",
     "EIGH_ALL",
+    "EIGH_COPIES",
     "EIGH_SUBSET",
     "FINISH_SPARE",
     "FLOAT32_FLOOR",
@@ -53,6 +54,9 @@ GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
+
+#: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
+EIGH_COPIES = 4.0
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000

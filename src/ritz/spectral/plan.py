@@ -16,7 +16,7 @@ from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.data.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 
-__all__ = ["SOLVERS", "Plan", "Shape", "choose"]
+__all__ = ["SOLVERS", "Plan", "Shape", "choose", "size_words"]
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -73,7 +73,7 @@ class Plan:
         lines = [
             f"plan: {self.solver} on the {self.side}, {self.precision}",
             f"predicted: {self.passes:g} pass{'es' if self.passes != 1 else ''}, {_time(self.seconds)}, "
-            f"{_size(self.bytes)} beyond the data",
+            f"{size_words(self.bytes)} beyond the data",
         ]
         if self.actual_seconds is not None:
             lines.append(
@@ -146,12 +146,12 @@ def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
     if not fitting:
         least = min(option.bytes for option in options)
         raise MemoryLimitError(
-            f"the fit must stay within memory={_size(memory)}",
-            received=f"at least {_size(least)} beyond the data",
-            hint=f"allow memory='{_size(least * 1.1).replace(' ', '')}' or more, or ask for fewer components",
+            f"the fit must stay within memory={size_words(memory)}",
+            received=f"at least {size_words(least)} beyond the data",
+            hint=f"allow memory='{size_words(least * 1.1).replace(' ', '')}' or more, or ask for fewer components",
         )
     best = min(fitting, key=lambda option: option.seconds)
-    return replace(best, reasons=(*best.reasons, f"the {plan.solver} route would need {_size(plan.bytes)}"))
+    return replace(best, reasons=(*best.reasons, f"the {plan.solver} route would need {size_words(plan.bytes)}"))
 
 
 def _side(shape: Shape) -> str:
@@ -254,7 +254,8 @@ def _time(seconds: float) -> str:
     return f"{seconds:.1f} s"
 
 
-def _size(size: float) -> str:
+def size_words(size: float) -> str:
+    """A number of bytes in words."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             return f"{size:.3g} {unit}"
