@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import FileError as FileError
     from ritz._core.errors import InputError as InputError
+    from ritz._core.errors import JournalIgnored as JournalIgnored
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
     from ritz._core.errors import NonFiniteError as NonFiniteError
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.svd import SVD as SVD
+    from ritz.persist.model import load as load
+    from ritz.persist.model import merge as merge
+    from ritz.persist.model import save as save
 
 __all__ = [
     "PCA",
@@ -47,6 +51,7 @@ __all__ = [
     "ConstantColumnWarning",
     "FileError",
     "InputError",
+    "JournalIgnored",
     "MemoryLimitError",
     "MergeError",
     "NonFiniteError",
@@ -54,8 +59,11 @@ __all__ = [
     "RitzError",
     "RitzWarning",
     "Table",
+    "load",
+    "merge",
     "plan",
     "read",
+    "save",
     "testing",
 ]
 
@@ -66,8 +74,11 @@ _HOMES = {
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",
+    "load": "ritz.persist.model",
+    "merge": "ritz.persist.model",
     "plan": "ritz.methods.plan",
     "read": "ritz.data.read",
+    "save": "ritz.persist.model",
 }
 _SUBMODULES = {"testing"}
 

@@ -1,0 +1,1 @@
+"""Saving and loading: models as container files, never pickles."""
