@@ -1,0 +1,208 @@
+"""What a Dask worker runs: one pure task a partition, and merges of eight results each.
+
+    pass    s_p = state of  step(…step(create(), block₁)…, block_b)          blocks of partition p, in row order
+    merge   s_G = s_p ⊕ s_p+1 ⊕ … ⊕ s_p+7                                    into a fresh accumulator, left to right
+
+Tasks change nothing that they are given and depend on their arguments alone, so a task that is run again, because its
+worker died or because two ran it at once, gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.ahead import ahead
+from ritz.data.blocks import Block, _csr_rows
+from ritz.data.dask_parcel import Parcel
+from ritz.data.dask_worker import careful, tell
+
+__all__ = ["Layout", "Part", "Spans", "as_rows", "count", "hand_out", "located", "merge", "run_pass", "run_rows"]
+__all__ += ["sample_rows"]
+
+
+class Spans:
+    """Rows of a file that the worker reads itself: spans of a source, one after the other."""
+
+    def __init__(self, spans: list[Any], columns: Sequence[int] | None, source: Any = None) -> None:
+        self.spans, self.columns, self.source = spans, columns, source
+
+
+class Part:
+    """What a task knows of its partition besides the numbers."""
+
+    def __init__(self, number: int, start: int, rows: int, layout: Layout) -> None:
+        self.number, self.start, self.rows, self.layout = number, start, rows, layout
+        self.absent: Any = None  # (rows,) which rows have weight zero and are handed out as zeros
+
+
+class Layout:
+    """What is the same for all partitions: how rows are handed out."""
+
+    def __init__(self, d: int, sparse: bool, rows: int) -> None:
+        self.d, self.sparse, self.rows = d, sparse, rows
+
+
+# tasks
+
+
+def hand_out(thing: Any) -> Any:
+    """The thing itself: as a task it is kept by the scheduler, fetched by workers from each other, and never lost."""
+    return thing
+
+
+def located(source: Any, spans: Spans) -> Spans:
+    """Spans with the source that reads them."""
+    return Spans(spans.spans, spans.columns, source)
+
+
+def count(chunk: Any) -> tuple[int, int]:
+    """Rows and stored entries of a chunk."""
+    rows = as_rows(chunk)
+    return int(rows.shape[0]), int(rows.size if isinstance(rows, np.ndarray) else rows.nnz)
+
+
+def run_pass(parcel: Parcel, part: Part, checked: bool, cuts: list[Any], chunks: list[Any]) -> dict[str, Any]:
+    """The sums of one partition."""
+    with careful(parcel.held, parcel.errors):
+        create, step = parcel.open(cuts, part.start)
+        sums = create()
+        if not checked and hasattr(sums, "unchecked"):
+            sums.unchecked()
+        for block in _blocks(part, chunks):
+            step(sums, block)
+    tell(parcel.name, part.rows)
+    return _sampled(sums.state(), checked)
+
+
+def merge(parcel: Parcel, states: list[dict[str, Any]]) -> dict[str, Any]:
+    """The sums of several partitions, in row order. What was given stays as it is: another try may need it."""
+    with careful(parcel.held, parcel.errors):
+        create, _ = parcel.open()
+        total, other = create(), create()
+        for state in states:
+            other.restore(state)
+            total.merge(other)
+    return dict(total.state())
+
+
+def run_rows(parcel: Parcel, part: Part, cuts: list[Any], chunks: list[Any]) -> Any:
+    """One output row for every row of a partition."""
+    with careful(parcel.held, parcel.errors):
+        _, step = parcel.open(cuts, part.start)
+        scratch: dict[str, Any] = {}
+        pieces = [np.array(step(scratch, block)) for block in _blocks(part, chunks)]  # the step reuses its buffers
+    tell(parcel.name, part.rows)
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def sample_rows(part: Part, rows: int, chunks: list[Any]) -> Any:
+    """About ``rows`` rows of a partition, spread evenly; of a file, the first ones. Absent rows are left out."""
+    pieces = (piece for chunk in chunks for piece in _pieces(chunk, part.layout))
+    found = [next(pieces)] if isinstance(chunks[0], Spans) else list(pieces)
+    values = _stacked(found)
+    if part.absent is not None:
+        values = values[np.flatnonzero(~part.absent[: values.shape[0]])]
+    some = values[:: max(1, values.shape[0] // rows)]
+    return np.array(some) if isinstance(some, np.ndarray) else some
+
+
+def _stacked(pieces: list[Any]) -> Any:
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    import scipy.sparse
+
+    return scipy.sparse.vstack(pieces, format="csr")
+
+
+def _sampled(state: dict[str, Any], checked: bool) -> dict[str, Any]:
+    """The sums, without the measured roundings unless this partition is one of the few that speak for all."""
+    return state if checked else {key: value for key, value in state.items() if not key.startswith("errors.")}
+
+
+# rows of a partition
+
+
+def _blocks(part: Part, chunks: list[Any]) -> Iterator[Block]:
+    at = part.start
+    for values in (piece for chunk in chunks for piece in _pieces(chunk, part.layout)):
+        rows = values.shape[0]
+        if rows:
+            yield Block(_present(values, part, at - part.start), at)
+        at += rows
+    if at - part.start != part.rows:
+        raise InputError(
+            f"partition {part.number} must have the {part.rows:,} rows that its collection announced",
+            received=f"{at - part.start:,} rows",
+            hint="call compute_chunk_sizes() on the array, and make sure that its tasks give the same rows every time",
+        )
+
+
+def _present(values: Any, part: Part, first: int) -> Any:
+    """Rows from the partition's row ``first`` on, absent ones as zeros, whatever they hold."""
+    gone = None if part.absent is None else part.absent[first : first + values.shape[0]]
+    if gone is None or not gone.any():
+        return values
+    if isinstance(values, np.ndarray):
+        return np.where(gone[:, None], values.dtype.type(0), values)
+    kept = values.copy()
+    kept.data[np.repeat(gone, np.diff(kept.indptr))] = 0
+    return kept
+
+
+def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
+    """Blocks of a chunk, dense or CSR as the layout says."""
+    if isinstance(chunk, Spans):
+        for span in chunk.spans:
+            for batch in ahead(chunk.source.batches(span, chunk.columns, layout.rows)):
+                yield _as(batch, layout)
+        return
+    rows = as_rows(chunk)
+    if rows.shape[1] != layout.d:
+        raise InputError(
+            f"every chunk must have {layout.d:,} columns",
+            received=f"{rows.shape[1]:,}",
+            hint="the chunks of a Dask collection must have the shape that it announces",
+        )
+    for start in range(0, rows.shape[0], layout.rows):
+        stop = min(start + layout.rows, rows.shape[0])
+        part = rows[start:stop] if isinstance(rows, np.ndarray) else _csr_rows(rows, start, stop)
+        yield _as(part, layout)
+
+
+def _as(rows: Any, layout: Layout) -> Any:
+    if isinstance(rows, np.ndarray):
+        if not layout.sparse:
+            return rows
+        import scipy.sparse
+
+        return scipy.sparse.csr_array(rows)
+    return rows if layout.sparse else rows.toarray()
+
+
+def as_rows(chunk: Any) -> Any:
+    """A chunk as ndarray or canonical CSR: arrays, SciPy and pydata sparse matrices, pandas frames."""
+    if isinstance(chunk, np.ma.MaskedArray) and np.ma.is_masked(chunk):
+        raise InputError(
+            "an array without masked entries",
+            received=f"{np.ma.count_masked(chunk)} masked entries in one chunk",
+            hint="fill them first: dask.array.ma.filled(X, value)",
+        )
+    if isinstance(chunk, np.ndarray):
+        return np.asarray(chunk)
+    if hasattr(chunk, "columns") and hasattr(chunk, "dtypes"):
+        from ritz.data.frames import frame_to_rows
+
+        return as_rows(frame_to_rows(chunk))
+    if hasattr(chunk, "tocsr"):
+        rows = chunk.tocsr()
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+    return np.asarray(chunk)

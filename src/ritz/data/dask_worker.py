@@ -1,0 +1,106 @@
+"""Care for the worker that runs a task: its memory, its cores, its caller's floating-point settings.
+
+tasks inside ≤ GATE_SHARE of the memory limit, by what their accumulators and buffers hold; one is always let in
+BLAS threads of a task = cores of the worker / threads of the worker, one where Dask set ``OMP_NUM_THREADS=1``
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ritz._core.threads import lane_count, single_threaded_blas
+
+__all__ = ["careful", "tell"]
+
+#: Share of a worker's memory limit that accumulators and buffers of running tasks may take together.
+GATE_SHARE = 0.4
+
+
+@contextmanager
+def careful(held: float, errors: Any) -> Iterator[None]:
+    """Within the memory of the worker, with its share of BLAS threads and the caller's floating-point settings.
+
+    ``held``: bytes that the task will allocate; ``errors``: what ``numpy.geterr`` gave the caller.
+    """
+    worker = _worker()
+    threads, memory = 1, float("inf")  # without a worker: a local scheduler with a thread a core
+    if worker is not None:
+        threads = max(1, lane_count() // max(1, worker.state.nthreads))
+        memory = float(worker.memory_manager.memory_limit or "inf")
+    with _gate.admit(held, GATE_SHARE * memory), _blas(threads), np.errstate(**errors):
+        yield
+
+
+def tell(topic: str, rows: int) -> None:
+    """Say that ``rows`` more rows are done, to whoever listens."""
+    worker = _worker()
+    if worker is not None:
+        worker.log_event(topic, rows)
+
+
+def _worker() -> Any | None:
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_worker
+
+    try:
+        return get_worker()
+    except ValueError:
+        return None
+
+
+class _Gate:
+    """Lets tasks in while what they hold together stays within a budget; the first one always."""
+
+    def __init__(self) -> None:
+        self._free, self._held, self._inside = threading.Condition(), 0.0, 0
+
+    @contextmanager
+    def admit(self, held: float, budget: float) -> Iterator[None]:
+        with self._free:
+            self._free.wait_for(lambda: self._inside == 0 or self._held + held <= budget)
+            self._held, self._inside = self._held + held, self._inside + 1
+        try:
+            yield
+        finally:
+            with self._free:
+                self._held, self._inside = self._held - held, self._inside - 1
+                self._free.notify_all()
+
+
+class _Shared:
+    """A BLAS limit above one that concurrent tasks of a process share; the last one restores what was."""
+
+    def __init__(self) -> None:
+        self._lock, self._depth = threading.Lock(), 0
+        self._limiter: Any = None
+
+    @contextmanager
+    def at(self, threads: int) -> Iterator[None]:
+        with self._lock:
+            if self._depth == 0:
+                from threadpoolctl import threadpool_limits
+
+                self._limiter = threadpool_limits(threads, user_api="blas")
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                if self._depth == 0 and self._limiter is not None:
+                    self._limiter.restore_original_limits()
+                    self._limiter = None
+
+
+_gate, _shared = _Gate(), _Shared()
+
+
+def _blas(threads: int) -> Any:
+    return single_threaded_blas() if threads == 1 else _shared.at(threads)
