@@ -1,0 +1,82 @@
+"""From the first bytes of a file to text: UTF-8 unless a mark, zeros between the letters, or its bytes say otherwise.
+
+byte order mark  →  UTF-8, UTF-16        every other byte zero  →  UTF-16        not UTF-8  →  Windows-1252, Latin-1
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ritz._core.errors import FileError
+from ritz.data.words import cut
+
+__all__ = ["decode", "not_a_table", "single_byte", "single_byte_note"]
+
+BOMS = ((b"\xef\xbb\xbf", "utf8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+def decode(sample: bytes, path: Path, told: str | None, whole: bool) -> tuple[str, str, tuple[str, ...]]:
+    """Text without its byte order mark, the encoding, and a note where it is not UTF-8."""
+    found = next((name for bom, name in BOMS if sample.startswith(bom)), None)
+    if told is not None:
+        name = "utf8" if told.lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig") else told
+        return _strict(sample, name, path, whole).lstrip("\ufeff"), name, ()
+    if found is None and b"\0" in sample:
+        found = _wide(sample)
+        if found is None:
+            raise not_a_table(path, "binary content", "give a table as text, Parquet or .npy")
+    if found in ("utf-16", "utf-16-le", "utf-16-be"):
+        text = sample[: len(sample) // 2 * 2].decode(found, errors="replace")
+        return text.lstrip("\ufeff"), found, (f"the text is not UTF-8; read as {found}",)
+    try:
+        return _strict(sample, "utf8", path, whole).lstrip("\ufeff"), "utf8", ()
+    except FileError:
+        encoding = single_byte(sample)
+        return sample.decode(encoding), encoding, (single_byte_note(encoding),)
+
+
+def single_byte(data: bytes) -> str:
+    """Windows-1252, or Latin-1 where a byte has no meaning in it."""
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def single_byte_note(encoding: str) -> str:
+    """Say how bytes that are not UTF-8 are read."""
+    name = "Windows-1252, the latin-1 of Windows" if encoding == "cp1252" else encoding
+    return f"the text is not UTF-8; read as {name} (encoding= says otherwise)"
+
+
+def _strict(sample: bytes, encoding: str, path: Path, whole: bool) -> str:
+    for cut_off in range(1 if whole else 4):  # a sample may end inside a character
+        try:
+            return sample[: len(sample) - cut_off].decode(encoding)
+        except UnicodeDecodeError as error:
+            fault = error
+    line = sample.count(b"\n", 0, fault.start) + 1
+    raise FileError(
+        f"expected {encoding} text in {path}",
+        received=f"byte {sample[fault.start]:#04x} in line {line}",
+        hint="leave encoding out to have it found, or try encoding='cp1252'",
+    )
+
+
+def _wide(sample: bytes) -> str | None:
+    """UTF-16 without a mark: in mostly Latin text every other byte is zero."""
+    even, odd = sample[0:2000:2].count(0), sample[1:2000:2].count(0)
+    half = len(sample[:2000]) // 2
+    if half >= 4 and odd > 0.7 * half and even == 0:
+        return "utf-16-le"
+    return "utf-16-be" if half >= 4 and even > 0.7 * half and odd == 0 else None
+
+
+def not_a_table(path: Path, received: str, hint: str = "") -> FileError:
+    """Refuse a file that is not made of rows and fields."""
+    return FileError(
+        f"expected a table with one row a line in {path}",
+        received=cut(" ".join(received.split()), 200),
+        hint=hint or "every line needs the same number of fields, separated by comma, semicolon, tab or bar",
+    )

@@ -1,0 +1,138 @@
+"""Text that a person reads as numbers: ``1,234.5``, ``1.234,5``, ``1 234``, ``5%``, ``$3``, ``(2.50)``, ``−7``.
+
+    reading = (decimal mark, thousands separator, affix)        value = the digits, once separator and affix are off
+
+A column has a reading only if every value in it fits: forms are tried in a fixed order, and the first that fits
+all is taken. Separators stand between groups of three digits. ``5%`` is 5, in per cent. An affix (a sign or code of
+money, a per cent sign) must be the same in all values, because 5 $ and 5 € are not the same number. Whole numbers that
+begin with a zero, or have 20 digits and more, are codes and stay text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["CODE", "LOOSE", "Reading", "affix_of", "clean", "decimal_mark", "forms"]
+
+MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN)"
+SPACES = " \u00a0\u202f\u2009"  # plain, no-break, narrow no-break and thin space
+APOSTROPHES = "'’"
+DIGITS = rf"(?:\d{{1,3}}(?:[,.{SPACES}{APOSTROPHES}]\d{{3}})+|\d+)"
+NUMBER = rf"(?:{DIGITS}(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
+LOOSE_TEXT = rf"\(?[+\-−]?(?:{MONEY}\s?)?[+\-−]?{NUMBER}\s?(?:%|{MONEY})?\)?"
+#: anything that looks like one number
+LOOSE = re.compile(LOOSE_TEXT)
+#: whole numbers that are names of things
+CODE = r"^[+-]?(?:0\d+|\d{20,})$"
+AFFIX = re.compile(rf"%|{MONEY}")
+SEPARATORS = {"": "", ",": ",", ".": r"\.", " ": f"[{SPACES}]", "'": f"[{APOSTROPHES}]"}
+OTHER = {",": ".", ".": ","}
+EITHER = re.compile(r"\D*[1-9]\d{0,2}[.,]\d{3}\D*")  # 1,234: thousands or decimals
+SPOKEN = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of one column are written."""
+
+    decimal: str = "."
+    thousands: str = ""
+    affix: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """Regular expression that a whole value fits, spaces around it taken off."""
+        point = re.escape(self.decimal)
+        separator = SEPARATORS.get(self.thousands, re.escape(self.thousands))
+        if separator:
+            whole = rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{3}})+|0|[1-9]\d*)"
+            number = rf"(?:{whole}(?:{point}\d*)?|{point}\d+)"
+        else:
+            number = rf"(?:\d+{point}\d*|{point}\d+|0|[1-9]\d*)"
+        number += r"(?:[eE][+-]?\d+)?"
+        if not self.affix:
+            return rf"^(?:[+\-−]?{number}|\({number}\))$"
+        sign = re.escape(self.affix)
+        affixed = rf"(?:{sign}\s?[+\-−]?{number}|{number}\s?{sign})"
+        return rf"^(?:[+\-−]?{affixed}|\({affixed}\))$"
+
+    def numbers(self, values: Any) -> Any:
+        """Turn cleaned texts that fit the pattern into float64."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        text = values if not self.affix else pc.replace_substring(values, self.affix, "")
+        text = pc.replace_substring_regex(text, r"^\((.*)\)$", r"-\1")
+        text = pc.replace_substring(text, "−", "-")
+        text = pc.replace_substring_regex(text, rf"[^0-9eE\-{re.escape(self.decimal)}]", "")
+        if self.decimal != ".":
+            text = pc.replace_substring(text, self.decimal, ".")
+        return text.cast(pa.float64())
+
+    def words(self, usual: str) -> list[str]:
+        """Say what was done, one phrase each; ``usual`` is the decimal mark of the file."""
+        out = []
+        if self.thousands:
+            mark = SPOKEN.get(self.thousands, repr(self.thousands))
+            out.append(f"{mark} between thousands taken out")
+        if self.decimal != usual:
+            out.append(f"the decimal mark is a {'comma' if self.decimal == ',' else 'point'}")
+        if self.affix == "%":
+            out.append("per cent signs taken off, so that 5% is 5")
+        elif self.affix:
+            out.append(f"{self.affix} taken off")
+        return out
+
+
+def forms(decimal: str, thousands: str | None, fixed: bool, affix: str) -> list[Reading]:
+    """Readings to try in turn; ``thousands`` is the user's word, ``fixed`` that the decimal mark is."""
+    other = OTHER[decimal]
+    if thousands is not None:
+        return [Reading(decimal, "", affix), Reading(decimal, thousands, affix)]
+    out = [Reading(decimal, mark, affix) for mark in ("", other, " ", "'")]
+    if not fixed:
+        out += [Reading(other, mark, affix) for mark in ("", decimal, " ", "'")]
+    return out
+
+
+def affix_of(text: str) -> str:
+    """The sign of money or per cent sign in a value, or nothing."""
+    found = AFFIX.search(text) if LOOSE.fullmatch(text) else None
+    return found[0] if found else ""
+
+
+def clean(values: Any, marks: Iterable[str]) -> Any:
+    """Take spaces off the ends of texts, and make missing marks missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(values)
+    gone = pc.is_in(text, value_set=pa.array(list(marks), text.type))
+    return pc.if_else(gone, pa.scalar(None, text.type), text)
+
+
+def decimal_mark(cells: Iterable[str], delimiter: str) -> str:
+    """Point or comma, by the values that can be read in one way only.
+
+    Where all commas could separate thousands (``1,234``), the comma is the decimal mark unless it cuts the fields.
+    """
+    sure: Counter[str] = Counter()
+    unsure: Counter[str] = Counter()
+    for cell in cells:
+        text = cell.strip()
+        mark = max(",.", key=text.rfind)
+        if mark not in text or not LOOSE.fullmatch(text):
+            continue
+        if text.count(mark) > 1:  # a mark that comes twice separates thousands
+            sure[OTHER[mark]] += 1
+        elif OTHER[mark] in text or not EITHER.fullmatch(text):
+            sure[mark] += 1
+        else:
+            unsure[mark] += 1
+    if sure[","] != sure["."]:
+        return "," if sure[","] > sure["."] else "."
+    return "," if delimiter != "," and unsure[","] > unsure["."] else "."

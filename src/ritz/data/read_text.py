@@ -1,0 +1,86 @@
+"""Delimited text for ``ritz.read``: a table in memory, or a source where it would not fit.
+
+read_text(path, options)  →  TextPieces: values or source, notes, reasons, line
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ritz._core.errors import FileError
+from ritz.data.dialect import TextOptions
+from ritz.data.text_file import TextFile
+from ritz.data.text_scan import SPAN_BYTES, load, scan
+
+__all__ = ["TextOptions", "TextPieces", "read_text"]
+
+GROWTH = 2.0  # memory for a byte of text: a number of 6 characters and its delimiter becomes 8 bytes, and both are held
+
+
+@dataclass(frozen=True)
+class TextPieces:
+    """What a Table is built from: ``values`` (pyarrow.Table) or ``source``, one of them None."""
+
+    values: Any
+    source: Any
+    notes: tuple[str, ...] = ()
+    #: why columns that look like numbers are text, by name
+    reasons: dict[str, str] = field(default_factory=dict)
+    #: the line of the file that holds a row, or None
+    line: Callable[[int], int | None] | None = None
+
+
+def read_text(
+    path: Path,
+    options: TextOptions | None = None,
+    *,
+    memory: float | None = None,
+    span_bytes: int = SPAN_BYTES,
+) -> TextPieces:
+    """Read delimited text.
+
+    Parameters
+    ----------
+    path : Path
+        Packed text is recognised by its content and unpacked.
+    options : TextOptions
+        What the user says about the file.
+    memory : float
+        Bytes that the table may take; a larger one stays outside as a ``DelimitedSource``. Without it, all is read.
+    span_bytes : int
+        Bytes of text that are parsed at a time.
+    """
+    try:
+        file = TextFile(path, options)
+        if memory is not None and GROWTH * file.text.size > memory:
+            return _outside(file, span_bytes)
+        found = scan(file, span_bytes, keep=True)
+        _require_rows(found.rows, file)
+        return TextPieces(load(found), None, (*file.dialect.notes, *found.notes), found.reasons, found.line)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(
+            f"could not read {path}: {error.strerror or error}", hint="the file may be damaged, or not yours to read"
+        ) from error
+
+
+def _outside(file: TextFile, span_bytes: int) -> TextPieces:
+    from ritz.data.sources.delimited import DelimitedSource
+
+    source = DelimitedSource(file, span_bytes=span_bytes)
+    _require_rows(source.scanned.rows, file)
+    return TextPieces(None, source, source.notes, source.scanned.reasons, source.scanned.line)
+
+
+def _require_rows(rows: int, file: TextFile) -> None:
+    if rows == 0:
+        names = ", ".join(repr(name) for name in file.names[:5])
+        raise FileError(
+            f"expected rows and columns in {file.path}",
+            received=f"0 rows and {len(file.names)} columns ({names}{', …' if len(file.names) > 5 else ''})",
+            hint="the file has a header and nothing below it; header=False takes that line as data",
+        )

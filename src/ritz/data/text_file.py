@@ -1,0 +1,231 @@
+"""One text file: its dialect, its bytes, and pieces of it parsed by pyarrow.
+
+    bytes of whole rows  →  UTF-8  →  pyarrow.csv (types found, or given)  →  pyarrow.Table
+
+Every error names the file and, where it can be found, the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ritz._core.errors import FileError
+from ritz.data.dialect import SAMPLE_BYTES, TextOptions, sniff
+from ritz.data.text_bytes import BYTEWISE, open_packed, open_text, stamp
+from ritz.data.text_rows import NotUtf8, Piece, cut_rows, skip_lines
+from ritz.data.words import cut
+
+__all__ = ["SURPLUS", "TextFile", "unique_names"]
+
+SURPLUS = "\x00surplus"  # the field behind a delimiter at the end of a line
+BLOCK_BYTES = 1 << 20  # parsed at a time: stays in the caches
+
+
+class TextFile:
+    """A delimited text file and how it is read."""
+
+    def __init__(self, path: Path, options: TextOptions | None = None) -> None:
+        self.path, self.options = path, options or TextOptions()
+        self.stamp = stamp(path)
+        self.dialect = sniff(_sample(path), path, self.options)
+        width = self.dialect.width
+        given = self.dialect.header or tuple(f"x{j}" for j in range(width))
+        self.fields = unique_names(given)  # one a field; the columns are those with a value behind them
+        if self.dialect.surplus:
+            self.fields[-1] = SURPLUS
+        self.names = [name for name in self.fields if name != SURPLUS]
+        self.encoding = self.dialect.encoding
+        self._open()
+
+    def _open(self) -> None:
+        self.text = open_text(self.path, self.encoding)
+        if self.encoding not in BYTEWISE:
+            self.encoding = "utf8"  # the copy is
+        self.start = skip_lines(self.text, self.dialect.skip)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "text": None, "encoding": self.dialect.encoding}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open()
+
+    def pieces(self, size: int) -> Iterator[tuple[Piece, bytes]]:
+        """Whole rows, about ``size`` bytes at a time."""
+        return cut_rows(
+            self.text,
+            self.start,
+            self.dialect.skip + 1,
+            delimiter=self.dialect.delimiter,
+            newline=self.dialect.newline,
+            size=size,
+            utf8=self.encoding == "utf8",
+            path=self.path,
+        )
+
+    def read(self, piece: Piece) -> bytes:
+        """The bytes of a piece that was cut before."""
+        if stamp(self.path) != self.stamp:
+            raise FileError(
+                f"{self.path} has changed since it was first read",
+                hint="read it again with ritz.read once nothing writes to it",
+            )
+        data = self.text.read(piece.start, piece.stop)
+        if len(data) < piece.stop - piece.start:
+            raise FileError(f"{self.path} became shorter while it was read", hint="read it again once it is complete")
+        return data
+
+    def parse(
+        self,
+        data: bytes,
+        piece: Piece,
+        *,
+        types: dict[str, Any] | None = None,
+        columns: Sequence[str] | None = None,
+        marks: Sequence[str] | None = None,
+    ) -> Any:
+        """Parse a piece to a pyarrow.Table; types are found where they are not given."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        try:
+            for block in (BLOCK_BYTES, len(data) + 1 << 1):
+                try:
+                    stream = pa.BufferReader(self._utf8(data))
+                    return pc.read_csv(stream, **self._how(piece, types, columns, marks, block, threads=True))
+                except pa.ArrowInvalid as error:
+                    if "straddling" not in str(error):  # a row longer than the block
+                        raise
+        except pa.ArrowInvalid as error:
+            raise self.explained(error, data, piece) from error
+
+    def stream(self, data: bytes, piece: Piece, types: dict[str, Any], columns: Sequence[str]) -> Iterator[Any]:
+        """Parse a piece to record batches of the given types, on the calling thread."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        size = max(BLOCK_BYTES, 0 if not piece.wrapped else len(data) + 1 << 1)
+        try:
+            reader = pc.open_csv(
+                pa.BufferReader(self._utf8(data)), **self._how(piece, types, columns, None, size, threads=False)
+            )
+            yield from reader
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error):
+                raise self.explained(error, data, piece) from error
+            yield from self.parse(data, piece, types=types, columns=columns).to_batches()
+
+    def _how(
+        self,
+        piece: Piece,
+        types: dict[str, Any] | None,
+        columns: Sequence[str] | None,
+        marks: Sequence[str] | None,
+        block: int,
+        threads: bool,
+    ) -> dict[str, Any]:
+        import pyarrow.csv as pc
+
+        words = [("true", "True", "TRUE"), ("false", "False", "FALSE")]  # 0 and 1 are numbers
+        return {
+            "read_options": pc.ReadOptions(
+                column_names=self.fields, block_size=min(block, (1 << 31) - 1), use_threads=threads
+            ),
+            "parse_options": pc.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=piece.wrapped),
+            "convert_options": pc.ConvertOptions(
+                null_values=list(self.options.marks if marks is None else marks),
+                strings_can_be_null=True,
+                decimal_point=self.dialect.decimal,
+                true_values=list(words[0]),
+                false_values=list(words[1]),
+                column_types=types or {},
+                include_columns=list(columns or []),
+            ),
+        }
+
+    def _utf8(self, data: bytes) -> bytes:
+        if self.encoding == "utf8" or data.isascii():
+            return data
+        try:
+            return data.decode(self.encoding).encode()
+        except UnicodeDecodeError as error:
+            raise NotUtf8(data) from error
+
+    def records(self, data: bytes) -> Iterator[tuple[int, int, list[str]]]:
+        """Records of a piece, slowly: lines before it, its last line, its fields. Blank lines are none."""
+        text = data.decode("utf8" if self.encoding == "utf8" else self.encoding, errors="replace")
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.dialect.delimiter)
+        before = 0
+        for fields in reader:
+            if fields:
+                yield before, reader.line_num, fields
+            before = reader.line_num
+
+    def line(self, piece: Piece, row: int) -> int | None:
+        """The line of the file, from 1, that holds a row of a piece, from 0."""
+        try:
+            for i, (before, _, _) in enumerate(self.records(self.text.read(piece.start, piece.stop))):
+                if i == row:
+                    return piece.line + before
+        except csv.Error:
+            pass
+        return None
+
+    def explained(self, error: Exception, data: bytes, piece: Piece) -> FileError:
+        """Name the line that does not fit."""
+        width = len(self.fields)
+        try:
+            for before, _, fields in self.records(data):
+                if len(fields) != width and not (self.dialect.surplus and not "".join(fields[width - 1 :])):
+                    return self.ragged(piece.line + before, fields, last=before == data.count(b"\n"))
+        except csv.Error:
+            pass
+        return FileError(
+            f"expected a table with one row a line in {self.path}",
+            received=cut(" ".join(str(error).split()), 200),
+            hint="every line needs the same number of fields, separated by comma, semicolon, tab or bar",
+        )
+
+    def ragged(self, line: int, fields: Sequence[str], last: bool = False) -> FileError:
+        """The error for a line with another number of fields."""
+        width = len(self.names)
+        shown = cut(self.dialect.delimiter.join(fields), 60)
+        hint = "every line needs the same number of fields; put a field that holds the delimiter in double quotes"
+        if last and len(fields) < width:
+            hint = "the last line has no end: the file seems to be cut off"
+        return FileError(
+            f"expected a table with one row a line in {self.path}",
+            received=f"line {line}: Expected {width} columns, got {len(fields)}: {shown!r}",
+            hint=hint,
+        )
+
+
+def _sample(path: Path) -> bytes:
+    stream, kind = open_packed(path)
+    try:
+        with stream:
+            return bytes(stream.read(SAMPLE_BYTES))
+    except (OSError, EOFError) as error:
+        raise FileError(
+            f"expected an undamaged {kind or 'text'} file at {path}",
+            received=str(error).splitlines()[0] if str(error) else "its end",
+            hint="the file may be cut off; copy it again",
+        ) from error
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Give nameless columns a position and repeated names a number."""
+    taken: set[str] = set()
+    out = []
+    for j, name in enumerate(names):
+        base = name or ("row" if j == 0 else f"x{j}")
+        unique, k = base, 2
+        while unique in taken:
+            unique, k = f"{base}_{k}", k + 1
+        taken.add(unique)
+        out.append(unique)
+    return out

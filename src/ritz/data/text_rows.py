@@ -1,0 +1,152 @@
+"""Where the rows of a text file begin: cuts at line ends outside quotes, found in one look at the bytes.
+
+    bytes  →  pieces [offset, offset'), each a number of whole rows, with the line each begins in
+
+Without quotes a cut is the last line end of a piece. With quotes it is the last line end with an even number of quotes
+before it, provided that every odd quote opens a field and every even one closes it; where a quote stands inside a
+field (5" pipe), the quoted fields are found one by one. This is how pyarrow's parser sees quotes: they mean something
+at the beginning of a field only, and two of them inside are one.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ritz._core.errors import FileError
+from ritz.data.text_bytes import TextBytes
+
+__all__ = ["NotUtf8", "Piece", "cut_rows", "last_cut", "skip_lines"]
+
+LINE_END = re.compile(rb"\r\n|\n|\r")
+QUOTE = 34
+
+
+class NotUtf8(Exception):
+    """The bytes are not UTF-8 after all; ``data`` are those around."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.data = data
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes ``start : stop`` of a text file: whole rows, the first in line ``line`` (from 1)."""
+
+    start: int
+    stop: int
+    line: int
+    wrapped: bool  # a field in it holds a line end
+
+
+def skip_lines(text: TextBytes, lines: int) -> int:
+    """Offset behind the byte order mark and so many lines."""
+    at = 3 if text.read(0, 3) == b"\xef\xbb\xbf" else 0
+    step, left = 1 << 16, lines
+    while left:
+        data = text.read(at, at + step)
+        ends = [match.end() for match in LINE_END.finditer(data)]
+        whole = at + len(data) >= text.size
+        if not whole and ends and ends[-1] == len(data):  # the other half of \r\n may follow
+            ends.pop()
+        if len(ends) >= left:
+            return at + ends[left - 1]
+        if whole:
+            return text.size
+        at, left = at + (ends[-1] if ends else 0), left - len(ends)
+        step = step if ends else 2 * step
+    return at
+
+
+def cut_rows(
+    text: TextBytes, start: int, line: int, *, delimiter: str, newline: str, size: int, utf8: bool, path: Path
+) -> Iterator[tuple[Piece, bytes]]:
+    """Pieces of about ``size`` bytes, in order, each with its bytes; ``line`` is the number of the first."""
+    end, ask = newline.encode(), size
+    while start < text.size:
+        data = text.read(start, start + ask)
+        final = start + len(data) >= text.size
+        if not data:
+            raise FileError(f"{path} became shorter while it was read", hint="read it again once it is complete")
+        stop, wrapped, is_open = last_cut(data, delimiter, newline)
+        if final:
+            if is_open is not None:
+                raise _unclosed(path, line + data.count(end, 0, is_open))
+            stop = len(data)
+        if stop == 0:  # a row longer than the piece
+            ask *= 2
+            continue
+        rows = data if stop == len(data) else data[:stop]
+        _check(rows, utf8, path, line)
+        yield Piece(start, start + stop, line, wrapped), rows
+        line += int(np.count_nonzero(np.frombuffer(rows, np.uint8) == end[0]))
+        start, ask = start + stop, size
+
+
+def last_cut(data: bytes, delimiter: str, newline: str) -> tuple[int, bool, int | None]:
+    """End of the last whole row; whether a field holds a line end; where a field opens that does not close."""
+    end = newline.encode()
+    if data.find(b'"') < 0:
+        return data.rfind(end) + 1, False, None
+    values = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(values == QUOTE)
+    ends = np.flatnonzero(values == end[0])
+    if _regular(values, quotes, delimiter):
+        inside = np.searchsorted(quotes, ends) % 2 == 1
+        is_open = int(quotes[-1]) if quotes.size % 2 else None
+    else:
+        opening, closing, is_open = _quoted_fields(data, delimiter)
+        at = np.searchsorted(opening, ends) - 1
+        inside = (at >= 0) & (ends < closing[np.maximum(at, 0)]) if opening.size else np.zeros(ends.size, bool)
+    outside = ends[~inside]
+    # pyarrow ends rows at \r as well, so one that stands alone may lie inside a field.
+    lone = newline == "\n" and data.count(b"\r") != data.count(b"\r\n")
+    return (int(outside[-1]) + 1 if outside.size else 0), lone or bool(inside.any()), is_open
+
+
+def _regular(values: np.ndarray, quotes: np.ndarray, delimiter: str) -> bool:
+    """Whether every odd quote stands where a field begins and every even one where a field ends."""
+    edge = np.zeros(256, bool)
+    edge[[QUOTE, 10, 13, *delimiter.encode()]] = True
+    opening, closing = quotes[0::2], quotes[1::2]
+    before = values[opening[opening > 0] - 1]
+    after = values[closing[closing < values.size - 1] + 1]
+    # A quote beside a quote is one half of a pair; the pair must touch, which the neighbour says.
+    return bool(edge[before].all() and edge[after].all())
+
+
+def _quoted_fields(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """Where quoted fields begin and end, one by one."""
+    edge = re.escape(delimiter.encode()) + rb"\r\n"
+    field = re.compile(rb"(?:(?<=[" + edge + rb'])|\A)"[^"]*+(?:""[^"]*+)*+("?)')
+    found = [(match.start(), match.end(), match[1]) for match in field.finditer(data)]
+    is_open = found[-1][0] if found and not found[-1][2] else None
+    return np.array([f[0] for f in found], np.int64), np.array([f[1] for f in found], np.int64), is_open
+
+
+def _check(data: bytes, utf8: bool, path: Path, line: int) -> None:
+    if (at := data.find(b"\0")) >= 0:
+        raise FileError(
+            f"expected text in {path}",
+            received=f"a zero byte in line {line + data.count(10, 0, at)}",
+            hint="the file may be damaged, or be binary",
+        )
+    if utf8 and not data.isascii():
+        try:
+            codecs.utf_8_decode(data, "strict", True)
+        except UnicodeDecodeError as error:
+            raise NotUtf8(data) from error
+
+
+def _unclosed(path: Path, line: int) -> FileError:
+    return FileError(
+        f"expected every quote to be closed in {path}",
+        received=f"a field that opens with a quote in line {line} and never ends",
+        hint="the file may be cut off, or the quote is meant as a character: write it twice inside quotes",
+    )
