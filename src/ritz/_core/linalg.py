@@ -1,10 +1,13 @@
-"""The small linear algebra that solvers call: ten functions, written once for every array library.
+"""The small linear algebra that solvers call, written once for every array library.
 
 eigh     S = Y diag(θ) Yᵀ, θ decreasing          orth     orthonormal basis of a block, against a basis
 norms    column norms ‖rⱼ‖                        join     columns side by side
 inner    QᵀW                                      symmetric (S + Sᵀ)/2
 norm2    spectral norm of a tall thin block       svd      B = U diag(s) Vᵀ, s decreasing
 qr       Householder QR                           trace    Σ Sᵢᵢ
+triangle R of QR, rows in a tree                  root     C with CᵀC = S, and W C⁻¹
+leading  the first columns, on their own          positive entries below zero become zero
+wide     float64
 """
 
 from __future__ import annotations
@@ -16,7 +19,23 @@ import numpy as np
 from ritz._core.arrays import Array, namespace
 from ritz._core.tolerance import DEFLATE
 
-__all__ = ["eigh", "inner", "join", "norm2", "norms", "orth", "qr", "svd", "symmetric", "trace"]
+__all__ = [
+    "eigh",
+    "inner",
+    "join",
+    "leading",
+    "norm2",
+    "norms",
+    "orth",
+    "positive",
+    "qr",
+    "root",
+    "svd",
+    "symmetric",
+    "trace",
+    "triangle",
+    "wide",
+]
 
 
 def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
@@ -88,10 +107,84 @@ def qr(B: Array) -> tuple[Array, Array]:
     return factors[0], factors[1]
 
 
-def svd(B: Array) -> tuple[Array, Array, Array]:
-    """Thin SVD ``(U, s, Vᵀ)``."""
-    U, s, Vt = namespace(B).linalg.svd(B, full_matrices=False)
+def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
+    """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, whose small values QR iteration keeps."""
+    xp = namespace(B)
+    if xp is np:
+        import scipy.linalg
+
+        driver = "gesvd" if graded else "gesdd"
+        return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
+    U, s, Vt = xp.linalg.svd(B, full_matrices=False)
     return U, s, Vt
+
+
+def triangle(Z: Array) -> Array:
+    """R with RᵀR = ZᵀZ by a tree of QR factorisations; Z itself when it is not tall.
+
+    Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
+    in one direction.
+    """
+    xp, d = namespace(Z), Z.shape[1]
+    rows = max(32, 2 * d)
+    while Z.shape[0] > 2 * rows:
+        Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
+    return Z
+
+
+def _triangle(Z: Array) -> Array:
+    if namespace(Z) is np:
+        import scipy.linalg
+
+        R: Array = scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
+        return R
+    return qr(Z)[1]
+
+
+def root(S: Array, W: Array) -> Array:
+    """``W C⁻¹`` with CᵀC = S, C upper triangular; a shift grows until rounding no longer makes S indefinite."""
+    xp, m = namespace(S), S.shape[0]
+    size, bump = trace(S) / m, 0.0
+    for _ in range(12):
+        try:
+            C = xp.matrix_transpose(xp.linalg.cholesky(S + bump * xp.eye(m, dtype=S.dtype)))
+        except Exception as error:  # every library has an exception of its own for this
+            if "LinAlg" not in type(error).__name__:
+                raise
+            bump = max(4 * bump, 1e-15 * size)
+            continue
+        if bool(xp.all(xp.isfinite(C))):
+            return _divided(W, C)
+        bump = max(4 * bump, 1e-15 * size)
+    return W / size**0.5
+
+
+def _divided(W: Array, C: Array) -> Array:
+    """``W C⁻¹`` for an upper triangular C."""
+    xp = namespace(W)
+    if xp is np:
+        import scipy.linalg
+
+        B: Array = scipy.linalg.solve_triangular(C, W.T, trans="T", check_finite=False).T
+        return B
+    return xp.matrix_transpose(xp.linalg.solve(xp.matrix_transpose(C), xp.matrix_transpose(W)))
+
+
+def leading(V: Array, k: int) -> Array:
+    """The first k columns, without keeping the others in memory."""
+    return namespace(V).asarray(V[:, :k], copy=True)
+
+
+def positive(x: Array) -> Array:
+    """``x`` with entries below zero replaced by zero: rounding may leave a square slightly negative."""
+    xp = namespace(x)
+    return xp.where(x > 0, x, xp.zeros_like(x))
+
+
+def wide(x: Array) -> Array:
+    """``x`` in float64."""
+    xp = namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
 
 
 def trace(S: Array) -> float:

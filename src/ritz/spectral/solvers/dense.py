@@ -5,17 +5,19 @@ Backward stable: |σ̂ᵢ − σᵢ| ≤ p(n,d)·u·σ₁ for every i. Costs ~4n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
-from ritz._core.linalg import eigh, inner
+from ritz._core.arrays import to_numpy
+from ritz._core.linalg import eigh, inner, leading, positive, svd, symmetric, trace, triangle, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 
-__all__ = ["Vector", "counted", "dense_eigh", "dense_svd", "pick", "triangle"]
+__all__ = ["Vector", "arithmetic", "counted", "dense_eigh", "dense_svd", "pick"]
 
 Vector = NDArray[np.float64]
 
@@ -36,47 +38,40 @@ def counted(values: Vector, k: int, slack: float) -> Completeness:
     return Completeness("count", ceiling, 0.0, COUNTED.words)
 
 
+def arithmetic(A: Operator) -> tuple[float, str]:
+    """Unit round-off and name of the arithmetic in which the Gram matrix was, or will be, formed."""
+    dtype: Any = getattr(A, "gram_dtype", np.float64)
+    dtype = dtype() if callable(dtype) and not isinstance(dtype, type) else dtype
+    narrow = np.dtype(dtype).itemsize < 8
+    return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
+
+
 def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     """All singular values of A and the right vectors asked for."""
-    Z = np.asarray(A.to_dense(budget), np.float64)
-    R = triangle(Z)
-    _, s, Vt = scipy.linalg.svd(R, full_matrices=False, check_finite=False)
-    values = np.square(s)
+    Z = wide(A.to_dense(budget))
+    _, s, Vt = svd(triangle(Z))
+    theta = s * s
+    values = to_numpy(theta)
     k = pick(problem, values, float(np.sum(values)))
-    V = np.ascontiguousarray(Vt[:k].T)
+    V = leading(A.xp.matrix_transpose(Vt), k)
     u = unit_roundoff(np.float64)
-    top = float(s[0]) if len(s) else 0.0
+    top = float(s[0]) if s.shape[0] else 0.0
     sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
-    block = inner(Z, Z @ V) - V * values[:k]
+    block = inner(Z, Z @ V) - V * theta[:k]
     slack = 2 * sigma_error * top
     return Found(values, V, block, slack, counted(values, k, slack), True, u, "float64", 1, slack, sigma_error)
 
 
-def triangle(Z: Vector) -> Vector:
-    """R with RᵀR = ZᵀZ by a tree of QR factorisations; Z itself when it is not tall.
-
-    Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
-    in one direction.
-    """
-    d = Z.shape[1]
-    rows = max(32, 2 * d)
-    while Z.shape[0] > 2 * rows:
-        parts = [
-            scipy.linalg.qr(Z[i : i + rows], mode="r", check_finite=False)[0][:d] for i in range(0, Z.shape[0], rows)
-        ]
-        Z = np.concatenate(parts)
-    return Z
-
-
 def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     """All eigenvalues of a symmetric operator and the vectors asked for."""
-    S = np.asarray(M.to_dense(budget), np.float64)
-    S = (S + S.T) / 2
-    values, V = eigh(S)
-    values = np.maximum(values, 0.0) if M.positive else values
-    k = pick(problem, values, float(np.trace(S)))
-    u = unit_roundoff(np.float64)
+    S = symmetric(wide(M.to_dense(budget)))
+    theta, V = eigh(S)
+    theta = positive(theta) if M.positive else theta
+    values = to_numpy(theta)
+    k = pick(problem, values, trace(S))
+    wide_u = unit_roundoff(np.float64)
+    u, path = arithmetic(M)  # a state knows what formed it
     top = float(np.max(np.abs(values))) if len(values) else 0.0
-    slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
-    V = np.ascontiguousarray(V[:, :k])
-    return Found(values, V, S @ V - V * values[:k], slack, counted(values, k, slack), True, u, "float64", 1, slack)
+    slack = rounding(S.shape[0], wide_u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
+    V = leading(V, k)
+    return Found(values, V, S @ V - V * theta[:k], slack, counted(values, k, slack), True, u, path, 1, slack)

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.linalg import eigh
+from ritz._core.arrays import Array, to_numpy
+from ritz._core.linalg import eigh, leading, positive, trace
 from ritz._core.tolerance import TRUST, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
 from ritz.spectral.constants import SUBSET_SHARE
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import Vector, counted, pick
+from ritz.spectral.solvers.dense import Vector, arithmetic, counted, pick
 from ritz.spectral.solvers.repair import repair
 
 __all__ = ["moments", "suspects"]
@@ -36,7 +37,7 @@ def suspects(values: Vector, k: int, error: float, u: float) -> bool:
     return bool(np.sqrt(smallest + error) - np.sqrt(smallest) > TRUST * u * np.sqrt(top))
 
 
-def _likely(A: Operator, V: Vector, top: float, error: float) -> float:
+def _likely(A: Operator, V: Array, top: float, error: float) -> float:
     """The error that eigenvalues are likely to have: rounding measured along the vectors, not its worst case."""
     along = A.noise_along(V) if isinstance(A, Framed) else None
     return error if along is None else min(error, along + 4 * unit_roundoff(np.float64) * top)
@@ -47,29 +48,20 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     G = A.gram() if problem.kind == "svd" else A.to_dense(1 << 40)
     d = G.shape[0]
     few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
-    values, V = eigh(G, problem.k + 1 if few else None)
-    total = float(np.trace(G))
-    u, path = _arithmetic(A)
+    theta, V = eigh(G, problem.k + 1 if few else None)
+    theta = positive(theta) if problem.kind == "svd" or A.positive else theta
+    values, total = to_numpy(theta), trace(G)
+    u, path = arithmetic(A)
     top = max(float(values[0]), 0.0) if len(values) else 0.0
     measured = _noise(A, d, u, top) if noise is None else noise
-    wide = unit_roundoff(np.float64)
-    error = solving(d, wide) * (top + A.inflation()) + measured + 2 * A.scale_error() * top
-    values = np.maximum(values, 0.0) if problem.kind == "svd" or A.positive else values
+    error = solving(d, unit_roundoff(np.float64)) * (top + A.inflation()) + measured + 2 * A.scale_error() * top
     k = pick(problem, values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
-        found = repair(problem, A, G, values, V, k, error, u, path)
+        found = repair(problem, A, G, theta, V, k, error, u, path)
         return moments(problem, A.wider() or A) if found is None else found
-    V = np.ascontiguousarray(V[:, :k])
-    block = G @ V - V * values[:k]
+    V = leading(V, k)
+    block = G @ V - V * theta[:k]
     return Found(values, V, block, error, counted(values, k, error), True, u, path, 1, error)
-
-
-def _arithmetic(A: Operator) -> tuple[float, str]:
-    """Unit round-off and name of the arithmetic in which the Gram matrix is formed."""
-    dtype = getattr(A, "gram_dtype", np.float64)
-    dtype = dtype() if callable(dtype) and not isinstance(dtype, type) else dtype
-    narrow = np.dtype(dtype).itemsize < 8
-    return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
 
 
 def _noise(A: Operator, d: int, u: float, top: float) -> float:

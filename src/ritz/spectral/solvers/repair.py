@@ -12,18 +12,16 @@ is the certificate: the columns of A W are orthogonal to working precision, thei
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.linalg
 
-from ritz._core.linalg import eigh, qr
+from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.linalg import eigh, leading, positive, qr, svd, trace
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import REPAIR_MARGIN
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import Vector, counted, pick
+from ritz.spectral.solvers.dense import counted, pick
 
 __all__ = ["repair", "scaled_gram_step"]
 
@@ -31,26 +29,28 @@ __all__ = ["repair", "scaled_gram_step"]
 ORTHOGONAL = 1e-3
 
 
-def scaled_gram_step(G: Vector, floor: float) -> tuple[Vector, Vector, float]:
+def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, float]:
     """Singular values and right vectors of B from G = BᵀB; and how far B's columns were from orthogonal."""
-    nu = np.sqrt(np.maximum(np.diag(G), 0.0))
-    safe = np.where(nu > 0, nu, 1.0)
-    scaled = G / safe[:, None] / safe
-    np.fill_diagonal(scaled, np.where(nu > 0, 1.0, 0.0))
-    real = nu > floor
-    off = np.abs(scaled[np.ix_(real, real)] - np.eye(int(real.sum())))
+    xp = namespace(G)
+    nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
+    one = xp.eye(G.shape[0], dtype=G.dtype)
+    safe = xp.where(nu > 0, nu, xp.ones_like(nu))
+    scaled = G / safe[:, None] / safe[None, :]
+    scaled = xp.where(one > 0, xp.where(nu > 0, one, xp.zeros_like(one)), scaled)
+    real = (nu > floor)[:, None] & (nu > floor)[None, :]
+    off = xp.where(real, xp.abs(scaled - one), xp.zeros_like(one))
     omega, E = eigh(scaled)
-    R = np.sqrt(np.maximum(omega, 0.0))[:, None] * E.T * nu
-    _, sigma, Vt = scipy.linalg.svd(R, lapack_driver="gesvd", check_finite=False)
-    return sigma, Vt.T, float(np.max(off, initial=0.0))
+    R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E) * nu[None, :]
+    _, sigma, Vt = svd(R, graded=True)
+    return sigma, xp.matrix_transpose(Vt), float(xp.max(off)) if G.shape[0] else 0.0
 
 
 def repair(
     problem: SpectralProblem,
     A: Operator,
-    G: Vector,
-    values: Vector,
-    V: Vector,
+    G: Array,
+    theta: Array,
+    V: Array,
     k: int,
     error: float,
     u: float,
@@ -61,28 +61,29 @@ def repair(
     None where all directions of a float32 Gram matrix would have to be read: forming it in float64 costs less.
     """
     d = G.shape[0]
-    top = float(np.sqrt(values[0]))
-    values, V, W, whole = _start(G, values, V, k, error, u)
+    top = float(theta[0]) ** 0.5
+    theta, V, W, whole = _start(G, theta, V, k, error, u)
     if whole and u > unit_roundoff(np.float64):
         return None
-    floor = NOISE_FLOOR * u * np.sqrt(d) * top
-    sigma, turns = np.sqrt(values[: W.shape[1]]), 0
+    floor = NOISE_FLOOR * u * d**0.5 * top
+    turns = 0
     while turns < REPAIR_PASSES:
         turns += 1
-        sigma, turn, off = scaled_gram_step(A.gram(W), floor)
-        W, _ = _orthonormal(W @ turn)
+        squares, turn, off = scaled_gram_step(A.gram(W), floor)
+        W = _orthonormal(W @ turn)
         if off < ORTHOGONAL:
             break
-    found = np.square(sigma)
-    total = float(np.sum(found)) if whole else float(np.trace(G))
+    squares = squares * squares
+    values, found = to_numpy(theta), to_numpy(squares)
+    total = float(np.sum(found)) if whole else trace(G)
     k = pick(problem, found if whole else values, total) if problem.rule is not None else k
     sigma_error = 0.5 * rounding(d, u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
-    Vk = np.ascontiguousarray(W[:, :k])
-    block = G @ Vk - Vk * found[:k]
+    Vk = leading(W, k)
+    block = G @ Vk - Vk * squares[:k]
     if not whole:
         # Only a subspace was read again: its Ritz values bound from below (Cauchy), the Gram matrix from above (Weyl).
         following = np.concatenate([found[:k], values[k:]])
-        foot = np.maximum(found[:k] - 2 * sigma[:k] * sigma_error, values[:k] - error)
+        foot = np.maximum(found[:k] - 2 * np.sqrt(found[:k]) * sigma_error, values[:k] - error)
         return Found(
             following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns, error,
             upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]),
@@ -103,30 +104,31 @@ def repair(
     )
 
 
-def _start(G: Vector, values: Vector, V: Vector, k: int, error: float, u: float) -> tuple[Vector, Vector, Vector, bool]:
+def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> tuple[Array, Array, Array, bool]:
     """Directions to read again: a margin beyond k where that is enough, all otherwise.
 
     Rayleigh–Ritz on the leading ``width`` eigenvectors errs by error²/gap, the gap reaching across the margin.
     """
     d, width = G.shape[0], k + max(REPAIR_MARGIN, k // 4)
     if k > 0 and width + 1 < d / 2:
-        if len(values) <= width:
-            values, V = eigh(G, width + 1)
-            values = np.maximum(values, 0.0)
-        gap = float(values[k - 1] - values[width])
-        if gap > 0 and error * error / gap <= 30 * u * np.sqrt(values[0] * values[k - 1]):
-            return values, V, np.ascontiguousarray(V[:, :width]), False
+        if theta.shape[0] <= width:
+            theta, V = eigh(G, width + 1)
+            theta = positive(theta)
+        gap = float(theta[k - 1]) - float(theta[width])
+        if gap > 0 and error * error / gap <= 30 * u * (float(theta[0]) * float(theta[k - 1])) ** 0.5:
+            return theta, V, leading(V, width), False
     if V.shape[1] < d:
-        values, V = eigh(G)
-        values = np.maximum(values, 0.0)
-    return values, V, V, True
+        theta, V = eigh(G)
+        theta = positive(theta)
+    return theta, V, V, True
 
 
-def _orthonormal(W: Any) -> tuple[Any, Any]:
+def _orthonormal(W: Array) -> Array:
     """W with its orthonormality restored; the diagonal of R is made positive so that columns keep their direction."""
+    xp = namespace(W)
     Q, R = qr(W)
-    signs = np.where(np.diag(R) < 0, -1.0, 1.0)
-    return Q * signs, R
+    one = xp.ones(R.shape[0], dtype=R.dtype)
+    return Q * xp.where(xp.linalg.diagonal(R) < 0, -one, one)
 
 
 def _words(path: str, turns: int) -> str:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
 
-from ritz._core.arrays import to_numpy
+from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.linalg import eigh, inner, leading, norms, positive, qr, root, svd, symmetric, wide
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
@@ -30,28 +30,27 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     """Approximate leading k pairs of the positive semidefinite operator M from one product."""
     p, k = M.shape[0], problem.k
     width = min(p, sketch_width(k))
-    omega, _ = np.linalg.qr(gaussian_rows(problem.seed, 1, 0, p, width))
-    omega *= np.sqrt(p)  # isotropic columns: E ωωᵀ = I, as the leave-one-out estimate needs
-    Y = to_numpy(M.matmat(M.xp.asarray(omega))).astype(np.float64)
+    xp = M.xp
+    basis, _ = qr(xp.asarray(gaussian_rows(problem.seed, 1, 0, p, width)))
+    omega = basis * p**0.5  # isotropic columns: E ωωᵀ = I, as the leave-one-out estimate needs
+    Y = wide(M.matmat(omega))
     u = unit_roundoff(np.float64)
-    if not np.any(Y):
-        return _nothing(omega / np.sqrt(p), min(k, width), u)
-    nu = u * float(np.linalg.norm(Y)) / np.sqrt(p) * 4
+    size = float(np.linalg.norm(to_numpy(norms(Y))))
+    if size == 0:
+        return _nothing(basis, min(k, width), u)
+    nu = u * size / p**0.5 * 4
     shifted = Y + nu * omega
-    core = omega.T @ shifted
-    core = (core + core.T) / 2
-    C = _cholesky(core)
-    B = scipy.linalg.solve_triangular(C, shifted.T, trans="T", check_finite=False).T
-    U, s, _ = scipy.linalg.svd(B, full_matrices=False, check_finite=False)
-    values = np.maximum(np.square(s) - nu, 0.0)
+    core = symmetric(inner(omega, shifted))
+    U, s, _ = svd(root(core, shifted))
+    values = to_numpy(positive(s * s - nu))
     known = total() if total is not None else None
     exact = known if known is not None else np.inf  # without the trace nothing bounds from above
     slack = 10 * rounding_of(M, float(values[0])) + 4 * nu  # the core is nearly singular by design
     rest = max(0.0, exact - float(np.sum(values))) + slack
     k = min(k, len(values))
-    V = np.ascontiguousarray(U[:, :k])
+    V = leading(U, k)
     # ‖MV − VΛ‖ ≤ ‖M − M̂‖ ≤ rest for every column: known without another product.
-    block = np.full((1, k), min(rest, exact, np.finfo(float).max))
+    block = xp.full((1, k), float(min(rest, exact, np.finfo(float).max)), dtype=xp.float64)
     return Found(
         values,
         V,
@@ -68,14 +67,14 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     )
 
 
-def _nothing(Q: np.ndarray, k: int, u: float) -> Found:
+def _nothing(Q: Array, k: int, u: float) -> Found:
     """The zero operator: all eigenvalues are zero, any vectors will do."""
     zero = np.zeros(k)
     complete = Completeness("trace", 0.0, 0.0, "the trace is zero")
     return Found(
         zero,
         Q[:, :k],
-        np.zeros((1, k)),
+        namespace(Q).zeros((1, k), dtype=Q.dtype),
         0.0,
         complete,
         True,
@@ -87,21 +86,13 @@ def _nothing(Q: np.ndarray, k: int, u: float) -> Found:
     )
 
 
-def _cholesky(core: np.ndarray) -> np.ndarray:
-    """Upper triangular C with CᵀC = core; the shift grows until rounding no longer makes it indefinite."""
-    bump = 0.0
-    size = float(np.trace(core)) / core.shape[0]
-    for _ in range(12):
-        try:
-            return np.asarray(scipy.linalg.cholesky(core + bump * np.eye(core.shape[0]), check_finite=False))
-        except np.linalg.LinAlgError:
-            bump = max(4 * bump, 1e-15 * size)
-    return np.asarray(np.sqrt(size) * np.eye(core.shape[0]))
-
-
-def _leave_one_out(Y: np.ndarray, core: np.ndarray) -> float:
+def _leave_one_out(Y: Array, core: Array) -> float:
     """Estimate of ‖M − M̂‖_F from the sketch itself."""
-    P = np.linalg.pinv(core, hermitian=True)
-    diagonal = np.diag(P)
+    xp = namespace(Y)
+    omega, E = eigh(core)
+    kept = xp.abs(omega) > 1e-15 * xp.max(xp.abs(omega))
+    inverse = xp.where(kept, 1 / xp.where(kept, omega, xp.ones_like(omega)), xp.zeros_like(omega))
+    P = (E * inverse) @ xp.matrix_transpose(E)
+    diagonal = to_numpy(xp.linalg.diagonal(P))
     safe = np.where(diagonal > 0, diagonal, np.inf)
-    return float(np.sqrt(np.mean(np.square(np.linalg.norm(Y @ P, axis=0) / safe))))
+    return float(np.sqrt(np.mean(np.square(to_numpy(norms(Y @ P)) / safe))))
