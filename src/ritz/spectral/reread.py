@@ -2,8 +2,8 @@
 
     μ₀ = Σwx/W,   μ = μ₀ + Σw(x − μ₀)/W,   s² = Σw(x − μ)²/(W − 1),   Z = D_w^½ (X − 1μᵀ) D_s⁻¹ / unit
 
-Plain NumPy over blocks of rows in float64; means and spreads in two passes, in extended precision where the table is
-small. Sparse rows are multiplied as they are, with the mean taken off the product.
+Plain NumPy over blocks of rows in float64, long sums halved until they are short; means and spreads in two passes, in
+extended precision where the table is small. Sparse rows are multiplied as they are; the mean is taken off the product.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ Vector = NDArray[np.float64]
 
 #: Entries up to which sums are taken in extended precision, and entries of a block otherwise.
 EXTENDED, BLOCK = 2_000_000, 1_000_000
+#: Rows whose products are summed in one go: a thousand equal rows would round in one direction.
+SHORT = 64
 #: Around the threshold of a constant column two ways of summing may disagree by this factor.
 BORDERLINE = 16.0
 
@@ -127,10 +129,10 @@ class Reread:
             if self.sparse:
                 rows = x.astype(np.float64)
                 part = (rows @ W - mean @ W) * w[:, None]
-                total += (rows.T @ part - np.outer(mean, part.sum(axis=0))) * self._factor[:, None]
+                total += (_product(rows, part) - np.outer(mean, part.sum(axis=0))) * self._factor[:, None]
             else:
                 z = self._rows(x)
-                total += z.T @ ((z @ V) * w[:, None])
+                total += _product(z, (z @ V) * w[:, None])
         return total
 
     def gram(self) -> Vector:
@@ -139,11 +141,19 @@ class Reread:
         for x, w in self._blocks():
             if self.sparse:
                 rows = x.astype(np.float64)
-                total += (rows.T @ rows.multiply(w[:, None])).toarray()
+                total += np.asarray((rows.T @ rows.multiply(w[:, None])).toarray())
             else:
                 z = self._rows(x) * np.sqrt(w)[:, None]
-                total += z.T @ z
+                total += _product(z, z)
         if self.sparse:
             total -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
             total *= self._factor[:, None] * self._factor
         return total
+
+
+def _product(Z: Any, B: Any) -> Any:
+    """``ZᵀB``, halves added to halves."""
+    n = Z.shape[0]
+    if n <= SHORT:
+        return Z.T @ B
+    return _product(Z[: n // 2], B[: n // 2]) + _product(Z[n // 2 :], B[n // 2 :])

@@ -158,7 +158,7 @@ def _count(
     words.append(f"no eigenvalue above {missed:.6g} was missed, with probability 1 − {FAILURE:.0e}")
     ceiling = certificate.ceiling / unit2
     bound = max(ceiling, float(theta[-1])) if math.isfinite(ceiling) else math.inf
-    return None, missed, missed <= bound * SHARP or not bool(np.all(certificate.labelled))
+    return None, missed, bool(missed <= bound * SHARP) or not bool(np.all(certificate.labelled))
 
 
 def _by_inertia(
