@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ritz.data.dialect import Dialect, TextOptions, sniff
-from ritz.data.text_file import TextFile, unique_names
+from ritz.data.header import unique_names
+from ritz.data.text_file import TextFile
 from ritz.data.text_scan import load, scan
 
 __all__ = ["Dialect", "line_of", "read_delimited", "sniff", "unique_names"]

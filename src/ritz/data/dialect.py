@@ -19,9 +19,9 @@ from pathlib import Path
 
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.encoding import decode, not_a_table
-from ritz.data.header import beginning, fit_names, is_header
+from ritz.data.header import beginning, fit_names, is_header, unique_names
 from ritz.data.numbers import LOOSE, decimal_mark
-from ritz.data.words import cut
+from ritz.data.words import cut, shorten
 
 __all__ = ["MISSING_MARKS", "SAMPLE_BYTES", "Dialect", "TextOptions", "sniff"]
 
@@ -113,7 +113,8 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: 
         names = []
         body = [fields for _, fields in records[start:]]
     first = records[start][0] if not names else _line_after(records, start, text, delimiter)
-    decimal = options.decimal or _other(options.thousands) or decimal_mark(itertools.chain(*body), delimiter)
+    decimal, sure = decimal_mark(itertools.chain(*body), delimiter)
+    decimal = options.decimal or _other(options.thousands) or decimal
     found = Dialect(
         delimiter,
         decimal,
@@ -126,7 +127,7 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: 
         "\n" if "\n" in text or "\r" not in text else "\r",
         surplus=surplus,
     )
-    return replace(found, notes=(*notes, *_told(found, options, said)))
+    return replace(found, notes=(*notes, *_told(found, options, said, sure)))
 
 
 # --- text to records ---------------------------------------------------------------------------------------
@@ -180,11 +181,11 @@ def _delimiter(text: str, path: Path, whole: bool) -> str:
     share, numbers, _ = _score(cuts[" "])
     if share > 0.9 and numbers >= SPACE_SHARE:
         return " "
-    lines = [fields[0] for fields in cuts[","]]
+    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()][:SAMPLE_LINES]
     if sum(" " in line.strip() for line in lines) > len(lines) / 2 or len(lines) == 1:
         if any(re.search(r"\d  +\S", line) for line in lines):
-            raise not_a_table(path, f"columns set apart by several spaces, such as {cut(lines[-1])!r}", RUNS_HINT)
-        raise not_a_table(path, f"lines without a delimiter, such as {cut(lines[0])!r}")
+            raise not_a_table(path, "columns set apart by several spaces", RUNS_HINT)
+        raise not_a_table(path, f"lines without a delimiter, such as {cut(lines[0].strip())!r}")
     return ","
 
 
@@ -227,25 +228,35 @@ def _other(thousands: str | None) -> str | None:
     return {",": ".", ".": ","}.get(thousands or "")
 
 
+AS_DATA = "(header=False takes it as data)"
 SPOKEN = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
 
 
-def _told(found: Dialect, options: TextOptions, said: str | None) -> list[str]:
+def _told(found: Dialect, options: TextOptions, said: str | None, sure: bool) -> list[str]:
     """Notes on header, delimiter and decimal mark."""
-    notes = []
+    notes = _header_notes(found)
+    if found.delimiter != "," and options.delimiter is None and said is None:
+        notes.append(f"fields are separated by {SPOKEN.get(found.delimiter, repr(found.delimiter))}")
+    if found.decimal == "," and options.decimal is None and options.thousands is None:
+        way = "" if sure else " (thousands=',' takes the commas as separators of thousands)"
+        notes.append(f"the decimal mark is a comma{way}")
+    return notes
+
+
+def _header_notes(found: Dialect) -> list[str]:
     if found.header is None:
         why = "as asked, the first line is" if found.told else "no header: the first line holds numbers, so it is"
         way = "" if found.told else " (header=True takes it as names)"
-        notes.append(f"{why} taken as data{way}; columns are named x0, x1, …")
-    elif not found.told and all(LOOSE.fullmatch(name) for name in found.header):
-        ends = f"{found.header[0]} … {found.header[-1]}"
-        notes.append(
-            f"the first line, {ends}, numbers the columns, so it is the header (header=False takes it as data)"
-        )
-    elif len({name for name in found.header if name}) < sum(map(bool, found.header)):
+        return [f"{why} taken as data{way}; columns are named x0, x1, …"]
+    notes = []
+    names = found.header[: found.width - found.surplus]
+    numbers = [name for name in names if LOOSE.fullmatch(name)]
+    if numbers and not found.told:
+        what = "numbers the columns" if len(numbers) == len(names) else f"holds numbers that count ({numbers[0]}, …)"
+        notes.append(f"the first line, {names[0]} … {names[-1]}, {what}, so it is the header {AS_DATA}")
+    if len({name for name in names if name}) < sum(map(bool, names)):
         notes.append("some columns share a name; a number was added")
-    if found.delimiter != "," and options.delimiter is None and said is None:
-        notes.append(f"fields are separated by {SPOKEN.get(found.delimiter, repr(found.delimiter))}")
-    if found.decimal == "," and options.decimal is None:
-        notes.append("the decimal mark is a comma")
+    called = [repr(new) for name, new in zip(names, unique_names(names), strict=True) if not name]
+    if called:
+        notes.append(f"columns without a name are called {shorten(called)}")
     return notes

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 
 from ritz.data.numbers import LOOSE
 from ritz.data.words import cut
 
-__all__ = ["beginning", "fit_names", "is_header"]
+__all__ = ["beginning", "fit_names", "is_header", "unique_names"]
 
 WHOLE = re.compile(r"\d{1,9}")
 FIRST_YEAR, LAST_YEAR = 1900, 2100
@@ -22,15 +23,16 @@ FIRST_YEAR, LAST_YEAR = 1900, 2100
 
 def beginning(records: list[tuple[int, list[str]]], width: int) -> tuple[int, list[str], tuple[str, ...]]:
     """Position of the first record of the table, its fields, and a note on the records before it."""
-    start, hashed = 0, ""
+    start, hashed = 0, False
     while start < len(records) - 1:
         fields = records[start][1]
+        below = next((later for _, later in records[start + 1 :] if any(later)), [])
         if fields[0].lstrip().startswith("#"):
-            below = records[start + 1][1]
-            if len(fields) == width > 1 and not below[0].lstrip().startswith("#"):
-                hashed = fields[0]  # the names themselves stand behind the mark
+            # The names themselves stand behind the mark where numbers follow at once.
+            hashed = len(fields) == width > 1 and any(map(_is_number, below)) and not below[0].startswith("#")
+            if hashed:
                 break
-        elif not _is_title(fields, records[start + 1][1], width):
+        elif any(fields) and not _is_title(fields, below, width):
             break
         start += 1
     names = [field.strip() for field in records[start][1]]
@@ -43,13 +45,17 @@ def beginning(records: list[tuple[int, list[str]]], width: int) -> tuple[int, li
     return start, names, (f"{start} {lines} before the header left out, beginning with {first!r}",)
 
 
+def _is_number(field: str) -> bool:
+    return LOOSE.fullmatch(field.strip()) is not None
+
+
 def _is_title(fields: list[str], below: list[str], width: int) -> bool:
     filled = [field for field in fields if field.strip()]
     if len(fields) == width:
-        lonely = width > 2 and len(filled) == 1 and bool(fields[0].strip()) and not LOOSE.fullmatch(fields[0].strip())
+        lonely = width > 2 and len(filled) == 1 and bool(fields[0].strip()) and not _is_number(fields[0])
         return lonely and sum(bool(field.strip()) for field in below) > 1
-    if len(fields) == width - 1 and len(filled) > 1:  # a header that is one short, unless one follows that is not
-        return len(below) == width and not any(LOOSE.fullmatch(field.strip()) for field in below) and width > 2
+    if len(fields) == width - 1 and len(filled) > 1:  # a header that is one short, unless a full one follows
+        return len(below) == width > 2 and not any(map(_is_number, below))
     return len(fields) < width
 
 
@@ -69,7 +75,7 @@ def fit_names(names: list[str], body: list[list[str]], width: int) -> tuple[list
 def is_header(records: list[list[str]]) -> bool:
     """Whether the first record names the columns: it holds no numbers, or numbers that count or give years."""
     first = [field.strip() for field in records[0]]
-    numbers = [j for j, field in enumerate(first) if LOOSE.fullmatch(field)]
+    numbers = [j for j, field in enumerate(first) if _is_number(field)]
     if not numbers:
         return True
     if len(numbers) == len(first):
@@ -102,3 +108,17 @@ def _steps(row: list[int]) -> set[int]:
 
 def _years(row: list[int]) -> bool:
     return row[0] >= FIRST_YEAR and row[-1] <= LAST_YEAR and min(_steps(row), default=0) > 0
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Give nameless columns a position and repeated names a number."""
+    taken: set[str] = set()
+    out = []
+    for j, name in enumerate(names):
+        base = name or ("row" if j == 0 else f"x{j}")
+        unique, k = base, 2
+        while unique in taken:
+            unique, k = f"{base}_{k}", k + 1
+        taken.add(unique)
+        out.append(unique)
+    return out

@@ -115,8 +115,8 @@ def clean(values: Any, marks: Iterable[str]) -> Any:
     return pc.if_else(gone, pa.scalar(None, text.type), text)
 
 
-def decimal_mark(cells: Iterable[str], delimiter: str) -> str:
-    """Point or comma, by the values that can be read in one way only.
+def decimal_mark(cells: Iterable[str], delimiter: str) -> tuple[str, bool]:
+    """Point or comma, by the values that can be read in one way only, and whether there were any.
 
     Where all commas could separate thousands (``1,234``), the comma is the decimal mark unless it cuts the fields.
     """
@@ -134,5 +134,5 @@ def decimal_mark(cells: Iterable[str], delimiter: str) -> str:
         else:
             unsure[mark] += 1
     if sure[","] != sure["."]:
-        return "," if sure[","] > sure["."] else "."
-    return "," if delimiter != "," and unsure[","] > unsure["."] else "."
+        return "," if sure[","] > sure["."] else ".", True
+    return "," if delimiter != "," and unsure[","] > unsure["."] else ".", False

@@ -66,6 +66,8 @@ class ColumnScan:
     code: str = ""
     begun: bool = False
     spaced: bool = False
+    bracketed: bool = False
+    marks: set[str] = field(default_factory=set)  # missing marks met between spaces
     readings: list[Reading] = field(default_factory=list)
     dates: list[DateForm] = field(default_factory=list)
 
@@ -98,10 +100,14 @@ class ColumnScan:
         import pyarrow.compute as pc
 
         text = clean(values, self.options.marks)
+        if text.null_count > values.null_count:
+            gone = pc.and_(pc.is_null(text), pc.is_valid(values))
+            self.marks |= set(pc.unique(pc.utf8_trim_whitespace(values.filter(gone))).to_pylist()) - {""}
         present = text.drop_null()
         if len(present) == 0:
             return
         self.spaced = self.spaced or bool(pc.any(pc.match_substring_regex(values, r"^\s|\s$")).as_py())
+        self.bracketed = self.bracketed or bool(pc.any(pc.starts_with(present, "(")).as_py())
         if not self.begun:
             self.begun = True
             fixed = self.options.decimal is not None
@@ -150,6 +156,7 @@ class ColumnScan:
         out = []
         if isinstance(form.form, Reading):
             out = form.form.words(self.dialect.decimal)
+            out += ["numbers in parentheses are negative"] * self.bracketed
         elif isinstance(form.form, DateForm):
             out = [f"read as dates: {form.form.words}"]
             if len({d.words for d in self.dates}) > 1:

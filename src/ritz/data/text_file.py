@@ -15,11 +15,12 @@ from typing import Any
 
 from ritz._core.errors import FileError
 from ritz.data.dialect import SAMPLE_BYTES, TextOptions, sniff
+from ritz.data.header import unique_names
 from ritz.data.text_bytes import BYTEWISE, open_packed, open_text, stamp
 from ritz.data.text_rows import NotUtf8, Piece, cut_rows, skip_lines
 from ritz.data.words import cut
 
-__all__ = ["SURPLUS", "TextFile", "unique_names"]
+__all__ = ["SURPLUS", "TextFile"]
 
 SURPLUS = "\x00surplus"  # the field behind a delimiter at the end of a line
 BLOCK_BYTES = 1 << 20  # parsed at a time: stays in the caches
@@ -215,17 +216,3 @@ def _sample(path: Path) -> bytes:
             received=str(error).splitlines()[0] if str(error) else "its end",
             hint="the file may be cut off; copy it again",
         ) from error
-
-
-def unique_names(names: Sequence[str]) -> list[str]:
-    """Give nameless columns a position and repeated names a number."""
-    taken: set[str] = set()
-    out = []
-    for j, name in enumerate(names):
-        base = name or ("row" if j == 0 else f"x{j}")
-        unique, k = base, 2
-        while unique in taken:
-            unique, k = f"{base}_{k}", k + 1
-        taken.add(unique)
-        out.append(unique)
-    return out

@@ -84,8 +84,7 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool, readings: bool =
 def _scan(file: TextFile, size: int, keep: bool, readings: bool) -> Scanned:
     found = Scanned(file, missing=[0] * len(file.names))
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
-    marks: dict[str, None] = {}
-    looked: set[str] = set()
+    marks: set[str] = set()
     if not readings:
         for column in columns:
             column.begun = True
@@ -97,9 +96,7 @@ def _scan(file: TextFile, size: int, keep: bool, readings: bool) -> Scanned:
             table = _without_surplus(file, table, data, piece)
         table = _codes(file, table, data, piece)
         lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
-        if fresh := [name for name in lacking if name not in looked]:
-            looked.update(fresh)
-            marks |= dict.fromkeys(_marks(file, data, piece, fresh))
+        marks |= _marks(file, data, piece, lacking)
         for j, column in enumerate(columns):
             column.update(table.column(j), found.rows)
             found.missing[j] += table.column(j).null_count
@@ -110,6 +107,7 @@ def _scan(file: TextFile, size: int, keep: bool, readings: bool) -> Scanned:
             found.tables.append(table)
     _look_again(found, columns)
     found.forms = [column.form() for column in columns]
+    marks = marks.union(*(column.marks for column in columns))
     found.notes = (*_column_notes(columns, found.forms), *_mark_notes(file, marks))
     return found
 
@@ -194,21 +192,24 @@ def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> A
     return table.drop_columns([SURPLUS])
 
 
-def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> list[str]:
+def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> set[str]:
     """The missing marks that occur in these columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if not names:
+        return set()
     texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names, marks=[])
-    seen = {text for values in texts.columns for text in pc.unique(pc.utf8_trim_whitespace(values)).to_pylist()}
-    return [mark for mark in file.options.marks if mark and mark in seen]
+    held = pa.array(file.options.marks, pa.string())
+    found = [values.filter(pc.is_in(values, value_set=held)).unique() for values in texts.columns]
+    return {text for values in found for text in values.to_pylist() if text}
 
 
-def _mark_notes(file: TextFile, marks: dict[str, None]) -> list[str]:
+def _mark_notes(file: TextFile, marks: set[str]) -> list[str]:
     if not marks or file.options.missing is not None:
         return []
     verb = "counts" if len(marks) == 1 else "count"
-    return [f"{shorten([repr(mark) for mark in marks])} {verb} as missing"]
+    return [f"{shorten([repr(mark) for mark in file.options.marks if mark in marks])} {verb} as missing"]
 
 
 def _column_notes(columns: Sequence[ColumnScan], forms: Sequence[ColumnForm]) -> list[str]:

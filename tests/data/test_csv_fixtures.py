@@ -1,0 +1,266 @@
+"""Small files as people have them, each with what a person sees in it: names, kinds, some values, and the notes.
+
+The values were written down from the files by hand. A file that cannot be read is refused with the line and a hint.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ritz._core.errors import FileError
+from ritz.data.dialect import TextOptions
+from ritz.data.kinds import column_kind, may_identify
+from ritz.data.read_text import read_text
+from ritz.data.scan import Summary
+
+FOLDER = Path(__file__).parent / "csv"
+N, C, I, T, D = "numeric", "categorical", "identifier", "text", "date"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a person sees: kinds by name in order, the values of some rows, and the beginnings of all notes."""
+
+    kinds: dict[str, str]
+    rows: dict[int, tuple[Any, ...]]
+    n: int = 3
+    notes: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+SEMICOLON, TAB = "fields are separated by semicolon", "fields are separated by tab"
+COMMA = "the decimal mark is a comma"
+NO_HEADER = "no header: the first line holds numbers, so it is taken as data (header=True takes it as names)"
+LATIN = "the text is not UTF-8; read as Windows-1252, the latin-1 of Windows (encoding= says otherwise)"
+day = dt.datetime(2021, 12, 31)
+
+SEEN = {
+    "semicolon_decimal_comma.csv": Seen(
+        {"Land": I, "Fläche": N, "Dichte": N},
+        {0: ("Deutschland", 357588.0, 236.7), 2: ("Österreich", 83882.25, 107.6)},
+        notes=(SEMICOLON, COMMA),
+    ),
+    "utf8_bom.csv": Seen({"temp": N, "Größe": N}, {0: (1.5, 3)}),
+    "utf16.csv": Seen({"naïve": N, "x": N}, {2: (5, 1.0)}, notes=("the text is not UTF-8; read as utf-16",)),
+    "utf16_no_bom.csv": Seen(
+        {"name": I, "x": N, "value": N},
+        {1: ("bob", 4.5, 2)},
+        notes=("the text is not UTF-8; read as utf-16-le", TAB),
+    ),
+    "windows_1252.csv": Seen({"café": I, "price €": N}, {1: ("Brûlée", 4.25)}, notes=(LATIN,)),
+    "quoted_newlines.csv": Seen(
+        {"id": I, "note": I, "x": N}, {0: (1, "two\nlines, and a comma", 0.5), 1: (2, 'he said "no"', 1.5)}
+    ),
+    "thousands_comma.csv": Seen(
+        {"city": I, "people": N, "area": N},
+        {0: ("Berlin", 3755251, 891.1), 1: ("Rome", 2748109, 1285.3)},
+        notes=("'people', 'area': commas between thousands taken out",),
+    ),
+    "thousands_point.csv": Seen(
+        {"Stadt": I, "Einwohner": N, "Fläche": N},
+        {0: ("Berlin", 3755251, 891.1), 1: ("Rom", 2748109, 1285.3), 2: ("Pisa", 89969, 185.2)},
+        notes=(SEMICOLON, COMMA, "'Einwohner', 'Fläche': points between thousands taken out"),
+    ),
+    "thousands_space.csv": Seen(
+        {"ville": I, "habitants": N, "surface": N},
+        {0: ("Paris", 2133111, 105.4)},
+        notes=(SEMICOLON, COMMA, "'habitants': spaces between thousands taken out"),
+    ),
+    "thousands_apostrophe.csv": Seen(
+        {"Ort": I, "Einwohner": N, "x": N},
+        {0: ("Zürich", 421878, 1.5)},
+        notes=(SEMICOLON, "'Einwohner': apostrophes between thousands taken out"),
+    ),
+    "ambiguous_comma.csv": Seen(
+        {"a": N, "b": N},
+        {0: (1.234, 5)},
+        notes=(SEMICOLON, f"{COMMA} (thousands=',' takes the commas as separators of thousands)"),
+    ),
+    "percent.csv": Seen(
+        {"party": I, "share": N, "swing": N},
+        {0: ("A", 41.2, 1.5), 1: ("B", 33, -2)},
+        notes=("'share', 'swing': per cent signs taken off, so that 5% is 5",),
+    ),
+    "currency.csv": Seen(
+        {"item": I, "price": N, "refund": N, "euro": N},
+        {0: ("pen", 1000.5, -2.5, 3), 1: ("cup", 3, 0.75, 4), 2: ("bag", -12.25, -1, 5)},
+        notes=(
+            "'price': commas between thousands taken out",
+            "'price', 'refund': $ taken off",
+            "'refund': numbers in parentheses are negative",
+            "'euro': € taken off",
+        ),
+    ),
+    "mixed_currency.csv": Seen({"item": I, "price": T}, {1: ("cup", "€4")}),
+    "accounting_minus.csv": Seen(
+        {"x": N, "y": N}, {0: (-1.5, -3), 1: (2, 4.5)}, notes=("'y': numbers in parentheses are negative",)
+    ),
+    "units_in_header.csv": Seen({"height (cm)": N, "weight [kg]": N, "temp °C": N}, {0: (180.5, 81, 36.6)}),
+    "duplicate_headers.csv": Seen(
+        {"x": N, "x_2": N, "y": N, "x_3": N},
+        {0: (1, 2, 3, 4)},
+        notes=("some columns share a name; a number was added",),
+    ),
+    "empty_headers.csv": Seen(
+        {"row": I, "a": N, "x2": N, "b": N},
+        {0: ("r1", 1.5, 2, 3)},
+        notes=("columns without a name are called 'row', 'x2'",),
+    ),
+    "dates.csv": Seen(
+        {"iso": D, "stamp": D, "german": D, "us": D, "british": D, "named": D, "short": D, "x": N},
+        {0: (day.date(), day.replace(hour=10, minute=30), day, day, day, day, day, 1.5)},
+        notes=(
+            "'german', 'british', 'named', 'short': read as dates: day, month, year",
+            "'us': read as dates: month, day, year",
+        ),
+    ),
+    "ambiguous_dates.csv": Seen(
+        {"day": D, "x": N},
+        {0: (dt.datetime(2022, 2, 1), 1)},
+        notes=("'day': read as dates: day, month, year (month, day, year would fit as well)",),
+    ),
+    "leading_zeros.csv": Seen(
+        {"zip": I, "account": I, "x": N},
+        {0: ("00123", "12345678901234567890", 1)},
+        notes=(
+            "'zip': codes such as '00123' kept as text",
+            "'account': codes such as '12345678901234567890' kept as text",
+        ),
+    ),
+    "trailing_commas.csv": Seen({"a": N, "b": N}, {1: (3, 4.5)}, notes=("every line, the header too, ends in a del",)),
+    "trailing_commas_short_header.csv": Seen({"a": N, "b": N}, {1: (3, 4.5)}, notes=("every line ends in a del",)),
+    "trailing_commas_filled.csv": Seen(
+        {"a": N, "b": N, "x2": I}, {1: (3, 4.5, "oops")}, notes=("columns without a name are called 'x2'",)
+    ),
+    "title_lines.csv": Seen(
+        {"region": I, "q1": N, "q2": N},
+        {0: ("north", 1.5, 2)},
+        notes=("2 lines before the header left out, beginning with 'Sales report 2021'",),
+    ),
+    "title_padded.csv": Seen(
+        {"region": I, "q1": N, "q2": N},
+        {0: ("north", 1.5, 2)},
+        notes=("2 lines before the header left out, beginning with 'Sales report'",),
+    ),
+    "comment_lines.csv": Seen(
+        {"time": N, "volt": N},
+        {0: (0.1, 5.5)},
+        notes=("2 lines before the header left out, beginning with '# made by a logger'",),
+    ),
+    "hash_header.tsv": Seen(
+        {"chrom": C, "start": N, "score": N},
+        {0: ("chr1", 5, 0.5)},
+        notes=("1 line before the header left out, beginning with '##source=sim'", TAB),
+    ),
+    "mixed_types.csv": Seen({"a": N, "b": T}, {1: (2, "n.d.")}, n=6),
+    "one_row.csv": Seen({"a": N, "b": I}, {0: (1.5, "x")}, n=1),
+    "one_column.csv": Seen({"length": N}, {0: (1.5,)}),
+    "tabs.tsv": Seen({"a": N, "b": C}, {0: (1.5, "red")}, notes=(TAB,)),
+    "pipes.txt": Seen({"a": N, "b": N}, {0: (1.5, 2)}, notes=("fields are separated by bar",)),
+    "spaces_around.csv": Seen(
+        {"name": C, "x": N, "y": N},
+        {0: ("ann", 1.5, None), 1: ("bob", 2, 3)},
+        notes=("'name', 'y': spaces around values taken off", "'NA' counts as missing"),
+    ),
+    "missing_marks.csv": Seen(
+        {"a": N, "b": N, "c": N, "d": C},
+        {0: (1, None, None, "x"), 1: (None, 2, 4, None), 3: (5, None, 7, "x")},
+        n=4,
+        notes=("'?', '-', 'NA', 'n/a', '#N/A' and 1 more count as missing",),
+    ),
+    "own_missing_mark.csv": Seen({"a": N, "b": N}, {0: (1, None), 1: (None, 2)}, options={"missing": ["-99"]}),
+    "scientific.csv": Seen({"a": N, "b": N}, {0: (1500, -0.0002), 1: (6.02214076e23, 1), 2: (0.5, 5)}),
+    "scientific_comma.csv": Seen({"a": N, "b": N}, {0: (1500, -0.0002), 2: (0.5, 2.5)}, notes=(SEMICOLON, COMMA)),
+    "booleans.csv": Seen({"x": N, "flag": N, "answer": C}, {0: (1.5, True, "yes"), 1: (2, False, "no")}),
+    "excel_sep.csv": Seen(
+        {"a": N, "b": N}, {0: (1.5, 2), 1: (3, 4.25)}, n=2, notes=("the first line, sep=;, names the delimiter", COMMA)
+    ),
+    "r_write_table.txt": Seen(
+        {"row": I, "sepal": N, "petal": N, "species": C},
+        {0: (1, 5.1, 1.4, "setosa x"), 2: (3, 6.3, 6, "virginica")},
+        notes=("the header is one field short", "columns without a name", "fields are separated by space"),
+    ),
+    "r_write_csv.csv": Seen(
+        {"row": I, "mpg": N, "cyl": N},
+        {0: ("Mazda RX4", 21, 6)},
+        notes=("columns without a name are called 'row'",),
+    ),
+    "all_quoted.csv": Seen(
+        {"a": N, "b": C, "c": I}, {0: (1.5, "x", "00017")}, notes=("'c': codes such as '00017' kept as text",)
+    ),
+    "cr_only.csv": Seen({"a": N, "b": N}, {0: (1.5, 2), 2: (5, 9)}),
+    "no_header_mixed.csv": Seen({"x0": N, "x1": N, "x2": C}, {0: (5.1, 3.5, "setosa")}, notes=(NO_HEADER,)),
+    "years_in_header.csv": Seen(
+        {"country": I, "2019": N, "2020": N, "2021": N},
+        {0: ("A", 1.5, 2, 3)},
+        notes=("the first line, country … 2021, holds numbers that count (2019, …), so it is the header",),
+    ),
+    "inch_quotes.csv": Seen({"size": I, "x": N}, {0: ('5" pipe', 1.5), 2: ('2" pipe', 4)}),
+}
+
+REFUSED = {
+    "zero_rows.csv": r"expected rows in .*received an empty file\nhint: ",
+    "blank.csv": r"expected rows in .*received an empty file\nhint: ",
+    "header_only.csv": r"received 0 rows and 3 columns \('alpha', 'beta', 'gamma'\)\nhint: .*header=False",
+    "ragged_long.csv": r"received line 3: .*columns, got 3: '3,4,5'\nhint: .*double quotes",
+    "ragged_short.csv": r"received line 3: .*columns, got 2: '3,4'\nhint: ",
+    "cut_off.csv": r"received line 4: .*got 2: '6,7'\nhint: .*seems to be cut off",
+    "open_quote.csv": r"a field that opens with a quote in line 3 and never ends\nhint: ",
+    "aligned_spaces.txt": r"columns set apart by several spaces\nhint: put one delimiter between",
+    "prose.txt": r"lines without a delimiter, such as 'Dear reader, this is'\nhint: ",
+    "page.html": r"begins with '<!doctype html>.*\nhint: ",
+    "binary.csv": r"received binary content\nhint: ",
+}
+
+
+def kinds_of(pieces):
+    """Kinds as ``ritz.read`` gives them."""
+    out = {}
+    for j, (name, values) in enumerate(zip(pieces.values.schema.names, pieces.values.columns, strict=True)):
+        summary = Summary(values.type, compared=may_identify(name, values.type, j == 0))
+        for chunk in values.chunks:
+            summary.update(chunk)
+        out[name] = T if name in pieces.reasons else column_kind(name, summary, first=j == 0).kind
+    return out
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_a_file_is_read_as_a_person_reads_it(name):
+    seen = SEEN[name]
+    pieces = read_text(FOLDER / name, TextOptions(**seen.options))
+    assert kinds_of(pieces) == seen.kinds
+    assert list(pieces.values.schema.names) == list(seen.kinds)
+    assert pieces.values.num_rows == seen.n
+    rows = pieces.values.to_pylist()
+    for i, values in seen.rows.items():
+        assert tuple(rows[i].values()) == values
+    assert len(pieces.notes) == len(seen.notes), pieces.notes
+    for note, start in zip(pieces.notes, seen.notes, strict=True):
+        assert note.startswith(start)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_cannot_be_read_is_refused_with_a_hint(name):
+    with pytest.raises(FileError, match=f"(?s){REFUSED[name]}") as caught:
+        read_text(FOLDER / name)
+    assert name in str(caught.value)
+
+
+def test_every_fixture_is_looked_at():
+    files = {path.name for path in FOLDER.iterdir() if not path.name.startswith(".")}
+    assert files == SEEN.keys() | REFUSED.keys()
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_the_same_is_seen_in_small_pieces(name):
+    seen = SEEN[name]
+    whole = read_text(FOLDER / name, TextOptions(**seen.options))
+    pieces = read_text(FOLDER / name, TextOptions(**seen.options), span_bytes=8)
+    assert pieces.values.equals(whole.values)
+    assert pieces.notes == whole.notes
+    assert pieces.reasons == whole.reasons
