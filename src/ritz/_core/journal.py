@@ -97,7 +97,7 @@ class Journal:
 
 
 class Keeper:
-    """Writes the sums of one lane now and then."""
+    """Writes the sums of one lane now and then; with ``every`` zero, always."""
 
     def __init__(self, path: Path, label: str, every: float) -> None:
         self.path, self.label, self.every = path, label, every
@@ -117,7 +117,7 @@ class Keeper:
         begin = time.monotonic()
         _store(self.path, self.label, {**state, "row": row})
         now = time.monotonic()
-        self._next = now + max(self.every, (now - begin) / SHARE)
+        self._next = now + (max(self.every, (now - begin) / SHARE) if self.every else 0.0)
 
 
 def _store(path: Path, label: str, state: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
+from contextvars import copy_context
 from typing import TypeVar
 
 __all__ = ["ahead"]
@@ -33,7 +34,8 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
             end = _Failure(error)
         _put(waiting, end, stop)
 
-    thread = threading.Thread(target=read, name="ritz-read", daemon=True)
+    # The thread inherits the caller's context: floating-point error handling, the progress hook.
+    thread = threading.Thread(target=copy_context().run, args=(read,), name="ritz-read", daemon=True)
     thread.start()
     try:
         while (item := waiting.get()) is not _END:

@@ -114,6 +114,7 @@ class PCA(LinearEstimator):
             d=shape.d,
             rows=stats.rows,
             centered=self.center,
+            repeatable=self._rereads(shape),
             **self._request(wanted, shape),
         )
 

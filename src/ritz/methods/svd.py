@@ -61,7 +61,10 @@ class SVD(LinearEstimator):
         A = leaf if stats.unit == 1 else Scaled(leaf, stats.unit, "/unit")
         if stats.weights is not None:
             A = Weighted(A, stats.weights)
-        return SpectralProblem(A, n=stats.weight, d=shape.d, rows=stats.rows, **self._request(wanted, shape))
+        again = self._rereads(shape)
+        return SpectralProblem(
+            A, n=stats.weight, d=shape.d, rows=stats.rows, repeatable=again, **self._request(wanted, shape)
+        )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVD:
         """Fit to rows; parameters as in :meth:`ritz.PCA.fit`."""

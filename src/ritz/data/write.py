@@ -1,0 +1,171 @@
+"""Scores to a file, batch by batch: Parquet, Arrow, CSV or .npy, by the ending of its name.
+
+    identifiers, PC1, …, PCk        one line a row, in the order of the table
+
+The file is written under a temporary name and renamed when it is complete; where anything fails (a full disk, an
+error while reading, Ctrl-C) what was there before stays and nothing new appears.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ritz._core.atomic import replacing
+from ritz._core.errors import FileError
+
+__all__ = ["ENDINGS", "RowWriter", "row_writer"]
+
+ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".npy")
+#: Bytes of the header of an array file: its length is fixed so that the number of rows can be filled in at the end.
+NPY_HEADER = 128
+#: Rows of a row group, in bytes of scores.
+GROUP_BYTES = 64 << 20
+
+#: Takes a batch of scores (r, k) and its identifiers, a pyarrow.Table of r rows or None.
+RowWriter = Callable[[np.ndarray, Any], None]
+
+
+@contextlib.contextmanager
+def row_writer(path: str | Path, names: Sequence[str], dtype: Any) -> Iterator[RowWriter]:
+    """Open ``path`` for rows of numbers with these column names; it appears when the block ends without an error."""
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in ENDINGS:
+        raise FileError(
+            f"a file name that ends in one of {', '.join(ENDINGS)}",
+            received=path.name,
+            hint=f"write to {path.stem}.parquet",
+        )
+    if path.is_dir():
+        raise FileError(f"a file name at {path}", received="a folder", hint=f"write to {path / 'scores.parquet'}")
+    opened = {".npy": _npy, ".csv": _text, ".tsv": _text, ".arrow": _ipc, ".feather": _ipc}.get(kind, _parquet)
+    try:
+        with (
+            replacing(path) as file,
+            opened(file, list(names), np.dtype(dtype), "\t" if kind == ".tsv" else ",") as add,
+        ):
+            yield add
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
+        raise FileError(
+            f"room to write {path}" if full else f"{path} to be writable",
+            received="a full disk" if full else (error.strerror or str(error)),
+            hint="free some space or write elsewhere; nothing was left behind",
+        ) from error
+
+
+def _arrow(names: list[str], scores: np.ndarray, labels: Any) -> Any:
+    """A batch as an Arrow table: identifiers, then scores."""
+    import pyarrow as pa
+
+    columns = pa.table({name: np.ascontiguousarray(scores[:, j]) for j, name in enumerate(names)})
+    if labels is None:
+        return columns
+    held = [name for name in labels.schema.names if name not in names]
+    for j, name in enumerate(held):
+        columns = columns.add_column(j, name, labels.column(name))
+    return columns
+
+
+@contextlib.contextmanager
+def _parquet(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Iterator[RowWriter]:
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+    rows = max(1, GROUP_BYTES // (dtype.itemsize * max(1, len(names))))
+
+    def add(scores: np.ndarray, labels: Any) -> None:
+        nonlocal writer
+        table = _arrow(names, scores, labels)
+        if writer is None:
+            # Scores hardly repeat: dictionaries would only cost time.
+            keep = [name for name in table.schema.names if name not in set(names)]
+            writer = pq.ParquetWriter(file, table.schema, use_dictionary=keep, compression="zstd", compression_level=1)
+        writer.write_table(table.cast(writer.schema), row_group_size=rows)
+
+    try:
+        yield add
+        if writer is None:
+            add(np.empty((0, len(names)), dtype), None)
+    finally:
+        if writer is not None:
+            with contextlib.suppress(OSError) if _failing() else contextlib.nullcontext():
+                writer.close()
+
+
+@contextlib.contextmanager
+def _ipc(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Iterator[RowWriter]:
+    import pyarrow as pa
+
+    writer: Any = None
+
+    def add(scores: np.ndarray, labels: Any) -> None:
+        nonlocal writer
+        table = _arrow(names, scores, labels)
+        if writer is None:
+            writer = pa.ipc.new_file(file, table.schema)
+        writer.write_table(table)
+
+    try:
+        yield add
+        if writer is None:
+            add(np.empty((0, len(names)), dtype), None)
+    finally:
+        if writer is not None:
+            with contextlib.suppress(OSError) if _failing() else contextlib.nullcontext():
+                writer.close()
+
+
+@contextlib.contextmanager
+def _text(file: BinaryIO, names: list[str], dtype: np.dtype[Any], delimiter: str) -> Iterator[RowWriter]:
+    import pyarrow.csv as pc
+
+    first = True
+
+    def add(scores: np.ndarray, labels: Any) -> None:
+        nonlocal first
+        options = pc.WriteOptions(include_header=first, delimiter=delimiter, quoting_style="needed")
+        pc.write_csv(_arrow(names, scores, labels), file, options)
+        first = False
+
+    yield add
+    if first:
+        add(np.empty((0, len(names)), dtype), None)
+
+
+@contextlib.contextmanager
+def _npy(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Iterator[RowWriter]:
+    rows = 0
+    file.write(bytes(NPY_HEADER))
+
+    def add(scores: np.ndarray, _labels: Any) -> None:
+        nonlocal rows
+        file.write(np.ascontiguousarray(scores, dtype).data)
+        rows += scores.shape[0]
+
+    yield add
+    file.seek(0)
+    file.write(_npy_header(dtype, (rows, len(names))))
+
+
+def _npy_header(dtype: np.dtype[Any], shape: tuple[int, int]) -> bytes:
+    """The header of an array file in format 1.0, filled up to a fixed length."""
+    words = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    body = words.ljust(NPY_HEADER - 11) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(body)) + body.encode("latin-1")
+
+
+def _failing() -> bool:
+    """Whether an error is on its way: closing a writer on a full disk must not hide it."""
+    import sys
+
+    return sys.exc_info()[0] is not None
