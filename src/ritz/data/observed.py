@@ -40,6 +40,7 @@ class Observed:
     shift: Vector  # (d,) a point near the data
     offset: Vector  # (d,) the mean, seen from there
     squares: Vector  # (d,) Σw(x − μ)²
+    least: int = 0  # entries observed in the row that has fewest; 0: not known
 
     @property
     def mean(self) -> Vector:
@@ -64,13 +65,14 @@ class Observed:
 class ObservedSums(Sums):
     """Counts, means about the shift and sums of squares of one piece of the table."""
 
-    SUMS = ("rows", "counts", "weight", "offset", "squares", "empties", "infinities")
+    SUMS = ("rows", "counts", "weight", "offset", "squares", "empties", "infinities", "least")
     LISTS = ("empty", "infinite")
 
     def __init__(self, shift: Vector, weights: Vector | None = None) -> None:
         d = shift.shape[0]
         self.shift, self.weights = shift, weights
         self.rows = self.empties = self.infinities = 0
+        self.least = d
         self.counts = np.zeros(d, np.int64)
         self.weight, self.offset, self.squares = np.zeros(d), np.zeros(d), np.zeros(d)
         self.empty: list[int] = []  # first rows without any value
@@ -87,7 +89,9 @@ class ObservedSums(Sums):
         self.rows += x.shape[0]
         counts = there.sum(axis=0)
         self.counts += counts
-        bare = numbers[~there.any(axis=1)]
+        width = there.sum(axis=1)
+        self.least = min(self.least, int(np.min(width, initial=self.least)))
+        bare = numbers[width == 0]
         self.empties += len(bare)
         self.empty += [int(i) for i in bare[: NAMED - len(self.empty)]]
         z = np.where(there, x, 0) - np.where(there, self.shift, 0.0)
@@ -126,6 +130,7 @@ class ObservedSums(Sums):
         self.empties += other.empties
         self.infinities += other.infinities
         self.counts += other.counts
+        self.least = min(self.least, other.least)
         self.empty = (self.empty + other.empty)[:NAMED]
         self.infinite = (self.infinite + other.infinite)[:NAMED]
         self._join(other.weight, other.offset, other.squares)
@@ -151,7 +156,7 @@ def observe(blocks: RowBlocks, weights: Vector | None = None, names: Sequence[An
         raise refuse_empty(found.empty, found.empties)
     _refuse_columns(found.counts, names)
     total = float(found.rows) if weights is None else float(np.sum(weights))
-    return Observed(found.rows, total, found.counts, found.weight, shift, found.offset, found.squares)
+    return Observed(found.rows, total, found.counts, found.weight, shift, found.offset, found.squares, found.least)
 
 
 def _shift(blocks: RowBlocks) -> Vector:

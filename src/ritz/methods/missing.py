@@ -109,6 +109,7 @@ def complete(
         rank = int(n_components) if choice is None else choice.k
         _check_rank(rank, filling)
         filling = replace(filling, k=rank)
+        _doubt(filling, method)
         done = iterate(filling, max(tol, LEAST_TOL))
         done = replace(done, filler=_sized(done.filler, done.values, done.residues, filling))
     if not done.converged:
@@ -157,14 +158,20 @@ def _sized(filler: Filler, values: Vector, residues: Vector, filling: Filling) -
     """The filler with the variances of noise and signal.
 
     σ² = Σ_observed w(z − ẑ)² / freedom, what is observed less what was fitted: a mean a column and k(n + d − k)
-    numbers for the axes. Where that leaves next to nothing, half of the observed entries are taken for free.
+    numbers for the axes; at least a twentieth of what is observed.
     """
-    seen, k = filling.observed, filler.k
-    n, d, known = filling.freedom, len(seen.offset), float(np.sum(seen.weights))
-    freedom = known - (d if filling.center else 0) - k * (n + d - k)
+    n, known = filling.freedom, float(np.sum(filling.observed.weights))
+    freedom = _freedom(filling)
     noise = float(np.sum(residues / np.square(filler.scale))) / max(freedom, 0.05 * known)
     signal = np.maximum(values / max(n, 1e-300) - noise, 0.0)
     return replace(filler, noise=noise, signal=signal)
+
+
+def _freedom(filling: Filling) -> float:
+    """Observed entries less fitted numbers."""
+    k, d = filling.k, len(filling.observed.offset)
+    known = float(np.sum(filling.observed.weights))
+    return known - (d if filling.center else 0) - k * (filling.freedom + d - k)
 
 
 def _is_count(n_components: Any) -> bool:
@@ -193,6 +200,20 @@ def _words(method: str, seen: Observed, done: Filled, k: int) -> tuple[str, ...]
 
 def _chosen(choice: RankChoice | None) -> tuple[str, ...]:
     return () if choice is None else (choice.why,)
+
+
+def _doubt(filling: Filling, method: str) -> None:
+    """Warn where the observed entries cannot carry so many axes."""
+    k, seen = filling.k, filling.observed
+    if k and _freedom(filling) <= 0:
+        text = f"{k} components fit more numbers than the {int(np.sum(seen.counts)):,} entries that are observed"
+    elif method == "em" and 0 < seen.least <= k:
+        text = f"some rows have only {seen.least} entries, no more than the {k} components: em fits them exactly"
+    else:
+        return
+    instead = ", or missing='regularized'" if method == "em" else ", or n_components='gcv'"
+    warnings.warn(f"{text}. Do not believe what fills their gaps; try fewer components{instead}.", AccuracyWarning,
+                  stacklevel=4)  # fmt: skip
 
 
 def _warn(method: str, done: Filled, tol: float) -> None:

@@ -60,7 +60,7 @@ class Mixing:
             back = self.trusted[1]
             self._forget()
             self.W = _weighted(back)
-            return back, np.inf
+            return back, size
         self.trusted = (size, image)
         self.points.append(here)
         self.images.append(there)

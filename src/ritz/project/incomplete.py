@@ -16,7 +16,7 @@ Rows that share a pattern of gaps share a system; systems are solved in stacks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ Matrix = NDArray[np.float64]
 STACK = 1 << 21
 #: Shrinkage stays below 1 by this much: rows that observe fewer entries than there are axes keep one answer.
 LEAST_RIDGE = 1e-10
+#: The same where errors are computed, which square the inverse of a system.
+ERROR_RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,9 @@ class Filler:
     def errors(self, gone: NDArray[np.bool_]) -> NDArray[Any]:
         """C, (rows, k, k): mean square error of the coefficients of rows with these gaps."""
         patterns, which = _patterns(gone)
-        half, one = np.sqrt(self.shrink), np.eye(self.k)
-        Q = np.linalg.inv(self._systems(patterns)) * half[:, None] * half
+        careful = replace(self, shrink=np.minimum(self.shrink, 1 - ERROR_RIDGE))
+        half, one = np.sqrt(careful.shrink), np.eye(self.k)
+        Q = np.linalg.inv(careful._systems(patterns)) * half[:, None] * half
         QG = Q @ (one - products(patterns, self.vectors))
         B = one - QG
         C = (B * self.signal) @ np.swapaxes(B, 1, 2) + self.noise * (QG @ Q)
