@@ -1,0 +1,51 @@
+"""What all file formats share: identity of files, and words for damaged ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ritz._core.errors import FileError
+
+__all__ = ["damaged", "file_identity", "needs", "require_shape"]
+
+
+def file_identity(files: Iterable[Path], *more: Any) -> str:
+    """A digest of paths, sizes, times of change and whatever else tells data apart."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in files:
+        state = path.stat()
+        digest.update(f"{path.resolve()}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
+    digest.update(repr(more).encode())
+    return digest.hexdigest()
+
+
+def damaged(path: Path, what: str, error: BaseException | str) -> FileError:
+    """The error for a file that begins like a format and does not go on like it."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return FileError(
+        f"expected an undamaged {what} at {path}",
+        received=lines[0],
+        hint="write the file again, or copy it again if it came from elsewhere",
+    )
+
+
+def needs(path: object, what: str, package: str, error: ImportError) -> FileError:
+    """The error for a format whose library is not installed."""
+    return FileError(
+        f"expected the package {package}, which reads {what}, to open {path}",
+        received=str(error),
+        hint=f"pip install {package}",
+    )
+
+
+def require_shape(n: int | None, d: int, where: object) -> None:
+    """Refuse tables without rows or columns."""
+    if n == 0 or d == 0:
+        raise FileError(
+            f"expected rows and columns in {where}",
+            received=f"{n} rows and {d} columns",
+            hint="check how the file was made",
+        )
