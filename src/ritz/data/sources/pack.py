@@ -1,0 +1,154 @@
+"""Arrow columns to row-major numbers.
+
+    columns c₀ … c_{d−1}, each (r,)   →   rows (r, d), row-major
+    list column, m entries a row      →   rows (r, m): row-major as they lie, a view unless some are missing
+
+Sixteen columns are laid side by side and then turned together: a cache line of float32 is written once instead of
+sixteen times. Missing values become NaN and therefore need a floating dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.words import cut
+
+__all__ = ["list_rows", "numbers", "numpy_dtype", "pack_columns", "unwrapped"]
+
+TILE_COLUMNS = 16
+
+
+def unwrapped(kind: Any) -> Any:
+    """The Arrow type of the values themselves: of a dictionary's or a run-end encoding's entries."""
+    import pyarrow.types as pt
+
+    while pt.is_dictionary(kind) or pt.is_run_end_encoded(kind):
+        kind = kind.value_type
+    return kind
+
+
+def numpy_dtype(kind: Any) -> np.dtype[Any] | None:
+    """The dtype that holds every value of an Arrow type of real numbers; None for other types."""
+    import pyarrow.types as pt
+
+    kind = unwrapped(kind)
+    if pt.is_decimal(kind):
+        return np.dtype(np.float64)
+    if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_floating(kind):
+        return np.dtype(kind.to_pandas_dtype())
+    return None
+
+
+def numbers(values: Any, name: str = "") -> NDArray[Any]:
+    """Numbers of an Arrow array (r,): a view where it can be, missing as NaN."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    kind = values.type
+    if pt.is_dictionary(kind):
+        values = values.dictionary_decode()
+    elif pt.is_run_end_encoded(kind):
+        values = pa.compute.run_end_decode(values)
+    kind = values.type
+    if pt.is_decimal(kind):
+        return _decimals(values)
+    if pt.is_boolean(kind) and values.null_count:
+        values = values.cast(pa.uint8())  # Arrow turns missing truth values into Python objects
+    elif pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind):
+        values = _parsed(values, name)
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _decimals(values: Any) -> NDArray[Any]:
+    """The nearest float64 of each decimal (Arrow's own cast is off by a unit in the last place for some)."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    kind = values.type
+    if pt.is_decimal128(kind) and kind.precision <= 15 and 0 <= kind.scale <= 22:
+        # Digits below 2^53 and a power of ten up to 10^22 are exact, so their quotient is rounded once.
+        digits = np.frombuffer(values.buffers()[1], dtype="<i8").reshape(-1, 2)
+        rows = digits[values.offset : values.offset + len(values), 0] / 10.0**kind.scale
+        if values.null_count:
+            rows[~np.asarray(values.is_valid())] = np.nan
+        return np.asarray(rows)
+    return np.asarray(values.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+
+
+def _parsed(values: Any, name: str) -> Any:
+    """Text read as numbers; empty text is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    try:
+        return text.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        bad = next((word for word in text.to_pylist() if word is not None and not _is_float(word)), "")
+        raise InputError(
+            f"text that can be read as numbers{f' in column {name!r}' if name else ''}",
+            received=repr(cut(bad)),
+            hint="keep the column as text, or leave it out: kinds={name: 'drop'}",
+        ) from error
+
+
+def _is_float(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def pack_columns(columns: Sequence[Any], out: NDArray[Any]) -> None:
+    """Fill ``out`` (r, d) with ``columns``: d Arrow arrays of r numbers."""
+    r, d = out.shape
+    width = min(d, TILE_COLUMNS)
+    tile = np.empty((width, r + TILE_COLUMNS), dtype=out.dtype)  # padded: no power of two between its rows
+    for first in range(0, d, TILE_COLUMNS):
+        some = columns[first : first + TILE_COLUMNS]
+        for j, values in enumerate(some):
+            tile[j, :r] = numbers(values)
+        out[:, first : first + len(some)] = tile[: len(some), :r].T
+
+
+def list_rows(values: Any, width: int, name: str) -> NDArray[Any]:
+    """Rows (r, width) of an Arrow array of lists; a missing list is a row of NaN, a list of other length an error."""
+    import pyarrow.types as pt
+
+    r = len(values)
+    if pt.is_fixed_size_list(values.type):
+        flat = numbers(values.values.slice(values.offset * width, r * width))
+        return _with_missing(flat.reshape(r, width), values)
+    offsets = values.offsets.to_numpy()
+    lengths = np.diff(offsets)
+    wrong = (lengths != width) & np.asarray(values.is_valid())
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise InputError(
+            f"lists of {width} numbers in column {name!r}",
+            received=f"{int(lengths[i])} numbers in one row",
+            hint=f"make the lists equally long, or leave the column out: kinds={{{name!r}: 'drop'}}",
+        )
+    flat = numbers(values.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
+    if values.null_count == 0:
+        return flat.reshape(r, width)
+    # Missing lists take no room among the values, or room that means nothing.
+    starts = offsets[:-1][lengths == width] - offsets[0]
+    rows = np.full((r, width), np.nan, dtype=np.result_type(flat.dtype, np.float16))
+    rows[lengths == width] = flat[starts[:, None] + np.arange(width)]
+    return _with_missing(rows, values)
+
+
+def _with_missing(rows: NDArray[Any], values: Any) -> NDArray[Any]:
+    if values.null_count == 0:
+        return rows
+    rows = rows.astype(np.result_type(rows.dtype, np.float16))
+    rows[~np.asarray(values.is_valid())] = np.nan
+    return rows
