@@ -1,4 +1,4 @@
-"""What a column of a file is: numbers, categories, text, an identifier, dates, or the same value all over.
+"""What a column is: numbers, categories, text, an identifier, dates, or the same value all over.
 
     numbers and booleans          → numeric, unless constant or an identifier
     integers, all different       → identifier if the name says so (``id``, ``no.``, no name), or if the first
@@ -7,7 +7,8 @@
     text, few different values    → categorical   (at most 20, or a tenth of the rows)
     text, all different           → identifier if short, else text
 
-Rules of thumb, so each one leaves a reason that is shown to the user.
+Judged by the column's summary (``scan.py``), so a table that stays on disk is judged as one in memory. Rules of thumb,
+so each one leaves a reason that is shown to the user; ``kinds=`` in ``read`` overrules them.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ import math
 import re
 from typing import Any
 
-import numpy as np
-
+from ritz.data.scan import DISTINCT, MatrixSummary, Summary
 from ritz.data.table import Column
 from ritz.data.words import cut
 
-__all__ = ["column_kind", "matrix_columns"]
+__all__ = ["column_kind", "matrix_columns", "may_identify"]
 
 FEW_VALUES = 20
 FEW_SHARE = 0.1
@@ -31,100 +31,82 @@ MOSTLY_NUMBERS = 0.8
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
 SIGNED = re.compile(r"[-+]?[$€£¥]\s?[-+]?\d[\d,.' ]*|[-+]?\d[\d,.' ]*\s?[$€£¥%]")
 IDENTIFIER_NAME = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE)
+OWN = "an identifier: every row has its own"
+MORE = f"more than {DISTINCT:,} different values"
+OWN_SO_FAR = f"an identifier: {MORE}, and none of the first twice"
 
 
-def column_kind(name: str, values: Any, *, first: bool) -> Column:
-    """Look at a pyarrow ChunkedArray and say what it is; ``first`` marks the leftmost column."""
+def may_identify(name: str, kind: Any, first: bool) -> bool:
+    """Whether integers of this name and place may identify rows, so that they must be compared with each other."""
     import pyarrow.types as pt
 
-    kind = values.type
-    if pt.is_dictionary(kind):
-        values = values.cast(kind.value_type)
-        kind = values.type
-    missing = _count_missing(values)
-    present = len(values) - missing
-    if present == 0:
+    return pt.is_integer(kind) and (first or _named(name))
+
+
+def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
+    """Say what a column is; ``first`` marks the leftmost."""
+    import pyarrow.types as pt
+
+    kind, missing = summary.type, summary.missing
+    if summary.present == 0:
         return Column(name, "constant", missing, "no values")
-    if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind):
-        return _number(name, values, missing, first)
+    if summary.numeric:
+        return _number(name, summary, first)
     if pt.is_temporal(kind):
         return Column(name, "date", missing, "dates or times")
-    if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind):
-        return _words(name, values, missing)
+    if len(summary.distinct):
+        return _words(name, summary)
     return Column(name, "text", missing, f"values of type {kind}")
 
 
-def matrix_columns(X: np.ndarray, names: list[str], block_entries: int = 1 << 20) -> list[Column]:
-    """Describe the columns of a plain array (n, d) in one pass over blocks of rows."""
-    n, d = X.shape
-    low, high = np.full(d, np.inf), np.full(d, -np.inf)
-    missing = np.zeros(d, dtype=np.int64)
-    step = max(1, block_entries // max(d, 1))
-    for i in range(0, n, step):
-        block = X[i : i + step]
-        if X.dtype.kind == "f":
-            missing += np.isnan(block).sum(axis=0)
-        low = np.fmin(low, np.fmin.reduce(block, axis=0))
-        high = np.fmax(high, np.fmax.reduce(block, axis=0))
+def matrix_columns(summary: MatrixSummary, names: list[str]) -> list[Column]:
+    """Describe the columns of a plain array."""
+    n = summary.rows
     columns = []
-    for name, count, a, b in zip(names, missing.tolist(), low, high, strict=True):
-        if count == n or a == b:
-            reason = "no values" if count == n else f"always {a:g}"
-            columns.append(Column(name, "constant" if n > 1 else "numeric", count, reason if n > 1 else ""))
+    for name, count, a, b in zip(names, summary.missing.tolist(), summary.low, summary.high, strict=True):
+        if n > 1 and (count == n or a == b):
+            columns.append(Column(name, "constant", count, "no values" if count == n else f"always {a:g}"))
         else:
             columns.append(Column(name, "numeric", count))
     return columns
 
 
-def _count_missing(values: Any) -> int:
-    import pyarrow.compute as pc
-    import pyarrow.types as pt
-
-    nan = pc.sum(pc.is_nan(values)).as_py() if pt.is_floating(values.type) else 0
-    return int(values.null_count + (nan or 0))
+def _named(name: str) -> bool:
+    return not name or IDENTIFIER_NAME.search(name) is not None
 
 
-def _number(name: str, values: Any, missing: int, first: bool) -> Column:
-    import pyarrow.compute as pc
-    import pyarrow.types as pt
-
-    ends = pc.min_max(values).as_py()
-    low, high = ends["min"], ends["max"]
-    rows = len(values)
+def _number(name: str, summary: Summary, first: bool) -> Column:
+    low, high, rows, missing = summary.low, summary.high, summary.rows, summary.missing
     if rows > 1 and low == high:
         return Column(name, "constant", missing, f"always {low:g}" if not isinstance(low, bool) else f"always {low}")
-    named = not name or IDENTIFIER_NAME.search(name) is not None
-    counting = first and rows >= MANY_ROWS and low in (0, 1) and high - low == rows - 1
-    if pt.is_integer(values.type) and not missing and rows > 2 and (named or counting):
-        distinct = pc.count_distinct(values).as_py() == rows
-        if distinct and (named or _rises_by_one(values)):
-            return Column(name, "identifier", missing, "an identifier: every row has its own")
+    if summary.compared and not missing and rows > 2:
+        counting = first and rows >= MANY_ROWS and low in (0, 1) and summary.counts
+        if counting or (_named(name) and (summary.rises or not summary.distinct.twice)):
+            sure = summary.rises or not summary.distinct.more
+            return Column(name, "identifier", missing, OWN if sure else OWN_SO_FAR)
     return Column(name, "numeric", missing)
 
 
-def _rises_by_one(values: Any) -> bool:
-    return bool((np.diff(values.to_numpy()) == 1).all())
-
-
-def _words(name: str, values: Any, missing: int) -> Column:
-    import pyarrow.compute as pc
-
-    distinct = pc.unique(values.drop_null())
-    present, u = len(values) - missing, len(distinct)
-    stray = _stray_text(distinct[:CHECKED_VALUES].to_pylist())
+def _words(name: str, summary: Summary) -> Column:
+    distinct, missing, present = summary.distinct, summary.missing, summary.present
+    some = distinct.values[:CHECKED_VALUES].to_pylist()
+    stray = _stray_text(some)
     if stray is not None:
         return Column(name, "text", missing, f"text among numbers, such as {cut(stray)!r}")
-    signs = _signs(distinct[:CHECKED_VALUES].to_pylist())
+    signs = _signs(some)
     if signs:
-        example = cut(distinct[0].as_py())
-        return Column(name, "text", missing, f"text that holds numbers with {signs}, such as {example!r}")
+        return Column(name, "text", missing, f"text that holds numbers with {signs}, such as {cut(some[0])!r}")
+    u = len(distinct)
     if u == 1 and present > 1:
-        return Column(name, "constant", missing, f"always {cut(distinct[0].as_py())!r}")
-    if u == present:
-        longest = pc.max(pc.utf8_length(distinct)).as_py()
-        if longest <= LONG_TEXT:
-            return Column(name, "identifier", missing, "an identifier: every row has its own")
-        return Column(name, "text", missing, "text")
+        return Column(name, "constant", missing, f"always {cut(some[0])!r}")
+    if not distinct.twice:
+        if summary.longest > LONG_TEXT:
+            return Column(name, "text", missing, "text")
+        return Column(
+            name, "identifier", missing, f"an identifier: {MORE}, none of them twice" if distinct.more else OWN
+        )
+    if distinct.more:
+        return Column(name, "text", missing, f"text: {MORE}")
     if u <= max(FEW_VALUES, FEW_SHARE * present):
         return Column(name, "categorical", missing, f"categories: {u} different values")
     return Column(name, "text", missing, f"text: {u} different values")

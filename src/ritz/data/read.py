@@ -1,60 +1,87 @@
-"""Files to tables: CSV and its relatives, Parquet, and NumPy arrays.
+"""Anything with rows and columns to a table: files, folders, frames, arrays, queries, batches.
 
-    read(path)  →  Table
+    read(path or object)  →  Table, in memory where a quarter of the memory limit holds it, else read in pieces
 
-The content decides, not the ending: ``PAR1`` is Parquet, ``\\x93NUMPY`` an array, well-known other formats
-are refused by name, and all else is read as delimited text. An array stays memory-mapped, and nothing is
-ever unpickled.
+The content of a file decides, not its ending: ``PAR1`` is Parquet, ``\\x93NUMPY`` an array, ``ARROW1`` an Arrow file,
+well-known other formats are refused by name, and all else is read as delimited text. Nothing is ever unpickled, and
+nothing is mapped into memory.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import FileError
-from ritz.data.delimited import line_of, read_delimited, unique_names
-from ritz.data.kinds import column_kind, matrix_columns
+from ritz._core.errors import FileError, InputError, ParameterError
+from ritz._core.memory import limit
 from ritz.data.table import Table
-from ritz.data.words import ALIKE
+from ritz.data.words import ALIKE, describe, shorten
 
 __all__ = ["read"]
 
+EAGER_SHARE = 0.25  # of the memory limit, up to which a table is loaded
+
 # First bytes of what people drop here by mistake, with the way out.
 FOREIGN = (
-    (
-        b"PK\x03\x04",
-        "a zip archive or a spreadsheet (.xlsx, .ods)",
-        "save the sheet as CSV, or unpack the archive",
-    ),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet (.xlsx, .ods)", "save the sheet as CSV, or unpack the archive"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls)", "save the sheet as CSV"),
     (b"%PDF", "a PDF document", "export the table as CSV"),
     (b"\x89PNG", "a PNG picture", "give a table of numbers"),
     (b"\xff\xd8\xff", "a JPEG picture", "give a table of numbers"),
-    (b"\x89HDF", "an HDF5 file", "export the table as Parquet or CSV"),
-    (b"ARROW1", "an Arrow IPC (Feather) file", "save it as Parquet: pyarrow.parquet.write_table"),
+    (b"\xff\xff\xff\xff", "an Arrow stream", "write it as a file: pyarrow.ipc.new_file, or as Parquet"),
+    (b"FEA1", "a Feather file of version 1", "write it as Feather version 2 or as Parquet"),
     (b"\x80\x04", "a Python pickle", "Ritz never unpickles; save the table as Parquet or CSV"),
     (b"\x80\x05", "a Python pickle", "Ritz never unpickles; save the table as Parquet or CSV"),
     (b"\x93RITZ", "a Ritz model or state", "give the table it was fitted on"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
+    (b"ORC", "an ORC file", "write it as Parquet: pyarrow.orc.read_table, pyarrow.parquet.write_table"),
+    (b"Obj\x01", "an Avro file", "write it as Parquet"),
 )
+ZARR = ("zarr.json", ".zarray", ".zgroup")
 
 
-def read(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
-    """Read a table from a CSV, TSV, Parquet or .npy file.
+def read(
+    source: Any,
+    *,
+    header: bool | None = None,
+    memory: Any = None,
+    kinds: Mapping[str, str] | None = None,
+    layer: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+) -> Table:
+    """Read a table from a file, a folder, a frame, an array, a query, or batches of rows.
 
     Parameters
     ----------
-    path : path
-        Compressed text (``.csv.gz``, ``.csv.zst``, ``.csv.bz2``) is unpacked on the way.
+    source : path or object
+        CSV and its relatives (also packed: ``.csv.gz``), Parquet (a file, a folder, hive partitions), Arrow and Feather
+        files, ``.npy``, ``.npz`` with one array or a sparse matrix, ``.h5ad`` and zarr where their libraries are there;
+        pandas, polars and Arrow frames, arrays, sparse matrices; polars LazyFrames, pyarrow Datasets, DuckDB relations;
+        any iterable of batches. An iterator of batches can be read once only.
     header : bool or None
         Whether the first line of a text file names the columns; None finds out, and ``notes`` says what was found.
+    memory : str, int or None
+        Memory limit, such as ``"2GB"``; half of what is available without it. A table that takes more than a quarter
+        of it stays where it is and is read in pieces: the numbers are the same.
+    kinds : mapping, optional
+        What columns are, where the table would be misread: ``{"zip": "categorical", "year": "numeric"}``;
+        ``"drop"`` leaves a column out.
+    layer : str, optional
+        Layer of an AnnData store to read instead of X.
+    delimiter, decimal, thousands, encoding : str, optional
+        How a text file is written; found out without them.
+    missing : sequence of str, optional
+        Texts of a text file that count as missing, instead of the usual ones.
 
     Returns
     -------
@@ -66,22 +93,136 @@ def read(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
     FileError
         When there is no such file, or it holds no table, or no rows.
     """
-    path = Path(path)
+    if isinstance(source, Table):
+        return source
+    allowed = limit(memory)
+    text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    text |= {"encoding": encoding, "missing": missing}
+    if isinstance(source, (str, os.PathLike)):
+        found = _from_path(Path(source), text, layer, allowed)
+    else:
+        _no_options(**text, layer=layer)
+        found = _Found(_from_object(source))
+    return _table(found, kinds, allowed)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    """A source, and what the reader has to say about it."""
+
+    source: Any
+    name: str = ""
+    notes: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    line: Callable[[int], int | None] | None = None
+
+
+def _table(found: _Found, kinds: Mapping[str, str] | None, allowed: float) -> Table:
+    """Load what is small enough, and say what the columns are."""
+    from ritz.data.sources.columns import judge, said
+    from ritz.data.sources.load import load
+    from ritz.data.sources.matrix import MemoryMatrix
+    from ritz.data.sources.memory import ArrowTable
+
+    source, forced = said(found.source, kinds)
+    held = isinstance(source, (ArrowTable, MemoryMatrix))
+    if not held and source.repeatable and source.decoded <= EAGER_SHARE * allowed:
+        source = load(source)
+    dropped = [repr(name) for name, kind in (kinds or {}).items() if kind == "drop"]
+    notes = (*found.notes, f"left out, as you said: {shorten(dropped)}") if dropped else found.notes
+    columns = [
+        dataclasses.replace(column, kind="text", reason=found.reasons[column.name])
+        if column.name in found.reasons and column.name not in forced
+        else column
+        for column in judge(source, forced)
+    ]
+    return Table(columns, source, source=found.name, notes=notes, line=found.line, memory=allowed, forced=forced)
+
+
+def _no_options(**options: Any) -> None:
+    """Refuse options that mean nothing for what is read."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ParameterError(
+            f"{given[0]} is for {'AnnData stores' if given[0] == 'layer' else 'text files'} only",
+            received=f"{given[0]}={options[given[0]]!r} for something else",
+            hint=f"leave out {given[0]}=",
+        )
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def _from_path(path: Path, text: dict[str, Any], layer: str | None, allowed: float) -> _Found:
+    """A source for a file or folder."""
+    if path.is_dir():
+        _no_options(**text)
+        return _Found(_from_folder(path, layer), path.name)
     start = _first_bytes(path)
+    if start.startswith(b"\x89HDF"):
+        from ritz.data.sources.anndata import open_h5ad
+
+        _no_options(**text)
+        return _Found(open_h5ad(path, layer), path.name)
+    _no_options(layer=layer)
+    found = _from_binary(path, start, allowed)
+    if found is not None:
+        _no_options(**text)
+        return _Found(found, path.name)
+    return _from_text(path, text, allowed)
+
+
+def _from_binary(path: Path, start: bytes, allowed: float) -> Any:
+    """A source for a file of a format with marks of its own; None for text."""
+    if start.startswith(b"\x93NUMPY"):
+        from ritz.data.sources.npy import NpySource
+
+        return NpySource(path)
+    if start.startswith(b"PAR1"):
+        from ritz.data.sources.parquet import ParquetSource
+
+        return ParquetSource([path])
+    if start.startswith(b"ARROW1"):
+        from ritz.data.sources.ipc import IpcSource
+
+        return IpcSource(path)
+    if start.startswith(b"PK\x03\x04"):
+        from ritz.data.sources.matrix import MemoryMatrix
+        from ritz.data.sources.npz import is_npz, read_npz
+
+        if is_npz(path):
+            return MemoryMatrix(read_npz(path, allowed), files=[path])
     for magic, what, hint in FOREIGN:
         if start.startswith(magic):
-            raise FileError(f"expected a CSV, Parquet or .npy table at {path}", received=what, hint=hint)
-    if start.startswith(b"\x93NUMPY"):
-        return _read_array(path)
-    if start.startswith(b"PAR1"):
-        return _from_arrow(_read_parquet(path), path, ())
-    try:
-        values, dialect, notes = read_delimited(path, header)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"could not read {path}: {error}", hint="the file may be damaged") from error
-    return _from_arrow(values, path, notes, functools.partial(line_of, path, dialect))
+            raise FileError(f"expected a CSV, Parquet, Arrow or array table at {path}", received=what, hint=hint)
+    return None
+
+
+def _from_text(path: Path, text: dict[str, Any], allowed: float) -> _Found:
+    from ritz.data.read_text import TextOptions, read_text
+    from ritz.data.sources.memory import ArrowTable
+
+    found = read_text(path, TextOptions(**text), memory=EAGER_SHARE * allowed)
+    source = ArrowTable(found.values, files=[path]) if found.source is None else found.source
+    return _Found(source, path.name, found.notes, found.reasons, found.line)
+
+
+def _from_folder(path: Path, layer: str | None) -> Any:
+    if any((path / name).exists() for name in ZARR):
+        from ritz.data.sources.anndata import open_zarr
+
+        return open_zarr(path, layer)
+    from ritz.data.sources.parquet import ParquetSource, parquet_files
+
+    _no_options(layer=layer)
+    files = parquet_files(path)
+    if not files:
+        raise FileError(
+            f"expected a file at {path}, or a folder of Parquet files",
+            received="a folder without any",
+            hint="give one table inside it",
+        )
+    return ParquetSource(files, path)
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -90,8 +231,6 @@ def _first_bytes(path: Path) -> bytes:
             start = file.read(16)
     except FileNotFoundError as error:
         raise FileError(f"{path} does not exist", hint=_near(path)) from error
-    except IsADirectoryError as error:
-        raise FileError(f"expected a file at {path}", received="a folder", hint="give one table inside it") from error
     except OSError as error:
         raise FileError(f"could not read {path}: {error.strerror or error}", hint="check its permissions") from error
     if not start:
@@ -115,58 +254,101 @@ def _near(path: Path) -> str:
     return f"the path is relative to {Path.cwd()}" if not path.is_absolute() else "check the path"
 
 
-def _read_array(path: Path) -> Table:
-    try:
-        X = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise FileError(
-            f"expected an array of numbers in {path}",
-            received=str(error).splitlines()[0],
-            hint="write it again with numpy.save",
-        ) from error
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise FileError(
-            f"expected rows and columns of real numbers in {path}",
-            received=f"shape {X.shape}, dtype {X.dtype}",
-            hint="save an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
-        )
-    _require_rows(X.shape[0], X.shape[1], path)
-    return Table(matrix_columns(X, [f"x{j}" for j in range(X.shape[1])]), X, source=path.name)
+# --- objects ----------------------------------------------------------------------------------------------
 
 
-def _read_parquet(path: Path) -> Any:
+def _from_object(source: Any) -> Any:
+    """A source for something that is no path."""
+    import narwhals as nw
+
+    from ritz.data.frames import is_frame
+
+    module = type(source).__module__.split(".")[0]
+    if hasattr(source, "spans") and hasattr(source, "batches"):
+        return source
+    if isinstance(source, np.ndarray) or (module == "scipy" and hasattr(source, "tocsr")):
+        return _matrix(source)
+    if nw.dependencies.is_polars_lazyframe(source):
+        from ritz.data.sources.query import from_polars
+
+        return from_polars(source)
+    if nw.dependencies.is_duckdb_relation(source):
+        from ritz.data.sources.query import from_duckdb
+
+        return from_duckdb(source)
+    if module == "dask":
+        raise InputError("a table", received=describe(source), hint="give it to fit as it is: PCA().fit(X)")
+    if module == "anndata":
+        return _anndata(source)
+    if module == "pyarrow":
+        return _pyarrow(source)
+    if is_frame(source):
+        from ritz.data.sources.memory import ArrowTable, arrow_table
+
+        return _with_rows(ArrowTable(arrow_table(source)), source)
+    if isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)):
+        from ritz.data.sources.iterable import from_iterable
+
+        return _with_rows(from_iterable(source), source)
+    raise InputError(
+        "a path, a frame, an array, a query or batches of rows",
+        received=describe(source),
+        hint="ritz.read('table.csv'), or a frame: pyarrow.table({'x': [1, 2]})",
+    )
+
+
+def _pyarrow(source: Any) -> Any:
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow.dataset as ds
 
-    try:
-        return pq.ParquetFile(path).read()
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(
-            f"expected an undamaged Parquet file at {path}",
-            received=str(error).splitlines()[0],
-            hint="write the file again",
-        ) from error
+    from ritz.data.sources.iterable import from_iterable
+    from ritz.data.sources.memory import ArrowTable
+    from ritz.data.sources.query import from_dataset, from_scanner
+
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return _with_rows(ArrowTable(source), source)
+    if isinstance(source, ds.Dataset):
+        return from_dataset(source)
+    if isinstance(source, ds.Scanner):
+        return from_scanner(source)
+    if isinstance(source, pa.RecordBatchReader):
+        return from_iterable(iter(source))
+    raise InputError(
+        "an Arrow table, Dataset or Scanner", received=describe(source), hint="pyarrow.table({name: column})"
+    )
 
 
-def _from_arrow(
-    values: Any, path: Path, notes: tuple[str, ...], line: Callable[[int], int | None] | None = None
-) -> Table:
+def _matrix(values: Any) -> Any:
+    from ritz.data.sources.matrix import MemoryMatrix
+
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise InputError(
+            "rows and columns of real numbers",
+            received=describe(values),
+            hint="give an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
+        )
+    return _with_rows(MemoryMatrix(values if isinstance(values, np.ndarray) else values.tocsr()), values)
+
+
+def _anndata(data: Any) -> Any:
+    """An AnnData object in memory."""
     import pyarrow as pa
 
-    _require_rows(values.num_rows, values.num_columns, path)
-    half = [j for j, f in enumerate(values.schema) if pa.types.is_float16(f.type)]
-    for j in half:  # pyarrow computes nothing in half precision
-        values = values.set_column(j, values.schema.names[j], values.column(j).cast(pa.float32()))
-    if len(set(values.schema.names)) < values.num_columns:
-        values = values.rename_columns(unique_names(tuple(values.schema.names)))
-    columns = [column_kind(name, values.column(j), first=j == 0) for j, name in enumerate(values.schema.names)]
-    return Table(columns, values, source=path.name, notes=notes, line=line)
+    from ritz.data.sources.matrix import MemoryMatrix
+    from ritz.data.text_file import unique_names
+
+    names = unique_names(tuple(str(name) for name in data.var_names))
+    values = data.X if isinstance(data.X, np.ndarray) else data.X.tocsr()
+    return MemoryMatrix(values, names, {"obs_names": pa.array([str(name) for name in data.obs_names])})
 
 
-def _require_rows(rows: int, columns: int, path: Path) -> None:
-    if rows == 0 or columns == 0:
-        raise FileError(
-            f"expected rows and columns in {path}",
-            received=f"{rows} rows and {columns} columns",
-            hint="check how the file was made",
+def _with_rows(found: Any, source: Any) -> Any:
+    if found.n_rows == 0 or not (found.names or found.label_names):
+        raise InputError(
+            "rows and columns",
+            received=f"{describe(source)}: {found.n_rows} rows and {len(found.names) + len(found.label_names)} columns",
+            hint="look at the filter that made it",
         )
+    return found

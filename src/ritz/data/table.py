@@ -1,7 +1,9 @@
-"""A table read from a file: named columns, what each one is, and the numbers among them.
+"""A table: named columns, what each one is, and the numbers among them, in memory or left where they lie.
 
-    Table  →  numeric()  →  (ndarray (n, d), names)     columns of kind "numeric"
-           →  select(names)  →  ndarray (n, len(names))  the same columns again, in the order of the fit
+    Table  →  numeric()         →  (ndarray (n, d) or CSR, names)    columns of kind "numeric", in memory
+           →  select(names)     →  ndarray (n, len(names))           the same columns again, in the order of the fit
+           →  source_for(names) →  (Source, positions)               the same, read in pieces
+           →  batches(names)    →  Arrow record batches              columns of any kind, in row order
 
 Kinds: ``numeric``, ``categorical``, ``text``, ``identifier``, ``date``, ``constant``. Only numeric columns
 can be used as numbers; the others are set aside with a ``ColumnsSetAside`` warning that gives the reasons.
@@ -12,46 +14,54 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import ColumnsSetAside, InputError
-from ritz.data.frames import frame_to_rows
+from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
+from ritz._core.memory import limit
 from ritz.data.words import ALIKE, shorten
 
 __all__ = ["KINDS", "Column", "Table"]
 
 KINDS = ("numeric", "categorical", "text", "identifier", "date", "constant")
+BATCH_ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
 class Column:
-    """What is known of one column; ``reason`` says why it cannot be used as numbers, if so."""
+    """What is known of one column; ``reason`` says why it cannot be used as numbers, if so.
+
+    ``missing`` is None where nothing was counted: the fit will see.
+    """
 
     name: str
     kind: str
-    missing: int = 0
+    missing: int | None = 0
     reason: str = ""
 
 
 class Table:
-    """Named columns of a file.
+    """Named columns.
 
     Parameters
     ----------
     columns : sequence of Column
         One for each column, in file order.
-    values : pyarrow.Table or ndarray (n, d)
-        The entries; an array where the file itself is one, so that it can stay memory-mapped.
+    values : Source, pyarrow.Table, ndarray or CSR (n, d)
+        The entries, or where to read them.
     source : str
         Where it came from, for messages.
     notes : sequence of str
         What the reader had to decide, in words, e.g. that there was no header line.
     line : callable, optional
         Gives the line of the file that holds a row, or None where that cannot be said; asked for messages only.
+    memory : float, optional
+        Bytes that loading columns may take; half of what is available without it.
+    forced : mapping, optional
+        Kinds that the user gave.
     """
 
     def __init__(
@@ -62,12 +72,16 @@ class Table:
         source: str = "",
         notes: Sequence[str] = (),
         line: Callable[[int], int | None] | None = None,
+        memory: float | None = None,
+        forced: Mapping[str, str] | None = None,
     ) -> None:
         self.columns = tuple(columns)
         self.source = source
         self.notes = tuple(notes)
-        self._values = values
+        self._data = _as_source(values, [column.name for column in self.columns])
         self._line = line
+        self._memory = memory
+        self._forced = dict(forced or {})
         self._position = {column.name: j for j, column in enumerate(self.columns)}
 
     @property
@@ -82,13 +96,32 @@ class Table:
 
     @property
     def missing(self) -> dict[str, int]:
-        """How many values each column lacks; columns that lack none are left out."""
+        """How many values each column lacks; columns that lack none, or were not counted, are left out."""
         return {column.name: column.missing for column in self.columns if column.missing}
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self._values.shape[0])
+    def n_rows(self) -> int | None:
+        """Number of rows; None where only reading would tell."""
+        rows: int | None = self._data.n_rows
+        return rows
+
+    @property
+    def lazy(self) -> bool:
+        """Whether the rows stay where they are and are read in pieces."""
+        from ritz.data.sources.matrix import MemoryMatrix
+        from ritz.data.sources.memory import ArrowTable
+
+        return not isinstance(self._data, (ArrowTable, MemoryMatrix))
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the rows can be read more than once."""
+        return bool(self._data.repeatable)
+
+    @property
+    def scanned(self) -> bool:
+        """Whether every column was looked at; if not, constant columns and missing values are found in the fit."""
+        return all(column.missing is not None for column in self.columns)
 
     @property
     def set_aside(self) -> list[tuple[str, str]]:
@@ -96,15 +129,24 @@ class Table:
         return [(column.name, column.reason) for column in self.columns if column.kind != "numeric"]
 
     def __len__(self) -> int:
+        if self.n_rows is None:
+            raise InputError(
+                "a table whose number of rows is known",
+                received=repr(self),
+                hint="an iterator of batches is counted by reading it; fit reads it once",
+            )
         return self.n_rows
 
     def __repr__(self) -> str:
         counts = [f"{sum(c.kind == kind for c in self.columns)} {kind}" for kind in KINDS]
         kinds = ", ".join(text for text in counts if not text.startswith("0 "))
-        return f"Table({self.source or 'in memory'}: {self.n_rows} rows × {len(self.columns)} columns: {kinds})"
+        rows = "an unknown number of" if self.n_rows is None else self.n_rows
+        where = ", read in pieces" if self.lazy else ""
+        name = self.source or "in memory"
+        return f"Table({name}: {rows} rows × {len(self.columns)} columns: {kinds}{where})"
 
-    def numeric(self) -> tuple[np.ndarray, list[str]]:
-        """Give the numeric columns as an array (n, d) with their names, and warn of those set aside."""
+    def numeric_names(self, stacklevel: int = 2) -> list[str]:
+        """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
         names = [column.name for column in self.columns if column.kind == "numeric"]
         aside = [f"{name!r} ({reason})" for name, reason in self.set_aside]
         if not names:
@@ -121,7 +163,13 @@ class Table:
             )
         if aside:
             plural = "column" if len(aside) == 1 else "columns"
-            warnings.warn(f"{len(aside)} {plural} set aside: {shorten(aside, 20)}", ColumnsSetAside, stacklevel=2)
+            text = f"{len(aside)} {plural} set aside: {shorten(aside, 20)}"
+            warnings.warn(text, ColumnsSetAside, stacklevel=stacklevel + 1)
+        return names
+
+    def numeric(self) -> tuple[Any, list[str]]:
+        """Give the numeric columns as an array (n, d), or CSR, with their names, and warn of those set aside."""
+        names = self.numeric_names(stacklevel=2)
         return self.select(names), names
 
     def row_name(self, row: int) -> str:
@@ -130,14 +178,49 @@ class Table:
         return f"row {row}" if line is None else f"line {line}"
 
     def labels(self, name: str) -> list[Any]:
-        """Give one column, of any kind, as a list; missing values are None."""
-        j = self._position[name]
-        if isinstance(self._values, np.ndarray):
-            return self._values[:, j].tolist()
-        return list(self._values.column(j).to_pylist())
+        """Give one column, of any kind, as a list; missing values are None (NaN in arrays)."""
+        return [value for batch in self.batches([name]) for value in batch.column(0).to_pylist()]
 
-    def select(self, names: Sequence[str]) -> np.ndarray:
-        """Give the named columns as an array (n, len(names)), in that order."""
+    def batches(self, names: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[Any]:
+        """Columns of any kind as Arrow record batches of at most ``rows`` rows, in row order."""
+        names = self.names if names is None else list(names)
+        self._require(names)
+        for span in self._data.spans:
+            yield from self._data.arrow_batches(span, names, rows)
+
+    def source_for(self, names: Sequence[str] | None = None) -> tuple[Any, list[int] | None]:
+        """A ``Source`` of the named columns (all numeric ones without names), and their positions in its names.
+
+        Its dtype is that of these columns alone. Positions are None where all its columns are meant, in their order.
+        """
+        names = [c.name for c in self.columns if c.kind == "numeric"] if names is None else list(names)
+        self._require(names)
+        self._require_numbers(names)
+        source, at = self._data.restrict(names)
+        return source, at
+
+    def select(self, names: Sequence[str]) -> Any:
+        """Give the named columns as an array (n, len(names)), or CSR, in that order; of a lazy table, load them."""
+        from ritz.data.sources.load import rows_of
+
+        source, at = self.source_for(names)
+        if not self.lazy and hasattr(source, "values"):
+            return source.values if at is None else source.values[:, at]
+        if self.lazy:
+            self._require_room(source, len(names))
+        return rows_of(source, at)
+
+    def scan(self) -> Table:
+        """The same table with every column looked at in one pass: constants and missing values are known then."""
+        from ritz.data.sources.columns import judge
+
+        columns = judge(self._data, self._forced, full=True)
+        return Table(
+            columns, self._data, source=self.source, notes=self.notes, line=self._line, memory=self._memory,
+            forced=self._forced,
+        )  # fmt: skip
+
+    def _require(self, names: Sequence[str]) -> None:
         absent = [name for name in names if name not in self._position]
         if absent:
             close = difflib.get_close_matches(absent[0], self.names, n=1, cutoff=ALIKE)
@@ -146,8 +229,37 @@ class Table:
                 received=f"a table without {shorten([repr(n) for n in absent])}",
                 hint=f"did you mean {close[0]!r}?" if close else f"it has {shorten([repr(n) for n in self.names])}",
             )
-        if isinstance(self._values, np.ndarray):
-            at = [self._position[name] for name in names]
-            # The whole file in its own order needs no copy, so a mapped file stays on disk.
-            return self._values if at == list(range(len(self.columns))) else self._values[:, at]
-        return np.asarray(frame_to_rows(self._values.select([self._position[name] for name in names])))
+
+    def _require_numbers(self, names: Sequence[str]) -> None:
+        held = set(self._data.names)
+        other = [f"{name!r} ({self.columns[self._position[name]].reason})" for name in names if name not in held]
+        if other:
+            raise InputError(
+                f"expected numbers in the columns used of {self.source or 'the table'}",
+                received=f"other values in {shorten(other)}",
+                hint="give the columns of the fit; ritz.read(path, kinds={name: 'numeric'}) reads text as numbers",
+            )
+
+    def _require_room(self, source: Any, width: int) -> None:
+        allowed = limit(None) if self._memory is None else self._memory
+        share = width / max(1, len(source.names))
+        needed = (source.n_rows or 0) * width * source.dtype.itemsize
+        needed = int(source.decoded * share) if source.sparse else needed
+        if needed > allowed:
+            raise MemoryLimitError(
+                f"a memory limit that holds {width} columns of {self.source or 'the table'} in memory",
+                received=f"{allowed / 1e6:,.0f} MB for {needed / 1e6:,.0f} MB",
+                hint=f"memory='{-(-needed // 10**6)}MB', fewer columns, or give the table itself to fit, which reads "
+                "it in pieces",
+            )
+
+
+def _as_source(values: Any, names: list[str]) -> Any:
+    from ritz.data.sources.matrix import MemoryMatrix
+    from ritz.data.sources.memory import ArrowTable
+
+    if hasattr(values, "spans"):
+        return values
+    if isinstance(values, np.ndarray) or hasattr(values, "indptr"):
+        return MemoryMatrix(values, names)
+    return ArrowTable(values)
