@@ -85,6 +85,10 @@ class RowBlocks(Protocol):
         """Fill ``out[i]`` with ``step`` of row i."""
         ...
 
+    def each(self) -> Iterator[Block]:
+        """Batches of rows in row order, for outputs that go to a file."""
+        ...
+
     def sample(self, rows: int) -> Any:
         """About ``rows`` rows spread evenly over the table."""
         ...
@@ -159,6 +163,12 @@ class MemoryBlocks:
 
         run_lanes(work, self._lanes())
         return out
+
+    def each(self) -> Iterator[Block]:
+        """Batches of some blocks in row order, for outputs that go to a file."""
+        step = 8 * self.rows
+        for start in range(0, self.shape[0], step):
+            yield Block(self._take(start, min(start + step, self.shape[0])), start)
 
     def sample(self, rows: int) -> Any:
         """About ``rows`` rows spread evenly over the table."""

@@ -175,12 +175,13 @@ class StreamBlocks:
             run_lanes(work, self._shares(lane_count()))
         return out
 
-    def each(self, step: Callable[[dict[str, Any], Block], Any]) -> Iterator[tuple[int, Any]]:
-        """``(first row, step(block))`` for every block, in row order; for outputs that go to a file."""
-        scratch: dict[str, Any] = {}
+    def each(self) -> Iterator[Block]:
+        """Batches of rows in row order, read ahead; for outputs that go to a file."""
         with track("reading", total=1.0) as advance:
-            for block in self._blocks([span for span in self.source.spans if span.rows], 0, advance):
-                yield block.start, step(scratch, block)
+            for start, batch in ahead(self._batches(self.source.spans, 0)):
+                yield Block(batch, start)
+                share = batch.shape[0] / max(1, self.shape[0])
+                advance(share, passes=share, bytes=int(self.nbytes * share))
 
     def sample(self, rows: int) -> Any:
         """About ``rows`` rows: the first ones of some spans, spread over the table."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -19,9 +20,12 @@ from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, ParameterError, RitzError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
+from ritz.data.ahead import ahead
 from ritz.data.blocks import blocks_of
+from ritz.data.labels import identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.data.write import row_writer
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
@@ -40,6 +44,9 @@ FIRST_GUESS = 16
 
 class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of estimators whose coordinates are linear in the row."""
+
+    #: what files and reports call an axis: PC1, PC2, …
+    _axis: ClassVar[str] = "PC"
 
     n_components: Any
     solver: str
@@ -148,7 +155,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _rereads(self, shape: Shape) -> bool:
         """Whether a second pass may sharpen what one pass over the rows gave.
 
-        In memory it costs little. From files it would double the time for digits beyond 1e-12·λ₁: only tol=0 asks for it.
+        In memory it costs little. From files it would double the time for digits beyond 1e-12·λ₁, which tol=0 asks for.
         """
         return not shape.outside or self.tol == 0
 
@@ -167,6 +174,31 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False)
         return self._map().forward(X)
+
+    def transform_to(self, X: Any, path: Any) -> Path:
+        """Write the coordinates of rows to a file, some rows at a time, and give its path.
+
+        Parameters
+        ----------
+        X : Table, array-like, sparse matrix or frame of shape (n, d)
+            The identifiers of a Table go along.
+        path : path
+            Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.arrow``, ``.feather`` or ``.npy``. The file appears when it is
+            complete.
+        """
+        check_is_fitted(self)
+        rows = validate_rows(self, X, reset=False)
+        target, coordinates, labels = Path(path), self._map(), identifiers_of(X)
+        names = [f"{self._axis}{i + 1}" for i in range(self._n_features_out)]
+        nbytes = int(getattr(rows, "nbytes", 0)) if hasattr(rows, "map_reduce") else 0
+        with (
+            using(self.progress, type(self).__name__, expected=nbytes),
+            row_writer(target, names, result_dtype(rows.dtype)) as write,
+        ):
+            # Computed in a thread of its own, so that reading, computing and writing overlap.
+            for scores in ahead(coordinates.batches(rows)):
+                write(scores, labels.take(scores.shape[0]))
+        return target
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""

@@ -44,6 +44,8 @@ class SVD(LinearEstimator):
     certificate_, plan_
     """
 
+    _axis = "SV"
+
     def __init__(
         self, n_components: Any = None, *, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,

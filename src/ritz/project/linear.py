@@ -6,6 +6,7 @@ x̂ = t [Λ^½] Vᵀ D_σ + μ            (n, k) → (n, d)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,11 @@ class LinearMap:
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
     names: Any = None  # of the columns, for messages
 
-    def forward(self, X: Any, dtype: Any = None) -> NDArray[Any]:
-        """Coordinates of rows, in the precision of the rows unless another is asked for."""
+    def forward(self, X: Any, dtype: Any = None, start: int = 0) -> NDArray[Any]:
+        """Coordinates of rows, in the precision of the rows unless another is asked for.
+
+        ``start`` is the number of the first row, for messages.
+        """
         dtype = result_dtype(X.dtype) if dtype is None else np.dtype(dtype)
         V = np.asarray(self.components, np.float64).T
         frame = Affine(
@@ -49,8 +53,13 @@ class LinearMap:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
             scores = frame.matmat(V if self.spread is None else V / self.spread)
         if not np.isfinite(scores).all():
-            require_finite(X, self.names)
+            require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
+
+    def batches(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Coordinates of the rows, some at a time, in row order."""
+        for block in blocks_of(X).each():
+            yield self.forward(block.values, start=block.start)
 
     def backward(self, T: Any) -> NDArray[Any]:
         """Rows from coordinates."""
