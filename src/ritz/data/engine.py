@@ -8,6 +8,7 @@ ConnectionError; an error that Ritz raised inside a task comes out as itself.
 
 from __future__ import annotations
 
+import queue
 import sys
 import time
 from collections.abc import Callable
@@ -141,7 +142,8 @@ class Watch:
 
     def advance(self, step: Step, *, done: bool = False) -> None:
         """Tell the progress hook what came since; the hook may stop the fit here."""
-        share = (1.0 if done else min(1.0, self.heard / max(1, self.rows))) - self.told
+        whole = 1.0 if self.rows else 0.0
+        share = (whole if done else min(whole, self.heard / max(1, self.rows))) - self.told
         self.told += share
         step(share, passes=share, bytes=int(share * self.nbytes))
 
@@ -159,16 +161,21 @@ def collected(client: Any, tasks: list[Any], take: Callable[[int, Any], None], w
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
         waiting = dict(enumerate(client.compute(tasks)))
     try:
+        ready: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for i, future in waiting.items():
+            future.add_done_callback(lambda _, i=i: ready.put(i))
+        del future
         with track("reading", total=1.0) as step:
             seen = time.monotonic()
             while waiting:
-                done = _finished(waiting)
-                for i in done:
-                    take(i, _result(waiting[i]))
-                    del waiting[i]  # the last reference: the workers let the result go
-                seen = time.monotonic() if done else _still_there(client, seen)
-                if watch.rows:
-                    watch.advance(step, done=not waiting)
+                done = _soon(ready)
+                if done is None:
+                    seen = _still_there(client, seen)
+                else:
+                    take(done, _result(waiting[done]))
+                    del waiting[done]  # the last reference: the workers let the result go
+                    seen = time.monotonic()
+                watch.advance(step, done=not waiting)
     except BaseException:
         client.cancel(list(waiting.values()))
         raise
@@ -177,17 +184,12 @@ def collected(client: Any, tasks: list[Any], take: Callable[[int, Any], None], w
             client.unsubscribe_topic(watch.name)
 
 
-def _finished(waiting: dict[int, Any]) -> list[int]:
-    """Which of the futures are done, after at most a moment."""
-    from distributed import wait
-
+def _soon(ready: queue.SimpleQueue[int]) -> int | None:
+    """Which task is done next, or None after a moment without one."""
     try:
-        wait(list(waiting.values()), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
-    except TimeoutError:
-        return []
-    except CancelledError as error:
-        raise _lost("the scheduler forgot the work: it was restarted or closed") from error
-    return [i for i, future in waiting.items() if future.status != "pending"]
+        return ready.get(timeout=LOOK_SECONDS)
+    except queue.Empty:
+        return None
 
 
 def _result(future: Any) -> Any:
