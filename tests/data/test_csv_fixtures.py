@@ -14,9 +14,8 @@ import pytest
 
 from ritz._core.errors import FileError
 from ritz.data.dialect import TextOptions
-from ritz.data.kinds import column_kind, may_identify
+from ritz.data.read import read
 from ritz.data.read_text import read_text
-from ritz.data.scan import Summary
 
 FOLDER = Path(__file__).parent / "csv"
 N, C, I, T, D = "numeric", "categorical", "identifier", "text", "date"
@@ -204,8 +203,8 @@ SEEN = {
 }
 
 REFUSED = {
-    "zero_rows.csv": r"expected rows in .*received an empty file\nhint: ",
-    "blank.csv": r"expected rows in .*received an empty file\nhint: ",
+    "zero_rows.csv": r"expected .*received an empty file\nhint: ",
+    "blank.csv": r"expected .*received an empty file\nhint: ",
     "header_only.csv": r"received 0 rows and 3 columns \('alpha', 'beta', 'gamma'\)\nhint: .*header=False",
     "ragged_long.csv": r"received line 3: .*columns, got 3: '3,4,5'\nhint: .*double quotes",
     "ragged_short.csv": r"received line 3: .*columns, got 2: '3,4'\nhint: ",
@@ -218,36 +217,29 @@ REFUSED = {
 }
 
 
-def kinds_of(pieces):
-    """Kinds as ``ritz.read`` gives them."""
-    out = {}
-    for j, (name, values) in enumerate(zip(pieces.values.schema.names, pieces.values.columns, strict=True)):
-        summary = Summary(values.type, compared=may_identify(name, values.type, j == 0))
-        for chunk in values.chunks:
-            summary.update(chunk)
-        out[name] = T if name in pieces.reasons else column_kind(name, summary, first=j == 0).kind
-    return out
-
-
 @pytest.mark.parametrize("name", SEEN)
 def test_a_file_is_read_as_a_person_reads_it(name):
     seen = SEEN[name]
-    pieces = read_text(FOLDER / name, TextOptions(**seen.options))
-    assert kinds_of(pieces) == seen.kinds
-    assert list(pieces.values.schema.names) == list(seen.kinds)
-    assert pieces.values.num_rows == seen.n
-    rows = pieces.values.to_pylist()
+    table = read(FOLDER / name, **seen.options)
+    assert table.kinds == seen.kinds
+    assert table.names == list(seen.kinds)
+    assert table.n_rows == seen.n
+    rows = list(zip(*(table.labels(column) for column in table.names), strict=True))
     for i, values in seen.rows.items():
-        assert tuple(rows[i].values()) == values
-    assert len(pieces.notes) == len(seen.notes), pieces.notes
-    for note, start in zip(pieces.notes, seen.notes, strict=True):
+        assert rows[i] == values
+    assert len(table.notes) == len(seen.notes), table.notes
+    for note, start in zip(table.notes, seen.notes, strict=True):
         assert note.startswith(start)
+
+
+def test_text_among_numbers_is_named_with_its_line():
+    assert dict(read(FOLDER / "mixed_types.csv").set_aside) == {"b": "text among numbers, such as 'n.d.' in line 3"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_that_cannot_be_read_is_refused_with_a_hint(name):
     with pytest.raises(FileError, match=f"(?s){REFUSED[name]}") as caught:
-        read_text(FOLDER / name)
+        read(FOLDER / name)
     assert name in str(caught.value)
 
 

@@ -19,6 +19,7 @@ from ritz.data.encoding import single_byte, single_byte_note
 from ritz.data.text_columns import ColumnForm, ColumnScan, first_code, is_number, is_text
 from ritz.data.text_file import SURPLUS, TextFile
 from ritz.data.text_rows import NotUtf8, Piece
+from ritz.data.text_sums import ColumnSum
 from ritz.data.words import cut, shorten
 
 __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
@@ -39,6 +40,7 @@ class Scanned:
     missing: list[int] = field(default_factory=list)  # of each column, as pyarrow saw it
     notes: tuple[str, ...] = ()
     tables: list[Any] = field(default_factory=list)
+    summaries: dict[str, Any] = field(default_factory=dict)  # of columns that are what they were parsed to
 
     def line(self, row: int) -> int | None:
         """The line of the file, from 1, that holds a row, from 0."""
@@ -60,12 +62,12 @@ class Scanned:
         return out
 
 
-def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool, readings: bool = True) -> Scanned:
-    """Look at the whole file; ``keep`` holds on to what was parsed, ``readings`` reads text as numbers and dates."""
+def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
+    """Look at the whole file; ``keep`` holds on to what was parsed, otherwise columns are summarised on the way."""
     notes: tuple[str, ...] = ()
     while True:
         try:
-            found = _scan(file, size, keep, readings)
+            found = _scan(file, size, keep)
         except NotUtf8 as fault:
             if file.options.encoding is not None:
                 raise FileError(
@@ -81,13 +83,11 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool, readings: bool =
             return found
 
 
-def _scan(file: TextFile, size: int, keep: bool, readings: bool) -> Scanned:
+def _scan(file: TextFile, size: int, keep: bool) -> Scanned:
     found = Scanned(file, missing=[0] * len(file.names))
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
     marks: set[str] = set()
-    if not readings:
-        for column in columns:
-            column.begun = True
+    sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
     for piece, data in file.pieces(size):
         table = file.parse(data, piece)
         if table.num_rows == 0:  # blank lines
@@ -105,8 +105,12 @@ def _scan(file: TextFile, size: int, keep: bool, readings: bool) -> Scanned:
         found.rows += table.num_rows
         if keep:
             found.tables.append(table)
+            continue
+        for total, values in zip(sums, table.columns, strict=True):
+            total.update(values)
     _look_again(found, columns)
     found.forms = [column.form() for column in columns]
+    found.summaries = {} if keep else {f.name: s.summary for f, s in zip(found.forms, sums, strict=True) if s.holds(f)}
     marks = marks.union(*(column.marks for column in columns))
     found.notes = (*_column_notes(columns, found.forms), *_mark_notes(file, marks))
     return found

@@ -70,6 +70,10 @@ class DelimitedSource(ArrowSource):
                 hint="the file has changed since it was first read; read it again with ritz.read",
             )
 
+    def summaries(self) -> dict[str, Any]:
+        """What the first look at the file told of its columns."""
+        return dict(self.scanned.summaries)
+
     @property
     def decoded(self) -> int:
         """About how many bytes all columns take in memory: numbers by count, text by the size of the file."""
