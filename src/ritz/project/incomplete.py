@@ -186,10 +186,18 @@ class IncompleteMap:
         """Scores, (n, k); those of a complete row are the ordinary ones."""
         return self.linear.forward(X if blocks_of(X).sparse else self.completed(X))
 
+    def backward(self, T: Any) -> NDArray[Any]:
+        """Rows from coordinates."""
+        return self.linear.backward(T)
+
     def impute(self, X: Any) -> NDArray[Any]:
         """The rows with their gaps filled, (n, d); what was observed is not touched."""
         done = self.completed(X)
-        return done.map_rows(lambda _, block: block.values, np.empty(done.shape, done.dtype))
+        rows = done.map_rows(lambda _, block: block.values, np.empty(done.shape, done.dtype))
+        if not np.isfinite(rows).all():  # gaps are gone: infinities in rows that had none
+            at = np.argwhere(np.isinf(rows))
+            raise refuse_infinite([(int(i), int(j)) for i, j in at[:3]], len(at), self.filler.names)
+        return rows
 
     def impute_errors(self, X: Any) -> NDArray[np.float64]:
         """Standard errors of the filled entries, (n, d); 0 where observed."""
