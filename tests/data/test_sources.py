@@ -296,7 +296,7 @@ def test_embedding_columns(tmp_path, way, dtype, fixed):
     check(source, E.astype(source.dtype))
     some, columns = lazy.source_for(["emb[4]", "emb[1]"])
     np.testing.assert_array_equal(rows(some, columns), E[:, [4, 1]])
-    batch = pa.Table.from_batches(lazy.batches(["emb[3]", "id"], 9))
+    batch = pa.concat_tables(lazy.batches(["emb[3]", "id"], 9))
     assert batch.column_names == ["emb[3]", "id"]
     np.testing.assert_array_equal(batch["emb[3]"].to_numpy(), E[:, 3])
     np.testing.assert_array_equal(read(way(table, tmp_path)).select(names), E)

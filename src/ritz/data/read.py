@@ -102,7 +102,7 @@ def read(
         found = _from_path(Path(source), text, layer, allowed)
     else:
         _no_options(**text, layer=layer)
-        found = _Found(_from_object(source))
+        found = _Found(_from_object(source, allowed))
     return _table(found, kinds, allowed)
 
 
@@ -257,7 +257,7 @@ def _near(path: Path) -> str:
 # --- objects ----------------------------------------------------------------------------------------------
 
 
-def _from_object(source: Any) -> Any:
+def _from_object(source: Any, allowed: float) -> Any:
     """A source for something that is no path."""
     import narwhals as nw
 
@@ -275,7 +275,7 @@ def _from_object(source: Any) -> Any:
     if nw.dependencies.is_duckdb_relation(source):
         from ritz.data.sources.query import from_duckdb
 
-        return from_duckdb(source)
+        return from_duckdb(source, EAGER_SHARE * allowed)
     if module == "dask":
         raise InputError("a table", received=describe(source), hint="give it to fit as it is: PCA().fit(X)")
     if module == "anndata":

@@ -3,7 +3,7 @@
     Table  →  numeric()         →  (ndarray (n, d) or CSR, names)    columns of kind "numeric", in memory
            →  select(names)     →  ndarray (n, len(names))           the same columns again, in the order of the fit
            →  source_for(names) →  (Source, positions)               the same, read in pieces
-           →  batches(names)    →  Arrow record batches              columns of any kind, in row order
+           →  batches(names)    →  Arrow tables, batch by batch      columns of any kind, in row order
 
 Kinds: ``numeric``, ``categorical``, ``text``, ``identifier``, ``date``, ``constant``. Only numeric columns
 can be used as numbers; the others are set aside with a ``ColumnsSetAside`` warning that gives the reasons.
@@ -182,11 +182,14 @@ class Table:
         return [value for batch in self.batches([name]) for value in batch.column(0).to_pylist()]
 
     def batches(self, names: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[Any]:
-        """Columns of any kind as Arrow record batches of at most ``rows`` rows, in row order."""
+        """Columns of any kind as Arrow tables of at most ``rows`` rows, in row order."""
+        import pyarrow as pa
+
         names = self.names if names is None else list(names)
         self._require(names)
         for span in self._data.spans:
-            yield from self._data.arrow_batches(span, names, rows)
+            for batch in self._data.arrow_batches(span, names, rows):
+                yield pa.Table.from_batches([batch])
 
     def source_for(self, names: Sequence[str] | None = None) -> tuple[Any, list[int] | None]:
         """A ``Source`` of the named columns (all numeric ones without names), and their positions in its names.

@@ -4,13 +4,14 @@
     pass   the query runs again, with the columns that are asked for
 
 The order of rows must be the same every time; polars and DuckDB keep that of their files unless the query sorts.
-A DuckDB relation is read by one pass at a time: a second one waits until the first has ended.
 """
 
 from __future__ import annotations
 
 import hashlib
-import threading
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from ritz._core.errors import FileError, RitzError
 from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field, fields_of
 from ritz.data.sources.files import file_identity, require_shape
+from ritz.data.sources.parquet import ParquetSource
 
-__all__ = ["QuerySource", "from_dataset", "from_duckdb", "from_polars", "from_scanner"]
+__all__ = ["KeptAnswer", "QuerySource", "from_dataset", "from_duckdb", "from_polars", "from_scanner"]
 
 PEEK_ROWS = 1024
 
@@ -100,24 +102,47 @@ def from_polars(frame: Any) -> QuerySource:
     return QuerySource(run, peek.schema, peek, spans, what="a polars LazyFrame", identity=f"polars:{plan}:{n}")
 
 
-def from_duckdb(relation: Any) -> QuerySource:
-    """A DuckDB relation."""
+def from_duckdb(relation: Any, most: float = float("inf")) -> ArrowSource:
+    """A DuckDB relation; an answer of more than ``most`` bytes is kept in a temporary file.
+
+    A connection answers one query at a time, and several lanes or passes would need several.
+    """
 
     def reader(some: Any, rows: int) -> Any:
         # Older releases call it by another name.
         return some.to_arrow_reader(rows) if hasattr(some, "to_arrow_reader") else some.fetch_arrow_reader(rows)
 
-    turn = threading.Lock()  # a connection answers one query at a time and refuses a second one
-
     def run(_: Any, names: list[str], rows: int) -> Iterator[Any]:
-        with turn:
-            yield from reader(relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names)), rows)
+        yield from reader(relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names)), rows)
 
     n = int(relation.shape[0])
     peek = reader(relation.limit(PEEK_ROWS), PEEK_ROWS).read_all()
     query = hashlib.blake2b(relation.sql_query().encode(), digest_size=16).hexdigest()
+    identity = f"duckdb:{query}:{n}:{peek.schema}"
     spans = [Span(0, n)] if n else []
-    return QuerySource(run, peek.schema, peek, spans, what="a DuckDB relation", identity=f"duckdb:{query}:{n}")
+    source = QuerySource(run, peek.schema, peek, spans, what="a DuckDB relation", identity=identity)
+    return source if source.decoded <= most else KeptAnswer(relation.write_parquet, identity)
+
+
+class KeptAnswer(ParquetSource):
+    """The answer of a query in a temporary Parquet file, which goes when nothing uses it any more."""
+
+    def __init__(self, write: Callable[[str], Any], identity: str) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="ritz-"))
+        self._folder = _Folder()
+        weakref.finalize(self._folder, shutil.rmtree, folder, ignore_errors=True)
+        path = folder / "answer.parquet"
+        write(str(path))
+        super().__init__([path])
+        self._identity = identity
+
+    def fingerprint(self) -> str:
+        """Changes with the query, not with the place of the file."""
+        return file_identity([], self._identity, [field.name for field in self.fields])
+
+
+class _Folder:
+    """Lives as long as a source that reads from the folder."""
 
 
 def from_dataset(dataset: Any) -> QuerySource:
