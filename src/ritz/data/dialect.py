@@ -124,7 +124,7 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: 
         skip + first,
         '"' in text,
         options.header is not None,
-        "\n" if "\n" in text or "\r" not in text else "\r",
+        _newline(text),
         surplus=surplus,
     )
     return replace(found, notes=(*notes, *_told(found, options, said, sure)))
@@ -146,6 +146,12 @@ def _sep_line(text: str) -> tuple[str, int, str | None, tuple[str, ...]]:
 def _first_line(text: str) -> tuple[str, str, str]:
     match = re.search(r"\r\n|\n|\r", text)
     return (text, "", "") if match is None else (text[: match.start()], match[0], text[match.end() :])
+
+
+def _newline(text: str) -> str:
+    """What ends the lines, whatever stands inside quotes; ``\\r\\n`` ends in ``\\n``."""
+    bare = re.sub(r'"[^"]*"', "", text)
+    return "\r" if "\r" in bare and "\n" not in bare else "\n"
 
 
 def _refuse_markup(text: str, path: Path) -> None:

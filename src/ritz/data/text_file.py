@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from ritz.data.words import cut
 __all__ = ["SURPLUS", "TextFile"]
 
 SURPLUS = "\x00surplus"  # the field behind a delimiter at the end of a line
+CONVERSION = re.compile(r"Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
 BLOCK_BYTES = 1 << 20  # parsed at a time: stays in the caches
 
 
@@ -178,13 +180,22 @@ class TextFile:
 
     def explained(self, error: Exception, data: bytes, piece: Piece) -> FileError:
         """Name the line that does not fit."""
-        width = len(self.fields)
+        width, end = len(self.fields), self.dialect.newline.encode()
+        lines = data.count(end)
         try:
             for before, _, fields in self.records(data):
                 if len(fields) != width and not (self.dialect.surplus and not "".join(fields[width - 1 :])):
-                    return self.ragged(piece.line + before, fields, last=before == data.count(b"\n"))
+                    return self.ragged(piece.line + before, fields, last=before == lines and not data.endswith(end))
         except csv.Error:
             pass
+        value = CONVERSION.search(str(error))
+        if value is not None:  # types were given because all values fitted them before
+            line = self.line(piece, int(value[1]) - 1)
+            return FileError(
+                f"expected a number in line {line} of {self.path}",
+                received=repr(cut(value[2])),
+                hint="the file has changed since it was first read; read it again with ritz.read",
+            )
         return FileError(
             f"expected a table with one row a line in {self.path}",
             received=cut(" ".join(str(error).split()), 200),

@@ -105,8 +105,8 @@ def last_cut(data: bytes, delimiter: str, newline: str) -> tuple[int, bool, int 
         at = np.searchsorted(opening, ends) - 1
         inside = (at >= 0) & (ends < closing[np.maximum(at, 0)]) if opening.size else np.zeros(ends.size, bool)
     outside = ends[~inside]
-    # pyarrow ends rows at \r as well, so one that stands alone may lie inside a field.
-    lone = newline == "\n" and data.count(b"\r") != data.count(b"\r\n")
+    # pyarrow ends rows at \r and at \n, so the one that does not end rows here may lie inside a field.
+    lone = b"\n" in data if newline == "\r" else data.count(b"\r") != data.count(b"\r\n")
     return (int(outside[-1]) + 1 if outside.size else 0), lone or bool(inside.any()), is_open
 
 
