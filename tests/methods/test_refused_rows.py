@@ -143,12 +143,6 @@ ROWS = [
         r"received non-numeric column 'colour' \(String\)\nhint: ",
         id="text in polars",
     ),
-    pytest.param(
-        pl.LazyFrame({"n": [1.0, 2.0]}),
-        InputTypeError,
-        r"a frame in memory; received .*\nhint: call X.collect",
-        id="lazy frame",
-    ),
     pytest.param(pd.Series([1.0, 2.0]), ritz.InputError, r"2-dimensional.*Series.*\nhint: .*to_frame", id="series"),
     pytest.param(sp.csr_array(X * 1j), ritz.InputError, r"Complex data not supported.*\nhint: ", id="complex sparse"),
     pytest.param(

@@ -16,7 +16,7 @@ BATCH_ROWS = 1 << 16
 
 
 class Labels:
-    """Batches of identifiers (pyarrow.Table), cut anew as they are taken."""
+    """Record batches of identifiers, cut anew as they are taken."""
 
     def __init__(self, batches: Iterator[Any] | None) -> None:
         self._batches = batches
@@ -30,7 +30,7 @@ class Labels:
 
         have = sum(len(part) for part in self._held)
         while have < rows:
-            part = next(self._batches)
+            part = pa.Table.from_batches([next(self._batches)])
             self._held.append(part)
             have += len(part)
         whole = pa.concat_tables(self._held)

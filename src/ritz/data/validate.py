@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz._core.memory import limit
 from ritz.data.finite import require_finite
 from ritz.data.frames import frame_to_rows, is_frame, is_missing
+from ritz.data.read import read
+from ritz.data.stream import StreamBlocks
 from ritz.data.table import Table
 from ritz.data.weights import validate_weights
 from ritz.data.words import cut, describe
@@ -59,8 +62,11 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     try:
         if hasattr(X, "map_reduce"):
             return _from_blocks(estimator, X, reset)
+        if _outside(X):
+            X = read(X, memory=getattr(estimator, "memory", None))
         if isinstance(X, Table):
-            return _native(check_array(_from_table(estimator, X, reset), estimator=estimator, **options))
+            rows = _from_table(estimator, X, reset)
+            return rows if hasattr(rows, "map_reduce") else _native(check_array(rows, estimator=estimator, **options))
         if is_frame(X):
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
             validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -73,21 +79,44 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         raise _translated(error, X) from error
 
 
-def _from_table(estimator: Any, table: Table, reset: bool) -> np.ndarray:
-    """Choose the numeric columns in ``fit``, and the same columns by name afterwards."""
+def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
+    """Choose the numeric columns in ``fit``, and the same columns by name afterwards; rows, or row blocks."""
     if not reset and hasattr(estimator, "feature_names_in_"):
-        return table.select(list(estimator.feature_names_in_))
-    rows, names = table.numeric()
+        names = list(estimator.feature_names_in_)
+    else:
+        names = table.numeric_names(stacklevel=5)
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.asarray(names, dtype=object)
-    elif rows.shape[1] != estimator.n_features_in_:
+    elif len(names) != estimator.n_features_in_:
         raise InputError(
-            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input",
             received=repr(table),
             hint="fit on a table or a frame, so that columns can be found by name",
         )
-    return rows
+    if not table.lazy:
+        return table.select(names)
+    _require_repeatable(table)
+    source, columns = table.source_for(names)
+    return StreamBlocks(source, columns, budget=limit(getattr(estimator, "memory", None)))
+
+
+def _require_repeatable(table: Table) -> None:
+    if not table.repeatable:
+        raise InputError(
+            "rows that can be read again",
+            received=repr(table),
+            hint="PCA.fit takes an iterator once; for all else give a list, a file, or an object that starts anew",
+        )
+
+
+def _outside(X: Any) -> bool:
+    """Whether ``X`` is a query or a dataset that ``read`` turns into a table."""
+    import narwhals as nw
+
+    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X):
+        return True
+    return type(X).__module__.startswith("pyarrow") and type(X).__name__.endswith(("Dataset", "Scanner"))
 
 
 def _from_blocks(estimator: Any, blocks: Any, reset: bool) -> Any:
@@ -118,8 +147,6 @@ def _plain(X: Any) -> Any:
             received=f"{np.ma.count_masked(X)} masked entries",
             hint="drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))",
         )
-    if _lazy_frame(X):
-        raise InputTypeError("a frame in memory", received=describe(X), hint="call X.collect() first")
     if isinstance(X, (str, bytes, os.PathLike)):
         raise InputError(
             "rows and columns of numbers",
@@ -259,9 +286,3 @@ def _is_series(X: Any) -> bool:
     import narwhals as nw
 
     return bool(nw.dependencies.is_into_series(X))
-
-
-def _lazy_frame(X: Any) -> bool:
-    import narwhals as nw
-
-    return bool(nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X))

@@ -8,22 +8,22 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core import memory as memory_limit
-from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.errors import InputError, ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
-from ritz.data.moments import Moments
+from ritz.data.read import read
 from ritz.data.statistics import Statistics
+from ritz.data.table import Table
 from ritz.data.validate import validate_rows
-from ritz.methods.base import LinearEstimator
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.scaling import degrees_of_freedom, spread_of
-from ritz.operators import Centered, MomentGram, Scaled, Weighted
+from ritz.methods.state import Stateful
+from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Shape
@@ -32,17 +32,8 @@ from ritz.spectral.spectrum import Spectrum
 
 __all__ = ["PCA"]
 
-#: Columns up to which the moment state is kept without being asked, and at most.
-KEEP_STATE, LARGEST_STATE = 2_000, 20_000
 
-#: Results that are solved on first read after ``partial_fit``.
-RESULTS = (
-    "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
-    "noise_variance_", "n_components_", "n_samples_", "total_variance_", "certificate_", "plan_",
-)  # fmt: skip
-
-
-class PCA(LinearEstimator):
+class PCA(Stateful):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -124,10 +115,15 @@ class PCA(LinearEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame or Table of shape (n, d)
+            What stays outside memory (a large Table, a Dask collection, a query) is read in pieces.
         y : ignored
         sample_weight : (n,) frequencies, or None
         """
         self._check_parameters()
+        if isinstance(X, Iterator):
+            X = read(X, memory=self.memory)
+        if isinstance(X, Table) and not X.repeatable:
+            return self._fit_once(X, sample_weight)
         X, weights = self._rows(X, sample_weight, reset=True)
         self._forget()
         shape = self._shape(X)
@@ -167,132 +163,6 @@ class PCA(LinearEstimator):
         self.__dict__["_mean64"], self.__dict__["_scale64"] = mean if self.center else None, scale
         self.__dict__.update(_weight=weight, _dtype=dtype)
 
-    # the moment state
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> PCA:
-        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
-        self._check_parameters()
-        first = not self.__sklearn_is_fitted__()
-        held = None if first else self._need_state("partial_fit")
-        X, weights = self._rows(X, sample_weight, reset=first, whole=False)
-        if X.shape[1] > LARGEST_STATE:
-            raise MergeError(
-                f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
-                received=f"{X.shape[1]:,} columns",
-                hint="fit all rows at once",
-            )
-        # A state cannot be repaired later: it is always formed in float64.
-        plan = replace(self._plan_for(self._shape(X), 1, whole=True), precision="float64")
-        _, stats = self._leaf(X, weights, plan)
-        state = stats.moments if held is None else held.merge(stats.moments)
-        dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
-        self._forget()
-        self.__dict__.update(_state=state, _dtype=dtype, _pending=True)
-        return self
-
-    def merge(self, other: PCA, *more: PCA) -> PCA:
-        """The model of both data sets together, exactly; neither operand changes."""
-        return self._combine([other, *more], Moments.merge)
-
-    def subtract(self, other: PCA) -> PCA:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
-        return self._combine([other], Moments.subtract)
-
-    def _combine(self, others: list[PCA], verb: Any) -> PCA:
-        name = verb.__name__
-        state = self._need_state(name)
-        for other in others:
-            self._same_parameters(other)
-            state = verb(state, other._need_state(name))
-        lost = float(np.trace(self._need_state().scatter)) * self._need_state().unit ** 2
-        result = type(self)(**self.get_params(deep=False))
-        result.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            result.feature_names_in_ = self.feature_names_in_
-        dtype = np.result_type(*(model.__dict__["_dtype"] for model in (self, *others)))
-        result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
-        if verb is Moments.subtract:
-            share = 2.0**-53 * lost / max(state.total(), 1e-300)
-            result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
-        return result
-
-    def _need_state(self, verb: str = "merge") -> Moments:
-        check_is_fitted(self)
-        state = self.__dict__.get("_state")
-        if state is None:
-            raise MergeError(
-                f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
-                received=f"a model with {self.n_features_in_:,} columns, mergeable={self.mergeable!r}",
-                hint="fit with PCA(mergeable=True)",
-            )
-        return state
-
-    def _same_parameters(self, other: PCA) -> None:
-        if not isinstance(other, PCA):
-            raise MergeError(
-                "a PCA can be combined with a PCA only",
-                received=type(other).__name__,
-                hint="fit the other rows with a PCA first, or add them with partial_fit",
-            )
-        check_is_fitted(other)
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        differ = [name for name in ("n_components", "center", "scale", "whiten") if mine[name] != theirs[name]]
-        names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
-        if differ or (names[0] is not None and names[1] is not None and list(names[0]) != list(names[1])):
-            what = ", ".join(differ) or "column names"
-            raise MergeError(
-                "both models must have the same parameters and columns",
-                received=f"different {what}",
-                hint="fit both with the same parameters on the same columns in the same order",
-            )
-
-    def _solve_state(self) -> None:
-        """Solve the accumulated state; called when a fitted name is first read."""
-        state: Moments = self.__dict__["_state"]
-        self._enough_rows(state.rows)
-        if state.weight <= 1 and self.center:
-            raise InputError(
-                "the weights of all rows must sum to more than 1",
-                received=f"{state.weight:g}",
-                hint="add more rows",
-            )
-        shape = Shape(state.rows, state.d, 8, None, symmetric=True)
-        wanted = self._wanted(state.rows, state.d, centered=self.center)
-        plan = self._plan_for(shape, wanted, whole=True)
-        scale = spread_of(state, self) if self.scale else None
-        unit = 1.0 if self.scale else state.unit
-        M = MomentGram(state, center=self.center, scale=scale, unit=unit)
-        problem = SpectralProblem(
-            M,
-            kind="eigh",
-            n=state.weight,
-            d=state.d,
-            rows=state.rows,
-            centered=self.center,
-            repeatable=False,
-            **self._request(wanted, shape),
-        )
-        frame = {"mean": state.mean if self.center else None, "scale": scale}
-        spectrum = self._solve(problem, plan, unit, frame)
-        self.__dict__.pop("_pending", None)
-        self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
-        if "_note" in self.__dict__:
-            certificate = self.certificate_
-            self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))
-
-    def __getattr__(self, name: str) -> Any:
-        if name in RESULTS and self.__dict__.get("_pending"):
-            self._solve_state()
-            return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "components_" in self.__dict__ or bool(self.__dict__.get("_pending"))
-
-    def _forget(self) -> None:
-        for name in (*RESULTS, "_pending", "_note"):
-            self.__dict__.pop(name, None)
-
     # small checks
 
     def _check_parameters(self) -> None:
@@ -313,17 +183,6 @@ class PCA(LinearEstimator):
                 received=f"n_samples={rows}",
                 hint="pass more rows, or center=False to decompose a single row about zero",
             )
-
-    def _keeps_state(self, d: int) -> bool:
-        if self.mergeable is None:
-            return d <= KEEP_STATE and 32.0 * d * d <= memory_limit.limit(self.memory)
-        if self.mergeable and d > LARGEST_STATE:
-            raise ParameterError(
-                f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns",
-                received=f"{d:,} columns",
-                hint="leave mergeable=None and fit all rows at once",
-            )
-        return bool(self.mergeable)
 
     # coordinates and the Gaussian model
 
