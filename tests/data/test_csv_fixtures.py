@@ -197,7 +197,17 @@ SEEN = {
     "years_in_header.csv": Seen(
         {"country": I, "2019": N, "2020": N, "2021": N},
         {0: ("A", 1.5, 2, 3)},
-        notes=("the first line, country … 2021, holds numbers that count (2019, …), so it is the header",),
+        notes=("the first line, country … 2021, holds numbers that look like names (2019, …), so it is the header",),
+    ),
+    "quantile_header.csv": Seen(
+        {"region": I, "5%": N, "95%": N},
+        {0: ("north", 1.5, 9)},
+        notes=("the first line, region … 95%, holds numbers that look like names (5%, …), so it is the header",),
+    ),
+    "empty_rows_at_end.csv": Seen(
+        {"a": N, "b": N, "c": N},
+        {2: (3, None, None)},
+        notes=("3 empty lines at the end left out",),
     ),
     "inch_quotes.csv": Seen({"size": I, "x": N}, {0: ('5" pipe', 1.5), 2: ('2" pipe', 4)}),
 }

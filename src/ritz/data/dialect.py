@@ -185,11 +185,12 @@ def _delimiter(text: str, path: Path, whole: bool) -> str:
     if _score(cuts[best])[0] > 0.0:
         return best
     share, numbers, _ = _score(cuts[" "])
-    if share > 0.9 and numbers >= SPACE_SHARE:
+    runs = re.search(r"[^\s\"]  +[^\s\"]", text) is not None
+    if share > 0.9 and numbers >= SPACE_SHARE and not runs:
         return " "
     lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()][:SAMPLE_LINES]
     if sum(" " in line.strip() for line in lines) > len(lines) / 2 or len(lines) == 1:
-        if any(re.search(r"\d  +\S", line) for line in lines):
+        if runs and re.search(r"\d  +[-+\d.]", text):
             raise not_a_table(path, "columns set apart by several spaces", RUNS_HINT)
         raise not_a_table(path, f"lines without a delimiter, such as {cut(lines[0].strip())!r}")
     return ","
@@ -258,7 +259,8 @@ def _header_notes(found: Dialect) -> list[str]:
     names = found.header[: found.width - found.surplus]
     numbers = [name for name in names if LOOSE.fullmatch(name)]
     if numbers and not found.told:
-        what = "numbers the columns" if len(numbers) == len(names) else f"holds numbers that count ({numbers[0]}, …)"
+        counts = len(numbers) == len(names)
+        what = "numbers the columns" if counts else f"holds numbers that look like names ({numbers[0]}, …)"
         notes.append(f"the first line, {names[0]} … {names[-1]}, {what}, so it is the header {AS_DATA}")
     if len({name for name in names if name}) < sum(map(bool, names)):
         notes.append("some columns share a name; a number was added")

@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from ritz.data.numbers import LOOSE
+from ritz.data.numbers import LOOSE, affix_of
 from ritz.data.words import cut
 
 __all__ = ["beginning", "fit_names", "is_header", "unique_names"]
@@ -75,7 +75,7 @@ def fit_names(names: list[str], body: list[list[str]], width: int) -> tuple[list
 def is_header(records: list[list[str]]) -> bool:
     """Whether the first record names the columns: it holds no numbers, or numbers that count or give years."""
     first = [field.strip() for field in records[0]]
-    numbers = [j for j, field in enumerate(first) if _is_number(field)]
+    numbers = [j for j, field in enumerate(first) if _is_number(field) and _goes_on(field, j, records[1:])]
     if not numbers:
         return True
     if len(numbers) == len(first):
@@ -85,6 +85,12 @@ def is_header(records: list[list[str]]) -> bool:
     if whole is None or part[0] in part[1:]:
         return False
     return _counts(part) or (len(whole) == 1 and FIRST_YEAR <= whole[0] <= LAST_YEAR)
+
+
+def _goes_on(field: str, j: int, body: list[list[str]]) -> bool:
+    """Whether the column below a number holds numbers of its kind; 5% above 0.25 is a name."""
+    below = next((fields[j].strip() for fields in body if j < len(fields) and fields[j].strip()), field)
+    return _is_number(below) and affix_of(below) == affix_of(field)
 
 
 def _counts(records: list[list[str]]) -> bool:

@@ -38,7 +38,7 @@ def read_text(
     options: TextOptions | None = None,
     *,
     memory: float | None = None,
-    span_bytes: int = SPAN_BYTES,
+    span_bytes: int | None = None,
 ) -> TextPieces:
     """Read delimited text.
 
@@ -51,15 +51,17 @@ def read_text(
     memory : float
         Bytes that the table may take; a larger one stays outside as a ``DelimitedSource``. Without it, all is read.
     span_bytes : int
-        Bytes of text that are parsed at a time.
+        Bytes of text that are parsed at a time; an eighth of ``memory`` without it, 1 to 32 MB.
     """
     try:
         file = TextFile(path, options)
+        if span_bytes is None:
+            span_bytes = SPAN_BYTES if memory is None else int(min(SPAN_BYTES, max(1 << 20, memory / 8)))
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
         found = scan(file, span_bytes, keep=True)
         _require_rows(found.rows, file)
-        return TextPieces(load(found), None, (*file.dialect.notes, *found.notes), found.reasons, found.line)
+        return TextPieces(load(found), None, (*file.notes, *found.notes), found.reasons, found.line)
     except FileError:
         raise
     except OSError as error:

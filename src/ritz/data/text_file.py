@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from ritz._core.errors import FileError
 from ritz.data.dialect import SAMPLE_BYTES, TextOptions, sniff
 from ritz.data.header import unique_names
 from ritz.data.text_bytes import BYTEWISE, open_packed, open_text, stamp
-from ritz.data.text_rows import NotUtf8, Piece, cut_rows, skip_lines
+from ritz.data.text_rows import NotUtf8, Piece, cut_rows, empty_end, skip_lines
 from ritz.data.words import cut
 
 __all__ = ["SURPLUS", "TextFile"]
@@ -49,6 +50,11 @@ class TextFile:
         if self.encoding not in BYTEWISE:
             self.encoding = "utf8"  # the copy is
         self.start = skip_lines(self.text, self.dialect.skip)
+        self.stop, empty = self.text.size, 0
+        if len(self.fields) > 1 and self.dialect.delimiter != " ":
+            self.stop, empty = empty_end(self.text, self.start, self.dialect.delimiter)
+        lines = "line" if empty == 1 else "lines"
+        self.notes = (*self.dialect.notes, *[f"{empty} empty {lines} at the end left out"][: min(empty, 1)])
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "text": None, "encoding": self.dialect.encoding}
@@ -62,6 +68,7 @@ class TextFile:
         return cut_rows(
             self.text,
             self.start,
+            self.stop,
             self.dialect.skip + 1,
             delimiter=self.dialect.delimiter,
             newline=self.dialect.newline,
@@ -221,7 +228,7 @@ def _sample(path: Path) -> bytes:
     try:
         with stream:
             return bytes(stream.read(SAMPLE_BYTES))
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, lzma.LZMAError) as error:
         raise FileError(
             f"expected an undamaged {kind or 'text'} file at {path}",
             received=str(error).splitlines()[0] if str(error) else "its end",

@@ -21,10 +21,11 @@ import numpy as np
 from ritz._core.errors import FileError
 from ritz.data.text_bytes import TextBytes
 
-__all__ = ["NotUtf8", "Piece", "cut_rows", "last_cut", "skip_lines"]
+__all__ = ["NotUtf8", "Piece", "cut_rows", "empty_end", "last_cut", "skip_lines"]
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
 QUOTE = 34
+TAIL_BYTES = 1 << 16
 
 
 class NotUtf8(Exception):
@@ -64,20 +65,33 @@ def skip_lines(text: TextBytes, lines: int) -> int:
     return at
 
 
+def empty_end(text: TextBytes, start: int, delimiter: str) -> tuple[int, int]:
+    """Where the last line with a value ends, and how many lines without one follow (spreadsheets leave them)."""
+    begin = max(start, text.size - TAIL_BYTES)
+    tail = text.read(begin, text.size)
+    rows = tail.splitlines(keepends=True)[begin > start :]  # the first may have lost its beginning
+    gone, lines = 0, 0
+    for row in reversed(rows):
+        if row.strip(b" \r\n" + delimiter.encode()) or b'"' in tail:
+            break
+        gone, lines = gone + len(row), lines + (delimiter.encode() in row)
+    return (text.size - gone, lines) if lines else (text.size, 0)
+
+
 def cut_rows(
-    text: TextBytes, start: int, line: int, *, delimiter: str, newline: str, size: int, utf8: bool, path: Path
+    text: TextBytes, start: int, end: int, line: int, *, delimiter: str, newline: str, size: int, utf8: bool, path: Path
 ) -> Iterator[tuple[Piece, bytes]]:
-    """Pieces of about ``size`` bytes, in order, each with its bytes; ``line`` is the number of the first."""
-    end, ask = newline.encode(), size
-    while start < text.size:
-        data = text.read(start, start + ask)
-        final = start + len(data) >= text.size
+    """Pieces of bytes ``start : end``, each of about ``size``, with their bytes; ``line`` is the first's number."""
+    mark, ask = newline.encode(), size
+    while start < end:
+        data = text.read(start, min(start + ask, end))
+        final = start + len(data) >= end
         if not data:
             raise FileError(f"{path} became shorter while it was read", hint="read it again once it is complete")
         stop, wrapped, is_open = last_cut(data, delimiter, newline)
         if final:
             if is_open is not None:
-                raise _unclosed(path, line + data.count(end, 0, is_open))
+                raise _unclosed(path, line + data.count(mark, 0, is_open))
             stop = len(data)
         if stop == 0:  # a row longer than the piece
             ask *= 2
@@ -85,7 +99,7 @@ def cut_rows(
         rows = data if stop == len(data) else data[:stop]
         _check(rows, utf8, path, line)
         yield Piece(start, start + stop, line, wrapped), rows
-        line += int(np.count_nonzero(np.frombuffer(rows, np.uint8) == end[0]))
+        line += int(np.count_nonzero(np.frombuffer(rows, np.uint8) == mark[0]))
         start, ask = start + stop, size
 
 

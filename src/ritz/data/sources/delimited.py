@@ -43,7 +43,7 @@ class DelimitedSource(ArrowSource):
     ) -> None:
         self.text = file if isinstance(file, TextFile) else TextFile(Path(file), options)
         self.scanned: Scanned = scan(self.text, span_bytes, keep=False)
-        self.notes = (*self.text.dialect.notes, *self.scanned.notes)
+        self.notes = (*self.text.notes, *self.scanned.notes)
         ends = [*self.scanned.starts[1:], self.scanned.rows]
         starts = zip(self.scanned.starts, ends, self.scanned.pieces, strict=True)
         fields = [
@@ -83,7 +83,7 @@ class DelimitedSource(ArrowSource):
     @property
     def nbytes(self) -> int:
         """Bytes of text to read in one pass; all columns are parsed, whichever are used."""
-        return self.text.text.size - self.text.start
+        return self.text.stop - self.text.start
 
     def fingerprint(self) -> str:
         """Changes with the file, how it is cut into fields, and what its columns are."""
