@@ -274,11 +274,13 @@ def test_what_is_held_is_said(client: Any, rows: np.ndarray) -> None:
         DaskBlocks(X, client, persist="always")
 
 
-def test_neighbouring_small_chunks_are_taken_together(monkeypatch: pytest.MonkeyPatch, rows: np.ndarray) -> None:
-    monkeypatch.setattr("ritz.data.dask_rows.LEAST_BYTES", 100 * 8 * D)
-    blocks = DaskBlocks(da.from_array(rows, chunks=(30, D)))
-    assert max(blocks.partitions) == 90
-    assert sum(blocks.partitions) == N
+@pytest.mark.parametrize("persist", [True, False])
+def test_neighbouring_small_chunks_are_taken_together(
+    client: Any, monkeypatch: pytest.MonkeyPatch, rows: np.ndarray, persist: bool
+) -> None:
+    monkeypatch.setattr("ritz.data.dask_rows.LEAST_BYTES", 700 * 8 * D)
+    blocks = DaskBlocks(da.from_array(rows, chunks=(200, D)), client, persist=persist)
+    assert blocks.partitions == [600] * 10
     _check(ritz.PCA(K).fit(blocks), _truth(rows))
 
 

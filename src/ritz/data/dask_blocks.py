@@ -225,8 +225,10 @@ class DaskBlocks:
         self._decided = True
         free = free_memory(self._client)
         if self._persist is True or (self._persist == "auto" and self.nbytes <= HOLD_SHARE * free):
-            held = iter(self._persisted([chunk for chunks in self._chunks for chunk in chunks]))
-            self._chunks = [[next(held) for _ in chunks] for chunks in self._chunks]
+            # Chunks that are taken together are held together, on one worker.
+            together = require_dask().delayed(hand_out, pure=False)
+            tasks = [chunks[0] if len(chunks) == 1 else together(chunks) for chunks in self._chunks]
+            self._chunks = [[held] for held in self._persisted(tasks)]
             self.notes.append(f"the workers hold all {len(self._parts)} partitions ({self.nbytes:,} bytes) meanwhile")
         else:
             why = "as asked for" if self._persist is False else f"{free:,.0f} bytes are free for {self.nbytes:,}"

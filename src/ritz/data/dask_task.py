@@ -156,7 +156,11 @@ def _present(values: Any, part: Part, first: int) -> Any:
 
 
 def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
-    """Blocks of a chunk, dense or CSR as the layout says."""
+    """Blocks of a chunk, or of several in a list, dense or CSR as the layout says."""
+    if isinstance(chunk, list):
+        for one in chunk:
+            yield from _pieces(one, layout)
+        return
     if isinstance(chunk, Spans):
         for span in chunk.spans:
             for batch in ahead(chunk.source.batches(span, chunk.columns, layout.rows)):
