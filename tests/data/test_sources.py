@@ -491,9 +491,7 @@ def test_frames_and_arrays_in_memory():
     assert read(table) is table
     assert isinstance(table.source_for()[0], MemoryMatrix)
     assert isinstance(read(frame).source_for()[0], ArrowTable)
-    with pytest.raises(
-        InputError, match=r"rows and columns of real numbers; received numpy.ndarray of shape \(3,"
-    ):
+    with pytest.raises(InputError, match=r"rows and columns of real numbers; received numpy.ndarray of shape \(3,"):
         read(np.ones(3))
     with pytest.raises(InputError, match=r"(?s)a path, a frame.*received int 3.*hint"):
         read(3)

@@ -1,4 +1,4 @@
-"""AnnData stores and zarr arrays give the rows that were written; without the library the error says what to install."""
+"""AnnData stores and zarr arrays give the rows that were written; a missing library is named."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.source import Span
-from ritz.data.sources.pack import list_rows, numbers, numpy_dtype, pack_columns, unwrapped
+from ritz.data.sources.pack import list_rows, numbers, numpy_dtype, pack_columns, plain_dtype, unwrapped
 
 __all__ = ["ArrowSource", "Field", "fields_of"]
 
@@ -173,6 +173,7 @@ class ArrowSource:
             if not pieces or pieces[-1].vector is not vector:
                 pieces.append(_Piece(out, vector))
             pieces[-1].read.append(read[f])
+            pieces[-1].dtypes.append(plain_dtype(self._numeric[f].type))
             pieces[-1].entries.append(i)
         return [self._numeric[f] for f in used], pieces
 
@@ -185,6 +186,7 @@ class _Piece:
     vector: Field | None
     read: list[int] = dataclasses.field(default_factory=list)
     entries: list[int] = dataclasses.field(default_factory=list)
+    dtypes: list[np.dtype[Any] | None] = dataclasses.field(default_factory=list)
 
     def rows(self, batch: Any) -> NDArray[Any]:
         """The entries of the list column (r, len(entries))."""
@@ -199,10 +201,11 @@ def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any]) -> N
     if len(pieces) == 1 and pieces[0].vector is not None:
         return np.ascontiguousarray(pieces[0].rows(batch), dtype=dtype)  # as they lie, where that can be
     out = np.empty((batch.num_rows, d), dtype=dtype)
+    columns = batch.columns
     for piece in pieces:
         part = out[:, piece.first : piece.first + len(piece.read)]
         if piece.vector is None:
-            pack_columns([batch.column(q) for q in piece.read], part)
+            pack_columns([columns[q] for q in piece.read], piece.dtypes, part)
         else:
             part[...] = piece.rows(batch)
     return out
@@ -215,8 +218,8 @@ def fields_of(schema: Any, first: Any = None, at: Sequence[int] | None = None) -
     from ritz.data.text_file import unique_names
 
     fields = []
-    for j, name in enumerate(unique_names(tuple(schema.names))):
-        kind, width = schema.types[j], 0
+    for j, (name, kind) in enumerate(zip(unique_names(tuple(schema.names)), schema.types, strict=True)):
+        width = 0
         if pt.is_fixed_size_list(kind):
             width = kind.list_size
         elif (pt.is_list(kind) or pt.is_large_list(kind)) and first is not None:

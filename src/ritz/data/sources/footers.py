@@ -8,6 +8,7 @@ everywhere is left out here and must be read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ __all__ = ["summaries_of"]
 def summaries_of(footers: Sequence[Any], fields: Sequence[Field], names: Sequence[str]) -> dict[str, Summary]:
     """Summaries, by field name, of the scalar columns of numbers that the footers describe fully."""
     wanted = {names[f.at]: f for f in fields if f.at >= 0 and f.dtype is not None and not f.width and not f.parse}
-    repeated = {name for name in names if list(names).count(name) > 1}
+    repeated = {name for name, count in Counter(names).items() if count > 1}
     found: dict[str, Summary] = {}
     failed: set[str] = set(repeated)
     for meta in footers:

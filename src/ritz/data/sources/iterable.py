@@ -103,15 +103,17 @@ class FrameBatches(ArrowSource):
             yield from some.combine_chunks().to_batches(max_chunksize=rows)
 
     def _require_same(self, schema: Any, number: int) -> None:
-        if schema.names != self._schema.names:
-            new = [name for name in schema.names if name not in self._schema.names]
-            gone = [name for name in self._schema.names if name not in schema.names]
+        names, known = schema.names, self._schema.names
+        if names != known:
+            new = [name for name in names if name not in known]
+            gone = [name for name in known if name not in names]
             what = (
                 f"a new column {new[0]!r}" if new else f"no column {gone[0]!r}" if gone else "another order of columns"
             )
-            raise _changed(number, what, f"columns {self._schema.names}")
+            raise _changed(number, what, f"columns {known}")
+        types = schema.types
         for field in self.fields:
-            kind = schema.types[field.at]
+            kind = types[field.at]
             if _wider(field, kind) is None:
                 raise _changed(number, f"column {field.name!r} of type {kind}", str(field.type))
 

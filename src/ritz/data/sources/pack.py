@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz.data.words import cut
 
-__all__ = ["list_rows", "numbers", "numpy_dtype", "pack_columns", "unwrapped"]
+__all__ = ["list_rows", "numbers", "numpy_dtype", "pack_columns", "plain_dtype", "unwrapped"]
 
 TILE_COLUMNS = 16
 
@@ -42,6 +42,13 @@ def numpy_dtype(kind: Any) -> np.dtype[Any] | None:
     if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_floating(kind):
         return np.dtype(kind.to_pandas_dtype())
     return None
+
+
+def plain_dtype(kind: Any) -> np.dtype[Any] | None:
+    """The dtype of an Arrow type whose buffer holds plain numbers; None for bits, decimals, dictionaries, text."""
+    import pyarrow.types as pt
+
+    return numpy_dtype(kind) if pt.is_integer(kind) or pt.is_floating(kind) else None
 
 
 def numbers(values: Any, name: str = "") -> NDArray[Any]:
@@ -106,15 +113,26 @@ def _is_float(word: str) -> bool:
     return True
 
 
-def pack_columns(columns: Sequence[Any], out: NDArray[Any]) -> None:
-    """Fill ``out`` (r, d) with ``columns``: d Arrow arrays of r numbers."""
+def _plain(values: Any, dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    """Numbers of an array that holds them as they are, as ``dtype``: a view where none is missing."""
+    if dtype is None or values.null_count:
+        return numbers(values)
+    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
+
+
+def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None], out: NDArray[Any]) -> None:
+    """Fill ``out`` (r, d) with ``columns``, d Arrow arrays of r numbers.
+
+    ``dtypes`` are those of columns that hold plain numbers, None for all others (Arrow's own way to NumPy costs more
+    than copying a few thousand numbers does).
+    """
     r, d = out.shape
     width = min(d, TILE_COLUMNS)
     tile = np.empty((width, r + TILE_COLUMNS), dtype=out.dtype)  # padded: no power of two between its rows
     for first in range(0, d, TILE_COLUMNS):
         some = columns[first : first + TILE_COLUMNS]
         for j, values in enumerate(some):
-            tile[j, :r] = numbers(values)
+            tile[j, :r] = _plain(values, dtypes[first + j])
         out[:, first : first + len(some)] = tile[: len(some), :r].T
 
 

@@ -9,6 +9,7 @@ the fit. Files of a folder must agree; the first that does not is named.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ class ParquetSource(ArrowSource):
         schema = self._meta[0].schema.to_arrow_schema()
         for path, meta in zip(files[1:], self._meta[1:], strict=True):
             _require_same(schema, files[0], meta.schema.to_arrow_schema(), path)
-        self._schema = schema
+        self._top: list[str] = list(schema.names)  # a new list at every look, hence kept
+        self._repeat = _repeats(self._top)
         spans = list(self._cut())
         super().__init__([], spans, files)
         n = spans[-1].stop if spans else 0
@@ -82,7 +84,7 @@ class ParquetSource(ArrowSource):
 
         counts = _null_counts(self._meta)
         leaf = {path.split(".")[0]: count for path, count in counts.items()}
-        return [dataclasses.replace(f, complete=f.at < 0 or leaf.get(self._schema.names[f.at]) == 0) for f in fields]
+        return [dataclasses.replace(f, complete=f.at < 0 or leaf.get(self._top[f.at]) == 0) for f in fields]
 
     def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
         """Record batches of a span, decoded as they are asked for."""
@@ -91,51 +93,57 @@ class ParquetSource(ArrowSource):
 
         f, groups = span.key
         path, meta = self.files[f], self._meta[f]
-        wanted = sorted({field.at for field in fields if field.at >= 0})
-        names = self._schema.names
+        columns = list(dict.fromkeys(self._top[field.at] for field in fields if field.at >= 0))
         largest = max(meta.row_group(g).total_byte_size for g in groups)
+        buffer = BUFFER_BYTES if largest > LARGE_GROUP else 0
+        straight, places = list(range(len(fields))), None
         try:
-            with pq.ParquetFile(
-                path, metadata=meta, pre_buffer=False, buffer_size=BUFFER_BYTES if largest > LARGE_GROUP else 0
-            ) as file:
-                columns = list(dict.fromkeys(names[j] for j in wanted))
+            with pq.ParquetFile(path, metadata=meta, pre_buffer=False, buffer_size=buffer) as file:
                 for batch in file.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
-                    yield pa.RecordBatch.from_arrays(
-                        [self._column(field, f, batch) for field in fields], names=[field.name for field in fields]
-                    )
+                    places = self._places(fields, batch.schema.names) if places is None else places
+                    yield batch if places == straight else self._arranged(batch, fields, places, f)
         except (pa.ArrowException, OSError) as error:
             raise damaged(path, "Parquet file", error) from error
 
-    def _column(self, field: Field, f: int, batch: Any) -> Any:
-        """One column of a batch; a partition key is the same in all rows of a file."""
+    def _arranged(self, batch: Any, fields: Sequence[Field], places: Sequence[int | None], f: int) -> Any:
+        """The columns in the order of the fields, with the partition keys of file ``f``."""
         import pyarrow as pa
 
-        if field.at < 0:
-            return pa.repeat(pa.scalar(self._keys[f][field.name], field.type), batch.num_rows)
-        names = self._schema.names
-        name = names[field.at]
-        if names.count(name) == 1:
-            return batch.column(batch.schema.get_field_index(name))
-        # The same name several times: all of them come, in the order of the file.
-        return batch.column(batch.schema.get_all_field_indices(name)[names[: field.at].count(name)])
+        held = [
+            pa.repeat(pa.scalar(self._keys[f][field.name], field.type), batch.num_rows)
+            if at is None
+            else batch.column(at)
+            for field, at in zip(fields, places, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(held, names=[field.name for field in fields])
+
+    def _places(self, fields: Sequence[Field], names: Sequence[str]) -> list[int | None]:
+        """Where fields stand in a batch; None for partition keys, which are the same in all rows of a file.
+
+        Columns that share a name, or its beginning up to a dot, all come, in the order of the file.
+        """
+        found: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            found.setdefault(name, []).append(place)
+        return [None if f.at < 0 else found[self._top[f.at]][self._repeat[f.at]] for f in fields]
 
     def summaries(self) -> dict[str, Any]:
         """What the footers tell of columns of numbers."""
         from ritz.data.sources.footers import summaries_of
 
-        return summaries_of(self._meta, self.fields, self._schema.names)
+        return summaries_of(self._meta, self.fields, self._top)
 
     @property
     def decoded(self) -> int:
         """About how many bytes all columns take in memory: numbers by count, text by its uncompressed size."""
         numbers = (self.n_rows or 0) * sum(field.nbytes for field in self._numeric)
-        text = {self._schema.names[f.at] for f in self.fields if f.dtype is None and f.at >= 0}
+        text = {self._top[f.at] for f in self.fields if f.dtype is None and f.at >= 0}
         return numbers + self._bytes(text, packed=False)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the numeric columns in the files."""
-        return self._bytes({self._schema.names[f.at] for f in self._numeric if f.at >= 0}, packed=True)
+        return self._bytes({self._top[f.at] for f in self._numeric if f.at >= 0}, packed=True)
 
     def _bytes(self, names: set[str], *, packed: bool) -> int:
         total = 0
@@ -150,6 +158,16 @@ class ParquetSource(ArrowSource):
     def fingerprint(self) -> str:
         """Changes with the files and the columns."""
         return file_identity(self.files, [field.name for field in self.fields])
+
+
+def _repeats(names: Sequence[str]) -> list[int]:
+    """How often each name came before."""
+    seen: Counter[str] = Counter()
+    out = []
+    for name in names:
+        out.append(seen[name])
+        seen[name] += 1
+    return out
 
 
 def _footer(path: Path) -> Any:

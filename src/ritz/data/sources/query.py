@@ -51,7 +51,8 @@ class QuerySource(ArrowSource):
         """Run the query and cut its answer to at most ``rows`` rows."""
         import pyarrow as pa
 
-        names = [self._schema.names[field.at] for field in fields]
+        all_names = self._schema.names
+        names = [all_names[field.at] for field in fields]
         seen = 0
         try:
             for batch in self._run(span.key, names, rows):
