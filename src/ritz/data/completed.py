@@ -49,10 +49,9 @@ class CompletedBlocks:
         """Fill ``out[i]`` with ``step`` of completed row i."""
         return self.inner.map_rows(lambda scratch, block: step(scratch, self._filled(block)), out)
 
-    def each(self, step: Callable[[dict[str, Any], Block], Any]) -> Iterator[tuple[int, Any]]:
-        """``(first row, step(block))`` for every completed block, where the inner blocks offer that."""
-        inner: Any = self.inner
-        yield from inner.each(lambda scratch, block: step(scratch, self._filled(block)))
+    def each(self) -> Iterator[Block]:
+        """Every completed block, in row order."""
+        return map(self._filled, self.inner.each())
 
     def sample(self, rows: int) -> Any:
         """About ``rows`` completed rows spread evenly over the table."""

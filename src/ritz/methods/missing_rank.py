@@ -6,7 +6,7 @@
 
 ``gcv`` goes on from 0 axes until the criterion rises, as missMDA's estim_ncpPCA does, whose criterion this is; with
 ``scale=True`` squares are taken in units of the columns' spread, so that a unit of measurement cannot decide. Both look
-at no more than 20,000 rows, spread evenly over the table.
+at a sample of the rows, spread evenly over the table: 20,000 at most, fewer of wide tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ __all__ = ["RankChoice", "choose", "gcv", "kfold", "most_axes"]
 Vector = NDArray[np.float64]
 
 #: Rows looked at, axes tried at most, folds, and the tolerance of the fits that are compared.
-MOST_ROWS, MOST_AXES, FOLDS, TOL = 20_000, 50, 10, 1e-4
+MOST_ROWS, MOST_AXES, FOLDS, TOL = 20_000, 50, 10, 1e-3
+#: Entries looked at: wide tables are judged by fewer rows, and by still fewer where every fold is a fit of its own.
+MOST_ENTRIES, LEAST_ROWS = {"gcv": 1_000_000, "kfold": 200_000}, 200
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def most_axes(filling: Filling) -> int:
 
 def choose(filling: Filling, name: str) -> RankChoice:
     """The number of axes by ``gcv`` or ``kfold``, on a sample of the rows where there are many."""
-    sample, words, passes = _sample(filling)
+    sample, words, passes = _sample(filling, name)
     curve = gcv(sample) if name == "gcv" else kfold(sample)
     k = first_minimum(curve) if name == "gcv" else int(np.argmin(curve))
     shown = ", ".join(f"{value:.4g}" for value in curve[:6]) + (", …" if len(curve) > 6 else "")
@@ -168,12 +170,13 @@ def _take(blocks: RowBlocks, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.concatenate(parts).astype(np.float64)
 
 
-def _sample(filling: Filling) -> tuple[Filling, str, int]:
-    """The same question about at most MOST_ROWS rows in memory, and how it is said."""
-    n = filling.blocks.shape[0]
-    if n <= MOST_ROWS and isinstance(getattr(filling.blocks, "X", None), np.ndarray):
+def _sample(filling: Filling, name: str) -> tuple[Filling, str, int]:
+    """The same question about some rows in memory, and how it is said."""
+    n, d = filling.blocks.shape
+    most = min(MOST_ROWS, max(LEAST_ROWS, MOST_ENTRIES[name] // max(1, d)))
+    if n <= most and isinstance(getattr(filling.blocks, "X", None), np.ndarray):
         return filling, "", 0
-    chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.int64))
+    chosen = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
     X = _take(filling.blocks, chosen)
     weights = None if filling.weights is None else filling.weights[chosen]
     kept = ~np.isnan(X).all(axis=0)  # a rare column may have nothing in the sample
@@ -184,5 +187,5 @@ def _sample(filling: Filling) -> tuple[Filling, str, int]:
     weights = None if weights is None else weights[keep]
     blocks, names = MemoryBlocks(X), None if filling.names is None else np.asarray(filling.names)[kept]
     part = replace(filling, blocks=blocks, weights=weights, names=names, observed=observe(blocks, weights, names))
-    words = "" if n <= MOST_ROWS else f"; looked at {len(X):,} of {n:,} rows, spread evenly"
+    words = "" if n <= most else f"; looked at {len(X):,} of {n:,} rows, spread evenly"
     return part, words, 1
