@@ -13,7 +13,8 @@ import ritz
 from ritz._core.errors import InputError
 from ritz.data.blocks import MemoryBlocks
 from ritz.data.dask_blocks import DaskBlocks
-from ritz.data.dask_rows import lazy_map
+from ritz.data.dask_rows import columns_of, is_dask, lazy_map
+from ritz.data.observed import observe
 from ritz.data.statistics import Statistics
 from ritz.operators.affine import Affine
 
@@ -135,6 +136,15 @@ def test_large_means_cost_nothing(client: Any) -> None:
     _check(model, _truth(X))
 
 
+def test_counts_of_missing_values(client: Any, rows: np.ndarray) -> None:
+    holes = rows.copy()
+    holes[np.random.default_rng(8).random(rows.shape) < 0.05] = np.nan
+    found = observe(DaskBlocks(da.from_array(holes, chunks=(700, 5)), client))
+    assert np.array_equal(found.counts, np.count_nonzero(~np.isnan(holes), axis=0))
+    np.testing.assert_allclose(found.shift + found.offset, np.nanmean(holes, axis=0), rtol=1e-13)
+    np.testing.assert_allclose(found.variance(), np.nanvar(holes, axis=0, ddof=1), rtol=1e-11)
+
+
 @pytest.mark.parametrize("known", [True, False], ids=["cluster", "local scheduler"])
 def test_frames(client: Any, rows: np.ndarray, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
@@ -232,9 +242,12 @@ def test_products_equal_those_in_memory(client: Any, rows: np.ndarray) -> None:
 
 def test_rows_come_in_order_for_files(client: Any, rows: np.ndarray) -> None:
     blocks = DaskBlocks(da.from_array(rows, chunks=(700, 5)), client)
-    found = list(blocks.each(lambda scratch, block: block.values[:, :2] * 2))
+    found = list(blocks.mapped(lambda scratch, block: block.values[:, :2] * 2))
     assert [start for start, _ in found] == list(range(0, N, 700))
     assert np.array_equal(np.concatenate([part for _, part in found]), rows[:, :2] * 2)
+    whole = list(blocks.each())
+    assert [block.start for block in whole] == list(range(0, N, 700))
+    assert np.array_equal(np.concatenate([block.values for block in whole]), rows)
 
 
 def test_coordinates_are_lazy(client: Any, rows: np.ndarray) -> None:
@@ -250,6 +263,19 @@ def test_coordinates_are_lazy(client: Any, rows: np.ndarray) -> None:
     np.testing.assert_allclose(
         lazy_map(frame, model._map().forward, K, np.float64).compute(), model.transform(rows), atol=1e-10
     )
+
+
+def test_columns_are_known_without_computing(rows: np.ndarray) -> None:
+    import pandas as pd
+
+    X = da.from_array(rows.astype(np.float32), chunks=(700, 5))
+    known = columns_of(X)
+    assert (known.shape, known.dtype, known.names) == ((N, D), np.float32, None)
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1, 2]})
+    found = columns_of(dd.from_pandas(frame, npartitions=1))
+    assert (found.shape[1], found.dtype, found.names) == (2, np.float64, ["a", "b"])
+    assert is_dask(X)
+    assert not is_dask(rows)
 
 
 def test_lazy_coordinates_name_the_row_in_the_whole_table(client: Any, rows: np.ndarray) -> None:

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import ritz
+from ritz._core.errors import FileError
 from ritz.data.dask_blocks import DaskBlocks
+from ritz.data.engine import engaged, engaged_client
 from ritz.data.source import Span
 
 cloudpickle = pytest.importorskip("cloudpickle", reason="dask is not installed")
@@ -70,3 +72,41 @@ def test_workers_read_the_file(client: Any, source: NpyRows, columns: Any, monke
     assert np.max(np.abs(model.explained_variance_ - truth)) <= 1e-12 * truth[0]
     readers = source.files[0].with_suffix(".readers").read_text().split()
     assert str(os.getpid()) not in readers
+
+
+def test_a_file_that_workers_do_not_see_is_an_error(client: Any, source: NpyRows) -> None:
+    blocks = DaskBlocks.from_source(source, client)
+    source.files[0].unlink()
+    with pytest.raises(FileError, match=r"every worker must see.*rows\.npy"):
+        ritz.PCA().fit(blocks)
+
+
+def test_an_engine_is_engaged_inside_of_its_block_only(cluster: Any) -> None:
+    with engaged(None) as nobody:
+        assert nobody is None
+        assert engaged_client() is None
+    with engaged(cluster.scheduler_address.replace("tcp://", "dask://")) as client:
+        assert engaged_client() is client
+    assert engaged_client() is None
+    assert client.status == "closed"
+
+
+@pytest.mark.parametrize("ending", ["npy", "parquet", "csv"])
+def test_tables_read_from_files(client: Any, tmp_path: Path, ending: str) -> None:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    rows = np.random.default_rng(6).standard_normal((3_000, 5)) * [5, 4, 3, 2, 1]
+    path = tmp_path / f"table.{ending}"
+    table = pa.table({f"x{j}": rows[:, j] for j in range(5)})
+    if ending == "npy":
+        np.save(path, rows)
+    elif ending == "csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        pyarrow.parquet.write_table(table, path, row_group_size=500)
+    source, columns = ritz.read(path, memory="100kB").source_for()
+    model = ritz.PCA().fit(DaskBlocks.from_source(source, client, columns))
+    truth = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False) ** 2 / (len(rows) - 1)
+    assert np.max(np.abs(model.explained_variance_ - truth)) <= 1e-12 * truth[0]

@@ -26,7 +26,7 @@ from ritz._core.progress import track
 from ritz.data.blocks import BLOCK_BYTES, DENSE_DENSITY, Accumulator, Block, _sparse_rows, block_rows
 from ritz.data.dask_parcel import Parcel
 from ritz.data.dask_rows import Partitions, of_collection, of_source
-from ritz.data.dask_task import Layout, Part, hand_out, merge, run_pass, run_rows, sample_rows
+from ritz.data.dask_task import Layout, Part, all_rows, hand_out, merge, run_pass, run_rows, sample_rows
 from ritz.data.engine import Watch, collected, current_client, free_memory, require_dask
 
 __all__ = ["DaskBlocks"]
@@ -39,8 +39,8 @@ MERGED_AT_ONCE = 8
 CHECKED, SAMPLED = 4, 8
 #: Share of the workers' free memory that partitions may be held in.
 HOLD_SHARE = 0.5
-#: Partitions that are gathered at once where results are rows.
-WAVE = 64
+#: Partitions that are gathered at once where results are coordinates, and bytes where they are the rows themselves.
+WAVE, EACH_BYTES = 64, 256 << 20
 
 
 class DaskBlocks:
@@ -130,13 +130,22 @@ class DaskBlocks:
         self._run(tasks, take, parcel.name)
         return out
 
-    def each(self, step: Callable[[dict[str, Any], Block], Any]) -> Iterator[tuple[int, Any]]:
-        """``(first row, step(rows))`` for every partition, in row order; for outputs that go to a file."""
+    def mapped(self, step: Callable[[dict[str, Any], Block], Any]) -> Iterator[tuple[int, Any]]:
+        """``(first row, step(rows))`` of every partition, computed by the workers, in row order."""
         tasks = self._row_tasks(self._parcel((None, step)))
         for first in range(0, len(tasks), WAVE):
             results = self._gather(tasks[first : first + WAVE])
             for part, rows in zip(self._parts[first : first + WAVE], results, strict=True):
                 yield part.start, rows
+
+    def each(self) -> Iterator[Block]:
+        """The rows themselves, a partition at a time, in row order: they all come to this machine, a few at once."""
+        task, chunks = require_dask().delayed(all_rows, pure=False), self._held()
+        wave = max(1, int(EACH_BYTES * len(self._parts) // max(1, self.nbytes)))
+        for first in range(0, len(self._parts), wave):
+            parts = self._prepared()[first : first + wave]
+            for part, rows in zip(parts, self._gather([task(p, chunks[p.number]) for p in parts]), strict=True):
+                yield Block(rows, part.start)
 
     def sample(self, rows: int) -> Any:
         """About ``rows`` rows, spread evenly over some partitions."""

@@ -22,7 +22,7 @@ from ritz.data.dask_task import Spans, as_rows, count, hand_out, located
 from ritz.data.engine import require_dask
 from ritz.data.frames import frame_to_rows
 
-__all__ = ["Partitions", "is_dask", "lazy_map", "of_collection", "of_source"]
+__all__ = ["Columns", "Partitions", "columns_of", "is_dask", "lazy_map", "of_collection", "of_source"]
 
 #: Bytes up to which neighbouring chunks are taken together, and above which joined columns are cut into shorter rows.
 LEAST_BYTES, MOST_BYTES = 2 << 20, 128 << 20
@@ -55,8 +55,32 @@ def is_dask(X: object) -> bool:
     return bool(is_dask_collection(X)) and (hasattr(X, "chunks") or hasattr(X, "npartitions"))
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What is known of a collection without computing anything; the number of rows may be NaN."""
+
+    shape: tuple[float, int]
+    dtype: np.dtype[Any]
+    names: list[str] | None
+
+
+def columns_of(X: Any) -> Columns:
+    """Shape, dtype and names of a Dask array or frame."""
+    if hasattr(X, "chunks"):
+        X = _real(_table(X))
+        return Columns((X.shape[0], int(X.shape[1])), np.dtype(X.dtype), None)
+    meta, names = frame_to_rows(_table(X)._meta), list(X.columns)
+    text = all(isinstance(name, str) for name in names)
+    return Columns((float("nan"), len(names)), np.dtype(meta.dtype), names if text else None)
+
+
 def of_collection(X: Any, compute: Compute) -> Partitions:
     """The partitions of a Dask array or frame; ``compute`` is called only for what Dask does not know."""
+    return _of_array(_table(X), compute) if hasattr(X, "chunks") else _of_frame(_table(X), compute)
+
+
+def _table(X: Any) -> Any:
+    """Refuse what is no Dask collection of rows and columns."""
     if not is_dask(X):
         raise InputError(
             "a Dask array or a Dask frame",
@@ -69,7 +93,7 @@ def of_collection(X: Any, compute: Compute) -> Partitions:
             received=f"{type(X).__name__} with {getattr(X, 'ndim', 'unknown')} dimension(s)",
             hint="X.reshape(-1, 1) for an array, X.to_frame() for a series",
         )
-    return _of_array(X, compute) if hasattr(X, "chunks") else _of_frame(X, compute)
+    return X
 
 
 def _of_array(X: Any, compute: Compute) -> Partitions:

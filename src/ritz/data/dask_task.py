@@ -9,19 +9,36 @@ worker died or because two ran it at once, gives the same bits.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError
+from ritz._core.errors import FileError, InputError
 from ritz.data.ahead import ahead
 from ritz.data.blocks import Block, _csr_rows
 from ritz.data.dask_parcel import Parcel
 from ritz.data.dask_worker import careful, tell
 
-__all__ = ["Layout", "Part", "Spans", "as_rows", "count", "hand_out", "located", "merge", "run_pass", "run_rows"]
+__all__ = [
+    "Layout",
+    "Part",
+    "Spans",
+    "all_rows",
+    "as_rows",
+    "count",
+    "hand_out",
+    "located",
+    "merge",
+    "run_pass",
+    "run_rows",
+]
 __all__ += ["sample_rows"]
+
+
+#: Bytes of a batch that is read at once from a file.
+BATCH_BYTES = 16 << 20
 
 
 class Spans:
@@ -82,8 +99,9 @@ def merge(parcel: Parcel, states: list[dict[str, Any]]) -> dict[str, Any]:
     """The sums of several partitions, in row order. What was given stays as it is: another try may need it."""
     with careful(parcel.held, parcel.errors):
         create, _ = parcel.open()
-        total, other = create(), create()
+        total = create()
         for state in states:
+            other = create()
             other.restore(state)
             total.merge(other)
     return dict(total.state())
@@ -97,6 +115,11 @@ def run_rows(parcel: Parcel, part: Part, cuts: list[Any], chunks: list[Any]) -> 
         pieces = [np.array(step(scratch, block)) for block in _blocks(part, chunks)]  # the step reuses its buffers
     tell(parcel.name, part.rows)
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def all_rows(part: Part, chunks: list[Any]) -> Any:
+    """The rows of a partition."""
+    return _stacked([block.values for block in _blocks(part, chunks)])
 
 
 def sample_rows(part: Part, rows: int, chunks: list[Any]) -> Any:
@@ -162,9 +185,8 @@ def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
             yield from _pieces(one, layout)
         return
     if isinstance(chunk, Spans):
-        for span in chunk.spans:
-            for batch in ahead(chunk.source.batches(span, chunk.columns, layout.rows)):
-                yield _as(batch, layout)
+        for batch in _read(chunk, layout):
+            yield from _cut(batch, layout)
         return
     rows = as_rows(chunk)
     if rows.shape[1] != layout.d:
@@ -173,6 +195,24 @@ def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
             received=f"{rows.shape[1]:,}",
             hint="the chunks of a Dask collection must have the shape that it announces",
         )
+    yield from _cut(rows, layout)
+
+
+def _read(chunk: Spans, layout: Layout) -> Iterator[Any]:
+    """Batches of whole blocks from files, read ahead."""
+    gone = [str(path) for path in chunk.source.files if not path.exists()]
+    if gone:
+        raise FileError(
+            "every worker must see the files under the same path",
+            received=f"a worker on {platform.node()} without {gone[0]}",
+            hint="put the files on a file system that all machines share, or fit without the engine",
+        )
+    rows = layout.rows * max(1, BATCH_BYTES // (8 * layout.d * layout.rows))
+    for span in chunk.spans:
+        yield from ahead(chunk.source.batches(span, chunk.columns, rows))
+
+
+def _cut(rows: Any, layout: Layout) -> Iterator[Any]:
     for start in range(0, rows.shape[0], layout.rows):
         stop = min(start + layout.rows, rows.shape[0])
         part = rows[start:stop] if isinstance(rows, np.ndarray) else _csr_rows(rows, start, stop)

@@ -11,15 +11,27 @@ from __future__ import annotations
 import queue
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from ritz._core.errors import ParameterError, RitzError
 from ritz._core.progress import Step, track
 
-__all__ = ["ClusterError", "Watch", "collected", "connect", "current_client", "free_memory", "require_dask"]
+__all__ = [
+    "ClusterError",
+    "Watch",
+    "collected",
+    "connect",
+    "current_client",
+    "engaged",
+    "engaged_client",
+    "free_memory",
+    "require_dask",
+]
 
 #: Seconds to wait for a scheduler, for the first worker, and for workers to come back when all are gone.
 CONNECT_SECONDS, WORKER_SECONDS, ABSENT_SECONDS = 4.0, 10.0, 60.0
@@ -27,6 +39,9 @@ CONNECT_SECONDS, WORKER_SECONDS, ABSENT_SECONDS = 4.0, 10.0, 60.0
 LOOK_SECONDS = 0.5
 
 LOCAL_SCHEDULERS = ("threads", "threading", "sync", "synchronous", "single-threaded", "processes", "multiprocessing")
+
+
+_engaged: ContextVar[Any | None] = ContextVar("ritz_engine", default=None)
 
 
 class ClusterError(RitzError, ConnectionError):
@@ -83,6 +98,26 @@ def connect(address: str, timeout: float = CONNECT_SECONDS) -> Any:
             hint=f"start some: `dask worker {target}`",
         ) from error
     return client
+
+
+@contextmanager
+def engaged(address: str | None) -> Iterator[Any | None]:
+    """Inside the block, files are read by the workers of the cluster at ``address``; None changes nothing."""
+    if address is None:
+        yield None
+        return
+    client = connect(address)
+    token = _engaged.set(client)
+    try:
+        yield client
+    finally:
+        _engaged.reset(token)
+        client.close()
+
+
+def engaged_client() -> Any | None:
+    """The client of the cluster that reads files, if one was asked for."""
+    return _engaged.get()
 
 
 def _target(address: str) -> str:
