@@ -185,7 +185,7 @@ def _sample(filling: Filling, name: str) -> tuple[Filling, str, int]:
     keep[keep] = ~np.isnan(X).all(axis=1)
     X = X[~np.isnan(X).all(axis=1)]
     weights = None if weights is None else weights[keep]
-    blocks, names = MemoryBlocks(X), None if filling.names is None else np.asarray(filling.names)[kept]
+    blocks, names = MemoryBlocks(X), None if filling.names is None else list(np.asarray(filling.names)[kept])
     part = replace(filling, blocks=blocks, weights=weights, names=names, observed=observe(blocks, weights, names))
     words = "" if n <= most else f"; looked at {len(X):,} of {n:,} rows, spread evenly"
     return part, words, 1
