@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ritz._core.errors import FileError
@@ -266,3 +267,26 @@ def test_the_same_is_seen_in_small_pieces(name):
     assert pieces.values.equals(whole.values)
     assert pieces.notes == whole.notes
     assert pieces.reasons == whole.reasons
+
+
+def test_damaged_fixtures_are_read_alike_in_any_pieces_or_refused(tmp_path):
+    """A few bytes of each fixture changed, added or lost: the same table, or an error that says what is wrong."""
+    rng = np.random.default_rng(5)
+    noise = np.frombuffer(b'",;\n\r\t|.#-+ 0019eE%$abNA\xe9\xc3', np.uint8)
+    path = tmp_path / "damaged.csv"
+    for name in [*SEEN, *REFUSED] * 3:
+        data = list((FOLDER / name).read_bytes())
+        for _ in range(int(rng.integers(1, 5)) if data else 0):
+            at = int(rng.integers(len(data)))
+            data[at : at + int(rng.integers(2))] = [int(rng.choice(noise))] * int(rng.integers(2))
+        path.write_bytes(bytes(data))
+        found = []
+        for span_bytes in (1 << 20, 9):
+            try:
+                pieces = read_text(path, span_bytes=span_bytes)
+            except FileError as error:
+                assert error.hint
+                found.append("refused")
+            else:
+                found.append((pieces.values.to_pydict(), pieces.reasons))
+        assert found[0] == found[1]

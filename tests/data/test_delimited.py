@@ -240,6 +240,7 @@ def test_a_word_far_down_is_named_with_its_line(put, span_bytes):
         ("99999999999999999999", ["1", "1", "99999999999999999999"]),
         ("NA", [1, 1, None]),
         (" 2 ", [1, 1, 2]),
+        (" 02 ", ["1", "1", "02"]),
     ],
 )
 @pytest.mark.parametrize("span_bytes", [8, 1 << 20])

@@ -113,7 +113,7 @@ def _steps(row: list[int]) -> set[int]:
 
 
 def _years(row: list[int]) -> bool:
-    return row[0] >= FIRST_YEAR and row[-1] <= LAST_YEAR and min(_steps(row), default=0) > 0
+    return len(row) > 1 and row[0] >= FIRST_YEAR and row[-1] <= LAST_YEAR and min(_steps(row)) > 0
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -60,7 +60,6 @@ def read_text(
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
         found = scan(file, span_bytes, keep=True)
-        _require_rows(found.rows, file)
         return TextPieces(load(found), None, (*file.notes, *found.notes), found.reasons, found.line)
     except FileError:
         raise
@@ -74,15 +73,4 @@ def _outside(file: TextFile, span_bytes: int) -> TextPieces:
     from ritz.data.sources.delimited import DelimitedSource
 
     source = DelimitedSource(file, span_bytes=span_bytes)
-    _require_rows(source.scanned.rows, file)
     return TextPieces(None, source, source.notes, source.scanned.reasons, source.scanned.line)
-
-
-def _require_rows(rows: int, file: TextFile) -> None:
-    if rows == 0:
-        names = ", ".join(repr(name) for name in file.names[:5])
-        raise FileError(
-            f"expected rows and columns in {file.path}",
-            received=f"0 rows and {len(file.names)} columns ({names}{', …' if len(file.names) > 5 else ''})",
-            hint="the file has a header and nothing below it; header=False takes that line as data",
-        )

@@ -106,7 +106,7 @@ class ColumnScan:
         present = text.drop_null()
         if len(present) == 0:
             return
-        self.spaced = self.spaced or bool(pc.any(pc.match_substring_regex(values, r"^\s|\s$")).as_py())
+        self.spaced = self.spaced or bool(pc.any(pc.not_equal(text, values)).as_py())
         self.bracketed = self.bracketed or bool(pc.any(pc.starts_with(present, "(")).as_py())
         if not self.begun:
             self.begun = True
@@ -180,8 +180,9 @@ def first_code(present: Any) -> str:
     """The first whole number that begins with a zero or is too long for a number; nothing if there is none."""
     import pyarrow.compute as pc
 
-    at = pc.index(pc.match_substring_regex(present, CODE), True).as_py()
-    return "" if at < 0 else str(present[at].as_py())
+    text = pc.utf8_trim_whitespace(present)
+    at = pc.index(pc.match_substring_regex(text, CODE), True).as_py()
+    return "" if at < 0 else str(text[at].as_py())
 
 
 def widened(a: Any, b: Any) -> Any:

@@ -25,6 +25,7 @@ from ritz.data.words import cut
 __all__ = ["SURPLUS", "TextFile"]
 
 SURPLUS = "\x00surplus"  # the field behind a delimiter at the end of a line
+BOM = b"\xef\xbb\xbf"
 CONVERSION = re.compile(r"Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
 BLOCK_BYTES = 1 << 20  # parsed at a time: stays in the caches
 
@@ -158,8 +159,10 @@ class TextFile:
         }
 
     def _utf8(self, data: bytes) -> bytes:
-        if self.encoding == "utf8" or data.isascii():
+        if data.isascii():
             return data
+        if self.encoding == "utf8":  # pyarrow takes a mark off, also one that stands in the middle of the file
+            return BOM + data if data.startswith(BOM) else data
         try:
             return data.decode(self.encoding).encode()
         except UnicodeDecodeError as error:

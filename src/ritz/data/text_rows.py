@@ -82,7 +82,7 @@ def cut_rows(
     text: TextBytes, start: int, end: int, line: int, *, delimiter: str, newline: str, size: int, utf8: bool, path: Path
 ) -> Iterator[tuple[Piece, bytes]]:
     """Pieces of bytes ``start : end``, each of about ``size``, with their bytes; ``line`` is the first's number."""
-    mark, ask = newline.encode(), size
+    ask = size
     while start < end:
         data = text.read(start, min(start + ask, end))
         final = start + len(data) >= end
@@ -91,7 +91,7 @@ def cut_rows(
         stop, wrapped, is_open = last_cut(data, delimiter, newline)
         if final:
             if is_open is not None:
-                raise _unclosed(path, line + data.count(mark, 0, is_open))
+                raise _unclosed(path, line + line_ends(data[:is_open]))
             stop = len(data)
         if stop == 0:  # a row longer than the piece
             ask *= 2
@@ -99,8 +99,14 @@ def cut_rows(
         rows = data if stop == len(data) else data[:stop]
         _check(rows, utf8, path, line)
         yield Piece(start, start + stop, line, wrapped), rows
-        line += int(np.count_nonzero(np.frombuffer(rows, np.uint8) == mark[0]))
+        line += line_ends(rows)
         start, ask = start + stop, size
+
+
+def line_ends(data: bytes) -> int:
+    """How many lines end in these bytes, be it with \\n, \\r or \\r\\n."""
+    count = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
+    return count if b"\r" not in data else count + data.count(b"\r") - data.count(b"\r\n")
 
 
 def last_cut(data: bytes, delimiter: str, newline: str) -> tuple[int, bool, int | None]:
@@ -148,7 +154,7 @@ def _check(data: bytes, utf8: bool, path: Path, line: int) -> None:
     if (at := data.find(b"\0")) >= 0:
         raise FileError(
             f"expected text in {path}",
-            received=f"a zero byte in line {line + data.count(10, 0, at)}",
+            received=f"a zero byte in line {line + line_ends(data[:at])}",
             hint="the file may be damaged, or be binary",
         )
     if utf8 and not data.isascii():

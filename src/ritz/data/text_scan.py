@@ -80,6 +80,7 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
             notes = (single_byte_note(file.encoding),)
         else:
             found.notes = (*notes, *found.notes)
+            _require_rows(found.rows, file)
             return found
 
 
@@ -132,6 +133,16 @@ def load(found: Scanned) -> Any:
         out.append(pa.table(cast, schema=schema))
     found.tables = []
     return pa.concat_tables(out) if out else schema.empty_table()
+
+
+def _require_rows(rows: int, file: TextFile) -> None:
+    if rows == 0:
+        names = ", ".join(repr(name) for name in file.names[:5])
+        raise FileError(
+            f"expected rows and columns in {file.path}",
+            received=f"0 rows and {len(file.names)} columns ({names}{', …' if len(file.names) > 5 else ''})",
+            hint="the file has a header and nothing below it; header=False takes that line as data",
+        )
 
 
 def _look_again(found: Scanned, columns: Sequence[ColumnScan]) -> None:
