@@ -69,7 +69,7 @@ def test_wine_is_standardised_and_written(run):
         assert words in result.stderr
     assert "standardised: the spreads of the columns differ 2,530-fold" in result.stderr
     assert "completeness: none missed" in result.stderr
-    assert sorted(os.listdir("wine_ritz")) == ["components.csv", "manifest.json", "scores.csv"]
+    assert sorted(os.listdir("wine_ritz")) == ["components.csv", "manifest.json", "model.ritz", "scores.csv"]
     Y, variances = truth(scale=True)
     scores, parts = numbers("wine_ritz/scores.csv"), rows("wine_ritz/components.csv")
     assert [r["column"] for r in parts][:2] == ["alcohol", "malic_acid"]

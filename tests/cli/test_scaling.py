@@ -34,18 +34,18 @@ def columns(*sizes):
 
 @pytest.mark.parametrize(("ratio", "expected"), [(9.99, False), (10.0, False), (10.01, True), (1e6, True)])
 def test_tenfold_is_the_border(ratio, expected):
-    decision = decide_scaling(columns(1.0, ratio), ["a", "b"], None)
+    decision = decide_scaling(spreads(columns(1.0, ratio)), ["a", "b"], None)
     assert decision.scale is expected
     assert not decision.asked
 
 
 def test_the_sentence_names_the_columns_and_the_way_out():
-    decision = decide_scaling(columns(2.0, 1.0, 300.0), ["a", "b", "c"], None)
+    decision = decide_scaling(spreads(columns(2.0, 1.0, 300.0)), ["a", "b", "c"], None)
     assert decision.why == (
         "standardised: the spreads of the columns differ 300-fold (from b 1 to c 300), more than tenfold; "
         "--no-scale keeps the units"
     )
-    decision = decide_scaling(columns(2.0, 1.0), ["a", "b"], None)
+    decision = decide_scaling(spreads(columns(2.0, 1.0)), ["a", "b"], None)
     assert decision.why == (
         "not standardised: the spreads of the columns differ 2.0-fold (from b 1 to a 2), "
         "not more than tenfold; --scale standardises"
@@ -55,12 +55,12 @@ def test_the_sentence_names_the_columns_and_the_way_out():
 @pytest.mark.parametrize("wanted", [True, False])
 def test_the_user_decides(wanted):
     for X in (columns(1.0, 1e5), columns(1.0, 1.0)):
-        decision = decide_scaling(X, ["a", "b"], wanted)
+        decision = decide_scaling(spreads(X), ["a", "b"], wanted)
         assert decision.scale is wanted
         assert "as asked" in decision.why
 
 
 def test_constant_columns_do_not_count():
     X = np.column_stack([columns(1.0, 3.0), np.full(3, 7.0)])
-    assert not decide_scaling(X, ["a", "b", "c"], None).scale
-    assert not decide_scaling(columns(5.0), ["a"], None).scale
+    assert not decide_scaling(spreads(X), ["a", "b", "c"], None).scale
+    assert not decide_scaling(spreads(columns(5.0)), ["a"], None).scale

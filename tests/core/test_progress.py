@@ -208,4 +208,5 @@ def test_event_is_public_in_shape():
         "passes",
         "bytes",
         "seconds",
+        "expected",
     ]

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ritz._core.atomic import replacing
 from ritz._core.errors import FileError, ParameterError
 
-__all__ = ["read_container", "write_container"]
+__all__ = ["pack_container", "read_container", "write_container"]
 
 MAGIC = b"\x93RITZ\r\n\x1a"
 VERSION = 1
@@ -64,15 +64,20 @@ def write_container(
     Arrays must hold plain numbers or booleans of at most 8 bytes; any memory order and byte order is accepted
     and stored as C order, little-endian.
     """
+    with replacing(path) as file:
+        pack_container(file, kind, header, arrays)
+
+
+def pack_container(file: BinaryIO, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a container to an open file, from front to back."""
     plain = {name: _storable(name, array) for name, array in arrays.items()}
     table, start = _lay_out(kind, header, plain)
-    with replacing(path) as file:
-        digest = hashlib.sha256()
-        position = _emit(file, digest, PREFIX.pack(MAGIC, VERSION, len(table)) + table)
-        for entry, array in zip(json.loads(table)["arrays"], plain.values(), strict=True):
-            position += _emit(file, digest, bytes(start + entry["offset"] - position))
-            position += _emit(file, digest, _raw(array))
-        file.write(digest.digest())
+    digest = hashlib.sha256()
+    position = _emit(file, digest, PREFIX.pack(MAGIC, VERSION, len(table)) + table)
+    for entry, array in zip(json.loads(table)["arrays"], plain.values(), strict=True):
+        position += _emit(file, digest, bytes(start + entry["offset"] - position))
+        position += _emit(file, digest, _raw(array))
+    file.write(digest.digest())
 
 
 def read_container(

@@ -251,7 +251,8 @@ class _Bar:
 def _reading(event: Event) -> str:
     """What was read so far, in words: bytes, passes, time left."""
     if not event.expected:
-        return f" {event.done:g}" + (f" of {event.total:g}" if event.total else "")
+        count = f" {event.done:g}" + (f" of {event.total:g}" if event.total else "")
+        return f", pass {event.passes:.3g}" if event.passes else count
     text = f", pass {int(event.passes * (1 - 1e-9)) + 1}, {event.bytes / 1e9:.2f} of {event.expected / 1e9:.2f} GB"
     return text + (f", {_clock(event.left)} left" if event.left else "")
 

@@ -4,22 +4,20 @@
     -k K       a count, a share of the variance, all, or a rule of ``ritz.rank``, with the rule's own sentence
 
 A rule speaks from the values that were computed; where it needs more of them than were kept, and they are cheap,
-the spectrum is computed once more in full.
+the spectrum is computed once more in full (``refit``).
 """
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ritz._core.errors import ParameterError
 
-__all__ = ["DEFAULT_COMPONENTS", "count", "parse_components", "reason"]
+__all__ = ["DEFAULT_COMPONENTS", "count", "parse_choice", "parse_components", "reason"]
 
 DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
-CHEAP = 1e9  # multiplications that a sentence may cost
 ALIKE = 0.75
 FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
 
@@ -39,6 +37,19 @@ def parse_components(text: str) -> int | float | str | None:
         return number
     hint = "-k all keeps every one" if number == 1 else f"write {number / 100:g} or {number:g}%"
     raise ParameterError(FORMS, received=repr(text), hint=hint if 1 <= number < 100 else "write -k 5 or -k 0.9")
+
+
+def parse_choice(option: str, text: str, allowed: tuple[str, ...]) -> str:
+    """Read a word that must be one of a few."""
+    word = text.strip().lower()
+    if word in allowed:
+        return word
+    close = difflib.get_close_matches(word, allowed, n=1, cutoff=ALIKE)
+    raise ParameterError(
+        f"{option} must be one of {', '.join(allowed)}",
+        received=repr(text),
+        hint=f"did you mean {close[0]}?" if close else f"{option} {allowed[0]}",
+    )
 
 
 def _rule(word: str, text: str) -> str:
@@ -65,13 +76,18 @@ def count(k: int | float | str | None, rows: int, columns: int) -> int | float |
     return min(every, DEFAULT_COMPONENTS) if k == 0 else k
 
 
-def reason(asked: int | float | str | None, model: Any, X: np.ndarray, scale: bool) -> dict[str, Any]:
-    """Say what was asked for, by which rule k came out, and why, in one sentence or an empty one."""
-    n, d = X.shape
+def reason(
+    asked: int | float | str | None, model: Any, shape: tuple[int, int], refit: Callable[[int], Any] | None
+) -> dict[str, Any]:
+    """Say what was asked for, by which rule k came out, and why, in one sentence or an empty one.
+
+    ``refit`` gives the model of another number of components, where that is cheap.
+    """
+    n, d = shape
     k, every = len(model.components_), min(n - 1, d)
     if isinstance(asked, (str, float)):
         name = asked if isinstance(asked, str) else "fraction"
-        return {"asked": asked, "rule": name, "why": _sentence(asked, model, X, scale)}
+        return {"asked": asked, "rule": name, "why": _sentence(asked, model, shape, refit)}
     if asked == 0 and k < every:
         why = f"the first {k}, as -k was not given; -k all computes all {every}"
     elif not asked and n - 1 < d:
@@ -81,19 +97,18 @@ def reason(asked: int | float | str | None, model: Any, X: np.ndarray, scale: bo
     return {"asked": {None: "all", 0: "default"}.get(asked, asked), "rule": None, "why": why}
 
 
-def _sentence(asked: str | float, model: Any, X: np.ndarray, scale: bool) -> str:
-    from ritz.methods.pca import PCA
+def _sentence(asked: str | float, model: Any, shape: tuple[int, int], refit: Callable[[int], Any] | None) -> str:
     from ritz.rank import resolve
     from ritz.spectral.problem import Seen
 
-    (n, d), k = X.shape, len(model.components_)
+    (n, d), k = shape, len(model.components_)
     r = min(n - 1, d)
     rule = resolve(asked, n=n, d=d, centered=True)
     if isinstance(rule, int):
         return ""
     certificate = model.certificate_
     seen = Seen(certificate.values, certificate.total, float(n), d, r, True, k >= r)
-    if rule.decide(seen) != k and float(n) * d * min(n, d) <= CHEAP:
-        full = PCA(r, scale=scale, progress=False).fit(X).certificate_
+    if rule.decide(seen) != k and refit is not None:
+        full = refit(r).certificate_
         seen = Seen(full.values, full.total, float(n), d, r, True, True)
     return rule.why(seen) if rule.decide(seen) == k else f"{k} component{'s' if k != 1 else ''}"

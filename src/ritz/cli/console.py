@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,20 @@ from ritz._core.errors import FileError, ParameterError, RitzError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["CANCELLED", "DATA", "DEFECT", "FILE", "USAGE", "plain", "put", "say", "spoken", "stderr", "stopping"]
+__all__ = [
+    "CANCELLED",
+    "DATA",
+    "DEFECT",
+    "FILE",
+    "USAGE",
+    "plain",
+    "put",
+    "repeat",
+    "say",
+    "spoken",
+    "stderr",
+    "stopping",
+]
 
 DEFECT, USAGE, DATA, FILE, CANCELLED = 1, 2, 3, 4, 130
 # What messages of the library call things, and what they are called here; the first match counts.
@@ -98,6 +112,15 @@ def say(prefix: str, text: str, style: str) -> None:
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
     stderr().print(line, soft_wrap=True)
+
+
+def repeat(caught: list[warnings.WarningMessage]) -> None:
+    """Print each warning once, but for columns set aside, which the summary shows."""
+    from ritz._core.errors import ColumnsSetAside
+
+    seen = dict.fromkeys(str(w.message) for w in caught if not issubclass(w.category, ColumnsSetAside))
+    for text in seen:
+        say("warning", text, "bold yellow")
 
 
 @contextmanager

@@ -1,23 +1,21 @@
-"""``ritz fit TABLE``: read, decide about scaling, fit a PCA, summarise, write scores and components."""
+"""``ritz fit TABLE``: the options, and what is said about the result; the work is in ``job.py``."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from ritz.cli.console import plain, say, stderr, stopping
-
-if TYPE_CHECKING:
-    from ritz.data.table import Table
+from ritz.cli.console import plain, repeat, say, stderr, stopping
 
 __all__ = ["FitCommand", "fit"]
 
-FILES = ["scores.csv", "components.csv"]
+
+SCORE_KINDS = ("csv", "parquet", "npy", "arrow", "none")
 
 
 class FitCommand(TyperCommand):
@@ -41,7 +39,11 @@ class FitCommand(TyperCommand):
         return super().parse_args(ctx, out)
 
 
-TABLE = typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or .npy file.", show_default=False)
+TABLE = typer.Argument(
+    metavar="TABLE",
+    help="CSV, TSV, Parquet, Arrow, .npy, .npz or .h5ad file, or a folder of Parquet files.",
+    show_default=False,
+)
 COMPONENTS = typer.Option(
     "-k",
     "--components",
@@ -64,6 +66,16 @@ HEADER = typer.Option(
     show_default="found out",
     help="Whether the first line of a text file names the columns.",
 )
+MEMORY = typer.Option(
+    metavar="SIZE",
+    show_default="half of what is available",
+    help="Memory that the fit may add, such as 500MB or 2GB; larger tables are read in pieces.",
+)
+MISSING = typer.Option(help="Missing values: error, mean, em or regularized.")
+SCORES = typer.Option(
+    metavar="KIND", show_default="csv, parquet for a table read in pieces", help="csv, parquet, npy, arrow or none."
+)
+RESUME = typer.Option("--resume", help="Go on with a fit that was broken off.")
 FORCE = typer.Option("--force", help="Overwrite files that ritz did not write.")
 JSON = typer.Option("--json", help="Print the summary as JSON to stdout.")
 QUIET = typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
@@ -79,6 +91,10 @@ def fit(
     tol: Annotated[float, TOL] = 1e-6,
     seed: Annotated[int, SEED] = 0,
     header: Annotated[bool | None, HEADER] = None,
+    memory: Annotated[str | None, MEMORY] = None,
+    missing: Annotated[str, MISSING] = "error",
+    scores: Annotated[str | None, SCORES] = None,
+    resume: Annotated[bool, RESUME] = False,
     force: Annotated[bool, FORCE] = False,
     as_json: Annotated[bool, JSON] = False,
     quiet: Annotated[bool, QUIET] = False,
@@ -86,90 +102,35 @@ def fit(
 ) -> None:
     """Find the principal components of TABLE.
 
-    Numeric columns are used, others are set aside by name. Scores, components and a manifest go to a folder
-    <stem>_ritz in the current folder.
+    Numeric columns are used, others are set aside by name. Scores, components, the model and a manifest go to a
+    folder <stem>_ritz in the current folder.
     """
     with stopping(debug), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            from ritz.cli.choice import parse_components
+            from ritz.cli.choice import parse_choice, parse_components
+            from ritz.cli.job import Job, run
 
             k = 0 if components is None else parse_components(components)
+            kind = (
+                None if scores is None else parse_choice("--scores", scores, ("csv", "parquet", "npy", "arrow", "none"))
+            )
             options = {
                 "solver": solver,
                 "tol": tol,
                 "random_state": seed,
+                "missing": parse_choice("--missing", missing, ("error", "mean", "em", "regularized")),
                 "progress": False if quiet or plain() else None,
             }
-            facts, written = _run(table, k, scale, output, force, header, options)
+            job = Job(table, k, scale, output, force, header, memory, missing, resume, kind, quiet or as_json, options)
+            facts, written = run(job)
         finally:
-            _repeat(caught)
+            repeat(caught)
         if as_json:
             print(json.dumps({**facts, "folder": str(written)}, indent=2, ensure_ascii=False, allow_nan=False))
         elif not quiet:
-            from ritz.cli.output import MANIFEST
             from ritz.cli.summary import show
 
-            show(facts, stderr(), f"{written}/: {', '.join([*FILES, MANIFEST])}")
+            show(facts, stderr(), f"{written}/: {', '.join(facts['written'])}")
         if facts["replaced"] is not None and not quiet:
             say("note", f"replaced the results of {facts['replaced']}", "bold cyan")
-
-
-def _run(
-    path: Path,
-    k: Any,
-    scale: bool | None,
-    output: Path | None,
-    force: bool,
-    header: bool | None,
-    options: dict[str, Any],
-) -> tuple[dict[str, Any], Path]:
-    """Do the work; ``k`` is 0 where the user did not choose."""
-    from ritz.cli.choice import count, reason
-    from ritz.cli.output import check_folder, result_folder, write_results
-    from ritz.cli.scaling import decide_scaling
-    from ritz.cli.summary import describe
-    from ritz.data.read import read
-    from ritz.data.validate import require_finite
-    from ritz.methods.pca import PCA
-
-    folder = result_folder(path, output)
-    before = check_folder(folder, force)
-    table = read(path, header=header)
-    X, names = table.numeric()
-    require_finite(X, names, table.row_name)
-    scaling = decide_scaling(X, names, scale)
-    model = PCA(count(k, *X.shape), scale=scaling.scale, **options).fit(X)
-    facts = describe(table, names, model, scaling, reason(k, model, X, scaling.scale))
-    write_results(folder, dict(zip(FILES, _tables(table, X, names, model), strict=True)), facts)
-    replaced = before if before != table.source else None
-    return {**facts, "replaced": replaced, "seconds": model.plan_.actual_seconds}, folder
-
-
-def _tables(table: Table, X: Any, names: list[str], model: Any) -> tuple[Any, Any]:
-    """Scores with their row labels, and components with what is needed to apply them again."""
-    import numpy as np
-    import pyarrow as pa
-
-    d, k = len(names), len(model.components_)
-    heads = [f"PC{i + 1}" for i in range(k)]
-    Z = model.transform(X)
-    scores: dict[str, Any] = {"row": np.arange(table.n_rows)}
-    for name, kind in table.kinds.items():
-        if kind == "identifier" and name not in {"row", *heads}:
-            scores[name] = pa.array(table.labels(name))
-    scores |= {head: np.ascontiguousarray(Z[:, i]) for i, head in enumerate(heads)}
-    mean = np.zeros(d) if model.mean_ is None else model.mean_
-    scale = np.ones(d) if model.scale_ is None else model.scale_
-    columns: dict[str, Any] = {"column": names, "mean": mean, "scale": scale}
-    columns |= {head: np.ascontiguousarray(model.components_[i]) for i, head in enumerate(heads)}
-    return pa.table(scores), pa.table(columns)
-
-
-def _repeat(caught: list[warnings.WarningMessage]) -> None:
-    """Print each warning once, but for columns set aside, which the summary shows."""
-    from ritz._core.errors import ColumnsSetAside
-
-    seen = dict.fromkeys(str(w.message) for w in caught if not issubclass(w.category, ColumnsSetAside))
-    for text in seen:
-        say("warning", text, "bold yellow")

@@ -1,6 +1,8 @@
 """``ritz``: the program.
 
-    ritz fit TABLE          read, plan, fit, summarise, write scores and components
+    ritz fit TABLE                read, plan, fit, summarise, write scores, components and the model
+    ritz transform MODEL TABLE    scores of other rows under a model
+    ritz merge MODEL…             one exact model from models of parts of the data
 
 Exit codes: 0 done, 1 a defect of Ritz, 2 wrong usage, 3 data that cannot be used, 4 a file that cannot be
 read or written, 130 cancelled. Results go to stdout (``--json``) and to files, all talk to stderr.
@@ -20,6 +22,7 @@ import typer
 from ritz import __version__
 from ritz.cli.console import plain
 from ritz.cli.fit import FitCommand, fit
+from ritz.cli.transform import merge, transform
 
 __all__ = ["app", "main"]
 
@@ -31,6 +34,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("fit", cls=FitCommand)(fit)
+app.command("transform")(transform)
+app.command("merge")(merge)
 
 
 def _show_version(wanted: bool) -> None:

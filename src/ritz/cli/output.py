@@ -1,6 +1,7 @@
 """The result folder: scores, components and a manifest, all new or all old.
 
     <stem>_ritz/scores.csv       row, identifiers, PC1, PC2, …      one line for each row of the table
+    <stem>_ritz/model.ritz       the fitted model, for ritz transform and ritz.load
     <stem>_ritz/components.csv   column, mean, scale, PC1, PC2, …   score = Σ_j (x_j − mean_j)/scale_j · PC_j
     <stem>_ritz/manifest.json    what was done, and each file with its size and SHA-256
 
@@ -19,6 +20,7 @@ from typing import Any, BinaryIO, cast
 
 from ritz._core.atomic import replacing
 from ritz._core.errors import FileError
+from ritz.data.write import disk_errors
 
 __all__ = ["MANIFEST", "check_folder", "result_folder", "write_results"]
 
@@ -58,10 +60,11 @@ def check_folder(folder: Path, force: bool) -> str | None:
     return source if isinstance(source, str) else None
 
 
-def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str, Any]) -> list[Path]:
-    """Write pyarrow tables as CSV files, and the manifest; give the paths."""
-    import pyarrow.csv as pc
+def write_results(folder: Path, contents: Mapping[str, Any], summary: Mapping[str, Any]) -> list[Path]:
+    """Write files and the manifest; give the paths.
 
+    ``contents`` holds pyarrow tables, written as CSV, or functions that write to the file they are given.
+    """
     created = not folder.exists()
     old = _listed(folder) or set()
     try:
@@ -72,13 +75,13 @@ def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str,
             hint="choose another folder with -o",
         ) from error
     try:
-        with contextlib.ExitStack() as stack:
+        with disk_errors(folder), contextlib.ExitStack() as stack:
             # Entered first, left last: the manifest never names a file that is not there yet.
             manifest = stack.enter_context(replacing(folder / MANIFEST))
             files: dict[str, dict[str, Any]] = {}
-            for name, table in tables.items():
+            for name, content in contents.items():
                 sink = _Hashing(stack.enter_context(replacing(folder / name)))
-                pc.write_csv(table, cast(Any, sink), pc.WriteOptions(quoting_style="needed"))
+                _write(content, cast(Any, sink))
                 files[name] = {"bytes": sink.size, "sha256": sink.digest.hexdigest()}
             content = {"format": 1, "files": files, **summary}
             manifest.write((json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
@@ -87,10 +90,19 @@ def write_results(folder: Path, tables: Mapping[str, Any], summary: Mapping[str,
             with contextlib.suppress(OSError):
                 folder.rmdir()
         raise
-    for name in old - set(tables) - {MANIFEST}:
+    for name in old - set(contents) - {MANIFEST}:
         with contextlib.suppress(OSError):
             (folder / name).unlink()
-    return [folder / name for name in (*tables, MANIFEST)]
+    return [folder / name for name in (*contents, MANIFEST)]
+
+
+def _write(content: Any, sink: Any) -> None:
+    import pyarrow.csv as pc
+
+    if callable(content):
+        content(sink)
+    else:
+        pc.write_csv(content, sink, pc.WriteOptions(quoting_style="needed"))
 
 
 def _listed(folder: Path) -> set[str] | None:

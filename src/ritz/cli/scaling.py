@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Scaling", "decide_scaling", "spreads"]
+__all__ = ["Scaling", "decide_scaling", "spreads", "unknown_spreads"]
 
 TENFOLD = 10.0
 BLOCK_ENTRIES = 1 << 20
@@ -28,9 +28,8 @@ class Scaling:
     why: str
 
 
-def decide_scaling(X: np.ndarray, names: list[str], wanted: bool | None) -> Scaling:
-    """Decide for the rows ``X`` (n, d); ``wanted`` is the user's word or None."""
-    spread = spreads(X)
+def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) -> Scaling:
+    """Decide from the spreads (d,) of the columns; ``wanted`` is the user's word or None."""
     varying = np.flatnonzero(spread > 0)
     if varying.size < 2:
         fold, facts = 1.0, "there is only one column that varies"
@@ -51,23 +50,29 @@ def decide_scaling(X: np.ndarray, names: list[str], wanted: bool | None) -> Scal
     return Scaling(scale, wanted is not None, f"{'standardised' if scale else 'not standardised'}: {why}")
 
 
+def unknown_spreads(wanted: bool) -> Scaling:
+    """The user's word, where asking for the spreads would cost a pass over the data."""
+    return Scaling(wanted, True, f"{'standardised' if wanted else 'not standardised'}: as asked")
+
+
 def spreads(X: np.ndarray) -> np.ndarray:
-    """Standard deviation of every column, in two passes over blocks of rows.
+    """Standard deviation of what every column has, in two passes over blocks of rows.
 
     Values are brought to [−1, 1] by the first pass, so neither a large mean nor a large unit costs digits.
     """
-    n, d = X.shape
+    d = X.shape[1]
     low, high = np.full(d, np.inf), np.full(d, -np.inf)
     for block in _blocks(X):
-        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        low, high = np.fmin(low, np.fmin.reduce(block, axis=0)), np.fmax(high, np.fmax.reduce(block, axis=0))
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     unit = np.where(half > 0, half, 1.0)
-    total, squares = np.zeros(d), np.zeros(d)
+    count, total, squares = np.zeros(d), np.zeros(d), np.zeros(d)
     for block in _blocks(X):
         z = (block - middle) / unit
-        total += z.sum(axis=0)
-        squares += np.einsum("ij,ij->j", z, z)
-    variance = np.maximum(squares - total * total / n, 0.0) / max(n - 1, 1)
+        count += np.sum(~np.isnan(z), axis=0)
+        total += np.nansum(z, axis=0)
+        squares += np.nansum(z * z, axis=0)
+    variance = np.maximum(squares - total * total / np.maximum(count, 1), 0.0) / np.maximum(count - 1, 1)
     return np.where(half > 0, np.sqrt(variance) * unit, 0.0)
 
 

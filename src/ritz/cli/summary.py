@@ -31,7 +31,8 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choic
     """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
     certificate = model.certificate_
     share = np.asarray(model.explained_variance_ratio_, dtype=np.float64)
-    divisor = max(table.n_rows - 1, 1)
+    rows = len(table)
+    divisor = max(rows - 1, 1)
     values = certificate.values / divisor  # in float64, so that the enclosure speaks of the number shown
     half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower) / divisor
     components = [
@@ -49,7 +50,7 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choic
     return {
         "ritz": __version__,
         "source": table.source,
-        "rows": table.n_rows,
+        "rows": rows,
         "columns": names,
         "set_aside": [{"column": name, "reason": reason} for name, reason in table.set_aside],
         "notes": [spoken(note) for note in table.notes],
@@ -57,7 +58,7 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choic
         "scaling": scaling.why,
         "choice": choice,
         "components": components,
-        "possible_components": min(table.n_rows - 1, len(names)),
+        "possible_components": min(rows - 1, len(names)),
         "certificate": _sentences(certificate),
         "plan": _plan(model.plan_),
     }

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ritz.data.table import Table
 
 __all__ = ["Labels", "identifiers_of"]
@@ -18,19 +20,29 @@ BATCH_ROWS = 1 << 16
 class Labels:
     """Record batches of identifiers, cut anew as they are taken."""
 
-    def __init__(self, batches: Iterator[Any] | None) -> None:
-        self._batches = batches
+    def __init__(self, batches: Iterator[Any] | None, numbered: bool = False) -> None:
+        self._batches, self._numbered = batches, numbered
         self._held: list[Any] = []
+        self._row = 0
 
     def take(self, rows: int) -> Any:
         """The next ``rows`` rows; None where there are no identifiers."""
-        if self._batches is None:
-            return None
+        import pyarrow as pa
+
+        labels = None if self._batches is None else self._next(self._batches, rows)
+        if not self._numbered:
+            return labels
+        numbers = np.arange(self._row, self._row + rows)
+        self._row += rows
+        return pa.table({"row": numbers}) if labels is None else labels.add_column(0, "row", pa.array(numbers))
+
+    def _next(self, batches: Iterator[Any], rows: int) -> Any:
         import pyarrow as pa
 
         have = sum(len(part) for part in self._held)
         while have < rows:
-            part = pa.Table.from_batches([next(self._batches)])
+            part = next(batches)
+            part = part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
             self._held.append(part)
             have += len(part)
         whole = pa.concat_tables(self._held)
@@ -38,7 +50,8 @@ class Labels:
         return whole.slice(0, rows)
 
 
-def identifiers_of(X: Any) -> Labels:
-    """Identifiers of a Table; none for everything else."""
+def identifiers_of(X: Any, *, numbered: bool = False) -> Labels:
+    """Identifiers of a Table, none for everything else; ``numbered`` adds a column ``row`` that counts from 0."""
     names = [name for name, kind in X.kinds.items() if kind == "identifier"] if isinstance(X, Table) else []
-    return Labels(iter(X.batches(names, BATCH_ROWS)) if names else None)
+    names = [name for name in names if not (numbered and name == "row")]
+    return Labels(iter(X.batches(names, BATCH_ROWS)) if names else None, numbered)

@@ -20,7 +20,7 @@ import numpy as np
 from ritz._core.atomic import replacing
 from ritz._core.errors import FileError
 
-__all__ = ["ENDINGS", "RowWriter", "row_writer"]
+__all__ = ["ENDINGS", "RowWriter", "disk_errors", "row_writer", "rows_to"]
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".npy")
 #: Bytes of the header of an array file: its length is fixed so that the number of rows can be filled in at the end.
@@ -45,13 +45,15 @@ def row_writer(path: str | Path, names: Sequence[str], dtype: Any) -> Iterator[R
         )
     if path.is_dir():
         raise FileError(f"a file name at {path}", received="a folder", hint=f"write to {path / 'scores.parquet'}")
-    opened = {".npy": _npy, ".csv": _text, ".tsv": _text, ".arrow": _ipc, ".feather": _ipc}.get(kind, _parquet)
+    with disk_errors(path), replacing(path) as file, rows_to(file, kind, names, dtype) as add:
+        yield add
+
+
+@contextlib.contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Say in words what the system says of a disk."""
     try:
-        with (
-            replacing(path) as file,
-            opened(file, list(names), np.dtype(dtype), "\t" if kind == ".tsv" else ",") as add,
-        ):
-            yield add
+        yield
     except OSError as error:
         if isinstance(error, FileError):
             raise
@@ -63,17 +65,20 @@ def row_writer(path: str | Path, names: Sequence[str], dtype: Any) -> Iterator[R
         ) from error
 
 
+def rows_to(file: BinaryIO, ending: str, names: Sequence[str], dtype: Any) -> Any:
+    """A context that gives a ``RowWriter`` to an open file; ``ending`` is one of ENDINGS."""
+    opened = {".npy": _npy, ".csv": _text, ".tsv": _text, ".arrow": _ipc, ".feather": _ipc}.get(ending, _parquet)
+    return opened(file, list(names), np.dtype(dtype), "\t" if ending == ".tsv" else ",")
+
+
 def _arrow(names: list[str], scores: np.ndarray, labels: Any) -> Any:
     """A batch as an Arrow table: identifiers, then scores."""
     import pyarrow as pa
 
-    columns = pa.table({name: np.ascontiguousarray(scores[:, j]) for j, name in enumerate(names)})
-    if labels is None:
-        return columns
-    held = [name for name in labels.schema.names if name not in names]
-    for j, name in enumerate(held):
-        columns = columns.add_column(j, name, labels.column(name))
-    return columns
+    columns: dict[str, Any] = {}
+    if labels is not None:
+        columns = {name: labels.column(name) for name in labels.schema.names if name not in set(names)}
+    return pa.table(columns | {name: np.ascontiguousarray(scores[:, j]) for j, name in enumerate(names)})
 
 
 @contextlib.contextmanager

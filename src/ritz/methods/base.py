@@ -22,10 +22,10 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
 from ritz.data.blocks import blocks_of
-from ritz.data.labels import identifiers_of
+from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
-from ritz.data.write import row_writer
+from ritz.data.write import RowWriter, row_writer
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
@@ -188,17 +188,18 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self)
         rows = validate_rows(self, X, reset=False)
-        target, coordinates, labels = Path(path), self._map(), identifiers_of(X)
+        target = Path(path)
         names = [f"{self._axis}{i + 1}" for i in range(self._n_features_out)]
-        nbytes = int(getattr(rows, "nbytes", 0)) if hasattr(rows, "map_reduce") else 0
-        with (
-            using(self.progress, type(self).__name__, expected=nbytes),
-            row_writer(target, names, result_dtype(rows.dtype)) as write,
-        ):
-            # Computed in a thread of its own, so that reading, computing and writing overlap.
-            for scores in ahead(coordinates.batches(rows)):
-                write(scores, labels.take(scores.shape[0]))
+        with row_writer(target, names, result_dtype(rows.dtype)) as write:
+            self._scores_into(rows, identifiers_of(X), write)
         return target
+
+    def _scores_into(self, rows: Any, labels: Labels, write: RowWriter) -> None:
+        """Hand the coordinates of rows, with their labels, to a writer; reading, computing and writing overlap."""
+        nbytes = int(rows.nbytes) if hasattr(rows, "map_reduce") else 0
+        with using(self.progress, type(self).__name__, expected=nbytes):
+            for scores in ahead(self._map().batches(rows)):
+                write(scores, labels.take(scores.shape[0]))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""

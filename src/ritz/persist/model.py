@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz import __version__
-from ritz._core.container import read_container, write_container
+from ritz._core.atomic import replacing
+from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.persist.codec import decode, encode
 
-__all__ = ["load", "merge", "save"]
+__all__ = ["load", "merge", "pack", "save"]
 
 ESTIMATORS: dict[str, type[Any]] = {"PCA": PCA, "SVD": SVD}
 FORMAT = 1
@@ -39,6 +40,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     path : path
         By custom it ends in ``.ritz``.
     """
+    with replacing(path) as file:
+        pack(model, file)
+
+
+def pack(model: Any, file: BinaryIO) -> None:
+    """Write a fitted model to an open file."""
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
         raise ParameterError(
@@ -55,7 +62,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "parameters": encode(params, arrays, "parameters"),
         "fitted": encode(fitted, arrays, "fitted"),
     }
-    write_container(path, "model", header, arrays)
+    pack_container(file, "model", header, arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

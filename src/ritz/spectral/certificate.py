@@ -109,7 +109,8 @@ class Certificate:
             lines.append(f"tolerance {self.tol:g} not reached: largest residual {worst:.1e}·λ₁")
         if self.estimate is not None:
             lines.append(f"estimated ‖M − M̂‖_F (leave-one-out): {self.estimate:.3g}")
-        lines.append(f"{self.passes} pass{'es' if self.passes != 1 else ''} over the data, {self.seconds:.3g} s")
+        took = "" if np.isnan(self.seconds) else f", {self.seconds:.3g} s"
+        lines.append(f"{self.passes} pass{'es' if self.passes != 1 else ''} over the data{took}")
         return [*lines, *self.notes]
 
     def _complete_words(self) -> str:
