@@ -104,6 +104,7 @@ def test_blocks_do_not_matter_and_float32_stays() -> None:
     rows = np.where(gone, np.nan, X)
     found = IncompleteMap(filler, LinearMap(filler.vectors.T, MEAN, SCALE, None))
     assert np.allclose(found.forward(MemoryBlocks(rows, 3)), found.forward(rows), rtol=0, atol=1e-10)
+    assert np.allclose(np.vstack(list(found.batches(MemoryBlocks(rows, 3)))), found.forward(rows), rtol=0, atol=1e-10)
     narrow = found.impute(rows.astype(np.float32))
     assert narrow.dtype == np.float32
     assert np.allclose(narrow, found.impute(rows), rtol=1e-4, atol=1e-3)  # a mean of 1,000 leaves three digits

@@ -16,6 +16,7 @@ Rows that share a pattern of gaps share a system; systems are solved in stacks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -185,6 +186,10 @@ class IncompleteMap:
     def forward(self, X: Any) -> NDArray[Any]:
         """Scores, (n, k); those of a complete row are the ordinary ones."""
         return self.linear.forward(X if blocks_of(X).sparse else self.completed(X))
+
+    def batches(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Scores of the rows, some at a time, in row order."""
+        return self.linear.batches(X if blocks_of(X).sparse else self.completed(X))
 
     def backward(self, T: Any) -> NDArray[Any]:
         """Rows from coordinates."""
