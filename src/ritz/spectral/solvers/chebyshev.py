@@ -22,6 +22,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.subspace import Subspace
 
@@ -64,7 +65,7 @@ def chebyshev(
     reached = worst <= max(problem.tol, floor) or space.m >= p
     # A filtered block is not the Krylov space that the Gaussian-start argument is about: only the trace can prove it.
     status = Completeness("none", np.inf, 0.0, "a filtered block proves completeness only through the trace")
-    return package(M, space, min(k, space.m), total, status, reached, products)
+    return stated(package(M, space, min(k, space.m), total, status, reached, products), M)
 
 
 def _degree(theta: np.ndarray, k: int, beta: float, most: int, tol: float) -> int:

@@ -5,6 +5,7 @@ Backward stable: |σ̂ᵢ − σᵢ| ≤ p(n,d)·u·σ₁ for every i. Costs ~4n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 
-__all__ = ["Vector", "arithmetic", "counted", "dense_eigh", "dense_svd", "pick"]
+__all__ = ["Vector", "arithmetic", "counted", "dense_eigh", "dense_svd", "pick", "stated"]
 
 Vector = NDArray[np.float64]
 
@@ -46,6 +47,14 @@ def arithmetic(A: Operator) -> tuple[float, str]:
     return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
 
 
+def stated(found: Found, M: Operator) -> Found:
+    """The answer with the arithmetic that formed the matrix of a state, where it was coarser than the solver's own."""
+    u, path = arithmetic(M)
+    return (
+        found if u <= found.roundoff else replace(found, roundoff=u, precision=f"{path}, solved in {found.precision}")
+    )
+
+
 def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     """All singular values of A and the right vectors asked for."""
     Z = wide(A.to_dense(budget))
@@ -69,9 +78,9 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     theta = positive(theta) if M.positive else theta
     values = to_numpy(theta)
     k = pick(problem, values, trace(S))
-    wide_u = unit_roundoff(np.float64)
-    u, path = arithmetic(M)  # a state knows what formed it
+    u = unit_roundoff(np.float64)
     top = float(np.max(np.abs(values))) if len(values) else 0.0
-    slack = rounding(S.shape[0], wide_u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
+    slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = leading(V, k)
-    return Found(values, V, S @ V - V * theta[:k], slack, counted(values, k, slack), True, u, path, 1, slack)
+    block, complete = S @ V - V * theta[:k], counted(values, k, slack)
+    return stated(Found(values, V, block, slack, complete, True, u, "float64", 1, slack), M)

@@ -21,6 +21,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_RESTARTS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.subspace import Subspace
 
@@ -108,4 +109,4 @@ def _finish(
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     reached = worst <= max(problem.tol, floor) or many >= p
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return package(M, space, k, total, none, reached, steps + 1)
+    return stated(package(M, space, k, total, none, reached, steps + 1), M)

@@ -22,6 +22,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_POWER_STEPS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.subspace import Subspace
 
@@ -53,7 +54,7 @@ def power(
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return package(M, space, k, total, none, worst <= max(problem.tol, floor) or k >= p, steps + 1)
+    return stated(package(M, space, k, total, none, worst <= max(problem.tol, floor) or k >= p, steps + 1), M)
 
 
 def _iterate(

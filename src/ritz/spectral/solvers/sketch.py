@@ -21,6 +21,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import sketch_width
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import rounding_of
 
 __all__ = ["sketch"]
@@ -51,7 +52,7 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     V = leading(U, k)
     # ‖MV − VΛ‖ ≤ ‖M − M̂‖ ≤ rest for every column: known without another product.
     block = xp.full((1, k), float(min(rest, exact, np.finfo(float).max)), dtype=xp.float64)
-    return Found(
+    found = Found(
         values,
         V,
         block,
@@ -65,6 +66,7 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
         upper=values[:k] + rest,
         notes=("estimate from a single pass; the enclosures hold, the vectors are approximate",),
     )
+    return stated(found, M)
 
 
 def _nothing(Q: Array, k: int, u: float) -> Found:
