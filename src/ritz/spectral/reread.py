@@ -22,7 +22,7 @@ __all__ = ["Reread"]
 Vector = NDArray[np.float64]
 
 #: Entries up to which sums are taken in extended precision, and entries of a block otherwise.
-EXTENDED, BLOCK = 2_000_000, 1_000_000
+EXTENDED, BLOCK = 500_000, 1_000_000
 #: Rows whose products are summed in one go: a thousand equal rows would round in one direction.
 SHORT = 64
 #: Around the threshold of a constant column two ways of summing may disagree by this factor.
@@ -61,29 +61,30 @@ class Reread:
         for i in range(0, n, rows):
             yield self.X[i : i + rows], self.w[i : i + rows]
 
-    def _sums(self, about: Any, power: int) -> Any:
-        """Σw(x − about)^power, (d,); dense blocks, which only a block of a sparse table ever becomes."""
+    def _sums(self, high: Any, low: Any, power: int) -> Any:
+        """Σw(x − high − low)^power, (d,); dense blocks, which only a block of a sparse table ever becomes."""
         kind = np.longdouble if self.X.shape[0] * self.X.shape[1] <= EXTENDED else np.float64
         total = np.zeros(self.X.shape[1], kind)
         for x, w in self._blocks():
-            z = (x.toarray() if self.sparse else x).astype(kind) - about
+            z = (x.toarray() if self.sparse else x).astype(kind) - high - low
             total += w.astype(kind) @ (z if power == 1 else (z / self.unit) ** 2)
         return total
 
     @cached_property
-    def _exact_mean(self) -> Any:
-        first = self._sums(0, 1) / self.weight
-        return first + self._sums(first, 1) / self.weight
+    def _parts(self) -> tuple[Vector, Vector]:
+        """The mean as a float64 number and what that lacks: far from zero its last digit is larger than the spread."""
+        high = np.asarray(self._sums(0, 0, 1) / self.weight, np.float64)
+        return high, np.asarray(self._sums(high, 0, 1) / self.weight, np.float64)
 
     @property
     def mean(self) -> Vector:
         """Weighted column means, (d,), whether or not they are taken off."""
-        return np.asarray(self._exact_mean, np.float64)
+        return self._parts[0] + self._parts[1]
 
     @cached_property
     def squares(self) -> Vector:
         """Σw(x − μ)²/unit², (d,)."""
-        return np.asarray(self._sums(self._exact_mean, 2), np.float64)
+        return np.asarray(self._sums(*self._parts, 2), np.float64)
 
     @cached_property
     def spread(self) -> Vector:
@@ -119,7 +120,8 @@ class Reread:
 
     def _rows(self, x: Any) -> Any:
         """A dense block of Z without its weights."""
-        return (np.asarray(x, np.float64) - (self.mean if self.center else 0.0)) * self._factor
+        high, low = self._parts if self.center else (0.0, 0.0)
+        return (np.asarray(x, np.float64) - high - low) * self._factor
 
     def normal(self, V: Any) -> Vector:
         """``ZᵀZ V``."""

@@ -91,14 +91,15 @@ def _frame(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     u, fitted = certificate.unit_roundoff, certificate.frame["mean"]
     usual = 2 * rounding(A.X.shape[1], u) * float(np.max(certificate.values, initial=0.0))
     extra, right = max(certificate.rounding - usual, 0.0) / A.weight, True
+    # Rounding is in units of the scales that the fit divided by: a column of which nothing was left may have any.
+    larger = None if A.scale is None or A.fitted is None else np.maximum(A.scale, A.fitted)
     if fitted is not None:
         stored = 4 * unit_roundoff(np.asarray(fitted).dtype) * np.abs(A.mean)
-        factor = 1.0 if A.scale is None else A.scale
-        allowed = stored + FRAME * u * A.spread + np.sqrt(extra) * factor
+        allowed = stored + FRAME * u * A.spread + np.sqrt(extra) * (1.0 if larger is None else larger)
         right = _same("mean", np.asarray(fitted, np.float64), A.mean, allowed, words)
-    if A.scale is not None and A.fitted is not None:
+    if larger is not None:
         share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(certificate.frame["scale"]).dtype)
-        right = _same("scale", A.fitted, A.scale, share * A.scale, words) and right
+        right = _same("scale", A.fitted, A.scale, share * larger, words) and right
     return right
 
 
