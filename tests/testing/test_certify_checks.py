@@ -11,6 +11,7 @@ import pytest
 from ritz.testing.certify import Record, run_case, summarise
 from ritz.testing.certify_cases import ROUTES, SOLVERS, Case, cases
 from ritz.testing.certify_checks import Finding, Subject, examine, ratios
+from ritz.testing.truth import true_spectrum
 
 pytest.importorskip("flint")
 CASE = Case("dense", "geometric", 40, 6, seed=1, cond=1e3, k=4)
@@ -44,6 +45,7 @@ def honest(case: Case = CASE, solver: str = "svd") -> Subject:
     )
     n = X.shape[0]
     model = SimpleNamespace(
+        mean_=X.mean(axis=0),
         certificate_=certificate,
         components_=Vt,
         singular_values_=s,
@@ -135,6 +137,10 @@ def lie_nan(c, m):
     c.lower[0] = np.nan
 
 
+def lie_mean(c, m):
+    m.mean_ = m.mean_ + 1e-14 * np.eye(1, m.mean_.size)[0]
+
+
 def lie_order(c, m):
     c.values[[0, 1]] = c.values[[1, 0]]
 
@@ -158,6 +164,7 @@ def lie_order(c, m):
         (lie_names, "names"),
         (lie_nan, "finite"),
         (lie_order, "order"),
+        (lie_mean, "mean"),
     ],
 )
 def test_a_planted_lie_is_found(lie, check):
@@ -198,6 +205,35 @@ def test_estimates_that_miss_more_often_than_they_say_are_violations():
     assert summarise([replace(record, missed=4)] * 50)[1] == 1
 
 
+def test_after_subtract_bounds_may_be_as_wide_as_what_was_taken_off():
+    case = replace(CASE, removed=50, extra=1e4)
+    before = Subject(case, "subtract", honest(case).model, case.data(), case.truth())
+    assert before.merged == pytest.approx(float(np.sum(before.before[0])))
+    assert before.merged > 1e7 * before.top
+    lie_width(before.certificate, before.model)
+    before.certificate.tol = None
+    assert "width" not in checks(before)
+    before.certificate.upper[0] += 2e3 * U * before.merged
+    assert "width" in checks(before)
+    before.certificate.values[0] += 200 * U * before.merged
+    assert "state" in checks(before)
+
+
+def test_whole_weights_have_the_truth_of_the_copies():
+    case = Case("dense", "slow", 30, 4, seed=5, weighted=True, weighting="copies", k=2)
+    weights = case.weights(30)
+    assert np.all(weights == weights.astype(int))
+    plain = case.truth().values
+    weighted = true_spectrum(case.data(), center=True, weights=weights).values
+    np.testing.assert_allclose(plain, weighted, rtol=1e-14)
+
+
+def test_extreme_weights_span_twenty_orders_of_magnitude():
+    weights = Case("dense", "slow", 400, 4, seed=5, weighted=True, weighting="extreme").weights(400)
+    assert np.any(weights == 0)
+    assert weights.max() / weights[weights > 0].min() > 1e20
+
+
 def test_the_table_counts_violations():
     bad = Record(0, CASE, "svd", (Finding("total", -1, "words"),), components=2, labelled=2)
     table, violations = summarise([bad, Record(1, CASE, "sketch")])
@@ -224,12 +260,19 @@ def test_an_exception_is_a_violation(monkeypatch):
 def test_cases_are_the_same_for_the_same_seed_and_cover_everything():
     first = [case for case, _ in zip(cases(3), range(240), strict=False)]
     assert first == [case for case, _ in zip(cases(3), range(240), strict=False)]
-    assert {case.family for case in first} == {"dense", "sparse", "hostile", "reflected", "hadamard", "graph"}
+    families = {"dense", "sparse", "hostile", "reflected", "hadamard", "wide", "graph"}
+    assert {case.family for case in first} == families
+    assert {case.weighting for case in first if case.weighted} == {"plain", "extreme", "copies"}
+    assert any(case.spread for case in first)
+    assert any(case.means for case in first)
+    assert any(case.removed for case in first)
+    assert {route for case in first for route in case.routes} == set(ROUTES)
     assert {case.dtype for case in first} == {"float32", "float64"}
     assert {case.method for case in first} == {"PCA", "SVD"}
     assert any(case.weighted for case in first)
     assert any(case.scale for case in first)
-    for case in first[:60]:
+    small = [case for case in first if case.n * case.d <= 50_000]
+    for case in small[:60]:
         assert str(case).startswith(case.family)
         X = case.data()
         truth = case.truth()
@@ -238,5 +281,8 @@ def test_cases_are_the_same_for_the_same_seed_and_cover_everything():
 
 
 def test_every_route_has_a_record():
-    assert [record.solver for record in run_case(0, CASE)] == list(ROUTES)
+    routes = [record.solver for record in run_case(0, CASE)]
+    assert routes[:-1] == [*SOLVERS, "stream", "merge", "subtract"]
+    assert routes[-1].startswith("state:")
+    assert [record.solver for record in run_case(0, CASE, ["state:krylov"])] == []  # another one was drawn
     assert [record.solver for record in run_case(0, replace(CASE, method="SVD", center=False))] == list(SOLVERS)

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.certify_cases import ROUTES, SOLVERS, Case, cases
+from ritz.testing.certify_cases import cases, is_hard
 from ritz.testing.certify_checks import Finding, Subject, examine, guesses, misses, ratios
+from ritz.testing.certify_problem import ROUTES, SOLVERS, Case
 
 __all__ = ["Record", "main", "run_case", "summarise"]
 
@@ -123,16 +124,16 @@ def summarise(records: Sequence[Record]) -> tuple[str, int]:
         t.estimated += r.components if r.estimate else 0
         t.seconds += r.seconds
         t.tightness += r.tightness
-    head = f"{'solver':<10}{'problems':>9}{'violations':>11}{'converged':>10}"
+    head = f"{'solver':<15}{'problems':>9}{'violations':>11}{'converged':>10}"
     lines = [head + f"{'labelled':>9}{'width/error':>12}{'missed estimates':>18}{'seconds':>9}"]
     for name, t in tallies.items():
         share = t.labelled / t.components if t.components else 0.0
         tight = float(np.median(t.tightness)) if t.tightness else float("nan")
         estimates = f"{t.missed}/{t.estimated}" if t.estimated else "-"
-        line = f"{name:<10}{t.problems:>9}{t.violations:>11}{t.converged:>10}"
+        line = f"{name:<15}{t.problems:>9}{t.violations:>11}{t.converged:>10}"
         lines.append(line + f"{share:>9.0%}{tight:>12.3g}{estimates:>18}{t.seconds:>9.1f}")
     violations = sum(t.violations for t in tallies.values())
-    lines.append(f"{'all':<10}{len(records):>9}{violations:>11}")
+    lines.append(f"{'all':<15}{len(records):>9}{violations:>11}")
     return "\n".join(lines), violations + _estimates_too_bold(records)
 
 
@@ -175,7 +176,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, help="how many problems")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="only the case of this number")
-    parser.add_argument("--solver", choices=ROUTES, help="only this solver, or stream or merge")
+    parser.add_argument("--hard", action="store_true", help="only families that are hard on one bound each")
+    parser.add_argument(
+        "--solver", choices=ROUTES, help="only this route: a solver, stream, merge, subtract or state:SOLVER"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", type=int, default=20, help="how many violations to print")
     options = parser.parse_args(arguments)
@@ -184,7 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         numbered = list(islice(enumerate(cases(options.seed)), options.case, options.case + 1))
     else:
         count = options.count or (ALL if options.all else FEW)
-        numbered = list(islice(enumerate(cases(options.seed)), -(-count // (1 if routes else len(SOLVERS)))))
+        chosen = (pair for pair in enumerate(cases(options.seed)) if not options.hard or is_hard(pair[0]))
+        numbered = list(islice(chosen, -(-count // (1 if routes else len(SOLVERS)))))
     start = time.perf_counter()
     records = _many(numbered, routes, 1 if len(numbered) == 1 else options.workers)
     table, violations = summarise(records)

@@ -1,12 +1,14 @@
 """What a certificate claims, held against the truth: every claim is one small function that yields findings.
 
     enclosure    labelled: lowerᵢ ≤ λᵢ ≤ upperᵢ; unlabelled: some λⱼ lies between
-    width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁ (+ 2e-12·λ₁ for a state without its rows)
+    width        upperᵢ − lowerᵢ ≤ 4‖rᵢ‖ + 1000·u·λ₁ (+ 2e-12·λ₁ for a state without its rows; after ``subtract``
+                 1000·u·tr(merged), because that is how much was taken off)
     residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
     ceiling      no eigenvalue beyond the k returned ones exceeds the stated bound
     angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine, for single vectors and for clusters
     direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
-    state        |λ̂ᵢ − λᵢ| ≤ 1e-12·λ₁ for ``partial_fit`` and ``merge``;     share    as asked, and no more
+    state        |λ̂ᵢ − λᵢ| ≤ 1e-12·λ₁ for a state without its rows, and 100·u·tr(merged) more after ``subtract``
+    share        as asked, and no more;      mean    column means are those of the rows
     total, basis, names, verify    the trace; ‖VVᵀ − I‖; one spectrum under all names; its own heavy check
 
 A finding is a violation. Comparisons with eigenvalues are exact (balls against floats); those with vectors
@@ -17,19 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ritz.testing.angles import largest_sine
-from ritz.testing.certify_cases import Case
+from ritz.testing.certify_problem import Case, from_state
 from ritz.testing.truth import Truth, precision, true_rows
 
 __all__ = ["DIRECT", "Finding", "Subject", "examine", "guesses", "misses", "ratios"]
 
 Array = np.ndarray[Any, Any]
 DIRECT = ("svd", "moments")
-STATES = ("stream", "merge")
 WIDTH = 1000.0  # allowance of the width, in u·λ₁
 DIRECT_ERROR = 100.0  # promise of the direct routes, in u·σ₁
 STATE_ERROR = 1e-12  # promise of a state without its data, in λ₁
@@ -77,6 +79,25 @@ class Subject:
         return float(self.certificate.unit_roundoff)
 
     @property
+    def merged(self) -> float:
+        """After ``subtract``: the trace of what stood in the state before, which bounds what rounding left; else 0."""
+        return 0.0 if self.solver != "subtract" else float(np.sum(self.before[0]))
+
+    @cached_property
+    def before(self) -> tuple[Array, float]:
+        """The state from which ``subtract`` took rows off: squares of its columns, and weight over weight left."""
+        case, X, E = self.case, self.X, self.case.others(self.X)
+        both = np.concatenate([np.asarray(X.toarray() if hasattr(X, "toarray") else X), E]).astype(np.longdouble)
+        w = case.weights(X.shape[0])
+        w = np.ones(len(both)) if w is None else np.append(w, np.ones(len(E)))
+        rest, v = both[: X.shape[0]], w[: X.shape[0]]
+        squares = w @ np.square(both - (w @ both) / w.sum() if case.center else both)
+        if case.scale:
+            spread = v @ np.square(rest - (v @ rest) / v.sum()) / (v.sum() - 1)
+            squares = squares / np.where(spread > 0, spread, 1)
+        return squares.astype(float), float(w.sum() / v.sum())
+
+    @property
     def stored(self) -> float:
         """u of the type that the components are stored in."""
         return float(np.finfo(np.asarray(self.model.components_).dtype).eps) / 2
@@ -92,7 +113,7 @@ def examine(subject: Subject) -> list[Finding]:
     arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
     if not all(np.all(np.isfinite(a)) for a in arrays):
         return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
-    checks = (_order, _width, _residual, _ceiling, _angle, _direct, _state, _share, _total, _basis, _names)
+    checks = (_order, _width, _residual, _ceiling, _angle, _direct, _state, _share, _total, _basis, _names, _mean)
     findings = [finding for check in (*checks, _verify) for finding in check(subject)]
     return findings if guesses(subject) else [*misses(subject), *findings]
 
@@ -135,8 +156,8 @@ def _order(subject: Subject) -> Iterator[Finding]:
 
 def _width(subject: Subject) -> Iterator[Finding]:
     c = subject.certificate
-    share = WIDTH * subject.roundoff + (2 * STATE_ERROR if subject.solver in STATES else 0.0)
-    allowed = 4 * np.asarray(c.residuals) + share * subject.top
+    share = WIDTH * subject.roundoff + (2 * STATE_ERROR if from_state(subject.solver) else 0.0)
+    allowed = 4 * np.asarray(c.residuals) + share * subject.top + WIDTH * subject.roundoff * subject.merged
     width = np.asarray(c.upper) - np.asarray(c.lower)
     for i in np.flatnonzero(width > allowed * (1 + 1e-9)):
         words = f"width {width[i]:.3g} > {allowed[i]:.3g} = 4·{c.residuals[i]:.3g} + {share:.2g}·λ₁"
@@ -148,7 +169,7 @@ def _residual(subject: Subject) -> Iterator[Finding]:
     if subject.top == 0:
         return
     true, noise = true_residuals(subject)
-    slack = WIDTH * subject.roundoff * subject.top + 4 * subject.stored * subject.top + noise
+    slack = WIDTH * subject.roundoff * (subject.top + subject.merged) + 4 * subject.stored * subject.top + noise
     for i in np.flatnonzero(true > 1.01 * np.asarray(c.residuals) + slack):
         words = f"true residual {true[i]:.3g} above the reported {c.residuals[i]:.3g} + {slack:.3g}"
         yield Finding("residual", int(i), words)
@@ -229,11 +250,12 @@ def _direct(subject: Subject) -> Iterator[Finding]:
 
 
 def _state(subject: Subject) -> Iterator[Finding]:
-    """A moment state without its rows promises |λ̂ − λ| ≤ 1e-12·λ₁ (in float64)."""
-    if subject.solver not in STATES:
+    """A moment state without its rows promises |λ̂ − λ| ≤ 1e-12·λ₁ (in float64), where its solver is a direct one."""
+    if not from_state(subject.solver) or subject.certificate.tol is not None:
         return
     error = subject.truth.relative_error(subject.certificate.values) if subject.top else np.zeros(0)
-    allowed = max(STATE_ERROR, DIRECT_ERROR * subject.roundoff)
+    taken = subject.merged / subject.top if subject.top else 0.0
+    allowed = max(STATE_ERROR, DIRECT_ERROR * subject.roundoff * (1 + taken))
     for i in np.flatnonzero(error > allowed):
         yield Finding("state", int(i), f"off by {error[i]:.3g}·λ₁ > {allowed:.3g}·λ₁")
 
@@ -253,7 +275,7 @@ def _share(subject: Subject) -> Iterator[Finding]:
 
 def _total(subject: Subject) -> Iterator[Finding]:
     total, true = float(subject.certificate.total), float(subject.truth.total)
-    if abs(total - true) > WIDTH * subject.roundoff * true:
+    if abs(total - true) > WIDTH * subject.roundoff * (true + subject.merged):
         yield Finding("total", -1, f"total {total!r}, true {true!r}")
 
 
@@ -283,17 +305,41 @@ def _names(subject: Subject) -> Iterator[Finding]:
     if np.any(np.abs(variances - values) > rtol * top):
         yield Finding("names", -1, f"explained_variance_·{divisor:g} {variances} but {values}")
     true = float(subject.truth.total)
-    if true > 0 and np.any(np.abs(model.explained_variance_ratio_ - values / true) > 1e3 * rtol):
+    slack = 1e3 * rtol + (WIDTH * subject.roundoff * subject.merged / true if true else 0.0)
+    if true > 0 and np.any(np.abs(model.explained_variance_ratio_ - values / true) > slack):
         yield Finding("names", -1, f"ratios {model.explained_variance_ratio_} but {values / true}")
+
+
+def _mean(subject: Subject) -> Iterator[Finding]:
+    """mean_ is the weighted mean of the rows, to 2u of itself and 100u of the spread."""
+    case, X = subject.case, subject.X
+    if case.method != "PCA" or not case.center or not hasattr(subject.model, "mean_"):
+        return
+    dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.longdouble)
+    w = case.weights(X.shape[0])
+    w = np.ones(X.shape[0], np.longdouble) if w is None else np.asarray(w, np.longdouble)
+    mean = (w @ dense) / w.sum()
+    mean += (w @ (dense - mean)) / w.sum()
+    spread = np.sqrt((w @ np.square(dense - mean)) / w.sum())
+    if subject.solver == "subtract":  # a mean is as good as the spread before allows, and then divided by what is left
+        squares, share = subject.before
+        scale = np.asarray(subject.model.scale_) if case.scale else 1.0
+        spread = np.maximum(spread, np.sqrt(squares / (share * float(w.sum()))) * scale) * share
+    slack = 2 * subject.stored * np.abs(mean) + DIRECT_ERROR * subject.roundoff * spread
+    for j in np.flatnonzero(np.abs(subject.model.mean_ - mean) > slack):
+        yield Finding(
+            "mean", int(j), f"mean_ {subject.model.mean_[j]!r}, true {float(mean[j])!r}, allowed {slack[j]:.2g}"
+        )
 
 
 def _verify(subject: Subject) -> Iterator[Finding]:
     try:
         outcome = subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0]))
+        passed = bool(outcome)
     except Exception as error:  # noqa: BLE001  a check that breaks is a finding too
         yield Finding("verify", -1, f"{type(error).__name__}: {error}")
         return
-    if not outcome:
+    if not passed:
         yield Finding("verify", -1, "; ".join(str(outcome).splitlines()))
 
 

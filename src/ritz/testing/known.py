@@ -10,7 +10,7 @@ path of m vertices (Brouwer & Haemers 2012, *Spectra of graphs*, ch. 1): sparse,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from ritz.testing.spectra import spectrum
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["Eigenvalue", "Known", "incidence", "known_hadamard", "known_sparse"]
+__all__ = ["Eigenvalue", "Known", "incidence", "known_hadamard", "known_sparse", "known_wide", "symmetric_known"]
 
 Array = np.ndarray[Any, Any]
 
@@ -120,9 +120,7 @@ def known_hadamard(
     if n <= d or n & (n - 1):
         raise ValueError(f"expected n a power of two above d; received n={n}, d={d}")
     rng = np.random.default_rng(seed)
-    # entry (i, j) of Sylvester's matrix is −1 to the number of ones that i and j share in binary
-    columns = 1 + rng.permutation(n - 1)[:d]
-    H = 1.0 - 2.0 * (np.bitwise_count(np.arange(n)[:, None] & columns[None, :]) & 1)
+    H = _sylvester(n, 1 + rng.permutation(n - 1)[:d])
     # every entry is a sum of 4^rounds terms ±s/2^rounds, beside the offset
     head = max(2 * rounds, abs(offset).bit_length()) + 1
     bits = int(np.finfo(dtype).nmant) - rounds - head
@@ -131,6 +129,39 @@ def known_hadamard(
     X = (H * units) @ Q.T + offset * 2.0 ** (bits + rounds)
     values = tuple(Eigenvalue(n * Fraction(int(s)) ** 2 / 4**bits) for s in units)
     return Known(_stored(X, -bits - rounds, dtype), values, offset == 0, True, np.ldexp(Q, -rounds))
+
+
+def known_wide(
+    kind: str, n: int, d: int, *, cond: float = 1e4, seed: int = 0, dtype: Any = np.float64, offset: int = 0
+) -> Known:
+    """Dense wide n×d matrix G diag(s) Hᵀ + offset, G and H columns of Hadamard matrices of order n = 2^p < d = 4^q.
+
+    The eigenvalues n·d·s², n − 1 of them and a zero, hold for the centred matrix whatever the offset, and for X
+    without one.
+    """
+    if not n < d or n & (n - 1) or d & (d - 1) or not d.bit_length() % 2:
+        raise ValueError(f"expected n a power of two below d, a power of four; received n={n}, d={d}")
+    rng = np.random.default_rng(seed)
+    G = _sylvester(n, 1 + rng.permutation(n - 1))
+    H = _sylvester(d, rng.permutation(d)[: n - 1])
+    # every entry is a sum of n − 1 terms ±s, beside the offset
+    bits = int(np.finfo(dtype).nmant) - max(n.bit_length(), abs(offset).bit_length()) - 1
+    units = _dyadic(kind, n - 1, cond, seed, bits)
+    X = (G * units) @ H.T + offset * 2.0**bits
+    values = tuple(Eigenvalue(n * d * Fraction(int(s)) ** 2 / 4**bits) for s in units)
+    vectors = np.append(H / np.sqrt(d), np.full((d, 1), np.nan), axis=1)
+    return Known(_stored(X, -bits, dtype), (*values, Eigenvalue(Fraction(0))), offset == 0, True, vectors)
+
+
+def symmetric_known(values: Sequence[int], *, seed: int = 0, rounds: int = 2) -> tuple[Array, Array]:
+    """Dense symmetric M = Q diag(values) Qᵀ of whole eigenvalues, and Q, both stored without rounding."""
+    Q = _reflections(len(values), rounds, np.random.default_rng(seed)).toarray()
+    return _stored((Q * np.asarray(values, float)) @ Q.T, -2 * rounds, np.float64), np.ldexp(Q, -rounds)
+
+
+def _sylvester(m: int, columns: Array) -> Array:
+    """Columns of the Hadamard matrix of order m: entry (i, j) is −1 to the number of ones i and j share in binary."""
+    return 1.0 - 2.0 * (np.bitwise_count(np.arange(m)[:, None] & columns[None, :]) & 1)
 
 
 def incidence(graph: str, size: int, *, dtype: Any = np.float64, transpose: bool = False) -> Known:

@@ -1,0 +1,220 @@
+"""One problem of the certificate check: a matrix under a treatment, its truth, and the ways to fit it.
+
+    case  = matrix (family, kind, n, d, condition, dtype) × estimator (centre, scale, weights) × (k, tol)
+    route = a solver on the rows · stream · merge · subtract · state:SOLVER (a merged state under that solver)
+
+A case is a few numbers; its data and its truth are made from them where they are needed, so cases travel
+between processes for free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ritz.testing.known import Known, incidence, known_hadamard, known_sparse, known_wide
+from ritz.testing.spectra import hostile, matrix, sparse_matrix
+from ritz.testing.truth import Truth, known_truth, true_spectrum
+
+__all__ = ["ROUTES", "SOLVERS", "Case", "from_state"]
+
+SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
+#: partial_fit in chunks; merge of shards in any order; rows taken off again; a merged state under every solver.
+ROUTES = (*SOLVERS, "stream", "merge", "subtract", *(f"state:{name}" for name in SOLVERS))
+POWER_COMPONENTS = 6  # 3,000 steps a component add up, and the lectures' method is not asked for more
+
+
+def from_state(route: str) -> bool:
+    """Whether a route ends in a moment state without its rows."""
+    return route not in SOLVERS
+
+
+@dataclass(frozen=True)
+class Case:
+    """One matrix with its treatment; ``family`` says who makes it."""
+
+    family: str  # dense, sparse, hostile, reflected, hadamard, wide, graph
+    kind: str
+    n: int
+    d: int
+    seed: int
+    cond: float = 1e4
+    dtype: str = "float64"
+    offset: float = 0.0
+    exponent: int = 0
+    method: str = "PCA"  # or SVD
+    center: bool = True
+    scale: bool = False
+    weighted: bool = False
+    k: int | None = None
+    share: float | None = None  # of the variance, instead of k
+    tol: float = 1e-6
+    weighting: str = "plain"  # or extreme (1e-12 … 1e12), copies (integers)
+    spread: int = 0  # columns are multiplied by powers of two from 2^-spread to 2^spread
+    means: float = 0.0  # columns get means from 1 to this, of either sign
+    removed: int = 0  # rows that ``subtract`` takes off again, 0 for a few more than components
+    extra: float = 1.0  # their size in units of the table's
+
+    def __str__(self) -> str:
+        """The case as one line that says everything needed to make it again."""
+        parts = [f"{self.family}/{self.kind} {self.n}x{self.d} cond={self.cond:.0e} {self.dtype} seed={self.seed}"]
+        parts += [f"offset={self.offset:g}"] if self.offset else []
+        parts += [f"2^{self.exponent}"] if self.exponent else []
+        parts += [f"spread=2^±{self.spread}"] if self.spread else []
+        parts += [f"means={self.means:g}"] if self.means else []
+        parts += [f"removed={self.removed}·{self.extra:g}"] if self.removed else []
+        flags = [name for name in ("center", "scale", "weighted") if getattr(self, name)]
+        flags += [self.weighting] if self.weighted and self.weighting != "plain" else []
+        return " ".join([*parts, self.method, *flags, f"k={self.share or self.k}", f"tol={self.tol:g}"])
+
+    @property
+    def known(self) -> Known | None:
+        """The matrix with its closed-form spectrum, for the families that have one."""
+        return _known(self)
+
+    def data(self) -> Any:
+        """X, dense or CSR."""
+        known = self.known
+        if known is not None:
+            return known.X
+        if self.family == "hostile":
+            return hostile(self.kind, self.n, self.d, seed=self.seed, dtype=self.dtype, exponent=self.exponent)
+        options: dict[str, Any] = {"cond": self.cond, "seed": self.seed, "dtype": self.dtype}
+        if self.family == "sparse":
+            return sparse_matrix(self.kind, self.n, self.d, **options)
+        X = matrix(self.kind, self.n, self.d, offset=self.offset, exponent=self.exponent, **options)
+        rng = np.random.default_rng(self.seed + 2)
+        if self.spread:
+            X = np.ldexp(X, rng.permutation(np.linspace(-self.spread, self.spread, self.d).round().astype(int)))
+        if self.means:
+            X = X + rng.permutation(np.geomspace(1, self.means, self.d)) * rng.choice([-1.0, 1.0], self.d)
+        return X.astype(self.dtype)
+
+    def weights(self, n: int) -> Any:
+        """Frequencies, or None: some zero and some fractions; over 24 orders of magnitude; or whole numbers."""
+        if not self.weighted:
+            return None
+        rng = np.random.default_rng(self.seed + 1)
+        if self.weighting == "extreme":
+            return 10.0 ** rng.uniform(-12, 12, n) * rng.choice([0.0, 1.0, 1.0, 1.0, 1.0], n) + 2 * np.eye(1, n)[0]
+        if self.weighting == "copies":
+            return rng.choice([0.0, 1.0, 1.0, 2.0, 3.0, 7.0], n) + 2 * np.eye(1, n)[0]
+        return rng.choice([0.0, 0.5, 1.0, 1.0, 2.0, 3.25], n) + np.eye(1, n)[0]
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """Every solver, and for PCA the ways to an answer from a moment state, one solver on it drawn."""
+        large = self.n * self.d > 300_000  # a thousand power steps on each of these would take the longest of all
+        rows = tuple(name for name in SOLVERS if not (large and name == "power"))
+        if self.method != "PCA" or self.d > 2000:  # ``fit`` keeps no state of more columns
+            return rows
+        drawn = np.random.default_rng(self.seed + 4).integers(len(rows))
+        return (*rows, "stream", "merge", "subtract", f"state:{rows[drawn]}")
+
+    def components(self, route: str, shape: tuple[int, int]) -> int | float:
+        """How many to ask for: at most the rows that have a weight; a share; few of the slow ``power``."""
+        n, d = shape
+        weights = self.weights(n)
+        rows = n if weights is None else int(np.count_nonzero(weights))
+        k = min(rows, d) if self.k is None else min(self.k, rows)
+        if route.endswith("power"):
+            return min(k, POWER_COMPONENTS)
+        return k if self.share is None else self.share
+
+    def truth(self) -> Truth:
+        """The true spectrum of the problem: in closed form, else in high precision with vectors."""
+        known = self.known
+        if known is not None:
+            return known_truth(known)
+        X = self.data()
+        weights = self.weights(X.shape[0])
+        if self.weighted and self.weighting == "copies":  # the truth knows nothing of weights
+            X, weights = X[np.repeat(np.arange(X.shape[0]), weights.astype(int))], None
+        return true_spectrum(X, vectors=True, center=self.center, scale=self.scale, weights=weights)
+
+    # ways to fit
+
+    def fit(self, route: str, X: Any) -> Any:
+        """The fitted estimator: by a solver, from rows in chunks, as a merger of shards, or with rows taken off."""
+        weights = self.weights(X.shape[0])
+        if route in SOLVERS:
+            return _fitted(self._estimator(route, X.shape), X, weights)
+        if route == "subtract":
+            E = self.others(X)
+            both, w = _stacked(X, E), None if weights is None else np.append(weights, np.ones(E.shape[0]))
+            model = _fitted(self._estimator("auto", X.shape), both, w)
+            part = _fitted(self._estimator("auto", X.shape), E, None if weights is None else np.ones(E.shape[0]))
+            return model.subtract(part)
+        rng = np.random.default_rng(self.seed)
+        n = X.shape[0]
+        order = np.arange(n) if route == "stream" else rng.permutation(n)
+        if route.startswith("state:"):
+            return self._merged(X, weights, np.array_split(order, 2), route)
+        pieces = [p for p in np.split(order, np.sort(rng.integers(0, n + 1, 4))) if p.size]
+        models = [self._estimator("auto", X.shape) for _ in pieces]
+        target = models[:1] * len(pieces) if route == "stream" else models
+        for model, piece in zip(target, pieces, strict=True):
+            model.partial_fit(X[piece], sample_weight=None if weights is None else weights[piece])
+        return models[0] if route == "stream" or len(models) == 1 else models[0].merge(*models[1:])
+
+    def _merged(self, X: Any, weights: Any, pieces: list[Any], route: str) -> Any:
+        """Two shards, fitted where they have rows enough (large float32 ones in float32), merged, solved by name."""
+        models = []
+        for piece in pieces:
+            model, w = self._estimator(route, X.shape), None if weights is None else weights[piece]
+            model.set_params(solver="auto")
+            whole = w is None and piece.size > max(2, X.shape[1])
+            models.append(model.fit(X[piece]) if whole else model.partial_fit(X[piece], sample_weight=w))
+        return models[0].merge(*models[1:]).set_params(solver=route.removeprefix("state:"))
+
+    def others(self, X: Any) -> Any:
+        """The rows that ``subtract`` takes off again: Gaussian about another mean, ``extra`` times as large."""
+        n, d = X.shape
+        rows = self.removed or min(n, d) + 2
+        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
+        middle = dense.mean(axis=0)
+        size = self.extra * np.maximum(np.abs(dense - middle).max(axis=0), np.abs(dense - middle).max() * 2.0**-20)
+        rng = np.random.default_rng(self.seed + 3)
+        E = (middle + size * (rng.standard_normal((rows, d)) + rng.standard_normal(d))).astype(self.dtype)
+        return E
+
+    def _estimator(self, route: str, shape: tuple[int, int]) -> Any:
+        from ritz.methods.pca import PCA
+        from ritz.methods.svd import SVD
+
+        k = self.components(route, shape)
+        asked = None if self.k is None and k == min(shape) else k
+        solver = route.removeprefix("state:")
+        if self.method == "SVD":
+            return SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
+        options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
+        return PCA(asked, solver=solver, random_state=self.seed, **options)
+
+
+def _fitted(model: Any, X: Any, weights: Any) -> Any:
+    return model.fit(X) if weights is None else model.fit(X, sample_weight=weights)
+
+
+def _stacked(X: Any, E: Any) -> Any:
+    if isinstance(X, np.ndarray):
+        return np.concatenate([X, E])
+    from scipy import sparse
+
+    return sparse.vstack([X, sparse.csr_matrix(E)], format="csr")
+
+
+@lru_cache(maxsize=1)
+def _known(case: Case) -> Known | None:
+    options: dict[str, Any] = {"cond": case.cond, "seed": case.seed, "dtype": case.dtype}
+    if case.family == "reflected":
+        return known_sparse(case.kind, case.n, case.d, **options)
+    if case.family == "hadamard":
+        return known_hadamard(case.kind, case.n, case.d, offset=int(case.offset), **options)
+    if case.family == "wide":
+        return known_wide(case.kind, case.n, case.d, offset=int(case.offset), **options)
+    if case.family == "graph":
+        return incidence(case.kind, case.n, dtype=case.dtype, transpose=case.center)
+    return None
