@@ -16,6 +16,7 @@ from ritz.testing import (
     known_hadamard,
     known_sparse,
     known_truth,
+    known_wide,
     largest_sine,
     matrix,
     sparse_matrix,
@@ -99,6 +100,21 @@ def test_hadamard_matrices_have_the_spectrum_they_claim(kind, offset):
     assert overlap(true_spectrum(known.X).eigenvalues, truth.eigenvalues) == known.raw
     A = true_rows(known.X, center=True)
     residual = A.T @ (A @ truth.vectors) - truth.vectors * truth.values
+    assert np.abs(residual).max() <= 1e-15 * truth.values[0]
+
+
+@pytest.mark.parametrize("offset", [0, 30])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_wide_matrices_have_the_spectrum_they_claim(dtype, kind, offset):
+    known = known_wide(kind, 8, 64, cond=1e3, seed=5, offset=offset, dtype=dtype)
+    assert known.X.dtype == dtype
+    truth = known_truth(known)
+    assert overlap(true_spectrum(known.X, center=True).eigenvalues, truth.eigenvalues)
+    assert overlap(true_spectrum(known.X).eigenvalues, truth.eigenvalues) == known.raw
+    A, alive = true_rows(known.X, center=True), ~np.isnan(truth.vectors[0])
+    assert np.sum(alive) == 7
+    residual = A.T @ (A @ truth.vectors[:, alive]) - truth.vectors[:, alive] * truth.values[alive]
     assert np.abs(residual).max() <= 1e-15 * truth.values[0]
 
 

@@ -5,6 +5,8 @@
     truth     eigenvalues of the stored entries in high precision, with a proof
     angles    principal angles; comparison cluster by cluster
     operators check_operator: any operator against its dense form
+    solvers   check_solver: any solver against exactly known spectra
+    estimators check_estimator: Ritz's conventions, on top of scikit-learn's
     certify   `python -m ritz.testing.certify`: thousands of fits against the truth
 
 Names load on first use; `truth` and `certify` need python-flint.
@@ -22,7 +24,9 @@ _NAMES = {
     "Eigenvalue": "known",
     "Known": "known",
     "Truth": "truth",
+    "check_estimator": "estimators",
     "check_operator": "operators",
+    "check_solver": "solvers",
     "clusters": "angles",
     "compare": "angles",
     "hostile": "spectra",
@@ -30,11 +34,13 @@ _NAMES = {
     "known_hadamard": "known",
     "known_sparse": "known",
     "known_truth": "truth",
+    "known_wide": "known",
     "largest_sine": "angles",
     "matrix": "spectra",
     "principal_sines": "angles",
     "sparse_matrix": "spectra",
     "spectrum": "spectra",
+    "symmetric_known": "known",
     "true_eigenvalues": "truth",
     "true_rows": "truth",
     "true_spectrum": "truth",
