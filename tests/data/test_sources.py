@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import decimal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -353,6 +355,19 @@ def test_large_row_groups_are_read_through_a_buffer(tmp_path, monkeypatch):
     table, X = mixed(300)
     pq.write_table(table, tmp_path / "t.parquet", data_page_size=64)
     check(read(tmp_path / "t.parquet", memory=10).source_for(NUMBERS)[0], X)
+
+
+def test_reading_numbers_does_not_load_pandas(tmp_path):
+    pq.write_table(pa.table({"x": [1.0, None], "n": [1, None], "e": [[1.0], None]}), tmp_path / "t.parquet")
+    code = f"""if True:
+        import sys
+        from ritz.data.read import read
+        table = read({str(tmp_path / "t.parquet")!r}, memory=10)
+        source, columns = table.source_for(["x", "n", "e[0]"])
+        assert len(next(source.batches(source.spans[0], columns, 10))) == 2
+        assert "pandas" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_hive_partitions(tmp_path):

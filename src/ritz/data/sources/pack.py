@@ -54,21 +54,43 @@ def plain_dtype(kind: Any) -> np.dtype[Any] | None:
 def numbers(values: Any, name: str = "") -> NDArray[Any]:
     """Numbers of an Arrow array (r,): a view where it can be, missing as NaN."""
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.types as pt
 
-    kind = values.type
-    if pt.is_dictionary(kind):
+    if pt.is_dictionary(values.type):
         values = values.dictionary_decode()
-    elif pt.is_run_end_encoded(kind):
-        values = pa.compute.run_end_decode(values)
-    kind = values.type
-    if pt.is_decimal(kind):
+    elif pt.is_run_end_encoded(values.type):
+        values = pc.run_end_decode(values)
+    if pt.is_decimal(values.type):
         return _decimals(values)
-    if pt.is_boolean(kind) and values.null_count:
-        values = values.cast(pa.uint8())  # Arrow turns missing truth values into Python objects
-    elif pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind):
+    if pt.is_boolean(values.type):
+        # With missing values they become floating below, like whole numbers.
+        return _bits(values) if values.null_count == 0 else numbers(values.cast(pa.uint8()))
+    if pt.is_string(values.type) or pt.is_large_string(values.type) or pt.is_string_view(values.type):
         values = _parsed(values, name)
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    if values.null_count == 0:
+        return _view(values, np.dtype(values.type.to_pandas_dtype()))
+    if pt.is_float16(values.type):  # Arrow fills nothing in half precision
+        rows = _view(values, np.dtype(np.float16)).copy()
+        rows[~_bits(values.is_valid())] = np.nan
+        return rows
+    values = values if pt.is_floating(values.type) else values.cast(pa.float64(), safe=False)
+    return _view(values.fill_null(float("nan")), np.dtype(values.type.to_pandas_dtype()))
+
+
+def _view(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The numbers as they lie in Arrow's buffer (its own way to NumPy loads pandas, and costs more than a copy)."""
+    buffer = values.buffers()[1]
+    if buffer is None:
+        return np.empty(0, dtype)
+    return np.frombuffer(buffer, dtype, len(values), values.offset * dtype.itemsize)
+
+
+def _bits(values: Any) -> NDArray[np.bool_]:
+    """Truth values of an Arrow array without missing ones."""
+    import pyarrow as pa
+
+    return _view(values.cast(pa.uint8()), np.dtype(np.uint8)).view(np.bool_)
 
 
 def _decimals(values: Any) -> NDArray[Any]:
@@ -80,11 +102,11 @@ def _decimals(values: Any) -> NDArray[Any]:
     if pt.is_decimal128(kind) and kind.precision <= 15 and 0 <= kind.scale <= 22:
         # Digits below 2^53 and a power of ten up to 10^22 are exact, so their quotient is rounded once.
         digits = np.frombuffer(values.buffers()[1], dtype="<i8").reshape(-1, 2)
-        rows = digits[values.offset : values.offset + len(values), 0] / 10.0**kind.scale
+        rows = np.asarray(digits[values.offset : values.offset + len(values), 0] / 10.0**kind.scale)
         if values.null_count:
-            rows[~np.asarray(values.is_valid())] = np.nan
-        return np.asarray(rows)
-    return np.asarray(values.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+            rows[~_bits(values.is_valid())] = np.nan
+        return rows
+    return numbers(values.cast(pa.string()).cast(pa.float64()))
 
 
 def _parsed(values: Any, name: str) -> Any:
@@ -113,18 +135,10 @@ def _is_float(word: str) -> bool:
     return True
 
 
-def _plain(values: Any, dtype: np.dtype[Any] | None) -> NDArray[Any]:
-    """Numbers of an array that holds them as they are, as ``dtype``: a view where none is missing."""
-    if dtype is None or values.null_count:
-        return numbers(values)
-    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
-
-
 def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None], out: NDArray[Any]) -> None:
     """Fill ``out`` (r, d) with ``columns``, d Arrow arrays of r numbers.
 
-    ``dtypes`` are those of columns that hold plain numbers, None for all others (Arrow's own way to NumPy costs more
-    than copying a few thousand numbers does).
+    ``dtypes`` are those of columns that hold plain numbers, None for all others.
     """
     r, d = out.shape
     width = min(d, TILE_COLUMNS)
@@ -132,7 +146,8 @@ def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None],
     for first in range(0, d, TILE_COLUMNS):
         some = columns[first : first + TILE_COLUMNS]
         for j, values in enumerate(some):
-            tile[j, :r] = _plain(values, dtypes[first + j])
+            dtype = dtypes[first + j]
+            tile[j, :r] = numbers(values) if dtype is None or values.null_count else _view(values, dtype)
         out[:, first : first + len(some)] = tile[: len(some), :r].T
 
 
@@ -144,9 +159,9 @@ def list_rows(values: Any, width: int, name: str) -> NDArray[Any]:
     if pt.is_fixed_size_list(values.type):
         flat = numbers(values.values.slice(values.offset * width, r * width))
         return _with_missing(flat.reshape(r, width), values)
-    offsets = values.offsets.to_numpy()
+    offsets = numbers(values.offsets)
     lengths = np.diff(offsets)
-    wrong = (lengths != width) & np.asarray(values.is_valid())
+    wrong = (lengths != width) & _bits(values.is_valid())
     if wrong.any():
         i = int(wrong.argmax())
         raise InputError(
@@ -168,5 +183,5 @@ def _with_missing(rows: NDArray[Any], values: Any) -> NDArray[Any]:
     if values.null_count == 0:
         return rows
     rows = rows.astype(np.result_type(rows.dtype, np.float16))
-    rows[~np.asarray(values.is_valid())] = np.nan
+    rows[~_bits(values.is_valid())] = np.nan
     return rows

@@ -1,7 +1,7 @@
 """Parquet: one file, a folder of files, hive partitions (``year=2024/…``) with their keys as columns.
 
     span   some row groups of one file, about ``SPAN_BYTES`` together
-    batch  decoded page by page: ``pre_buffer=False``, and a buffered stream where a row group is large
+    batch  decoded page by page, from a buffer a column where a row group is large: what is held of it are its pages
 
 The footers tell names, types, rows, missing values and the ends of each column, so numbers need no pass before
 the fit. Files of a folder must agree; the first that does not is named.
@@ -23,8 +23,9 @@ from ritz.data.sources.files import damaged, file_identity, require_shape
 __all__ = ["ParquetSource", "parquet_files"]
 
 SPAN_BYTES = 32 << 20
-BUFFER_BYTES = 1 << 18  # of one column's stream in a large row group
-LARGE_GROUP = 64 << 20
+LARGE_GROUP = 4 << 20  # row groups from which columns are read through buffers, and not as wholes
+BUFFER_BYTES = 16 << 20  # of all columns' buffers together
+LEAST_BUFFER, MOST_BUFFER = 1 << 14, 1 << 18  # of one column's
 PEEK_ROWS = 1024  # rows that tell how long the lists of a column are
 
 
@@ -95,7 +96,8 @@ class ParquetSource(ArrowSource):
         path, meta = self.files[f], self._meta[f]
         columns = list(dict.fromkeys(self._top[field.at] for field in fields if field.at >= 0))
         largest = max(meta.row_group(g).total_byte_size for g in groups)
-        buffer = BUFFER_BYTES if largest > LARGE_GROUP else 0
+        buffer = max(LEAST_BUFFER, min(MOST_BUFFER, BUFFER_BYTES // max(1, len(columns))))
+        buffer = buffer if largest > LARGE_GROUP else 0
         straight, places = list(range(len(fields))), None
         try:
             with pq.ParquetFile(path, metadata=meta, pre_buffer=False, buffer_size=buffer) as file:

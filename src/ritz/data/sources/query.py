@@ -57,7 +57,8 @@ class QuerySource(ArrowSource):
         try:
             for batch in self._run(span.key, names, rows):
                 seen += batch.num_rows
-                some = batch.select(names).rename_columns([field.name for field in fields])
+                columns = [batch.column(name) for name in names]
+                some = pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
                 for i in range(0, some.num_rows, rows):
                     yield some.slice(i, rows)
         except RitzError:
