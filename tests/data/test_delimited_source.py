@@ -227,3 +227,21 @@ def test_a_column_that_turns_to_text_halfway_is_set_aside_by_name_and_line(tmp_p
     source = DelimitedSource(path, span_bytes=100)
     assert source.names == ["a"]
     assert source.scanned.reasons == {"b": "text among numbers, such as 'broken' in line 502"}
+
+
+def test_times_flags_and_empty_columns_are_the_same_in_any_pieces(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = ["zone,clock,fine,mixed,flag,none,odd,b"]
+    lines += [
+        f"2021-01-{d:02d}T00:00:00Z,12:{d}:00,2021-01-02 10:00:00.5,2021-01-{d},TRUE,,{d}," for d in range(10, 20)
+    ]
+    lines.append("2021-02-01T00:00:00Z,13:30:00,2021-01-02 10:00:00,2021-01-02 11:12:13,,,x,FALSE")
+    path.write_text("\n".join(lines))
+    whole = read_text(path).values
+    source = DelimitedSource(path, span_bytes=20)
+    assert len(source.spans) == 11
+    streamed = [b for span in source.spans for b in source.record_batches(span, source.fields, 5)]
+    assert pa.Table.from_batches(streamed).equals(whole)
+    assert pa.types.is_temporal(whole.schema.field("mixed").type)
+    assert whole.column("odd").to_pylist() == [*map(str, range(10, 20)), "x"]
+    assert source.names == ["flag", "b"]

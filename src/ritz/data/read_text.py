@@ -51,12 +51,12 @@ def read_text(
     memory : float
         Bytes that the table may take; a larger one stays outside as a ``DelimitedSource``. Without it, all is read.
     span_bytes : int
-        Bytes of text that are parsed at a time; an eighth of ``memory`` without it, 1 to 32 MB.
+        Bytes of text that are parsed at a time; a sixteenth of ``memory`` without it, 1 to 32 MB.
     """
     try:
         file = TextFile(path, options)
         if span_bytes is None:
-            span_bytes = SPAN_BYTES if memory is None else int(min(SPAN_BYTES, max(1 << 20, memory / 8)))
+            span_bytes = SPAN_BYTES if memory is None else int(min(SPAN_BYTES, max(1 << 20, memory / 16)))
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
         found = scan(file, span_bytes, keep=True)
