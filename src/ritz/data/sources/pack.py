@@ -68,18 +68,16 @@ def numbers(values: Any, name: str = "") -> NDArray[Any]:
         return _bits(values) if values.null_count == 0 else numbers(values.cast(pa.uint8()))
     if pt.is_string(values.type) or pt.is_large_string(values.type) or pt.is_string_view(values.type):
         values = _parsed(values, name)
+    rows = _view(values, np.dtype(values.type.to_pandas_dtype()))
     if values.null_count == 0:
-        return _view(values, np.dtype(values.type.to_pandas_dtype()))
-    if pt.is_float16(values.type):  # Arrow fills nothing in half precision
-        rows = _view(values, np.dtype(np.float16)).copy()
-        rows[~_bits(values.is_valid())] = np.nan
         return rows
-    values = values if pt.is_floating(values.type) else values.cast(pa.float64(), safe=False)
-    return _view(values.fill_null(float("nan")), np.dtype(values.type.to_pandas_dtype()))
+    rows = rows.astype(rows.dtype if rows.dtype.kind == "f" else np.float64)
+    rows[~_bits(values.is_valid())] = np.nan
+    return rows
 
 
 def _view(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The numbers as they lie in Arrow's buffer (its own way to NumPy loads pandas, and costs more than a copy)."""
+    """The numbers as they lie in Arrow's buffer (its own ways to NumPy load pandas, and cost more than a copy)."""
     buffer = values.buffers()[1]
     if buffer is None:
         return np.empty(0, dtype)
