@@ -109,6 +109,37 @@ def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch
             connect(address)
 
 
+def test_a_cluster_whose_workers_are_all_gone_is_an_error(monkeypatch: pytest.MonkeyPatch, rows: np.ndarray) -> None:
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr("ritz.data.engine.ABSENT_SECONDS", 0.6)
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        Client(empty, set_as_default=False) as nobody,
+        pytest.raises(ClusterError, match=r"no worker for 0\.6 s"),
+    ):
+        ritz.PCA(3).fit(DaskBlocks(da.from_array(rows, chunks=(500, D)), nobody))
+
+
+def test_a_scheduler_that_goes_away_is_an_error(rows: np.ndarray) -> None:
+    from distributed import Client, LocalCluster
+
+    def slow(chunk: np.ndarray) -> np.ndarray:
+        time.sleep(0.2)
+        return chunk
+
+    X = da.from_array(rows, chunks=(50, D)).map_blocks(slow, dtype=rows.dtype)  # twelve seconds
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as short,
+        Client(short, set_as_default=False) as found,
+    ):
+        threading.Timer(1.5, lambda: short.close(timeout=5)).start()
+        start = time.monotonic()
+        with pytest.raises(ClusterError, match="must stay until the fit is done"):
+            ritz.PCA(3).fit(DaskBlocks(X, found, persist=False))
+        assert time.monotonic() - start < 10
+
+
 def test_an_address_reaches_the_cluster(cluster: Any, rows: np.ndarray) -> None:
     with connect(cluster.scheduler_address.replace("tcp://", "dask://")) as found:
         model = ritz.PCA(3).fit(DaskBlocks(da.from_array(rows, chunks=(500, 3)), found))

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -190,6 +190,8 @@ def collected(client: Any, tasks: list[Any], take: Callable[[int, Any], None], w
     """
     import dask
 
+    if client.status in ("closed", "closing"):
+        raise _lost("a client that is closed", "connect again, then fit again")
     if watch.rows:
         client.subscribe_topic(watch.name, watch.listen)
     # What a pass ships (vectors, weights) is meant to be in the graph: there it survives the loss of any worker.
@@ -211,12 +213,13 @@ def collected(client: Any, tasks: list[Any], take: Callable[[int, Any], None], w
                     del waiting[done]  # the last reference: the workers let the result go
                     seen = time.monotonic()
                 watch.advance(step, done=not waiting)
-    except BaseException:
-        client.cancel(list(waiting.values()))
-        raise
     finally:
-        if watch.rows:
-            client.unsubscribe_topic(watch.name)
+        # A connection that is gone has nothing left to clean up, and must not hide why.
+        with suppress(OSError, RuntimeError, TimeoutError, ValueError):
+            if waiting and client.status == "running":
+                client.cancel(list(waiting.values()))
+            if watch.rows and client.status == "running":
+                client.unsubscribe_topic(watch.name)
 
 
 def _soon(ready: queue.SimpleQueue[int]) -> int | None:
