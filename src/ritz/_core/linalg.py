@@ -7,19 +7,25 @@ norm2    spectral norm of a tall thin block       svd      B = U diag(s) Vᵀ, s
 qr       Householder QR                           trace    Σ Sᵢᵢ
 triangle R of QR, rows in a tree                  root     C with CᵀC = S, and W C⁻¹
 leading  the first columns, on their own          positive entries below zero become zero
-wide     float64
+wide     float64                                   combine  V Y for a tall V
+
+Long products of NumPy arrays run in lanes: a threaded BLAS leaves its threads spinning, and the next pass over the
+data would share the processors with them.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ritz._core.arrays import Array, namespace
-from ritz._core.tolerance import DEFLATE
+from ritz._core.threads import lane_count, run_lanes
+from ritz._core.tolerance import DEFLATE, unit_roundoff
 
 __all__ = [
+    "combine",
     "eigh",
     "inner",
     "join",
@@ -36,6 +42,9 @@ __all__ = [
     "triangle",
     "wide",
 ]
+
+#: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
+LANE_WORK = 2e7
 
 
 def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
@@ -63,7 +72,34 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
 
 def inner(Q: Array, W: Array) -> Array:
     """``QᵀW``."""
-    return namespace(Q).matrix_transpose(Q) @ W
+    xp = namespace(Q)
+    shares = _shares(Q, W.shape[1]) if xp is np else []
+    if len(shares) < 2:
+        return xp.matrix_transpose(Q) @ W
+    return sum(run_lanes(lambda rows: Q[rows].T @ W[rows], shares))
+
+
+def combine(V: Array, Y: Array) -> Array:
+    """``V Y``: the columns of a tall V combined."""
+    shares = _shares(V, Y.shape[1]) if namespace(V) is np else []
+    if len(shares) < 2:
+        return V @ Y
+    out = np.empty((Y.shape[1], V.shape[0]), np.result_type(V, Y)).T  # a column is contiguous, as bases hold them
+
+    def work(rows: slice) -> None:
+        np.matmul(V[rows], Y, out=out[rows])
+
+    run_lanes(work, shares)
+    return out
+
+
+def _shares(V: Any, columns: int) -> list[slice]:
+    """Rows of a tall block, a share for every lane; none where a product is short."""
+    p, lanes = V.shape[0], lane_count()
+    if lanes < 2 or float(p) * V.shape[1] * columns < LANE_WORK or p < 64 * lanes:
+        return []
+    edges = [p * i // lanes for i in range(lanes + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def symmetric(S: Array) -> Array:
@@ -196,46 +232,57 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
     """Orthonormal basis of the columns of ``W``, orthogonal to ``against``; directions of pure rounding are dropped.
 
     Block Gram–Schmidt against the basis ("twice is enough", [Parlett98]; once where W is already ``projected``), then
-    W ← W E Ω^-½ from the small Gram matrix WᵀW = EΩEᵀ, repeated: only products and l×l eigenproblems, which keep their
-    speed where Householder QR of a tall block does not. A direction shorter than DEFLATE of its block is already
-    contained in the basis.
+    W ← W D E Ω^-½ from the small Gram matrix D WᵀW D = EΩEᵀ, D⁻¹ the column norms, repeated where that was not yet
+    accurate: only products and l×l eigenproblems, which keep their speed where Householder QR of a tall block does
+    not. A direction shorter than DEFLATE of its block is already contained in the basis.
     """
-    xp = namespace(W)
+    xp, u = namespace(W), unit_roundoff(np.float64 if "64" in str(W.dtype) else np.float32)
+    short, flat, exact = (DEFLATE, 1e-8, 1e-11) if u < 1e-10 else (1e-6, 1e-5, 1e-4)
     before = norms(W)
-    W = _columns(W, [j for j in range(W.shape[1]) if float(before[j]) > 0])
+    keep = [j for j in range(W.shape[1]) if float(before[j]) > 0]
+    W = _columns(W, keep) / _columns(before, keep)
     bound = against is not None and against.shape[1] > 0
     weak = True  # whether short directions were stretched, and with them what rounding left along the basis
     for turn in range(4):
         if W.shape[1] == 0:
             return W
-        length = norms(W)
-        W = W / xp.where(length > 0, length, xp.ones_like(length))
         if bound and weak:
-            W = W - against @ inner(against, W)
-            if turn == 0:
-                after = norms(W)
-                W = _columns(W, [j for j in range(W.shape[1]) if float(after[j]) > DEFLATE])
-                if W.shape[1] == 0:
+            W = W - combine(against, inner(against, W))
+        G, length = _gram(W)
+        if bound and turn == 0:
+            keep = [j for j in range(W.shape[1]) if float(length[j]) > short]
+            if len(keep) < W.shape[1] or not projected or float(xp.min(length)) < 0.5:
+                W = _columns(W, keep) / xp.asarray(_columns(length, keep), dtype=W.dtype)
+                if not keep:
                     return W
-                W = W / norms(W)
-                if not projected or float(xp.min(after)) < 0.5:
-                    W = W - against @ inner(against, W)
-        omega, E = eigh(symmetric(inner(W, W)))
-        if float(omega[-1]) < 1e-8 * float(omega[0]):
+                W = W - combine(against, inner(against, W))
+                G, length = _gram(W)
+        down = xp.reshape(length, (-1, 1))
+        omega, E = eigh(symmetric(G / length / down))
+        last, first = float(omega[-1]), float(omega[0])
+        if last < flat * first:
             # Squares cannot tell nearly parallel columns apart; QR can, and keeps the leading ones exactly.
-            Q, R = qr(W)
-            W = _columns(Q, [j for j in range(R.shape[1]) if abs(float(R[j, j])) > DEFLATE**0.5])
+            Q, R = qr(W / xp.asarray(length, dtype=W.dtype))
+            W = _columns(Q, [j for j in range(R.shape[1]) if abs(float(R[j, j])) > short**0.5])
             weak = True
             continue
-        W = (W @ E) / xp.sqrt(omega)
-        weak = float(omega[-1]) < 1e-4
-        if turn and abs(float(omega[-1]) - 1) + abs(float(omega[0]) - 1) < 1e-11:
+        W = combine(W, xp.asarray(E / down / xp.sqrt(omega), dtype=W.dtype))
+        weak = last < 1e-4
+        if (turn and abs(last - 1) + abs(first - 1) < exact) or (first < 4 * last):  # the factor amplifies rounding
             break
     return W
 
 
+def _gram(W: Array) -> tuple[Array, Array]:
+    """``WᵀW`` in float64 and the column norms that it tells."""
+    xp = namespace(W)
+    G = xp.asarray(inner(W, W), dtype=xp.float64)
+    square = xp.linalg.diagonal(G)
+    return G, xp.sqrt(xp.where(square > 0, square, xp.ones_like(square)))
+
+
 def _columns(W: Array, keep: list[int]) -> Array:
-    if len(keep) == W.shape[1]:
+    if len(keep) == W.shape[-1]:
         return W
     xp = namespace(W)
-    return xp.take(W, xp.asarray(keep, dtype=xp.int64), axis=1)
+    return xp.take(W, xp.asarray(keep, dtype=xp.int64), axis=W.ndim - 1)

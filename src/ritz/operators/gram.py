@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
+from ritz._core.linalg import combine
 from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.moments import Moments, scaled_noise
 from ritz.operators.base import Cost, Operator
@@ -74,10 +75,10 @@ class MomentGram(Operator):
         self.matrix = raw if bool(np.all(self.factor == 1)) else raw * self.factor[:, None] * self.factor
 
     def _matmat(self, V: Array) -> Array:
-        return self.matrix @ V
+        return combine(self.matrix, V)
 
     def _rmatmat(self, U: Array) -> Array:
-        return self.matrix @ U
+        return combine(self.matrix, U)
 
     def scale_error(self) -> float:
         return SCALE_ERROR if self._scaled else 0.0

@@ -20,6 +20,8 @@ __all__ = [
     "EIGH_SUBSET",
     "FINISH_SPARE",
     "FLOAT32_FLOOR",
+    "FLOAT32_NOISE",
+    "FLOAT32_SHARE",
     "FLOAT32_TOL",
     "FLOAT32_WORK",
     "GEMM32",
@@ -27,6 +29,7 @@ __all__ = [
     "GEMV",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
+    "LEAN_SHARE",
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
@@ -82,8 +85,12 @@ SUBSET_SHARE = 0.2
 #: Directions beyond k that a repair pass reads again: they absorb the mixing across the k-th gap.
 REPAIR_MARGIN = 8
 
-#: Products in float32 stop improving residuals near 3e-7·θ₁; the float32 phase ends above that.
-FLOAT32_FLOOR = 1e-6
+#: The float32 phase ends at this share of tol, but not below FLOAT32_FLOOR·θ₁; what float32 products leave in the
+#: residual of the finish is about FLOAT32_NOISE·θ₁.
+FLOAT32_SHARE, FLOAT32_FLOOR, FLOAT32_NOISE = 0.5, 5e-7, 1e-6
+
+#: The finish goes on with the residuals above this share of tol.
+LEAN_SHARE = 0.5
 
 #: Ritz vectors beyond k that the float64 finish takes along, so that the k-th is separated from what follows.
 FINISH_SPARE = 4

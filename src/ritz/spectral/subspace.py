@@ -3,7 +3,8 @@
     V (p×m) orthonormal,  H = VᵀMV = Y Θ Yᵀ,   Ritz pairs (θ, V y),   residuals  R = (MV) Y − (V Y) Θ
 
 ``MV`` is kept, so residuals cost no product with M. A restart replaces V by its leading Ritz vectors. Basis vectors
-are held as rows: a block of them is contiguous in memory.
+are held as rows: a block of them is contiguous in memory. A ``narrow`` space holds V alone, in float32: a quarter of
+the memory, half the time; its residuals are those that the chain of blocks implies.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
-from ritz._core.linalg import eigh, inner, norms, symmetric
+from ritz._core.linalg import combine, eigh, inner, norms, symmetric
 
 __all__ = ["Subspace"]
 
@@ -21,10 +22,11 @@ __all__ = ["Subspace"]
 class Subspace:
     """An orthonormal basis with its image under M."""
 
-    def __init__(self, p: int, capacity: int, xp: Any = np) -> None:
-        self.p, self.capacity, self.xp, self.m = p, capacity, xp, 0
-        self._V = xp.empty((capacity, p), dtype=xp.float64)
-        self._MV = xp.empty((capacity, p), dtype=xp.float64)
+    def __init__(self, p: int, capacity: int, xp: Any = np, *, narrow: bool = False) -> None:
+        self.p, self.capacity, self.xp, self.m, self.narrow = p, capacity, xp, 0, narrow
+        self._float = xp.float32 if narrow else xp.float64
+        self._V = xp.empty((capacity, p), dtype=self._float)
+        self._MV: Any = None if narrow else xp.empty((capacity, p), dtype=xp.float64)
         self._H = xp.zeros((capacity, capacity), dtype=xp.float64)
         self.theta: Array = xp.empty((0,), dtype=xp.float64)
         self.Y: Array = xp.empty((0, 0), dtype=xp.float64)
@@ -49,35 +51,45 @@ class Subspace:
         """Add orthonormal directions Q, orthogonal to the basis, and their images; then Rayleigh–Ritz."""
         a, b = self.m, self.m + Q.shape[1]
         turn = self.xp.matrix_transpose
-        self._V[a:b, :], self._MV[a:b, :] = turn(Q), turn(MQ)
+        MQ = self.own(MQ)
+        self._V[a:b, :] = turn(self.own(Q))
+        if self._MV is not None:
+            self._MV[a:b, :] = turn(MQ)
         self.m = b
-        corner = self._V[:b, :] @ MQ  # VᵀMQ
+        corner = inner(self.V, MQ)  # VᵀMQ
         self._last, self._corner = MQ, corner
+        corner = self.xp.asarray(corner, dtype=self.xp.float64)
         self._H[:b, a:b] = corner
         self._H[a:b, :b] = turn(corner)
         self.theta, self.Y = eigh(symmetric(self._H[:b, :b]))
 
+    def own(self, block: Array) -> Array:
+        """A block in the precision of the basis."""
+        return self.xp.asarray(block, dtype=self._float)
+
     def remainder(self) -> Array:
         """``(I − VVᵀ)MQ`` of the block added last: the directions in which a Krylov space goes on, (p, l)."""
-        return self._last - self.V @ self._corner
+        return self._last - combine(self.V, self._corner)
 
     def chain_residuals(self, rest: Array, k: int) -> Array:
-        """Residual norms of the k leading pairs while the space is one unbroken chain: ‖rest·y‖, y the last rows of Y.
+        """Residual norms of the k leading pairs while the space is one chain: ‖rest·y‖, y the last rows of Y.
 
         Every earlier block is mapped into the space itself, so only the last one leaves it. No long product is needed.
+        A thick restart keeps the chain: what leaves the Ritz vectors that are kept lies in the block that follows.
         """
         width = rest.shape[1]
         y = self.Y[self.m - width : self.m, :k]
-        return self.xp.sqrt(self.xp.maximum(self.xp.sum(y * (inner(rest, rest) @ y), axis=0), self.xp.zeros(k)))
+        square = self.xp.asarray(inner(rest, rest), dtype=self.xp.float64)
+        return self.xp.sqrt(self.xp.maximum(self.xp.sum(y * (square @ y), axis=0), self.xp.zeros(k)))
 
     def vectors(self, k: int) -> Array:
         """The k leading Ritz vectors, (p, k)."""
-        return self.V @ self.Y[:, :k]
+        return self.xp.asarray(combine(self.V, self.own(self.Y[:, :k])), dtype=self.xp.float64)
 
     def residual_block(self, k: int) -> Array:
         """``M v − θ v`` of the k leading pairs, (p, k)."""
         Y = self.Y[:, :k]
-        return self.MV @ Y - self.V @ (Y * self.theta[:k])
+        return combine(self.MV, Y) - combine(self.V, Y * self.theta[:k])
 
     def residuals(self, k: int) -> Array:
         """Residual norms of the k leading pairs."""
@@ -87,8 +99,9 @@ class Subspace:
         """Keep the ``keep`` leading Ritz vectors only."""
         turn = self.xp.matrix_transpose
         Y = self.Y[:, :keep]
-        V, MV = turn(self.V @ Y), turn(self.MV @ Y)
-        self._V[:keep, :], self._MV[:keep, :] = V, MV
+        self._V[:keep, :] = turn(combine(self.V, self.own(Y)))
+        if self._MV is not None:
+            self._MV[:keep, :] = turn(combine(self.MV, Y))
         self.m = keep
         theta = self.theta[:keep]
         self._H[:, :] = 0.0

@@ -3,8 +3,9 @@
     K_q = span{Ω, MΩ, …, M^{q−1}Ω},   Ω (p×l) Gaussian,  l = k + s                         [MM15; Tropp 2022]
 
 For M = AᵀA one step is one pass over the data ("Gram form": only p×l blocks are stored). Full reorthogonalisation;
-thick restart with the leading Ritz vectors when the basis is full. On large data the first steps run in float32 and
-the finish in float64: Rayleigh–Ritz and the residuals of the answer always come from float64 products.
+thick restart with the leading Ritz vectors when the basis is full. On large data the first steps run in float32, with
+a float32 basis, and the finish in float64, where only pairs that miss the tolerance are taken further: Rayleigh–Ritz
+and the residuals of the answer always come from float64 products.
 """
 
 from __future__ import annotations
@@ -17,10 +18,20 @@ from ritz._core.arrays import Array, to_numpy
 from ritz._core.linalg import norms, orth
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
+from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.completeness import by_start, by_trace, strongest
-from ritz.spectral.constants import FINISH_SPARE, FLOAT32_FLOOR, KRYLOV_BASIS_BYTES, MAX_STEPS, oversampling
+from ritz.spectral.constants import (
+    FINISH_SPARE,
+    FLOAT32_FLOOR,
+    FLOAT32_NOISE,
+    FLOAT32_SHARE,
+    KRYLOV_BASIS_BYTES,
+    LEAN_SHARE,
+    MAX_STEPS,
+    oversampling,
+)
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.subspace import Subspace
@@ -45,21 +56,31 @@ def krylov(
     p, k, xp = M.shape[0], problem.k, M.xp
     width = min(p, k + oversampling(k))
     capacity = _capacity(p, width)
-    space = Subspace(p, capacity, xp)
     Q = orth(xp.asarray(gaussian_rows(problem.seed, 1, 0, p, width)) if start is None else start)
-    steps, chain, status = 0, 0, Completeness("none", np.inf)
+    steps, status = 0, Completeness("none", np.inf)
     with track("krylov", total=None) as advance:
         if narrow:
-            steps, chain, _ = _climb(
-                M.at(np.float32), space, Q, problem, max(problem.tol, FLOAT32_FLOOR), amplified, advance
-            )
-            status = _started(space, k, p, Q.shape[1], chain)
-            Q = orth(space.vectors(min(space.m, k + FINISH_SPARE)))
-            space = Subspace(p, capacity, xp)
-        more, longer, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance)
-    if not narrow:
-        status = _started(space, k, p, width if start is None else 0, longer)
-    return package(M, space, k, total, status, converged, steps + more, narrow)
+            Q, steps, status = _narrow(problem, M, Q, capacity, amplified, advance)
+        space = Subspace(p, capacity, xp)
+        more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow)
+        if not narrow:
+            residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
+            status = _started(space, residuals, k, width if start is None else 0, chain)
+        return package(M, space, k, total, status, converged, steps + more, narrow)
+
+
+def _narrow(
+    problem: SpectralProblem, M: Operator, Q: Array, capacity: int, amplified: bool, advance: Callable[[int], None]
+) -> tuple[Array, int, Completeness]:
+    """The float32 phase: vectors for the finish, steps taken, and what the Gaussian start proves."""
+    p, k, width = M.shape[0], problem.k, Q.shape[1]
+    space = Subspace(p, capacity, M.xp, narrow=True)
+    target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
+    steps, chain, _ = _climb(M.at(np.float32), space, Q, problem, target, amplified, advance)
+    recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, width)))
+    noisy = np.hypot(recurred, FLOAT32_NOISE * float(space.theta[0]))  # rounding of the products leaves the chain too
+    status = _started(space, noisy, k, width, chain)
+    return orth(space.vectors(min(space.m, k + FINISH_SPARE))), steps, status
 
 
 def _climb(
@@ -69,64 +90,84 @@ def _climb(
     problem: SpectralProblem,
     tol: float,
     amplified: bool,
-    advance: object,
+    advance: Callable[[int], None],
+    lean: bool = False,
 ) -> tuple[int, int, bool]:
-    """Extend the space until k residuals are small; steps taken, longest unbroken chain, whether converged."""
+    """Extend the space until k residuals are small; steps taken, longest unbroken chain, whether converged.
+
+    ``lean``: the start is nearly converged, so the next block holds only the residuals that are still too large.
+    """
     k, chain, longest, width = problem.k, 0, 0, Q.shape[1]
-    floor = rounding(M.shape[0], unit_roundoff(M.dtype))
+    floor = FLOAT32_FLOOR if space.narrow else rounding(M.shape[0], unit_roundoff(M.dtype))
     best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
         MQ = M.matmat(Q)
-        space.extend(Q, MQ)
-        advance(1)  # type: ignore[operator]
+        advance(1)
         chain += 1
         longest = max(longest, chain)
-        rest, wanted = space.remainder(), min(k, space.m)
-        worst = np.inf
-        if pure:
-            worst = worst_residual(to_numpy(space.chain_residuals(rest, wanted)), to_numpy(space.theta), amplified)
-        if not pure or worst <= 2 * max(tol, floor) or space.m >= space.p:
-            worst = worst_residual(to_numpy(space.residuals(wanted)), to_numpy(space.theta), amplified)
-        if worst <= tol or space.m >= space.p:
-            return step, longest, worst <= max(tol, floor) or space.m >= space.p
-        stalled = stalled + 1 if worst > 0.7 * best else 0
-        best = min(best, worst)
-        if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
-            return step, longest, tol <= floor
-        Q = orth(rest, against=space.V, projected=True)
-        if space.room() < width and space.capacity < space.p:
-            space.restart(min(space.m, space.capacity - 2 * width))
-            chain, pure = 0, False
-        Q = Q[:, : min(space.room(), Q.shape[1])]
-        if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
-            Q = orth(
-                M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room()))),
-                against=space.V,
-            )
-            pure = False
-            if Q.shape[1] == 0 or not np.isfinite(worst):
-                return step, longest, worst <= max(tol, floor)
+        with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
+            space.extend(Q, MQ)
+            rest, worst = space.remainder(), np.inf
+            if pure:
+                worst = _worst(space, space.chain_residuals(rest, min(k, space.m)), amplified)
+            if not space.narrow and (not pure or worst <= 2 * max(tol, floor) or space.m >= space.p):
+                worst = _worst(space, space.residuals(min(k, space.m)), amplified)
+            if worst <= tol or space.m >= space.p:
+                return step, longest, worst <= max(tol, floor) or space.m >= space.p
+            stalled = stalled + 1 if worst > 0.7 * best else 0
+            best = min(best, worst)
+            if worst <= floor or (stalled >= (1 if space.narrow else 3) and worst <= 20 * floor):
+                return step, longest, tol <= floor
+            Q = _following(space, rest, k, tol, amplified, lean)
+            pure = pure and not lean
+            if space.room() < width and space.capacity < space.p:
+                space.restart(min(space.m, space.capacity - 2 * width))
+                chain, pure = 0, space.narrow
+            Q = Q[:, : min(space.room(), Q.shape[1])]
+            if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
+                fresh = M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room())))
+                Q, pure = orth(space.own(fresh), against=space.V), space.narrow
+                if Q.shape[1] == 0 or not np.isfinite(worst):
+                    return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _following(space: Subspace, rest: Array, k: int, tol: float, amplified: bool, lean: bool) -> Array:
+    """The next block: where the Krylov space goes on, or the residuals of pairs that miss the tolerance."""
+    if not lean:
+        return orth(rest, against=space.V, projected=True)
+    R = space.residual_block(min(k, space.m))
+    sizes = weighed(to_numpy(norms(R)), to_numpy(space.theta), amplified)
+    count = min(len(sizes), -(-int(np.sum(sizes > LEAN_SHARE * tol)) // 16) * 16)
+    worst = np.argsort(-sizes)[:count]
+    return orth(space.xp.take(R, space.xp.asarray(worst), axis=1), against=space.V, projected=True)
+
+
+def _worst(space: Subspace, residuals: Array, amplified: bool) -> float:
+    return worst_residual(to_numpy(residuals), to_numpy(space.theta), amplified)
 
 
 def worst_residual(residuals: np.ndarray, theta: np.ndarray, amplified: bool) -> float:
     """Largest residual in units of θ₁."""
+    return float(np.max(weighed(residuals, theta, amplified), initial=0.0))
+
+
+def weighed(residuals: np.ndarray, theta: np.ndarray, amplified: bool) -> np.ndarray:
+    """Residuals in units of θ₁."""
     top = float(theta[0])
     if top <= 0:
-        return 0.0
+        return np.zeros_like(residuals)
     if amplified:
         share = np.maximum(theta[: len(residuals)] / top, unit_roundoff(np.float64))
         residuals = residuals / np.sqrt(share)
-    return float(np.max(residuals)) / top
+    return residuals / top
 
 
-def _started(space: Subspace, k: int, p: int, width: int, chain: int) -> Completeness:
+def _started(space: Subspace, residuals: np.ndarray, k: int, width: int, chain: int) -> Completeness:
     """What the Gaussian start says about missed eigenvalues."""
     if width <= k:
         return Completeness("none", np.inf)
-    many = min(space.m, width)
-    residuals = to_numpy(norms(space.residual_block(many)))
-    return by_start(to_numpy(space.theta), residuals, k, p=p, width=width, steps=chain)
+    return by_start(to_numpy(space.theta), residuals, k, p=space.p, width=width, steps=chain)
 
 
 def package(
