@@ -13,11 +13,11 @@ class PCA(ritz.PCA):
         iterated_power="auto", n_oversamples=10, power_iteration_normalizer="auto", random_state=None,
     ):  # fmt: skip
         super().__init__(n_components, whiten=whiten, tol=tol, random_state=random_state)
-        self.svd_solver = svd_solver
-        self.copy, self.iterated_power, self.n_oversamples = copy, iterated_power, n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
+        self.svd_solver, self.copy, self.iterated_power = svd_solver, copy, iterated_power
+        self.n_oversamples, self.power_iteration_normalizer = n_oversamples, power_iteration_normalizer
 
     solver = property(lambda self: SOLVERS.get(self.svd_solver, self.svd_solver), lambda self, value: None)
+    _fit_svd_solver = property(lambda self: {ours: name for name, ours in SOLVERS.items()}[self.plan_.solver])
 
 
 class IncrementalPCA(ritz.PCA):
