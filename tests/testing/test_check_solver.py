@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import array_api_strict
 import numpy as np
 import pytest
 
@@ -34,6 +35,11 @@ SOLVERS = {
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_passes(name, draw):
     check_solver(SOLVERS[name], seed=draw)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_passes_on_strict_arrays(name):
+    check_solver(SOLVERS[name], xp=array_api_strict)
 
 
 @pytest.mark.parametrize("name", ["krylov", "lanczos", "chebyshev", "power"])

@@ -37,15 +37,18 @@ class _Matrix(Operator):
     symmetric = True
     positive = True
 
-    def __init__(self, S: Any) -> None:
+    def __init__(self, S: Any, xp: Any) -> None:
         super().__init__(S.shape, np.float64)
-        self.matrix = S
+        self.matrix, self.xp, self._S = S, xp, xp.asarray(S)
 
     def _matmat(self, V: Any) -> Any:
-        return self.matrix @ V
+        return self._S @ V
 
     def _rmatmat(self, U: Any) -> Any:
-        return self.matrix @ U
+        return self._S @ U
+
+    def to_dense(self, budget: int = 0) -> Any:
+        return self._S
 
     def symbol(self) -> str:
         return "S"
@@ -76,18 +79,20 @@ def _cases() -> Iterator[_Case]:
     yield _Case("zero", (0,) * 8, 3)
 
 
-def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-9, seed: int = 0) -> None:
+def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-9, seed: int = 0, xp: Any = np) -> None:
     """Raise AssertionError, saying which claim failed on which spectrum, unless a solver can be trusted.
 
     Parameters
     ----------
     solver : callable
         Takes a `ritz.spectral.problem.SpectralProblem` of kind ``"eigh"`` on a positive semidefinite operator and
-        returns a `ritz.spectral.found.Found`. The operator's ``matrix`` may be used for its trace.
+        returns a `ritz.spectral.found.Found`. The operator's ``matrix``, a NumPy array, may be used for its trace.
     tol : float
         Tolerance that the problems ask for.
     seed : int
         Seed of the eigenvectors and of the random start.
+    xp : module
+        Array library of the operator: NumPy, ``array_api_strict`` or another that follows the array API standard.
 
     Raises
     ------
@@ -102,7 +107,7 @@ def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-
     """
     for number, case in enumerate(_cases()):
         S, Q = symmetric_known(case.values, seed=seed + number)
-        problem = SpectralProblem(_Matrix(S), case.k, kind="eigh", tol=tol, seed=seed)
+        problem = SpectralProblem(_Matrix(S, xp), case.k, kind="eigh", tol=tol, seed=seed)
         found = solver(problem)
         for claim, words in _refuted(case, S, Q, found, tol):
             raise AssertionError(f"{claim} ({case.name}, k={case.k}): {words}")
