@@ -15,7 +15,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
-    └── JournalIgnored                 a checkpoint that belongs to another fit and is not used
+    └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
 
 from __future__ import annotations
@@ -104,4 +104,4 @@ class ColumnsSetAside(RitzWarning):
 
 
 class JournalIgnored(RitzWarning):
-    """A checkpoint that belongs to another fit was not used."""
+    """A checkpoint was not used: it belongs to another fit, or cannot be written."""

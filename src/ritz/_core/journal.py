@@ -74,7 +74,7 @@ class Journal:
 
     def finish(self, number: int, label: str, state: dict[str, Any]) -> None:
         """Write the sums of a complete pass; what its lanes had written is no longer needed."""
-        _store(self._file(number), label, state)
+        _try_store(self._file(number), label, state)
         for file in self.folder.glob(f"pass-{number}-lane-*.ritz"):
             file.unlink(missing_ok=True)
 
@@ -115,9 +115,21 @@ class Keeper:
     def save(self, row: int, state: dict[str, Any]) -> None:
         """Write the sums of all rows before ``row``."""
         begin = time.monotonic()
-        _store(self.path, self.label, {**state, "row": row})
+        _try_store(self.path, self.label, {**state, "row": row})
         now = time.monotonic()
         self._next = now + (max(self.every, (now - begin) / SHARE) if self.every else 0.0)
+
+
+def _try_store(path: Path, label: str, state: dict[str, Any]) -> None:
+    """Write sums; a disk that is full is no reason to end a fit."""
+    try:
+        _store(path, label, state)
+    except OSError as error:
+        warnings.warn(
+            f"no checkpoint can be written to {path.parent} ({error.strerror or error}); the fit goes on without",
+            JournalIgnored,
+            stacklevel=4,
+        )
 
 
 def _store(path: Path, label: str, state: dict[str, Any]) -> None:

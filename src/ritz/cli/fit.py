@@ -75,6 +75,7 @@ MISSING = typer.Option(help="Missing values: error, mean, em or regularized.")
 SCORES = typer.Option(
     metavar="KIND", show_default="csv, parquet for a table read in pieces", help="csv, parquet, npy, arrow or none."
 )
+ENGINE = typer.Option(metavar="ADDRESS", show_default=False, help="Compute on a Dask cluster: dask://host:port.")
 RESUME = typer.Option("--resume", help="Go on with a fit that was broken off.")
 FORCE = typer.Option("--force", help="Overwrite files that ritz did not write.")
 JSON = typer.Option("--json", help="Print the summary as JSON to stdout.")
@@ -94,6 +95,7 @@ def fit(
     memory: Annotated[str | None, MEMORY] = None,
     missing: Annotated[str, MISSING] = "error",
     scores: Annotated[str | None, SCORES] = None,
+    engine: Annotated[str | None, ENGINE] = None,
     resume: Annotated[bool, RESUME] = False,
     force: Annotated[bool, FORCE] = False,
     as_json: Annotated[bool, JSON] = False,
@@ -122,7 +124,9 @@ def fit(
                 "missing": parse_choice("--missing", missing, ("error", "mean", "em", "regularized")),
                 "progress": False if quiet or plain() else None,
             }
-            job = Job(table, k, scale, output, force, header, memory, missing, resume, kind, quiet or as_json, options)
+            job = Job(
+                table, k, scale, output, force, header, memory, missing, resume, engine, kind, quiet or as_json, options
+            )
             facts, written = run(job)
         finally:
             repeat(caught)

@@ -25,6 +25,7 @@ from ritz.cli.console import say
 from ritz.cli.output import check_folder, result_folder, write_results
 from ritz.cli.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.summary import describe
+from ritz.data.engine import engaged
 from ritz.data.labels import identifiers_of
 from ritz.data.read import read
 from ritz.data.statistics import Statistics
@@ -56,6 +57,7 @@ class Job:
     memory: str | None
     missing: str
     resume: bool
+    engine: str | None
     scores: str | None
     quiet: bool
     options: dict[str, Any]  # of the estimator
@@ -77,14 +79,15 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     before = check_folder(folder, job.force)
     table = read(job.path, header=job.header, memory=job.memory)
     names = table.numeric_names()
-    with _journal(job, folder, table, names) if table.lazy else nullcontext():
-        done = _outside(job, table, names) if table.lazy else _inside(job, table, names)
-    shape = (int(done.rows.shape[0]), len(names))
-    facts = describe(table, names, done.model, done.scaling, reason(job.k, done.model, shape, done.refit))
-    written = write_results(folder, _contents(job, table, names, done), facts)
+    outside = table.lazy or job.engine is not None
+    with engaged(job.engine):
+        with _journal(job, folder, table, names) if outside else nullcontext():
+            done = _outside(job, table, names) if outside else _inside(job, table, names)
+        shape = (int(done.rows.shape[0]), len(names))
+        facts = describe(table, names, done.model, done.scaling, reason(job.k, done.model, shape, done.refit))
+        written = [path.name for path in write_results(folder, _contents(job, table, names, done), facts)]
     replaced = before if before != table.source else None
-    files = [path.name for path in written]
-    return {**facts, "replaced": replaced, "written": files, "seconds": done.model.plan_.actual_seconds}, folder
+    return {**facts, "replaced": replaced, "written": written, "seconds": done.model.plan_.actual_seconds}, folder
 
 
 def _inside(job: Job, table: Table, names: list[str]) -> Fitted:
@@ -156,6 +159,8 @@ def _journal(job: Job, folder: Path, table: Table, names: list[str]) -> Iterator
     try:
         with journaling(place, identity):
             yield
+        if made:
+            _remove_empty(folder)  # it is made again with all results in it, or not at all
     except (KeyboardInterrupt, Cancelled):
         say("note", "what was summed so far is kept: run again with --resume", "bold cyan")
         raise
@@ -179,7 +184,7 @@ def _contents(job: Job, table: Table, names: list[str], done: Fitted) -> dict[st
     heads = [f"PC{i + 1}" for i in range(len(done.model.components_))]
 
     def scores(sink: Any) -> None:
-        with rows_to(sink, f".{ending}", heads, done.model.components_.dtype) as write:
+        with rows_to(sink, f".{ending}", heads, done.model.components_.dtype, len(table)) as write:
             done.model._scores_into(done.rows, identifiers_of(table, numbered=True), write)
 
     files: dict[str, Any] = {} if ending == "none" else {f"scores.{ending}": scores}
@@ -192,7 +197,7 @@ def _contents(job: Job, table: Table, names: list[str], done: Fitted) -> dict[st
 def _untimed(model: PCA) -> PCA:
     """The model without seconds, so that equal runs write equal files."""
     copy = type(model)(**model.get_params(deep=False))
-    vars(copy).update(vars(model), progress=None)
+    copy.__dict__.update({**vars(model), "progress": None})
     copy.certificate_ = replace(model.certificate_, seconds=float("nan"))
     copy.plan_ = replace(model.plan_, actual_seconds=None)
     return copy

@@ -18,6 +18,9 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.memory import limit
+from ritz.data.dask_blocks import DaskBlocks
+from ritz.data.dask_rows import is_dask
+from ritz.data.engine import engaged_client
 from ritz.data.finite import require_finite
 from ritz.data.frames import frame_to_rows, is_frame, is_missing
 from ritz.data.read import read
@@ -26,7 +29,7 @@ from ritz.data.table import Table
 from ritz.data.weights import validate_weights
 from ritz.data.words import cut, describe
 
-__all__ = ["InputTypeError", "require_finite", "validate_rows", "validate_weights"]
+__all__ = ["InputTypeError", "compare_columns", "require_finite", "validate_rows", "validate_weights"]
 
 
 class InputTypeError(InputError, TypeError):
@@ -60,8 +63,10 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         "copy": False,
     }
     try:
+        if is_dask(X):
+            X = DaskBlocks(X)
         if hasattr(X, "map_reduce"):
-            return _from_blocks(estimator, X, reset)
+            return compare_columns(estimator, X, reset)
         if _outside(X):
             X = read(X, memory=getattr(estimator, "memory", None))
         if isinstance(X, Table):
@@ -94,11 +99,25 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
             received=repr(table),
             hint="fit on a table or a frame, so that columns can be found by name",
         )
-    if not table.lazy:
+    client = engaged_client()
+    if not table.lazy and client is None:
         return table.select(names)
     _require_repeatable(table)
     source, columns = table.source_for(names)
+    if client is not None:
+        return _on_cluster(source, columns, client, table)
     return StreamBlocks(source, columns, budget=limit(getattr(estimator, "memory", None)))
+
+
+def _on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
+    """Rows that the workers of a cluster read themselves: they need files."""
+    if not source.files:
+        raise InputError(
+            "a table in files, which the workers of a cluster can read",
+            received=repr(table),
+            hint="write it to Parquet on a file system that the workers share",
+        )
+    return DaskBlocks.from_source(source, client, columns)
 
 
 def _require_repeatable(table: Table) -> None:
@@ -119,7 +138,7 @@ def _outside(X: Any) -> bool:
     return type(X).__module__.startswith("pyarrow") and type(X).__name__.endswith(("Dataset", "Scanner"))
 
 
-def _from_blocks(estimator: Any, blocks: Any, reset: bool) -> Any:
+def compare_columns(estimator: Any, blocks: Any, reset: bool = False) -> Any:
     """Row blocks as they are; their names and number of columns are recorded or compared."""
     names = getattr(blocks, "names", None)
     known = getattr(estimator, "feature_names_in_", None)

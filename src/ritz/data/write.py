@@ -65,9 +65,14 @@ def disk_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def rows_to(file: BinaryIO, ending: str, names: Sequence[str], dtype: Any) -> Any:
-    """A context that gives a ``RowWriter`` to an open file; ``ending`` is one of ENDINGS."""
-    opened = {".npy": _npy, ".csv": _text, ".tsv": _text, ".arrow": _ipc, ".feather": _ipc}.get(ending, _parquet)
+def rows_to(file: BinaryIO, ending: str, names: Sequence[str], dtype: Any, rows: int | None = None) -> Any:
+    """A context that gives a ``RowWriter`` to an open file; ``ending`` is one of ENDINGS.
+
+    An array file begins with its number of rows: give it where the file cannot be written from the front again.
+    """
+    if ending == ".npy":
+        return _npy(file, len(names), np.dtype(dtype), rows)
+    opened = {".csv": _text, ".tsv": _text, ".arrow": _ipc, ".feather": _ipc}.get(ending, _parquet)
     return opened(file, list(names), np.dtype(dtype), "\t" if ending == ".tsv" else ",")
 
 
@@ -148,18 +153,19 @@ def _text(file: BinaryIO, names: list[str], dtype: np.dtype[Any], delimiter: str
 
 
 @contextlib.contextmanager
-def _npy(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Iterator[RowWriter]:
+def _npy(file: BinaryIO, width: int, dtype: np.dtype[Any], known: int | None) -> Iterator[RowWriter]:
     rows = 0
-    file.write(bytes(NPY_HEADER))
+    file.write(_npy_header(dtype, (known or 0, width)))
 
     def add(scores: np.ndarray, _labels: Any) -> None:
         nonlocal rows
-        file.write(np.ascontiguousarray(scores, dtype).data)
+        file.write(np.ascontiguousarray(scores, dtype).tobytes())
         rows += scores.shape[0]
 
     yield add
-    file.seek(0)
-    file.write(_npy_header(dtype, (rows, len(names))))
+    if rows != (known or 0):
+        file.seek(0)
+        file.write(_npy_header(dtype, (rows, width)))
 
 
 def _npy_header(dtype: np.dtype[Any], shape: tuple[int, int]) -> bytes:

@@ -22,12 +22,14 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
 from ritz.data.blocks import blocks_of
+from ritz.data.dask_rows import columns_of, is_dask, lazy_map
 from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
-from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
+from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import resolve
 from ritz.spectral.outside import choose_outside
@@ -134,8 +136,8 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             require_finite(rows, getattr(self, "feature_names_in_", None))
         return spectrum
 
-    def _wanted(self, n: int, d: int, *, centered: bool) -> int | Any:
-        wanted = resolve(self.n_components, n=n, d=d, centered=centered)
+    def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
+        wanted = resolve(self.n_components if n_components is None else n_components, n=n, d=d, centered=centered)
         if isinstance(wanted, int) and wanted == 0 and self.solver not in ("auto", "svd", "moments"):
             most = f"min(n_samples, n_features)={min(n, d)}"
             raise ParameterError(
@@ -161,17 +163,24 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     # coordinates
 
-    def _map(self) -> LinearMap:
+    def _map(self) -> LinearMap | IncompleteMap:
         raise NotImplementedError
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Coordinates of rows, (n, k).
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n, d)
+        X : array-like, sparse matrix, frame or Table of shape (n, d)
+            A Dask collection is transformed lazily: the result is a Dask array.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            known = compare_columns(self, columns_of(X))
+            step = self._map()
+            return lazy_map(
+                X, step.forward, self._n_features_out, result_dtype(known.dtype), getattr(step, "names", None)
+            )
         X = validate_rows(self, X, reset=False)
         return self._map().forward(X)
 

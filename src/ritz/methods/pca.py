@@ -21,10 +21,13 @@ from ritz.data.statistics import Statistics
 from ritz.data.table import Table
 from ritz.data.validate import validate_rows
 from ritz.methods.likelihood import GaussianModel
+from ritz.methods.missing import check_missing
+from ritz.methods.missing_model import FillsGaps
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
+from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
@@ -33,7 +36,7 @@ from ritz.spectral.spectrum import Spectrum
 __all__ = ["PCA"]
 
 
-class PCA(Stateful):
+class PCA(FillsGaps, Stateful):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -126,10 +129,13 @@ class PCA(Stateful):
             return self._fit_once(X, sample_weight)
         X, weights = self._rows(X, sample_weight, reset=True)
         self._forget()
+        self._enough_rows(X.shape[0] if weights is None else int(np.count_nonzero(weights)))
+        done = self._completed(X, weights)
+        filled = done is not None and done.filler is not None
+        X = X if done is None or done.filler is None else done.blocks
         shape = self._shape(X)
-        self._enough_rows(shape.n if weights is None else int(np.count_nonzero(weights)))
-        wanted = self._wanted(shape.n, shape.d, centered=self.center)
-        keep = self._keeps_state(shape.d)
+        wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
+        keep = self._keeps_state(shape.d) and not filled
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         leaf, stats = self._leaf(X, weights, plan)
         problem = self._problem(leaf, stats, wanted, shape)
@@ -138,6 +144,7 @@ class PCA(Stateful):
         self.__dict__["_state"] = stats.moments if keep else None
         scale = spread_of(column, None) if self.scale else None
         self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
+        self._keep_filler(done, spectrum, column, scale, stats.rows)
         return self
 
     def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
@@ -171,10 +178,7 @@ class PCA(Stateful):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
                 raise ParameterError(f"{name} must be True or False", received=repr(value), hint=f"PCA({name}=True)")
-        if self.missing != "error":
-            raise ParameterError(
-                "missing must be 'error'", received=repr(self.missing), hint="impute missing values first"
-            )
+        check_missing(self.missing)
 
     def _enough_rows(self, rows: int) -> None:
         if rows < 2 and self.center:
@@ -186,11 +190,12 @@ class PCA(Stateful):
 
     # coordinates and the Gaussian model
 
-    def _map(self) -> LinearMap:
+    def _map(self) -> LinearMap | IncompleteMap:
         components = self.components_  # read first: it solves a pending state
         spread = np.sqrt(self._floored()) if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
-        return LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread, names)
+        linear = LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread, names)
+        return self._filling(linear)
 
     def _floored(self) -> np.ndarray:
         """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""

@@ -18,12 +18,13 @@ import numpy as np
 
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.moments import Moments
+from ritz.project.incomplete import Filler
 from ritz.spectral.certificate import Certificate
 from ritz.spectral.plan import Plan
 
 __all__ = ["RECORDS", "decode", "encode"]
 
-RECORDS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Certificate, Moments, Plan)}
+RECORDS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Certificate, Filler, Moments, Plan)}
 
 
 def encode(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:

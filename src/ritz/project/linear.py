@@ -58,8 +58,7 @@ class LinearMap:
 
     def batches(self, X: Any) -> Iterator[NDArray[Any]]:
         """Coordinates of the rows, some at a time, in row order."""
-        for block in blocks_of(X).each():
-            yield self.forward(block.values, start=block.start)
+        yield from forwarded(self, blocks_of(X))
 
     def backward(self, T: Any) -> NDArray[Any]:
         """Rows from coordinates."""
@@ -71,6 +70,16 @@ class LinearMap:
         if self.mean is not None:
             X += self.mean
         return X.astype(dtype, copy=False)
+
+
+def forwarded(step: Any, blocks: Any) -> Iterator[NDArray[Any]]:
+    """``step.forward`` of the rows, some at a time, in row order; where rows are on a cluster, it is done there."""
+    if hasattr(blocks, "mapped"):
+        for _, rows in blocks.mapped(lambda _scratch, block: step.forward(block.values, start=block.start)):
+            yield rows
+        return
+    for block in blocks.each():
+        yield step.forward(block.values, start=block.start)
 
 
 def _rest(mean: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.float64]:

@@ -1,0 +1,218 @@
+"""Tables larger than the memory limit: same numbers, limits kept, nothing lost when the program is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ritz
+
+PROGRAM = [sys.executable, "-m", "ritz"]
+LIMIT = "60MB"  # a quarter of it is loaded: the tables below are larger
+
+
+def rows(n=100_000, d=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) * np.geomspace(3, 0.5, d) + np.linspace(0, 50, d)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("tables") / "big.npy"
+    np.save(path, rows())
+    return path
+
+
+def ritz_fit(folder: Path, *arguments: object, ok: bool = True, **keywords) -> subprocess.CompletedProcess:
+    done = subprocess.run(
+        [*PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, **keywords
+    )
+    assert not ok or done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def agree(model, truth):
+    top = truth.explained_variance_[0]
+    assert np.max(np.abs(model.explained_variance_ - truth.explained_variance_)) <= 1e-10 * top
+    assert np.allclose(model.components_, truth.components_, atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", ["--scale", "--no-scale", None])
+def test_a_table_read_in_pieces_gives_the_numbers_of_one_in_memory(tmp_path, table, scale):
+    done = ritz_fit(tmp_path, "fit", table, "--memory", LIMIT, "-k", 5, *([scale] if scale else []))
+    assert "32 MB will be read once to fit (moments), then once for scores" in done.stderr
+    truth = ritz.PCA(5, scale=scale == "--scale").fit(np.load(table))
+    folder = tmp_path / "big_ritz"
+    agree(ritz.load(folder / "model.ritz"), truth)
+    scores = pq.read_table(folder / "scores.parquet")
+    assert scores.column_names == ["row", "PC1", "PC2", "PC3", "PC4", "PC5"]
+    assert scores["row"].to_pylist() == list(range(100_000))
+    Z = np.column_stack([scores[f"PC{i}"].to_numpy() for i in range(1, 6)])
+    assert np.allclose(Z, truth.transform(np.load(table)), atol=1e-7)
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "components.csv",
+        "manifest.json",
+        "model.ritz",
+        "scores.parquet",
+    ]
+
+
+def test_spreads_that_differ_are_found_in_the_same_pass(tmp_path):
+    X = rows(60_000, 40)
+    X[:, 3] *= 1000
+    np.save(tmp_path / "t.npy", X)
+    done = ritz_fit(tmp_path, "fit", "t.npy", "--memory", LIMIT, "-k", 3, "--json", "--scores", "npy")
+    facts = json.loads(done.stdout)
+    assert facts["scaled"] is True
+    assert "more than tenfold" in facts["scaling"]
+    truth = ritz.PCA(3, scale=True).fit(X)
+    agree(ritz.load(tmp_path / "t_ritz/model.ritz"), truth)
+    assert np.allclose(np.load(tmp_path / "t_ritz/scores.npy"), truth.transform(X), atol=1e-7)
+
+
+MEASURED = """
+import resource, sys
+from ritz.cli.main import app
+import ritz.cli.job, scipy.linalg, pyarrow.parquet
+def status(key):
+    return int(open("/proc/self/status").read().split(key)[1].split()[0]) * 1024
+before = status("VmRSS:")
+try:
+    app(sys.argv[1:])
+except SystemExit as end:
+    print("exit", end.code)
+print("added", status("VmHWM:") - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure resident memory")
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
+@pytest.mark.parametrize("limit", [90, 150])
+def test_the_memory_limit_is_kept(tmp_path, kind, limit):
+    X = rows(400_000, 100).astype(np.float32)  # 160 MB
+    if kind == "npy":
+        np.save(tmp_path / "t.npy", X)
+    else:
+        columns = {f"x{j}": X[:, j] for j in range(100)}
+        pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=50_000)
+    command = ["fit", f"t.{kind}", "--memory", f"{limit}MB", "-k", "10", "-q", "--no-scale"]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *command], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "exit 0" in done.stdout, done.stderr
+    added = int(done.stdout.split("added")[1])
+    assert 1e6 < added <= limit * 1e6, f"{added / 1e6:.0f} MB"
+    agree(ritz.load(tmp_path / "t_ritz/model.ritz"), ritz.PCA(10).fit(X))
+
+
+def test_a_limit_that_cannot_be_kept_names_the_least(tmp_path, table):
+    done = ritz_fit(tmp_path, "fit", table, "--memory", "2MB", ok=False)
+    assert done.returncode == 3
+    assert "the fit must stay within memory=2 MB" in done.stderr
+    assert "hint: allow memory='2" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+import ritz._core.journal as journal
+import ritz.data.sources.npy as npy
+journal.journaling.__wrapped__.__defaults__ = (0.0,)
+left, read = [int(sys.argv.pop(1))], [0]
+fill = npy.NpySource._fill
+def counted(self, file, out, entry):
+    read[0] += out.nbytes
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return fill(self, file, out, entry)
+npy.NpySource._fill = counted
+from ritz.cli.main import app
+try:
+    app(sys.argv[1:])
+except SystemExit as end:
+    print("exit", end.code)
+print("read", read[0])
+"""
+
+
+def killed(folder: Path, after: int, *arguments: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", KILLED, str(after), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+def test_kill_9_then_resume(tmp_path, table, solver):
+    command = ["fit", table, "--memory", LIMIT, "-k", 4, "--solver", solver, "--no-scale", "--scores", "none"]
+    whole = killed(tmp_path, -1, *command, "-o", "whole")
+    assert "exit 0" in whole.stdout, whole.stderr
+    broken = killed(tmp_path, 13 if solver == "auto" else 30, *command, "-o", "broken")
+    assert broken.returncode == -9
+    assert [p.name for p in (tmp_path / "broken").iterdir()] == [".journal"]
+    resumed = killed(tmp_path, -1, *command, "-o", "broken", "--resume")
+    assert "exit 0" in resumed.stdout, resumed.stderr
+    a, b = ritz.load(tmp_path / "whole/model.ritz"), ritz.load(tmp_path / "broken/model.ritz")
+    assert np.array_equal(a.components_, b.components_)
+    assert np.array_equal(a.explained_variance_, b.explained_variance_)
+    amount = [int(done.stdout.split("read ")[1]) for done in (whole, resumed)]
+    assert amount[1] < 0.95 * amount[0], amount
+    assert not (tmp_path / "broken/.journal").exists()
+
+
+def test_a_new_fit_does_not_take_up_an_old_journal(tmp_path, table):
+    command = ["fit", table, "--memory", LIMIT, "-k", 4, "--no-scale"]
+    assert killed(tmp_path, 13, *command).returncode == -9
+    done = killed(tmp_path, -1, *command)
+    assert "exit 0" in done.stdout
+    assert "--resume goes on with it, this one starts anew" in done.stderr
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, table):
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    done = ritz_fit(tmp_path, "fit", table, "--memory", LIMIT, "-k", 5, "--no-scale", ok=False, preexec_fn=small_files)
+    assert done.returncode == 4, done.stderr
+    assert "error:" in done.stderr
+    assert "nothing was left behind" in done.stderr
+    assert not (tmp_path / "big_ritz").exists()
+
+
+def test_transform_streams_and_is_atomic(tmp_path, table):
+    ritz_fit(tmp_path, "fit", table, "--memory", LIMIT, "-k", 3, "--scores", "none", "--no-scale")
+    model = tmp_path / "big_ritz/model.ritz"
+    done = ritz_fit(tmp_path, "transform", model, table, "-o", "z.npy", "--memory", LIMIT)
+    assert "100,000 rows, 3 components: z.npy" in done.stderr
+    assert np.allclose(np.load(tmp_path / "z.npy"), ritz.load(model).transform(ritz.read(table)), atol=1e-8)
+    (tmp_path / "cut.npy").write_bytes(table.read_bytes()[:10_000_000])
+    done = ritz_fit(tmp_path, "transform", model, "cut.npy", "-o", "y.csv", ok=False)
+    assert done.returncode == 4
+    assert "cut" in done.stderr
+    assert not (tmp_path / "y.csv").exists()
+    done = ritz_fit(tmp_path, "transform", model, table, "-o", "y.xls", ok=False)
+    assert "a file name that ends in one of .parquet" in done.stderr
+    assert not [p for p in os.listdir(tmp_path) if p.endswith(".tmp")]
+
+
+def test_merge_of_shards(tmp_path):
+    X = rows(3000, 6)
+    for i, part in enumerate(np.split(X, [100, 2000])):
+        np.save(tmp_path / f"s{i}.npy", part)
+        ritz_fit(tmp_path, "fit", f"s{i}.npy", "-k", 3, "--no-scale", "-q")
+    shards = [f"s{i}_ritz/model.ritz" for i in range(3)]
+    done = ritz_fit(tmp_path, "merge", *shards, "-o", "all.ritz", "--json")
+    assert json.loads(done.stdout)["rows"] == 3000
+    agree(ritz.load(tmp_path / "all.ritz"), ritz.PCA(3).fit(X))
+    done = ritz_fit(tmp_path, "merge", shards[0], "s0.npy", "-o", "no.ritz", ok=False)
+    assert done.returncode == 4
+    assert "to be a Ritz file" in done.stderr
