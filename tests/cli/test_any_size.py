@@ -156,7 +156,7 @@ def test_kill_9_then_resume(tmp_path, table, solver):
     command = ["fit", table, "--memory", LIMIT, "-k", 4, "--solver", solver, "--no-scale", "--scores", "none"]
     whole = killed(tmp_path, -1, *command, "-o", "whole")
     assert "exit 0" in whole.stdout, whole.stderr
-    broken = killed(tmp_path, 13 if solver == "auto" else 30, *command, "-o", "broken")
+    broken = killed(tmp_path, 22 if solver == "auto" else 30, *command, "-o", "broken")
     assert broken.returncode == -9
     assert [p.name for p in (tmp_path / "broken").iterdir()] == [".journal"]
     resumed = killed(tmp_path, -1, *command, "-o", "broken", "--resume")
@@ -171,7 +171,7 @@ def test_kill_9_then_resume(tmp_path, table, solver):
 
 def test_a_new_fit_does_not_take_up_an_old_journal(tmp_path, table):
     command = ["fit", table, "--memory", LIMIT, "-k", 4, "--no-scale"]
-    assert killed(tmp_path, 13, *command).returncode == -9
+    assert killed(tmp_path, 22, *command).returncode == -9
     done = killed(tmp_path, -1, *command)
     assert "exit 0" in done.stdout
     assert "--resume goes on with it, this one starts anew" in done.stderr

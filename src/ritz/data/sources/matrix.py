@@ -26,9 +26,9 @@ def matrix_names(d: int) -> list[str]:
     return [f"x{j}" for j in range(d)]
 
 
-def even_spans(n: int, row_bytes: int) -> list[Span]:
-    """Cut [0, n) into spans of about ``SPAN_BYTES``."""
-    step = max(1, SPAN_BYTES // max(1, row_bytes) // SPAN_ROWS) * SPAN_ROWS
+def even_spans(n: int, row_bytes: int, size: int = SPAN_BYTES) -> list[Span]:
+    """Cut [0, n) into spans of about ``size`` bytes."""
+    step = max(1, size // max(1, row_bytes) // SPAN_ROWS) * SPAN_ROWS
     return [Span(i, min(n, i + step)) for i in range(0, n, step)]
 
 

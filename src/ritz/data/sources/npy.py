@@ -23,6 +23,9 @@ from ritz.data.sources.matrix import MatrixSource, even_spans, matrix_names
 
 __all__ = ["NpySource", "require_numbers"]
 
+#: Ranges can be cut anywhere: short ones share rows out evenly, and little is read twice after a fit was broken off.
+SPAN_BYTES = 4 << 20
+
 
 class NpySource(MatrixSource):
     """Rows of a two-dimensional ``.npy`` file."""
@@ -38,7 +41,7 @@ class NpySource(MatrixSource):
         if size < expected:
             raise damaged(path, "array file", f"{size} bytes of {expected}: the file was cut off")
         native = self._stored.newbyteorder("=") if self._stored.itemsize <= 8 else np.dtype(np.float64)
-        super().__init__(matrix_names(d), native, even_spans(n, d * native.itemsize), [path])
+        super().__init__(matrix_names(d), native, even_spans(n, d * native.itemsize, SPAN_BYTES), [path])
         self.shape = (n, d)
 
     def read_rows(self, span: Span, rows: int) -> Iterator[NDArray[Any]]:
