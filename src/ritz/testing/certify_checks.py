@@ -35,7 +35,7 @@ DIRECT = ("svd", "moments")
 WIDTH = 1000.0  # allowance of the width, in u·λ₁
 DIRECT_ERROR = 100.0  # promise of the direct routes, in u·σ₁
 STATE_ERROR = 1e-12  # promise of a state without its data, in λ₁
-EXTENDED_ENTRIES = 2_000_000  # beyond this many entries residuals are taken in float64
+EXTENDED_ENTRIES = 500_000  # beyond this many entries residuals are taken in float64
 BITS = 400
 
 
