@@ -191,6 +191,7 @@ class Case:
         if self.method == "SVD":
             return SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
+        options["mergeable"] = None if route in SOLVERS else True
         return PCA(asked, solver=solver, random_state=self.seed, **options)
 
 
