@@ -72,7 +72,7 @@ def test_npy(tmp_path, order, dtype):
 
 
 def test_npy_in_many_spans(tmp_path, monkeypatch):
-    monkeypatch.setattr("ritz.data.sources.matrix.SPAN_BYTES", 1)
+    monkeypatch.setattr("ritz.data.sources.npy.SPAN_BYTES", 1)
     X = normal(2500, 3, np.float32)
     np.save(tmp_path / "x.npy", X)
     source, _ = read(tmp_path / "x.npy", memory=TINY).source_for()
