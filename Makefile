@@ -22,7 +22,7 @@ demo: $(READY)  ## fit a real table (wine) and show the summary; results go to b
 	@echo "The results lie in build/demo/wine_ritz"
 
 test: check  ## all checks, then all tests
-	$(PY) -m pytest -n $(JOBS)
+	$(PY) -m pytest -n $(JOBS) --dist loadgroup
 
 check: $(READY)  ## the checks that run no test: lint, format, types, layers, sizes
 	$(VENV)/bin/ruff check .
@@ -48,7 +48,7 @@ oldest: $(READY)  ## all tests with the oldest versions that pyproject.toml allo
 	print(*(x.replace('>=', '==') for x in p['dependencies'] + frames), sep='\n')" > build/oldest.txt
 	test -x build/oldest/bin/python || $(PYTHON) -m venv build/oldest
 	build/oldest/bin/python -m pip install -q -e '.[test]' -c build/oldest.txt
-	build/oldest/bin/python -m pytest -n $(JOBS)
+	build/oldest/bin/python -m pytest -n $(JOBS) --dist loadgroup
 
 # A stamp file a group of packages; it is made again when pyproject.toml changes.
 $(VENV)/.ready-%: pyproject.toml

@@ -14,6 +14,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let Dask's own threads and sockets end as they like: only warnings about numbers and data count here."""
     for item in items:
         if "cluster" in item.path.parts:
+            item.add_marker(pytest.mark.xdist_group("cluster"))  # one process, so that one cluster does for all
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::FutureWarning"))

@@ -77,7 +77,9 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     """Do the work; what the summary says, and the folder with the results."""
     folder = result_folder(job.path, job.output)
     before = check_folder(folder, job.force)
-    table = read(job.path, header=job.header, memory=job.memory)
+    # Workers of a cluster run in folders of their own.
+    path = job.path if job.engine is None else job.path.absolute()
+    table = read(path, header=job.header, memory=job.memory)
     names = table.numeric_names()
     outside = table.lazy or job.engine is not None
     with engaged(job.engine):
