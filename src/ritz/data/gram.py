@@ -4,8 +4,8 @@
     sparse   Xᵀ(wX) of a CSR block; s = 0
 
 Rounding is measured, not assumed: a product of b rows errs by about √b·u, by b·u where the same numbers return in
-every row (indicators, repeated rows). The first blocks of a lane are formed a second time, more accurately (float32 in
-float64, float64 in pieces of 256 rows); the differences Eᵢ and their correlation c, extrapolated over all N blocks,
+every row (indicators, repeated rows). The first rows of a lane are multiplied a second time, more accurately (float32
+in float64, float64 in pieces of 256 rows); the differences Eᵢ and their correlation c, extrapolated over all N = n/b,
 
     ‖ΣE‖ ≲ e·√(N + N²·c),    e = max ‖Eᵢ‖₂,    are the noise that the certificate carries.
 """
@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import norms
+from ritz._core.threads import lane_count
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block
+from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
 
 __all__ = [
     "CHECKED_BLOCKS",
     "CHECK_PIECE",
+    "CHECK_ROWS",
     "COHERENT",
     "PIECE",
     "SHORT_NOISE",
@@ -33,14 +35,18 @@ __all__ = [
     "SparsePass",
     "along",
     "better",
+    "check",
     "column_squares",
     "column_sums",
     "extrapolate",
     "largest",
+    "taller",
 ]
 
-#: Blocks a lane on which products are checked, rows of a short piece and of a checking one, and the safety factor.
+#: Blocks a lane on which products are checked, leading rows of a block that are, rows of a short piece and of a
+#: checking one, and the safety factor.
 CHECKED_BLOCKS = 2
+CHECK_ROWS = 512
 PIECE = 64
 CHECK_PIECE = 256
 NOISE_SAFETY = 3.0
@@ -51,6 +57,10 @@ COHERENT = 30.0
 #: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
 #: data, 7 on two values, 11 on identical rows.
 SHORT_NOISE = 60.0
+#: Rows and bytes of a block whose Gram matrix is formed, at most, for tables of at least TALL_ABOVE columns: mirroring
+#: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
+#: of 1,280 rows, 86e9 of 4,096.
+TALL_ROWS, TALL_BYTES, TALL_ABOVE = 4096, 16 << 20, 512
 #: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
 TILE_ABOVE = 2048
 
@@ -79,7 +89,7 @@ class DensePass(Sums):
         self.buffer = np.empty((0, d), dtype)
         self.product = np.empty((d, d), dtype) if products else None
         self.errors: list[NDArray[Any]] = []
-        self.blocks, self.checks = 0, CHECKED_BLOCKS if d <= 512 else 1
+        self.blocks, self.checks = 0.0, CHECKED_BLOCKS if d <= 512 else 1  # blocks of CHECK_ROWS rows
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
@@ -96,11 +106,18 @@ class DensePass(Sums):
                 self.S += better(z)
                 self.blocks += 1
                 return
-            np.matmul(z.T, z, out=self.product)
-            self.S += self.product
-            if self.blocks < self.checks and z.shape[0] > PIECE:
-                self.errors.append(self.product - better(z, None, CHECK_PIECE))
-        self.blocks += 1
+            if len(self.errors) < self.checks and z.shape[0] > PIECE:
+                head, z = z[:CHECK_ROWS], z[CHECK_ROWS:]
+                self.errors.append(check(head, self._add(head)))
+            if z.shape[0]:
+                self._add(z)
+
+    def _add(self, z: NDArray[Any]) -> NDArray[Any]:
+        """Add ``zᵀz``; what was added."""
+        product = np.matmul(z.T, z, out=self.product)
+        self.S += product
+        self.blocks += z.shape[0] / CHECK_ROWS
+        return product
 
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
         rows = x.shape[0]
@@ -156,7 +173,21 @@ class SparsePass(Sums):
         self.blocks += 1
 
 
-def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
+def check(head: NDArray[Any], product: NDArray[Any]) -> NDArray[Any]:
+    """The error of ``product`` = zᵀz of some leading rows, as large as it would be of CHECK_ROWS rows."""
+    return (product - better(head, None, CHECK_PIECE)) * (CHECK_ROWS / head.shape[0])
+
+
+def taller(blocks: RowBlocks, itemsize: int) -> RowBlocks:
+    """The same rows of a table in memory in blocks for Gram matrices: tall ones, but several for every lane."""
+    n, d = blocks.shape
+    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray) or d < TALL_ABOVE:
+        return blocks
+    rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
+    return MemoryBlocks(blocks.X, rows) if rows > blocks.rows else blocks
+
+
+def extrapolate(errors: list[NDArray[Any]], blocks: float) -> float:
     """Bound on the error of a sum of ``blocks`` products from the errors of a few of them."""
     if not errors:
         return 0.0
@@ -166,10 +197,11 @@ def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
     alike = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
     # Independent errors still correlate by chance, by about 1/d.
     c = max(0.0, float(np.mean(alike)) - 1.5 / errors[0].shape[1]) if alike else 1.0
+    blocks = max(blocks, 1.0)
     return NOISE_SAFETY * worst * float(np.sqrt(blocks + blocks * blocks * c))
 
 
-def along(errors: list[NDArray[Any]], blocks: int, V: NDArray[Any]) -> float:
+def along(errors: list[NDArray[Any]], blocks: float, V: NDArray[Any]) -> float:
     """Estimate of ‖VᵀEV‖₂: what rounding does to eigenvalues within span V, far below ‖E‖₂ when k ≪ d."""
     return extrapolate([V.T @ (E @ V) for E in errors], blocks)
 

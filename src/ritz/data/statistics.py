@@ -32,6 +32,7 @@ from ritz.data.gram import (
     along,
     extrapolate,
     largest,
+    taller,
 )
 from ritz.data.moments import Moments
 from ritz.data.wide import WidePass
@@ -87,7 +88,7 @@ class Statistics:
     names: Any = None
     passes: int = field(default=0, init=False)
     _moved: bool = field(default=False, init=False, repr=False)
-    _errors: tuple[list[NDArray[Any]], int] | None = field(default=None, init=False, repr=False)
+    _errors: tuple[list[NDArray[Any]], float] | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def _sample(self) -> Any:
@@ -207,12 +208,13 @@ class Statistics:
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Σwz and Σwzzᵀ with the noise of the latter."""
         self.passes += 1
-        sums = self.blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
+        blocks = self.blocks if short else taller(self.blocks, np.dtype(self.precision).itemsize)
+        sums = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
         wide = isinstance(sums, WidePass)
         S = sums.finish() if isinstance(sums, WidePass) else np.asarray(sums.S)
-        m, errors, blocks = sums.m, sums.errors, sums.blocks
-        noise = extrapolate(errors, blocks)
-        self._errors = None if short or wide or not errors else (errors, blocks)
+        m, errors, count = sums.m, sums.errors, sums.blocks
+        noise = extrapolate(errors, count)
+        self._errors = None if short or wide or not errors else (errors, count)
         if short or self.blocks.sparse:
             finite = np.all(np.isfinite(S))
             noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
