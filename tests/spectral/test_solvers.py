@@ -8,7 +8,7 @@ import pytest
 
 from ritz._core.errors import AccuracyWarning
 from ritz._core.random import gaussian_rows
-from ritz.operators import Dense
+from ritz.operators import Centered, Dense, Gram
 from ritz.operators.base import Operator
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
@@ -147,3 +147,40 @@ def test_the_sketch_encloses_and_estimates():
         true = np.linalg.norm(S - approximate, "fro")
         assert true / 3 < found.estimate < 3 * true
         np.testing.assert_allclose(found.leading(), np.linalg.eigvalsh(approximate)[::-1][:5], rtol=1e-6)
+
+
+@pytest.mark.parametrize("decay", ["slow", "flat", "low rank"])
+@pytest.mark.parametrize("columns", [400, 60], ids=["whole basis", "restarted"])
+def test_a_float32_basis_serves_a_float64_answer(decay, columns, monkeypatch):
+    """The float32 phase holds neither images nor float64 vectors, restarted or not; the answer is a float64 one."""
+    p, k = 400, 10
+    values = {
+        "slow": 1 / np.arange(1.0, p + 1),
+        "flat": 1 + 0.5 * np.exp(-np.arange(p) / 5.0),
+        "low rank": np.where(np.arange(p) < 7, 2.0 ** -np.arange(p), 0.0),
+    }[decay]
+    monkeypatch.setattr("ritz.spectral.solvers.krylov.KRYLOV_BASIS_BYTES", 16 * p * columns)
+    X = (known(p, np.sqrt(values))[0] * 1.0).astype(np.float32)
+    truth = np.linalg.svd(X.astype(np.float64), compute_uv=False)[:k] ** 2
+    A = Dense(X)
+    found = krylov(SpectralProblem(A, k=k, kind="svd", n=p, d=p, tol=1e-6), Gram(A), narrow=True)
+    assert found.converged
+    assert found.precision == "float32 iterations, float64 finish"
+    V = found.vectors
+    Y = X.astype(np.float64)
+    assert V.dtype == np.float64
+    assert np.max(np.abs(V.T @ V - np.eye(V.shape[1]))) < 1e-13
+    residual = np.linalg.norm(Y.T @ (Y @ V) - V * found.values[: V.shape[1]], axis=0)
+    assert np.max(residual) <= 1e-6 * truth[0]
+    assert found.values[: len(truth)] == pytest.approx(truth, abs=1e-10 * truth[0])
+    if np.isfinite(found.completeness.ceiling):
+        assert np.linalg.svd(Y, compute_uv=False)[k] ** 2 <= found.completeness.ceiling * (1 + 1e-12)
+
+
+def test_wide_float64_rows_reach_float32_products_centred():
+    """Offsets of turned rows are taken off before rounding; without any, rows are only rounded."""
+    X = np.random.default_rng(3).standard_normal((30, 500)) + 1e6
+    mean, V = X.mean(axis=0), np.random.default_rng(4).standard_normal((30, 4))
+    for operator, Z in ((Centered(Dense(X), mean), X - mean), (Dense(X - mean), X - mean)):
+        M = Gram(operator.at(np.float32).T)
+        assert M.matmat(V) == pytest.approx(Z @ (Z.T @ V), abs=1e-4 * np.linalg.norm(Z, 2) ** 2)

@@ -180,7 +180,7 @@ class Affine:
         z = _buffer(scratch, x, dtype)
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
             np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
-        else:
+        elif self.shift is not None or self.offset is None or not _wider(x, dtype):
             np.copyto(z, x, casting="unsafe")
             if self.shift is not None:
                 z -= self.shift.astype(dtype)
@@ -327,10 +327,15 @@ def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[An
     return held
 
 
+def _wider(x: Any, dtype: np.dtype[Any]) -> bool:
+    return bool(x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize)
+
+
 def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any]) -> None:
     """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
-    if x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize:
-        np.subtract(x, offset[:, None].astype(x.dtype), out=z, casting="same_kind")
+    if _wider(x, dtype):
+        whole = offset if low is None else offset + low
+        np.subtract(x, whole[:, None].astype(x.dtype), out=z, casting="same_kind")
         return
     high = offset.astype(dtype)
     rest = (offset - high) + (0.0 if low is None else low)
