@@ -16,6 +16,7 @@ import ritz
 from ritz.data.ahead import ahead
 from ritz.data.blocks import MemoryBlocks
 from ritz.data.source import Span
+from ritz.data.sources.npy import NpySource
 from ritz.data.statistics import Statistics
 from ritz.data.stream import StreamBlocks, batch_bytes
 from ritz.testing import largest_sine
@@ -177,3 +178,49 @@ def test_passes_are_counted_and_told():
     assert events[-1].bytes == pytest.approx(X.nbytes, rel=0.01)
     assert events[-1].expected == X.nbytes
     assert events[-1].passes == pytest.approx(1)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_mapped_file_larger_than_the_limit_is_read_instead(tmp_path, order):
+    X = spectrum(3000, 40, offset=3.0)
+    np.save(tmp_path / "x.npy", np.asarray(X, order=order))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    agree(ritz.PCA(3).fit(X), ritz.PCA(3).fit(mapped))
+    source = NpySource.of_map(mapped)
+    agree(ritz.PCA(3).fit(X), ritz.PCA(3).fit(StreamBlocks(source)))
+    big = np.memmap(tmp_path / "raw.bin", np.float32, "w+", offset=128, shape=(60_000, 200))
+    rng = np.random.default_rng(0)
+    big[:] = rng.standard_normal(big.shape, dtype=np.float32) * np.geomspace(4, 1, 200, dtype=np.float32)
+    streamed = ritz.PCA(3, memory="60MB").fit(big)
+    assert "one pass over the rows forms" in str(streamed.plan_)
+    truth = ritz.PCA(3).fit(np.asarray(big))
+    assert np.allclose(streamed.explained_variance_, truth.explained_variance_, rtol=1e-6)
+    part = ritz.PCA(3, memory="60MB").fit(big[1000:])  # a part of a file is an array like any other
+    assert "one pass over the rows forms" not in str(part.plan_)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), parts=st.integers(2, 6))
+def test_order_of_rows_and_of_merging_does_not_matter(seed, parts):
+    rng = np.random.default_rng(seed)
+    X = spectrum(300, 6, seed=seed % 50, offset=1e4)
+    truth = ritz.PCA(3).fit(X)
+    agree(truth, ritz.PCA(3).fit(StreamBlocks(ArraySource(X[rng.permutation(300)], [100]))))
+    cuts = np.sort(rng.choice(np.arange(1, 300), parts - 1, replace=False))
+    states = [ritz.PCA(3).partial_fit(part) for part in np.split(X, cuts)]
+    left = states[0]
+    for state in states[1:]:
+        left = left.merge(state)
+    right = states[-1]
+    for state in states[-2::-1]:
+        right = state.merge(right)
+    shuffled = [states[i] for i in rng.permutation(parts)]
+    mixed = ritz.merge(*shuffled)
+    top = truth.explained_variance_[0]
+    for one in (left, right, mixed):
+        assert np.max(np.abs(one.explained_variance_ - left.explained_variance_)) <= 1e-12 * top
+    back = left.subtract(states[0])
+    rest = ritz.PCA(3).fit(X[cuts[0] :])
+    told = float(next(note for note in back.certificate_.notes if "exact to" in note).split("exact to ")[1].split()[0])
+    error = np.max(np.abs(back.explained_variance_ - rest.explained_variance_))
+    assert error <= max(told, 1e-14) * rest.total_variance_ * 8

@@ -65,6 +65,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     try:
         if is_dask(X):
             X = DaskBlocks(X)
+        if isinstance(X, np.memmap):
+            X = _unmapped(X, limit(getattr(estimator, "memory", None)))
         if hasattr(X, "map_reduce"):
             return compare_columns(estimator, X, reset)
         if _outside(X):
@@ -127,6 +129,16 @@ def _require_repeatable(table: Table) -> None:
             received=repr(table),
             hint="PCA.fit takes an iterator once; for all else give a list, a file, or an object that starts anew",
         )
+
+
+def _unmapped(X: Any, budget: float) -> Any:
+    """A mapped file that the memory limit does not hold, as rows read from it: mapped pages count as memory."""
+    if X.ndim != 2 or X.nbytes <= budget / 2:
+        return X
+    from ritz.data.sources.npy import NpySource
+
+    source = NpySource.of_map(X)
+    return X if source is None else StreamBlocks(source, budget=budget)
 
 
 def _outside(X: Any) -> bool:

@@ -30,9 +30,9 @@ SPAN_BYTES = 4 << 20
 class NpySource(MatrixSource):
     """Rows of a two-dimensional ``.npy`` file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, layout: tuple[tuple[int, ...], bool, np.dtype[Any], int] | None = None) -> None:
         self.path = path
-        shape, self._fortran, self._stored, self._offset = _header(path)
+        shape, self._fortran, self._stored, self._offset = _header(path) if layout is None else layout
         require_numbers(shape, self._stored, path)
         n, d = shape
         require_shape(n, d, path)
@@ -43,6 +43,17 @@ class NpySource(MatrixSource):
         native = self._stored.newbyteorder("=") if self._stored.itemsize <= 8 else np.dtype(np.float64)
         super().__init__(matrix_names(d), native, even_spans(n, d * native.itemsize, SPAN_BYTES), [path])
         self.shape = (n, d)
+
+    @classmethod
+    def of_map(cls, X: np.memmap[Any, Any]) -> NpySource | None:
+        """The file behind a mapped array, to be read instead of mapped; None for a part of one."""
+        import mmap
+
+        if X.filename is None or not isinstance(X.base, mmap.mmap) or X.ndim != 2:
+            return None
+        if not (X.flags.c_contiguous or X.flags.f_contiguous):
+            return None
+        return cls(Path(X.filename), (X.shape, not X.flags.c_contiguous, X.dtype, int(X.offset)))
 
     def read_rows(self, span: Span, rows: int) -> Iterator[NDArray[Any]]:
         """Fresh row-major arrays of at most ``rows`` rows."""
