@@ -218,3 +218,85 @@ def test_merge_of_shards(tmp_path):
     done = ritz_fit(tmp_path, "merge", shards[0], "s0.npy", "-o", "no.ritz", ok=False)
     assert done.returncode == 4
     assert "to be a Ritz file" in done.stderr
+
+
+INTERRUPTED = KILLED.replace("signal.SIGKILL", "signal.SIGINT")
+
+
+def test_ctrl_c_leaves_nothing_half_written_and_says_how_to_go_on(tmp_path, table):
+    command = [sys.executable, "-c", INTERRUPTED, "20", "fit", str(table), "--memory", LIMIT, "-k", "4", "--no-scale"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "exit 130" in done.stdout, done.stderr
+    assert "run again with --resume" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [p.name for p in (tmp_path / "big_ritz").iterdir()] == [".journal"]
+
+
+def damaged_parquet(path: Path) -> None:
+    columns = {f"x{j}": column for j, column in enumerate(rows(20_000, 20).T)}
+    pq.write_table(pa.table(columns), path, row_group_size=5000)
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 200_000] = bytes(200_000)
+    path.write_bytes(data)
+
+
+def cut_parquet(path: Path) -> None:
+    pq.write_table(pa.table({"a": np.arange(1e5), "b": np.arange(1e5) % 7}), path)
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def turning_csv(path: Path) -> None:
+    lines = ["a,b", *(f"{i % 17},{i % 13}.5" for i in range(60_000)), "3,broken", *("4,2.5" for _ in range(1000))]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def cut_csv(path: Path) -> None:
+    lines = ["a,b,c", *(f"{i % 17},{i % 13}.5,{i % 7}" for i in range(60_000))]
+    path.write_text("\n".join(lines)[:-3])
+
+
+def cut_npy(path: Path) -> None:
+    np.save(path, rows(20_000, 20))
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "code", "words"),
+    [
+        ("t.parquet", damaged_parquet, 4, "expected an undamaged Parquet file"),
+        ("t.parquet", cut_parquet, 4, "Parquet"),
+        ("t.csv", cut_csv, 4, "line 60001|line 60,001"),
+        ("t.npy", cut_npy, 4, "the file was cut off"),
+    ],
+    ids=["damaged parquet", "cut parquet", "cut csv", "cut npy"],
+)
+def test_damaged_files_give_an_error_and_no_result(tmp_path, name, make, code, words):
+    import re
+
+    make(tmp_path / name)
+    done = ritz_fit(tmp_path, "fit", name, "--memory", "30MB", "-k", 2, "--no-scale", ok=False)
+    assert done.returncode == code, done.stderr
+    assert re.search(words, done.stderr), done.stderr
+    assert "hint:" in done.stderr
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_column_that_turns_to_text_halfway_is_named(tmp_path):
+    turning_csv(tmp_path / "t.csv")
+    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale")
+    assert "b (text among numbers, such as 'broken'" in " ".join(done.stderr.split())
+
+
+def test_missing_values_are_filled_on_request(tmp_path):
+    X = rows(400, 6)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    np.save(tmp_path / "t.npy", X)
+    done = ritz_fit(tmp_path, "fit", "t.npy", "-k", 2, "--no-scale", ok=False)
+    assert done.returncode == 3
+    assert "the table contains NaN" in done.stderr
+    ritz_fit(tmp_path, "fit", "t.npy", "-k", 2, "--no-scale", "--missing", "regularized")
+    truth = ritz.PCA(2, missing="regularized").fit(X)
+    agree(ritz.load(tmp_path / "t_ritz/model.ritz"), truth)
+    done = ritz_fit(tmp_path, "fit", "t.npy", "--missing", "regularised", ok=False)
+    assert "did you mean regularized?" in done.stderr
