@@ -4,6 +4,12 @@
     batches(span, columns, rows)  →  (≤ rows, d) arrays or CSR matrices, in row order
 
 Several lanes read different spans at the same time. A missing value is NaN.
+
+Reading may take more than the batches themselves: text that is parsed, pages that are decoded. A source may tell, and
+choose how it reads by what there is:
+
+    held(columns, rows) → float     bytes that one lane takes, three batches of ``rows`` rows included
+    within(room)        → Source    the same rows, in a way that takes at most ``room`` bytes a lane where there is one
 """
 
 from __future__ import annotations
@@ -15,7 +21,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Source", "Span"]
+__all__ = ["HELD_BATCHES", "Source", "Span", "held_bytes"]
+
+#: Batches that a lane holds: one being read, one waiting, one in use.
+HELD_BATCHES = 3
 
 
 @dataclass(frozen=True)
@@ -43,10 +52,13 @@ class Source(Protocol):
     sparse: bool
     #: in row order, covering all rows
     spans: list[Span]
-    #: bytes to read in one pass
-    nbytes: int
     #: files behind it, for messages
     files: list[Path]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to read in one pass."""
+        ...
 
     def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
         """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``.
@@ -58,3 +70,9 @@ class Source(Protocol):
     def fingerprint(self) -> str:
         """Changes when the data change: the identity that a checkpoint remembers."""
         ...
+
+
+def held_bytes(source: Source, columns: Sequence[int] | None, rows: int, row_bytes: float) -> float:
+    """Bytes that one lane of reading takes: what the source tells, or its batches."""
+    told = getattr(source, "held", None)
+    return float(HELD_BATCHES * rows * row_bytes if told is None else told(columns, rows))

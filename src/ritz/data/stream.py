@@ -21,7 +21,7 @@ from ritz._core.progress import Step, track
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.ahead import ahead
 from ritz.data.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
-from ritz.data.source import Source, Span
+from ritz.data.source import HELD_BATCHES, Source, Span, held_bytes
 
 __all__ = ["StreamBlocks", "batch_bytes", "reading_bytes"]
 
@@ -29,10 +29,10 @@ S = TypeVar("S", bound=Accumulator)
 
 #: Bytes of a batch that is read at once, and the share of the memory limit that all batches of all lanes may take.
 BATCH_BYTES, BATCH_SHARE = 16 << 20, 0.25
+#: Share of the memory limit that is left to what is added up, at most: d² numbers a lane and a product as large.
+STATE_SHARE = 0.5
 #: What a run takes beside all that: thread stacks and BLAS work space. 13 to 15 MB were seen at d = 768.
 RUN_BYTES = 20e6
-#: Batches that a lane holds: one being read, one waiting, one in use.
-HELD_BATCHES = 3
 
 
 def batch_bytes(budget: float | None, lanes: int) -> int:
@@ -42,7 +42,7 @@ def batch_bytes(budget: float | None, lanes: int) -> int:
 
 
 def reading_bytes(budget: float) -> float:
-    """Bytes that batches and the buffers of blocks take within a memory limit."""
+    """Bytes that batches and the buffers of blocks take within a memory limit, where no more is known of the rows."""
     lanes = lane_count()
     batch = batch_bytes(budget, lanes)
     return float(lanes * (HELD_BATCHES * batch + 2 * min(BLOCK_BYTES, 2 * batch)) + RUN_BYTES)
@@ -80,10 +80,25 @@ class StreamBlocks:
         self.sparse = bool(source.sparse)
         self.stored = int(getattr(source, "stored", n * d) if self.sparse else n * d)
         self.nbytes = int(source.nbytes)
+        self.lanes, self.batch, self.rows, self.reading = self._sized(lane_count())
+
+    def _sized(self, most: int) -> tuple[int, int, int, float]:
+        """Lanes, rows of a batch and of a block, bytes for reading: as many lanes as the memory limit holds."""
+        n, d = self.shape
         width = max(1, self.stored // max(1, n)) if self.sparse else d
-        size = 12 if self.sparse else self.dtype.itemsize
-        self.batch = max(16, batch_bytes(budget, lane_count()) // max(1, width * size))
-        self.rows = min(self.batch, block_rows(width))
+        row_bytes = max(1, width * (12 if self.sparse else self.dtype.itemsize))
+        whole = self.source
+        for lanes in range(most, 0, -1):
+            batch = max(16, batch_bytes(self.budget, lanes) // row_bytes)
+            rows = min(batch, block_rows(width))
+            buffers = 2.0 * rows * width * 8
+            if self.budget is not None and hasattr(whole, "within"):
+                sums = min(STATE_SHARE * self.budget, 16.0 * lanes * d * d)
+                self.source = whole.within(max(0.0, (self.budget - RUN_BYTES - sums) / lanes - buffers))
+            held = lanes * (held_bytes(self.source, self.columns, batch, row_bytes) + buffers) + RUN_BYTES
+            if self.budget is None or held <= self.budget - min(STATE_SHARE * self.budget, 16.0 * lanes * d * d):
+                break
+        return lanes, batch, rows, held
 
     # lanes
 
@@ -97,7 +112,7 @@ class StreamBlocks:
 
     def _lanes(self, first: Any) -> int:
         """How many lanes: one for accumulators that use both cores themselves, or that would not fit twice."""
-        lanes = lane_count()
+        lanes = self.lanes
         if getattr(first, "ALONE", False):
             return 1
         size = int(getattr(first, "nbytes", 0))
@@ -175,7 +190,7 @@ class StreamBlocks:
                 out[block.rows] = step(scratch, block)
 
         with track("reading", total=1.0) as advance:
-            run_lanes(work, self._shares(lane_count()))
+            run_lanes(work, self._shares(self.lanes))
         return out
 
     def each(self) -> Iterator[Block]:

@@ -140,6 +140,15 @@ class ArrowSource:
                 for i in range(0, len(block), rows):
                     yield block[i : i + rows]
 
+    def held(self, columns: Sequence[int] | None, rows: int) -> float:
+        """Bytes that one lane of reading takes: a record batch, and rows in use, waiting and being packed."""
+        width = len(self.names) if columns is None else len(columns)
+        return 4.0 * max(rows * width * self.dtype.itemsize, DECODE_BYTES)
+
+    def within(self, room: float) -> Self:
+        """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""
+        return self
+
     def arrow_batches(self, span: Span, names: Sequence[str], rows: int) -> Iterator[Any]:
         """Columns of any kind by name as record batches of at most ``rows`` rows, in row order."""
         import pyarrow as pa

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz.data.words import cut
 
-__all__ = ["list_rows", "numbers", "numpy_dtype", "pack_columns", "plain_dtype", "unwrapped"]
+__all__ = [
+    "column_numbers", "list_rows", "numbers", "numpy_dtype", "pack_arrays", "pack_columns", "plain_dtype", "unwrapped",
+]  # fmt: skip
 
-TILE_COLUMNS = 16
+TILE_COLUMNS, TILE_ROWS = 16, 4096  # a tile stays in the caches
 
 
 def unwrapped(kind: Any) -> Any:
@@ -134,19 +136,34 @@ def _is_float(word: str) -> bool:
 
 
 def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None], out: NDArray[Any]) -> None:
-    """Fill ``out`` (r, d) with ``columns``, d Arrow arrays of r numbers.
+    """Fill ``out`` (r, d) with ``columns``, d Arrow arrays, or chunked ones, of r numbers.
 
     ``dtypes`` are those of columns that hold plain numbers, None for all others.
     """
+    for first in range(0, out.shape[1], TILE_COLUMNS):
+        some = slice(first, first + TILE_COLUMNS)
+        both = zip(columns[some], dtypes[some], strict=True)
+        pack_arrays([column_numbers(values, dtype) for values, dtype in both], out[:, some])
+
+
+def pack_arrays(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> None:
+    """Fill ``out`` (r, d) with a few columns (r,), by tiles of rows."""
     r, d = out.shape
-    width = min(d, TILE_COLUMNS)
-    tile = np.empty((width, r + TILE_COLUMNS), dtype=out.dtype)  # padded: no power of two between its rows
-    for first in range(0, d, TILE_COLUMNS):
-        some = columns[first : first + TILE_COLUMNS]
-        for j, values in enumerate(some):
-            dtype = dtypes[first + j]
-            tile[j, :r] = numbers(values) if dtype is None or values.null_count else _view(values, dtype)
-        out[:, first : first + len(some)] = tile[: len(some), :r].T
+    tile = np.empty((d, min(r, TILE_ROWS) + TILE_COLUMNS), dtype=out.dtype)  # padded: no power of two between its rows
+    for start in range(0, r, TILE_ROWS):
+        stop = min(r, start + TILE_ROWS)
+        for j, values in enumerate(columns):
+            tile[j, : stop - start] = values[start:stop]
+        out[start:stop] = tile[:, : stop - start].T
+
+
+def column_numbers(values: Any, dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    """The numbers of one column (r,)."""
+    chunks = getattr(values, "chunks", None)
+    if chunks is not None:
+        parts = [column_numbers(chunk, dtype) for chunk in chunks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return numbers(values) if dtype is None or values.null_count else _view(values, dtype)
 
 
 def list_rows(values: Any, width: int, name: str) -> NDArray[Any]:

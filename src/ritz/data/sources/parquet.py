@@ -1,7 +1,8 @@
 """Parquet: one file, a folder of files, hive partitions (``year=2024/…``) with their keys as columns.
 
     span   some row groups of one file, about ``SPAN_BYTES`` together
-    batch  decoded page by page, from a buffer a column where a row group is large: what is held of it are its pages
+    batch  some columns of a row group after others, or page by page: the way that the memory limit allows
+           (``parquet_rows.py``)
 
 The footers tell names, types, rows, missing values and the ends of each column, so numbers need no pass before
 the fit. Files of a folder must agree; the first that does not is named.
@@ -9,43 +10,48 @@ the fit. Files of a folder must agree; the first that does not is named.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
+from typing import Any, Self
 
-from ritz._core.errors import FileError
+from numpy.typing import NDArray
+
 from ritz.data.source import Span
-from ritz.data.sources.arrow import ArrowSource, Field, fields_of
+from ritz.data.sources.arrow import DECODE_BYTES, ArrowSource, Field, fields_of
 from ritz.data.sources.files import damaged, file_identity, require_shape
+from ritz.data.sources.parquet_folder import parquet_files, partitions, require_same
+from ritz.data.sources.parquet_rows import BUFFER_BYTES, Way, chosen_way, chunk_of, spilled, whole
 
 __all__ = ["ParquetSource", "parquet_files"]
 
 SPAN_BYTES = 32 << 20
 LARGE_GROUP = 4 << 20  # row groups from which columns are read through buffers, and not as wholes
-BUFFER_BYTES = 16 << 20  # of all columns' buffers together
-LEAST_BUFFER, MOST_BUFFER = 1 << 14, 1 << 18  # of one column's
+ALL_BUFFERS, LEAST_BUFFER = 16 << 20, 1 << 14  # of all columns together, and of one column
+BLOCK_BYTES = 16 << 20  # small row groups are turned into rows together, up to so much
+ROOM = float(256 << 20)  # a lane may take, where nobody says otherwise
 PEEK_ROWS = 1024  # rows that tell how long the lists of a column are
-
-
-def parquet_files(folder: Path) -> list[Path]:
-    """Parquet files in a folder and its sub-folders, in the order of their names; hidden ones are left out."""
-    found = [path for path in folder.rglob("*") if path.suffix.lower() in {".parquet", ".pq", ".parq"}]
-    return sorted(p for p in found if p.is_file() and not any(x[0] in "._" for x in p.relative_to(folder).parts))
 
 
 class ParquetSource(ArrowSource):
     """Rows of one or several Parquet files."""
 
+    _room = ROOM
+
     def __init__(self, files: Sequence[Path], root: Path | None = None) -> None:
         self._meta = [_footer(path) for path in files]
-        self._keys, key_fields = _partitions(files, root)
+        self._keys, key_fields = partitions(files, root)
         schema = self._meta[0].schema.to_arrow_schema()
         for path, meta in zip(files[1:], self._meta[1:], strict=True):
-            _require_same(schema, files[0], meta.schema.to_arrow_schema(), path)
+            require_same(schema, files[0], meta.schema.to_arrow_schema(), path)
         self._top: list[str] = list(schema.names)  # a new list at every look, hence kept
         self._repeat = _repeats(self._top)
+        counts = ((m.row_group(g).num_rows, f, g) for f, m in enumerate(self._meta) for g in range(m.num_row_groups))
+        self._largest = max(counts, default=(0, 0, 0))
+        self._ways: dict[Any, Way] = {}
         spans = list(self._cut())
         super().__init__([], spans, files)
         n = spans[-1].stop if spans else 0
@@ -87,37 +93,142 @@ class ParquetSource(ArrowSource):
         leaf = {path.split(".")[0]: count for path, count in counts.items()}
         return [dataclasses.replace(f, complete=f.at < 0 or leaf.get(self._top[f.at]) == 0) for f in fields]
 
-    def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
-        """Record batches of a span, decoded as they are asked for."""
+    # rows
+
+    def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[NDArray[Any]]:
+        """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``."""
+        way = self._way(columns, rows)
+        if way.name == "pages":
+            yield from super().batches(span, columns, rows)
+            return
+        at = range(len(self.names)) if columns is None else columns
+        fields, pieces = self._pieces(at)
+        chosen, dtypes, dtype = [fields[q] for q in pieces[0].read], pieces[0].dtypes, self.dtype
+        with self._opened(span.key[0], 0) as file:
+            for groups, n in self._runs(span, len(at) * dtype.itemsize):
+                read = partial(self._slice, file, span.key[0], groups, chosen)
+                if way.name == "spill":
+                    yield from spilled(read, dtypes, dtype, (n, len(at)), way.columns, rows)
+                else:
+                    yield from _views(whole(read, dtypes, dtype, (n, len(at)), way.columns), rows)
+
+    def held(self, columns: Sequence[int] | None, rows: int) -> float:
+        """Bytes that one lane of reading takes."""
+        return self._way(columns, rows).held
+
+    def within(self, room: float) -> Self:
+        """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""
+        other = copy.copy(self)
+        other._room = room
+        return other
+
+    def _way(self, columns: Sequence[int] | None, rows: int) -> Way:
+        """How to read some columns within the room there is, judged by the row group of most rows."""
+        at = range(len(self.names)) if columns is None else columns
+        fields, _ = self._pieces(at)
+        question = (tuple(field.at for field in fields), len(at), self.dtype, rows, self._room)
+        if question not in self._ways:
+            self._ways[question] = self._judged(fields, len(at), rows)
+        return self._ways[question]
+
+    def _judged(self, fields: Sequence[Field], width: int, rows: int) -> Way:
+        names = {self._top[field.at] for field in fields if field.at >= 0}
+        most, f, g = self._largest
+        meta, itemsize = self._meta[f], self.dtype.itemsize
+        places = [j for j in range(meta.num_columns) if meta.schema.column(j).path.split(".")[0] in names]
+        row = float(width * itemsize)
+        batch = max(float(DECODE_BYTES), min(most, rows) * row)
+        lists = 4.0 / itemsize * batch if any(field.width for field in fields) else 0.0
+        block = max(most * row, min(self._together, (self.n_rows or 0) * row))
+        return chosen_way(
+            chunk_of(meta.row_group(g), places, itemsize), max(1, len(places)), block, batch, lists=lists,
+            room=self._room, two=len(self.spans) > 1,
+        )  # fmt: skip
+
+    @property
+    def _together(self) -> float:
+        """Bytes up to which small row groups are turned into rows together."""
+        return min(BLOCK_BYTES, self._room / 8)
+
+    def _runs(self, span: Span, row_bytes: int) -> Iterator[tuple[list[int], int]]:
+        """Neighbouring row groups that are turned into rows together, and their rows."""
+        f, groups = span.key
+        run: list[int] = []
+        rows = 0
+        for g in groups:
+            more = self._meta[f].row_group(g).num_rows
+            if run and (rows + more) * row_bytes > self._together:
+                yield run, rows
+                run, rows = [], 0
+            run, rows = [*run, g], rows + more
+        if run:
+            yield run, rows
+
+    def _slice(self, file: Any, f: int, groups: Sequence[int], fields: Sequence[Field], at: Sequence[int]) -> list[Any]:
+        """Some of the fields of some row groups, as chunked arrays."""
+        import pyarrow as pa
+
+        wanted = [fields[j] for j in at]
+        columns = list(dict.fromkeys(self._top[field.at] for field in wanted if field.at >= 0))
+        try:
+            table = file.read_row_groups(groups, columns=columns, use_threads=False)
+        except (pa.ArrowException, OSError) as error:
+            raise damaged(self.files[f], "Parquet file", error) from error
+        places = self._places(wanted, table.schema.names)
+        return [
+            self._key(f, field, table.num_rows) if place is None else table.column(place)
+            for field, place in zip(wanted, places, strict=True)
+        ]
+
+    # record batches
+
+    @contextmanager
+    def _opened(self, f: int, buffer: int) -> Iterator[Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        f, groups = span.key
         path, meta = self.files[f], self._meta[f]
+        try:
+            file = pq.ParquetFile(path, metadata=meta, pre_buffer=False, buffer_size=buffer)
+        except (pa.ArrowException, OSError) as error:
+            raise damaged(path, "Parquet file", error) from error
+        with file:
+            yield file
+
+    def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
+        """Record batches of a span, decoded as they are asked for."""
+        import pyarrow as pa
+
+        f, groups = span.key
+        meta = self._meta[f]
         columns = list(dict.fromkeys(self._top[field.at] for field in fields if field.at >= 0))
         largest = max(meta.row_group(g).total_byte_size for g in groups)
-        buffer = max(LEAST_BUFFER, min(MOST_BUFFER, BUFFER_BYTES // max(1, len(columns))))
+        buffer = max(LEAST_BUFFER, min(BUFFER_BYTES, ALL_BUFFERS // max(1, len(columns))))
         buffer = buffer if largest > LARGE_GROUP else 0
         straight, places = list(range(len(fields))), None
         try:
-            with pq.ParquetFile(path, metadata=meta, pre_buffer=False, buffer_size=buffer) as file:
+            with self._opened(f, buffer) as file:
                 for batch in file.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
                     places = self._places(fields, batch.schema.names) if places is None else places
                     yield batch if places == straight else self._arranged(batch, fields, places, f)
         except (pa.ArrowException, OSError) as error:
-            raise damaged(path, "Parquet file", error) from error
+            raise damaged(self.files[f], "Parquet file", error) from error
 
     def _arranged(self, batch: Any, fields: Sequence[Field], places: Sequence[int | None], f: int) -> Any:
         """The columns in the order of the fields, with the partition keys of file ``f``."""
         import pyarrow as pa
 
         held = [
-            pa.repeat(pa.scalar(self._keys[f][field.name], field.type), batch.num_rows)
-            if at is None
-            else batch.column(at)
+            self._key(f, field, batch.num_rows) if at is None else batch.column(at)
             for field, at in zip(fields, places, strict=True)
         ]
         return pa.RecordBatch.from_arrays(held, names=[field.name for field in fields])
+
+    def _key(self, f: int, field: Field, rows: int) -> Any:
+        """The partition key of file ``f``, once a row."""
+        import pyarrow as pa
+
+        return pa.repeat(pa.scalar(self._keys[f][field.name], field.type), rows)
 
     def _places(self, fields: Sequence[Field], names: Sequence[str]) -> list[int | None]:
         """Where fields stand in a batch; None for partition keys, which are the same in all rows of a file.
@@ -162,6 +273,13 @@ class ParquetSource(ArrowSource):
         return file_identity(self.files, [field.name for field in self.fields])
 
 
+def _views(block: NDArray[Any], rows: int) -> Iterator[NDArray[Any]]:
+    """At least two pieces: the last one waits until the first is done with, so that no third block is begun."""
+    rows = min(rows, max(1, -(-len(block) // 2)))
+    for i in range(0, len(block), rows):
+        yield block[i : i + rows]
+
+
 def _repeats(names: Sequence[str]) -> list[int]:
     """How often each name came before."""
     seen: Counter[str] = Counter()
@@ -195,54 +313,3 @@ def _null_counts(footers: Sequence[Any]) -> dict[str, int | None]:
                 known = told and before is not None
                 counts[chunk.path_in_schema] = before + chunk.statistics.null_count if known else None
     return counts
-
-
-def _partitions(files: Sequence[Path], root: Path | None) -> tuple[list[dict[str, Any]], list[Field]]:
-    """Keys of ``key=value`` folders below ``root``: one dictionary a file, and their fields."""
-    import pyarrow as pa
-
-    raw = [
-        {k: unquote(v) for k, _, v in (part.partition("=") for part in path.relative_to(root).parts[:-1]) if v}
-        if root is not None
-        else {}
-        for path in files
-    ]
-    names = list(raw[0]) if raw else []
-    for path, keys in zip(files, raw, strict=True):
-        if list(keys) != names:
-            raise FileError(
-                f"expected partition folders {names or 'none'} for {path}, as for {files[0]}",
-                received=str(list(keys) or "none"),
-                hint="give a folder whose files lie equally deep",
-            )
-    fields, typed = [], [dict[str, Any]() for _ in files]
-    for name in names:
-        values = [None if keys[name] == "__HIVE_DEFAULT_PARTITION__" else keys[name] for keys in raw]
-        whole = all(v is None or (v.lstrip("-").isdigit() and str(int(v)) == v) for v in values)
-        fields.append(Field(name, pa.int64() if whole else pa.string(), -1, complete=None not in values))
-        for held, value in zip(typed, values, strict=True):
-            held[name] = int(value) if whole and value is not None else value
-    return typed, fields
-
-
-def _require_same(first: Any, here: Path, other: Any, there: Path) -> None:
-    """Refuse a file whose columns differ, by name and type, from those of the first."""
-    for name in first.names:
-        if name not in other.names:
-            raise _disagree(here, there, f"no column {name!r}")
-    for name in other.names:
-        if name not in first.names:
-            raise _disagree(here, there, f"another column, {name!r}")
-    for a, b in zip(first, other, strict=True):
-        if a.name != b.name:
-            raise _disagree(here, there, f"column {b.name!r} where {a.name!r} was expected")
-        if a.type != b.type:
-            raise _disagree(here, there, f"column {a.name!r} of type {b.type} instead of {a.type}")
-
-
-def _disagree(here: Path, there: Path, what: str) -> FileError:
-    return FileError(
-        f"expected {there} to have the same columns as {here}",
-        received=what,
-        hint="write the files with one schema, or read them one by one",
-    )
