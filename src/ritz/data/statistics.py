@@ -231,7 +231,8 @@ class Statistics:
     def widen(self) -> None:
         """Form the moment state in float64 from now on; a narrower one is forgotten."""
         self.precision = np.float64
-        self.__dict__.pop("moments", None)
+        for name in ("moments", "column"):
+            self.__dict__.pop(name, None)
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else, unless they lie off centre."""

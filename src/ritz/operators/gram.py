@@ -13,6 +13,7 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz._core.linalg import combine
 from ritz._core.tolerance import SCALE_ERROR
+from ritz.data.gram import largest
 from ritz.data.moments import Moments, scaled_noise
 from ritz.operators.base import Cost, Operator
 
@@ -92,7 +93,22 @@ class MomentGram(Operator):
 
     def noise(self) -> float:
         """Bound on ‖matrix − exact‖₂ from the rounding of the state."""
-        return scaled_noise(self.state, self.factor)
+        return scaled_noise(self.state, self.factor) + (self._rescaled() if self._scaled else 0.0)
+
+    def _rescaled(self) -> float:
+        """What wrong scales may add after a subtraction, which leaves a variance uncertain by ``lost``.
+
+        Scales off by shares ε: ‖εM + Mε‖ ≤ 2√(Σεⱼ²Mⱼⱼ·λ₁). Where nothing is sure of a variance, nothing is of the d
+        entries in its row and column: truly the column has norm² Σw − 1, whatever it was divided by.
+        """
+        if self.state.lost is None:
+            return 0.0
+        variance, lost, held = np.diag(self.state.scatter), self.state.lost, np.diag(self.matrix)
+        sure = variance > 2 * lost
+        share = np.where(sure, lost / np.where(sure, variance - lost, 1.0), 0.0)
+        known = float(np.sqrt(np.sum(np.square(share) * held) * largest(self.matrix)))
+        gone = float(np.sqrt(2.0 * np.sum(~sure) * self.state.d))
+        return known + (gone * (self.state.weight + float(np.max(held[~sure]))) if gone else 0.0)
 
     def symbol(self) -> str:
         return "S"

@@ -34,6 +34,7 @@ from ritz.spectral.constants import (
 )
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.dense import stated
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["krylov", "package", "rounding_of", "worst_residual"]
@@ -66,7 +67,7 @@ def krylov(
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
             status = _started(space, residuals, k, width if start is None else 0, chain)
-        return package(M, space, k, total, status, converged, steps + more, narrow)
+        return stated(package(M, space, k, total, status, converged, steps + more, narrow), M)
 
 
 def _narrow(
