@@ -9,7 +9,7 @@ import pytest
 
 import ritz
 from ritz.spectral.plan import SOLVERS
-from ritz.testing import known_hadamard
+from ritz.testing import known_hadamard, true_spectrum
 
 # 4096 rows of 320 columns in each half: products are formed in float32
 TABLE = known_hadamard("slow", 8192, 320, cond=30.0, seed=11, dtype=np.float32, offset=100)
