@@ -1,0 +1,248 @@
+"""The kernel contract: ``k(x, y)`` as a value, evaluated on tiles.
+
+    tile(A, B, rows, cols) = [k(aᵢ, bⱼ)]   i ∈ rows, j ∈ cols          diag(A) = [k(aᵢ, aᵢ)]
+
+A kernel holds parameters only: it can be compared, hashed, printed as algebra, pickled and written to JSON. What it
+needs to know of the data it computes once in ``prepare`` (rows shifted and scaled, norms, codes of letters) and keeps
+in a ``Prepared``, from which tiles are cheap. New rows are prepared ``like`` the old ones: same shift, same alphabet.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, ParameterError
+from ritz._core.threads import lane_count, run_lanes
+
+__all__ = ["FeatureMap", "Kernel", "Prepared", "Takes"]
+
+#: What a kernel compares. ``any``: whatever its function takes. ``precomputed``: rows of a kernel matrix.
+Takes: TypeAlias = Literal["vectors", "strings", "any", "precomputed"]
+
+#: Rows and columns of the tiles of ``kernel(X, Y)``.
+ROWS, COLS = 512, 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows as one kernel wants them.
+
+    ``rows`` holds what has one entry a row (arrays, CSR matrices, lists, other ``Prepared``), ``shared`` what all rows
+    have in common, ``source`` the rows as they were given, by reference.
+    """
+
+    kernel: Kernel
+    n: int
+    dtype: np.dtype[Any]
+    rows: dict[str, Any]
+    shared: dict[str, Any] = field(default_factory=dict)
+    source: Any = None
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, name: str) -> Any:
+        return self.rows[name] if name in self.rows else self.shared[name]
+
+    def take(self, index: Any) -> Prepared:
+        """Some rows (a slice or an array of positions), as if only they had been prepared ``like`` these."""
+        index = np.arange(self.n)[index]
+        return replace(
+            self,
+            n=len(index),
+            rows={name: take_rows(held, index) for name, held in self.rows.items()},
+            source=None if self.source is None else take_rows(self.source, index),
+        )
+
+    def at(self, dtype: Any) -> Prepared:
+        """The same rows prepared for another precision."""
+        dtype = np.dtype(dtype)
+        return self if dtype == self.dtype else self.kernel.prepare(self.source, dtype=dtype, like=self)
+
+
+def take_rows(held: Any, index: NDArray[np.intp]) -> Any:
+    """``held[index]`` for arrays, sparse matrices, frames, lists and prepared rows."""
+    if isinstance(held, Prepared):
+        return held.take(index)
+    if hasattr(held, "iloc"):
+        return held.iloc[index]
+    if hasattr(held, "shape"):
+        return held[index]
+    return [held[i] for i in index]
+
+
+class FeatureMap(Protocol):
+    """An explicit φ with ``k(x, y) = φ(x)·φ(y)``, its vocabulary fixed by the rows it was made from."""
+
+    size: int
+
+    def transform(self, X: Any) -> Any:
+        """φ of each row: ndarray or CSR (n, size)."""
+        ...
+
+
+class Kernel(ABC):
+    """``k(x, y)``. Subclasses are frozen dataclasses whose fields are the parameters."""
+
+    # Kernels made of kernels live in a module that imports this one, hence the registry.
+    _combinators: ClassVar[dict[str, Callable[..., Kernel]]] = {}
+
+    @property
+    def positive(self) -> bool:
+        """Whether every kernel matrix is positive semidefinite, whatever the rows."""
+        return True
+
+    @property
+    def takes(self) -> Takes:
+        """What kind of rows it compares."""
+        return "vectors"
+
+    def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
+        """The same kernel with a number for every parameter that is to be found from the rows."""
+        return self
+
+    @abstractmethod
+    def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
+        """Whatever tiles need of the rows.
+
+        ``dtype``: precision of the tiles; that of X if absent (float32 stays, all else is float64). ``like``: earlier
+        rows that these will be compared with.
+        """
+
+    @abstractmethod
+    def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """``[k(aᵢ, bⱼ)]`` for i in rows, j in cols, in the precision of A; into ``out`` if given.
+
+        Where ``A is B`` the matrix is symmetric, its diagonal equals ``diag(A)``, and tiles (i, j) and (j, i) agree.
+        """
+
+    @abstractmethod
+    def diag(self, A: Prepared) -> NDArray[np.float64]:
+        """``[k(aᵢ, aᵢ)]``, (n,) float64."""
+
+    def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Rows ``index`` of ``k(A, A)`` in float64 by the most accurate formula: what tiles are checked against."""
+        wide = A.at(np.float64)
+        few = wide.take(index)
+        return self.tile(few, wide, slice(0, few.n), slice(0, wide.n))
+
+    def feature_map(self, X: Any) -> FeatureMap | None:
+        """An explicit φ of few features, or None."""
+        return None
+
+    def features(self, X: Any) -> Any:
+        """φ of each row (ndarray or CSR), or None where φ has too many features to be written out."""
+        made = self.feature_map(X)
+        return None if made is None else made.transform(X)
+
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
+        """The kernel matrix of X with itself, (n, n), or with Y, (n, m)."""
+        fixed = self.fix(X)
+        A = fixed.prepare(X)
+        return symmetric_matrix(fixed, A) if Y is None else fixed.matrix(A, fixed.prepare(Y, dtype=A.dtype, like=A))
+
+    def matrix(self, A: Prepared, B: Prepared) -> NDArray[Any]:
+        """``[k(aᵢ, bⱼ)]`` for all i and j, (n, m)."""
+        if A is B:
+            return symmetric_matrix(self, A)
+        K = np.empty((A.n, B.n), A.dtype)
+        steps = list(_slices(0, A.n, ROWS))
+        lanes = min(lane_count(), max(len(steps), 1))
+
+        def work(lane: int) -> None:
+            for I in steps[lane::lanes]:
+                for J in _slices(0, B.n, COLS):
+                    K[I, J] = self.tile(A, B, I, J)
+
+        run_lanes(work, list(range(lanes)))
+        return K
+
+    # a value
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep``: those of inner kernels too, as ``left__gamma``."""
+        found: dict[str, Any] = {}
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            found[each.name] = value
+            if deep and isinstance(value, Kernel):
+                found |= {f"{each.name}__{name}": inner for name, inner in value.get_params().items()}
+        return found
+
+    def with_params(self, **params: Any) -> Any:
+        """The same kernel with some parameters changed."""
+        known = self.get_params(deep=False)
+        for name in params:
+            if name not in known:
+                raise ParameterError(
+                    f"parameters of {type(self).__name__} are {', '.join(known) or 'none'}", received=repr(name)
+                )
+        return type(self)(**(known | params))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters, ready for JSON."""
+        params = self.get_params(deep=False)
+        return {"kernel": type(self).__name__} | {
+            name: value.to_dict() if isinstance(value, Kernel) else value for name, value in params.items()
+        }
+
+    @staticmethod
+    def from_dict(state: dict[str, Any]) -> Kernel:
+        """The kernel that ``to_dict`` described."""
+        params = {name: value for name, value in state.items() if name != "kernel"}
+        cls = getattr(import_module("ritz.kernels"), str(state.get("kernel")), None)
+        if not (isinstance(cls, type) and issubclass(cls, Kernel)):
+            raise InputError("a description of a kernel names one of ritz.kernels", received=repr(state.get("kernel")))
+        inner = {n: Kernel.from_dict(v) if isinstance(v, dict) and "kernel" in v else v for n, v in params.items()}
+        return cls(**inner)
+
+    # algebra
+
+    def __add__(self, other: Any) -> Kernel:
+        return self._combinators["sum"](self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Kernel):
+            return self._combinators["product"](self, other)
+        return self._combinators["scaled"](self, other) if _is_number(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def normalized(self) -> Kernel:
+        """``k(x, y) / √(k(x, x) k(y, y))``; 0 where either is 0."""
+        return self._combinators["normalized"](self)
+
+
+def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
+    """``k(A, A)``: the upper tiles, mirrored, so that it is symmetric to the last bit."""
+    K = np.empty((A.n, A.n), A.dtype)
+    steps = list(_slices(0, A.n, ROWS))
+    lanes = min(lane_count(), max(len(steps), 1))
+
+    def work(lane: int) -> None:
+        for I in steps[lane::lanes]:
+            for J in _slices(I.start, A.n, COLS):
+                K[I, J] = kernel.tile(A, A, I, J)
+            K[I.stop :, I] = K[I, I.stop :].T
+            block = K[I, I]
+            lower = np.tril_indices(block.shape[0], -1)
+            block[lower] = block.T[lower]
+
+    run_lanes(work, list(range(lanes)))
+    return K
+
+
+def _slices(start: int, stop: int, step: int) -> Iterator[slice]:
+    for first in range(start, stop, step):
+        yield slice(first, min(first + step, stop))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
