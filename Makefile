@@ -11,10 +11,10 @@ READY  := $(VENV)/.ready-test
 test oldest: export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench certify docs oldest
+.PHONY: help demo test check bench bench-large certify docs oldest
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-18s %s\n", $$1, $$2}'
 
 demo: $(READY)  ## fit a real table (wine) and show the summary; results go to build/demo/wine_ritz
 	@mkdir -p build/demo
@@ -31,8 +31,12 @@ check: $(READY)  ## the checks that run no test: lint, format, types, layers, si
 	$(PY) tools/check_layers.py
 	$(PY) tools/check_sizes.py
 
-bench: $(READY)  ## speed, accuracy and memory beside scikit-learn
+bench: $(READY)  ## speed, accuracy and memory beside scikit-learn; then from files, and beside dask-ml
 	$(PY) -m bench
+	$(PY) -m bench.stream
+
+bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
+	$(PY) -m bench.large
 
 certify: $(READY)  ## the whole truth test: every solver on thousands of problems of known spectrum
 	$(PY) -m ritz.testing.certify --all

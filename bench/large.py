@@ -154,7 +154,7 @@ def program(words: list[str], limit: str) -> dict[str, Any]:
 
     out = io.StringIO()
     before, exact = _reset_peak()
-    read, others, begin = _bytes_read(), Neighbours(), time.perf_counter()
+    read, others, begin, cpu = _bytes_read(), Neighbours(), time.perf_counter(), time.process_time()
     with redirect_stdout(out):
         try:
             app(words)
@@ -164,7 +164,7 @@ def program(words: list[str], limit: str) -> dict[str, Any]:
     seconds = time.perf_counter() - begin
     return {
         "seconds": seconds,
-        "cpu": time.process_time(),
+        "cpu": time.process_time() - cpu,
         "added": _status("VmHWM") - before if exact else None,
         "limit": size_of(limit),
         "read": None if read is None else _bytes_read() - read,
