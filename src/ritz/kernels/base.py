@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.threads import lane_count, run_lanes
 
-__all__ = ["FeatureMap", "Kernel", "Prepared", "Takes"]
+__all__ = ["FeatureMap", "Kernel", "Prepared", "Takes", "chunks", "symmetric_matrix", "take_rows"]
 
 #: What a kernel compares. ``any``: whatever its function takes. ``precomputed``: rows of a kernel matrix.
 Takes: TypeAlias = Literal["vectors", "strings", "any", "precomputed"]
@@ -67,21 +67,24 @@ class Prepared:
         return self if dtype == self.dtype else self.kernel.prepare(self.source, dtype=dtype, like=self)
 
 
-def take_rows(held: Any, index: NDArray[np.intp]) -> Any:
-    """``held[index]`` for arrays, sparse matrices, frames, lists and prepared rows."""
+def take_rows(held: Any, index: Any) -> Any:
+    """``held[index]`` (positions or a slice) for arrays, sparse matrices, frames, lists and prepared rows."""
     if isinstance(held, Prepared):
         return held.take(index)
     if hasattr(held, "iloc"):
         return held.iloc[index]
     if hasattr(held, "shape"):
         return held[index]
-    return [held[i] for i in index]
+    return held[index] if isinstance(index, slice) else [held[i] for i in index]
 
 
 class FeatureMap(Protocol):
     """An explicit φ with ``k(x, y) = φ(x)·φ(y)``, its vocabulary fixed by the rows it was made from."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """How many features."""
+        ...
 
     def transform(self, X: Any) -> Any:
         """φ of each row: ndarray or CSR (n, size)."""
@@ -129,9 +132,16 @@ class Kernel(ABC):
 
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Rows ``index`` of ``k(A, A)`` in float64 by the most accurate formula: what tiles are checked against."""
-        wide = A.at(np.float64)
-        few = wide.take(index)
-        return self.tile(few, wide, slice(0, few.n), slice(0, wide.n))
+        few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)
+        K = np.empty((few.n, A.n))
+        for part in chunks(A.n, COLS):
+            B = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)
+            K[:, part] = self.tile(few, B, slice(0, few.n), slice(0, B.n))
+        return K
+
+    def roughness(self, A: Prepared) -> float:
+        """About how far rounding moves entries of a tile of A, in units of the largest k(x, x)."""
+        return 4 * float(np.finfo(A.dtype).eps)
 
     def feature_map(self, X: Any) -> FeatureMap | None:
         """An explicit φ of few features, or None."""
@@ -153,12 +163,12 @@ class Kernel(ABC):
         if A is B:
             return symmetric_matrix(self, A)
         K = np.empty((A.n, B.n), A.dtype)
-        steps = list(_slices(0, A.n, ROWS))
+        steps = list(chunks(A.n, ROWS))
         lanes = min(lane_count(), max(len(steps), 1))
 
         def work(lane: int) -> None:
             for I in steps[lane::lanes]:
-                for J in _slices(0, B.n, COLS):
+                for J in chunks(B.n, COLS):
                     K[I, J] = self.tile(A, B, I, J)
 
         run_lanes(work, list(range(lanes)))
@@ -189,18 +199,18 @@ class Kernel(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters, ready for JSON."""
         params = self.get_params(deep=False)
-        return {"kernel": type(self).__name__} | {
+        return {"name": type(self).__name__} | {
             name: value.to_dict() if isinstance(value, Kernel) else value for name, value in params.items()
         }
 
     @staticmethod
     def from_dict(state: dict[str, Any]) -> Kernel:
         """The kernel that ``to_dict`` described."""
-        params = {name: value for name, value in state.items() if name != "kernel"}
-        cls = getattr(import_module("ritz.kernels"), str(state.get("kernel")), None)
+        params = {name: value for name, value in state.items() if name != "name"}
+        cls = getattr(import_module("ritz.kernels"), str(state.get("name")), None)
         if not (isinstance(cls, type) and issubclass(cls, Kernel)):
-            raise InputError("a description of a kernel names one of ritz.kernels", received=repr(state.get("kernel")))
-        inner = {n: Kernel.from_dict(v) if isinstance(v, dict) and "kernel" in v else v for n, v in params.items()}
+            raise InputError("a description of a kernel names one of ritz.kernels", received=repr(state.get("name")))
+        inner = {n: Kernel.from_dict(v) if isinstance(v, dict) and "name" in v else v for n, v in params.items()}
         return cls(**inner)
 
     # algebra
@@ -223,12 +233,12 @@ class Kernel(ABC):
 def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
     """``k(A, A)``: the upper tiles, mirrored, so that it is symmetric to the last bit."""
     K = np.empty((A.n, A.n), A.dtype)
-    steps = list(_slices(0, A.n, ROWS))
+    steps = list(chunks(A.n, ROWS))
     lanes = min(lane_count(), max(len(steps), 1))
 
     def work(lane: int) -> None:
         for I in steps[lane::lanes]:
-            for J in _slices(I.start, A.n, COLS):
+            for J in chunks(A.n, COLS, I.start):
                 K[I, J] = kernel.tile(A, A, I, J)
             K[I.stop :, I] = K[I, I.stop :].T
             block = K[I, I]
@@ -239,7 +249,8 @@ def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
     return K
 
 
-def _slices(start: int, stop: int, step: int) -> Iterator[slice]:
+def chunks(stop: int, step: int, start: int = 0) -> Iterator[slice]:
+    """``start:stop`` in slices of ``step``."""
     for first in range(start, stop, step):
         yield slice(first, min(first + step, stop))
 

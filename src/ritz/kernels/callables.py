@@ -1,0 +1,180 @@
+"""Kernels that are given: as a Python function of any two objects, or as a matrix.
+
+Callable(f)                f(x, y) → number                  called once for each pair {i, j}
+Callable(f, batched=True)  f([x …], [y …]) → matrix          called once for each tile
+Precomputed()              rows of K itself; new rows are rows k(x, xⱼ), j over the training rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.kernels.base import Kernel, Prepared, Takes
+from ritz.kernels.rows import is_sparse, rows_of
+
+__all__ = ["Callable", "Precomputed"]
+
+#: Largest |K − Kᵀ| that counts as rounding, in units of the largest entry.
+ASYMMETRY = 1e-6
+
+
+@dataclass(frozen=True)
+class Callable(Kernel):
+    """Any Python function as a kernel; ``definite=True`` where it is known to be positive semidefinite."""
+
+    function: Function[..., Any]
+    batched: bool = False
+    definite: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ParameterError("Callable takes a function of two objects", received=repr(self.function))
+
+    @property
+    def positive(self) -> bool:
+        return self.definite
+
+    @property
+    def takes(self) -> Takes:
+        return "any"
+
+    def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
+        items: Any = X.tocsr() if is_sparse(X) else X
+        if not hasattr(items, "shape") or hasattr(items, "iloc"):
+            items = list(items.to_numpy() if hasattr(items, "iloc") else items)
+        n = items.shape[0] if hasattr(items, "shape") else len(items)
+        narrow = dtype is None and getattr(items, "dtype", None) == np.float32
+        return Prepared(self, n, np.dtype(np.float32 if narrow else dtype or np.float64), {"items": items}, {}, X)
+
+    def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        left, right = A["items"][rows], B["items"][cols]
+        shape = (rows.stop - rows.start, cols.stop - cols.start)
+        T = np.empty(shape, A.dtype) if out is None else out
+        if self.batched:
+            found = np.asarray(self.function(left, right))
+            if found.shape != shape:
+                raise InputError(f"a batched kernel function gives one number a pair, here {shape}",
+                                 received=f"shape {found.shape}", hint="f(list of x, list of y) → array")  # fmt: skip
+            T[...] = found
+            return T
+        for i in range(shape[0]):
+            for j in range(shape[1]):
+                p, q = rows.start + i - cols.start, cols.start + j - rows.start  # where the mirrored pair stands
+                if A is B and rows.start + i > cols.start + j and 0 <= p < shape[1] and 0 <= q < shape[0]:
+                    T[i, j] = T[q, p]
+                else:
+                    T[i, j] = _number(self.function(left[i], right[j]))
+        return T
+
+    def diag(self, A: Prepared) -> NDArray[np.float64]:
+        items = A["items"]
+        if self.batched:
+            each = (np.asarray(self.function(items[i : i + 1], items[i : i + 1])).reshape(-1)[0] for i in range(A.n))
+        else:
+            each = (self.function(items[i], items[i]) for i in range(A.n))
+        return np.fromiter((_number(value) for value in each), np.float64, A.n)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise ParameterError(
+            "a kernel that is a Python function cannot be written to a file",
+            received=repr(self.function),
+            hint="use one of ritz.kernels, or a precomputed kernel; pickle keeps functions that can be imported",
+        )
+
+
+def _number(value: Any) -> float:
+    if np.size(value) != 1:
+        raise InputError("a kernel function gives one number", received=f"shape {np.shape(value)}",
+                         hint="Callable(f, batched=True) for a function of two lists")  # fmt: skip
+    return float(np.asarray(value).reshape(()))
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The kernel matrix itself: K (n, n) of the training rows, then k(x, xⱼ) (m, n) of new rows."""
+
+    @property
+    def positive(self) -> bool:
+        return False
+
+    @property
+    def takes(self) -> Takes:
+        return "precomputed"
+
+    def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
+        source = X
+        X, dtype = rows_of(X, dtype)
+        n = X.shape[0]
+        if like is None:
+            if X.shape[1] != n:
+                raise InputError("a precomputed kernel is square", received=f"shape {tuple(X.shape)}",
+                                 hint="K[i, j] = k(xᵢ, xⱼ) of the training rows")  # fmt: skip
+            _require_symmetric(X)
+            columns = np.arange(n)
+        else:
+            columns = np.arange(like["width"])
+            if X.shape[1] != len(columns):
+                raise InputError(f"new rows hold k(x, xⱼ) for each of the {len(columns)} training rows",
+                                 received=f"{X.shape[1]} columns")  # fmt: skip
+        if like is not None and like.source is source:  # the same rows in another precision
+            own = like["column"]
+        else:
+            own = columns if like is None else np.full(n, -1)
+        rows = {"K": X, "column": own}
+        return Prepared(self, n, dtype, rows, {"width": len(columns), "shift": None}, source)
+
+    def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        column, K = B["column"][cols], A["K"][rows]
+        if np.any(column < 0):
+            column, K = A["column"][rows], B["K"][cols]
+            if np.any(column < 0):
+                raise InputError("a precomputed kernel knows no values between new rows",
+                                 hint="compare new rows with training rows")  # fmt: skip
+            found = _entries(K, column).T
+        else:
+            found = _entries(K, column)
+        T = np.empty(found.shape, A.dtype) if out is None else out
+        T[...] = found
+        return T
+
+    def diag(self, A: Prepared) -> NDArray[np.float64]:
+        if np.any(A["column"] < 0):
+            raise InputError("a precomputed kernel does not know k(x, x) of new rows",
+                             hint="scores that need it take it as an argument")  # fmt: skip
+        K, column = A["K"], A["column"]
+        return np.array([K[i, j] for i, j in enumerate(column)], np.float64)
+
+    def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        return _entries(A["K"][index], A["column"]).astype(np.float64)
+
+    def roughness(self, A: Prepared) -> float:
+        return float(np.finfo(A.dtype).eps)
+
+
+def _entries(K: Any, column: NDArray[np.intp]) -> NDArray[Any]:
+    """Columns of some rows, as an array."""
+    whole = (
+        len(column) > 0 and int(column[-1]) - int(column[0]) == len(column) - 1 and bool(np.all(np.diff(column) == 1))
+    )
+    part = K[:, slice(int(column[0]), int(column[-1]) + 1) if whole else column]
+    return np.asarray(part.toarray() if is_sparse(part) else part)
+
+
+def _require_symmetric(K: Any) -> None:
+    """|K − Kᵀ| must be rounding; block by block, so that no copy of K is made."""
+    n, worst, largest = K.shape[0], 0.0, 0.0
+    for i in range(0, n, 1024):
+        for j in range(i, n, 1024):
+            upper, lower = K[i : i + 1024, j : j + 1024], K[j : j + 1024, i : i + 1024]
+            upper, lower = (part.toarray() if is_sparse(part) else part for part in (upper, lower))
+            worst = max(worst, float(np.max(np.abs(upper - lower.T), initial=0.0)))
+            largest = max(largest, float(np.max(np.abs(upper), initial=0.0)))
+    if worst > ASYMMETRY * largest:
+        raise InputError("a precomputed kernel is symmetric", received=f"entries that differ by up to {worst:.3g}",
+                         hint="pass (K + K.T) / 2 if that is what is meant")  # fmt: skip

@@ -1,0 +1,145 @@
+"""Kernels of the Euclidean distance.
+
+    RBF   exp(−γ‖x − y‖²)             Matern   2^{1−ν}/Γ(ν) r^ν K_ν(r),  r = √(2ν)‖x − y‖/ℓ;   ν = ∞: exp(−‖x − y‖²/2ℓ²)
+
+With z = c(x − μ), s = ‖z‖²/2 (of the rounded z) one product gives minus half the squared distance:
+
+    [z, 1, −s]·[z', −s', 1] = z·z' − s − s' = −½‖z − z'‖²
+
+The mean μ is taken off before anything is squared: distances do not feel it, but their digits do. What rounding lifts
+above 0 is clamped, the diagonal is exactly 0. CSR rows stay CSR and are not shifted.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.kernels.base import Kernel, Prepared, chunks, take_rows
+from ritz.kernels.rows import GAMMAS, is_sparse, on_diagonal, positive_number, product, rows_of, squares
+
+__all__ = ["RBF", "DistanceKernel"]
+
+#: Rows that are shifted and scaled at a time.
+BLOCK = 4096
+
+
+class DistanceKernel(Kernel):
+    """``f(−½‖z − z'‖²)`` with z = c·x; subclasses say c and what f does to a tile, in place."""
+
+    @abstractmethod
+    def _scale(self, d: int) -> float: ...
+
+    @abstractmethod
+    def _apply(self, E: NDArray[Any]) -> NDArray[Any]:
+        """f in place, for entries ≤ 0; 1 at 0."""
+
+    def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
+        source = X
+        X, dtype = rows_of(X, dtype, None if like is None else like["d"])
+        n, d = X.shape
+        scale = self._scale(d)
+        if is_sparse(X):
+            Z = (X.astype(np.float64) * scale).astype(dtype)
+            half = 0.5 * squares(Z)
+            shared: dict[str, Any] = {"d": d, "shift": None, "sparse": True}
+            prepared = Prepared(self, n, dtype, {"Z": Z, "half": half}, shared, source)
+        else:
+            shift = _mean(X) if like is None else like["shift"]
+            Z = np.empty((n, d + 2), dtype)
+            half = np.empty(n)
+            for part in chunks(n, BLOCK):
+                rows = X[part].astype(np.float64)
+                if shift is not None:
+                    rows -= shift
+                Z[part, :d] = np.multiply(rows, scale, out=rows)
+                half[part] = 0.5 * squares(Z[part, :d])
+            Z[:, d], Z[:, d + 1] = -half, 1.0
+            prepared = Prepared(self, n, dtype, {"Z": Z}, {"d": d, "shift": shift, "sparse": False}, source)
+        if not np.all(np.isfinite(half)) or (n and float(half.max()) > np.finfo(dtype).max):
+            raise InputError("squared distances must be finite", received="rows with NaN, infinity or huge values",
+                             hint="scale the columns, or choose a smaller gamma")  # fmt: skip
+        return prepared
+
+    def exponents(
+        self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """``−½‖zᵢ − z'ⱼ‖²`` of a tile, ≤ 0."""
+        if A["sparse"] != B["sparse"]:
+            raise InputError("rows that are compared are all sparse or all dense", received="one of each",
+                             hint="X.toarray(), or csr_array(X)")  # fmt: skip
+        if A["sparse"]:
+            E = product(A["Z"][rows], B["Z"][cols], out)
+            E -= A["half"][rows, None].astype(E.dtype)
+            E -= B["half"][cols].astype(E.dtype)
+        else:
+            left, d = A["Z"][rows].copy(), A["d"]
+            left[:, d + 1] = left[:, d]
+            left[:, d] = 1.0
+            E = product(left, B["Z"][cols], out)
+        np.minimum(E, E.dtype.type(0), out=E)
+        if A is B:
+            on_diagonal(E, rows, cols, 0.0)
+        return E
+
+    def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        return self._apply(self.exponents(A, B, rows, cols, out))
+
+    def diag(self, A: Prepared) -> NDArray[np.float64]:
+        return np.ones(A.n)
+
+    def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        if A["sparse"]:
+            return super().reference(A, index)
+        d = A["d"]
+        few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)["Z"][:, :d]
+        K = np.empty((len(few), A.n))
+        for part in chunks(A.n, BLOCK):
+            Z = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)["Z"][:, :d]
+            gap = np.empty_like(Z)
+            for i, z in enumerate(few):
+                np.subtract(Z, z, out=gap)
+                np.einsum("ij,ij->i", gap, gap, out=K[i, part])
+        K *= -0.5
+        return self._apply(K)
+
+    def roughness(self, A: Prepared) -> float:
+        half = A["half"] if A["sparse"] else -A["Z"][:, A["d"]]
+        typical = float(np.quantile(half, 0.99)) if A.n else 0.0
+        return float(np.finfo(A.dtype).eps) * (4.0 + 2.0 * typical)
+
+
+def _mean(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Column means in float64; the shift only has to be near them."""
+    return np.asarray(X.mean(axis=0, dtype=np.float64)) if X.shape[0] else np.zeros(X.shape[1])
+
+
+@dataclass(frozen=True)
+class RBF(DistanceKernel):
+    """``k(x, y) = exp(−γ‖x − y‖²)``; γ = None is 1/d."""
+
+    gamma: float | str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", positive_number("gamma", self.gamma, GAMMAS, none=True))
+
+    def _scale(self, d: int) -> float:
+        if isinstance(self.gamma, str):
+            raise ParameterError("gamma must be a number before rows are compared", received=repr(self.gamma),
+                                 hint="kernel = kernel.fix(X)")  # fmt: skip
+        return float(np.sqrt(2.0 / max(d, 1) if self.gamma is None else 2.0 * self.gamma))
+
+    def _apply(self, E: NDArray[Any]) -> NDArray[Any]:
+        return np.exp(E, out=E)
+
+    def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
+        if isinstance(self.gamma, float):
+            return self
+        from ritz.kernels.gamma import find_gamma
+
+        return self.with_params(gamma=find_gamma(self, self.gamma, X, y=y, seed=seed))

@@ -1,0 +1,111 @@
+"""The Matérn kernel.                                                          [Rasmussen & Williams 2006, eq. 4.14]
+
+    k(x, y) = 2^{1−ν}/Γ(ν) · r^ν K_ν(r),   r = √(2ν)‖x − y‖/ℓ
+    ν = ½: e^{−r}     3/2: (1 + r)e^{−r}     5/2: (1 + r + r²/3)e^{−r}     ∞: exp(−‖x − y‖²/2ℓ²)
+
+Below ν = 1 the kernel has a cusp at r = 0, where a squared distance that is off by u moves k by √u: pairs that are
+close compared with their distance from the mean have their differences squared one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import ParameterError
+from ritz.kernels.base import Kernel, Prepared
+from ritz.kernels.distances import DistanceKernel
+from ritz.kernels.rows import GAMMAS, positive_number
+
+__all__ = ["Matern"]
+
+#: Pairs with r² below this many units of round-off of ‖z‖² are computed from differences.
+CLOSE = 1e4
+
+#: Differences that are held at a time.
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Matern(DistanceKernel):
+    """Matérn kernel of smoothness ν and length ℓ; ℓ may be found from the rows, as 1/√(2γ) of the RBF kernel's γ."""
+
+    nu: float = 1.5
+    length: float | str | None = 1.0
+
+    def __post_init__(self) -> None:
+        nu = np.inf if self.nu == np.inf or self.nu in ("inf", "∞") else positive_number("nu", self.nu)
+        object.__setattr__(self, "nu", float(nu))
+        object.__setattr__(self, "length", positive_number("length", self.length, GAMMAS, none=True))
+
+    def _scale(self, d: int) -> float:
+        if isinstance(self.length, str):
+            raise ParameterError("length must be a number before rows are compared", received=repr(self.length),
+                                 hint="kernel = kernel.fix(X)")  # fmt: skip
+        length = np.sqrt(max(d, 1) / 2.0) if self.length is None else self.length
+        return float(1.0 / length if np.isinf(self.nu) else np.sqrt(2.0 * self.nu) / length)
+
+    def exponents(
+        self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        E = super().exponents(A, B, rows, cols, out)
+        if self.nu < 1 and not A["sparse"] and E.size:
+            _repair(E, A["Z"][rows], B["Z"][cols], A["d"])
+        return E
+
+    def _apply(self, E: NDArray[Any]) -> NDArray[Any]:
+        if np.isinf(self.nu):
+            return np.exp(E, out=E)
+        E *= -2
+        r = np.sqrt(E, out=E)
+        if self.nu == 0.5:
+            return np.exp(np.negative(r, out=r), out=r)
+        if self.nu in (1.5, 2.5):
+            poly = 1 + r if self.nu == 1.5 else 1 + r * (1 + r / 3)
+            np.exp(np.negative(r, out=r), out=r)
+            r *= poly
+            return r
+        r[...] = _bessel(r.astype(np.float64), self.nu)
+        return r
+
+    def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
+        if isinstance(self.length, float):
+            return self
+        from ritz.kernels.gamma import find_gamma
+
+        gamma = find_gamma(self, self.length, X, y=y, seed=seed)
+        return self.with_params(length=float(1 / np.sqrt(2 * gamma)))
+
+    def to_dict(self) -> dict[str, Any]:
+        state = super().to_dict()
+        return state | {"nu": "inf"} if np.isinf(self.nu) else state  # JSON has no infinity
+
+
+def _bessel(r: NDArray[np.float64], nu: float) -> NDArray[np.float64]:
+    """``2^{1−ν}/Γ(ν) r^ν K_ν(r)`` in logarithms, so that neither factor over- or underflows; 1 at r = 0."""
+    from scipy.special import gammaln, kve
+
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        scaled = kve(nu, r)
+        found = np.exp((1 - nu) * np.log(2.0) - gammaln(nu) + nu * np.log(r) + np.log(scaled) - r)
+        # K_ν overflows near 0, where the kernel is 1 − (r/2)²/(ν − 1) + … for ν > 1 and 1 − c r^{2ν} below
+        near = np.isinf(scaled)
+        found[near] = 1.0
+        if nu > 1:
+            found[near] -= 0.25 * r[near] ** 2 / (nu - 1)
+    return np.minimum(found, 1.0)
+
+
+def _repair(E: NDArray[Any], left: NDArray[Any], right: NDArray[Any], d: int) -> None:
+    """Close pairs again, from differences."""
+    eps = float(np.finfo(E.dtype).eps)
+    limit = (CLOSE * eps) * left[:, d]  # −s·CLOSE·u, one a row
+    i, j = np.nonzero(limit[:, None] < E)
+    step = max(1, PIECE // max(d, 1))
+    for start in range(0, len(i), step):
+        a, b = i[start : start + step], j[start : start + step]
+        gap = left[a, :d].astype(np.float64) - right[b, :d]
+        E[a, b] = -0.5 * np.einsum("ij,ij->i", gap, gap)

@@ -1,0 +1,86 @@
+"""From what a user writes to a kernel: a name with scikit-learn's parameters, a kernel object, a function."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import ParameterError
+from ritz.kernels.base import Kernel
+from ritz.kernels.callables import Callable, Precomputed
+from ritz.kernels.distances import RBF
+from ritz.kernels.laplacian import Laplacian
+from ritz.kernels.matern import Matern
+from ritz.kernels.rows import GAMMAS, positive_number
+from ritz.kernels.vectors import Cosine, Linear, Polynomial, Sigmoid
+
+__all__ = ["NAMES", "resolve"]
+
+#: Names of kernels.
+NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "matern", "precomputed")
+
+
+def resolve(
+    kernel: Any, gamma: Any = None, degree: int = 3, coef0: float = 1.0, kernel_params: dict[str, Any] | None = None
+) -> Kernel:
+    """The kernel that is meant.
+
+    Parameters
+    ----------
+    kernel
+        One of ``linear poly rbf sigmoid laplacian cosine matern precomputed``, a kernel of ``ritz.kernels``, or a
+        function of two rows.
+    gamma, degree, coef0
+        Parameters of the named kernels; each one takes what it knows, as in scikit-learn.
+    kernel_params
+        Further parameters of a named kernel (``nu`` and ``length`` of ``matern``), or keywords of a function.
+    """
+    params = dict(kernel_params or {})
+    if isinstance(kernel, Kernel):
+        if params:
+            kernel = kernel.with_params(**params)
+        return kernel
+    if callable(kernel):
+        return Callable(partial(kernel, **params) if params else kernel)
+    if not isinstance(kernel, str) or kernel not in NAMES:
+        raise ParameterError(
+            f"kernel must be one of {', '.join(NAMES)}, a kernel of ritz.kernels, or a function of two rows",
+            received=repr(kernel),
+            hint=_near(kernel),
+        )
+    if kernel == "matern":
+        if gamma is not None and "length" not in params:
+            gamma = positive_number("gamma", gamma, GAMMAS)
+            params["length"] = gamma if isinstance(gamma, str) else float(1 / np.sqrt(2 * gamma))
+        return _made(Matern, params)
+    known: dict[str, dict[str, Any]] = {
+        "poly": {"gamma": gamma, "degree": degree, "coef0": coef0},
+        "sigmoid": {"gamma": gamma, "coef0": coef0},
+        "rbf": {"gamma": gamma},
+        "laplacian": {"gamma": gamma},
+    }
+    made = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "laplacian": Laplacian}
+    made |= {"cosine": Cosine, "precomputed": Precomputed}
+    return _made(made[kernel], known.get(kernel, {}) | params)
+
+
+def _made(cls: Any, params: dict[str, Any]) -> Kernel:
+    known = list(cls.__dataclass_fields__)
+    for name in params:
+        if name not in known:
+            raise ParameterError(
+                f"parameters of {cls.__name__} are {', '.join(known) or 'none'}", received=f"kernel_params {name!r}"
+            )
+    return cls(**params)
+
+
+def _near(kernel: Any) -> str | None:
+    from difflib import get_close_matches
+
+    others = {"polynomial": "poly", "gaussian": "rbf", "additive_chi2": "rbf", "tanh": "sigmoid", "euclidean": "linear"}
+    if not isinstance(kernel, str):
+        return None
+    near = others.get(kernel.lower()) or next(iter(get_close_matches(kernel.lower(), NAMES, 1)), None)
+    return None if near is None else f"kernel={near!r}"
