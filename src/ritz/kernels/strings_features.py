@@ -142,7 +142,7 @@ def window_starts(offsets: Integers, length: int) -> tuple[Integers, Integers]:
 
 
 def rolling_words(symbols: NDArray[np.int32], width: int, sigma: int) -> Integers:
-    """``Σ symbols[i + j] σ^(width − 1 − j)`` for every i (windows that cross strings included; nobody asks for them)."""
+    """``Σ symbols[i + j] σ^(width − 1 − j)`` for every i, also where a window crosses into the next string."""
     positions = max(len(symbols) - width + 1, 0)
     words = np.zeros(positions, dtype=np.int64)
     for j in range(width):

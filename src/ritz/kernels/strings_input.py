@@ -10,7 +10,7 @@ by one ``join`` and one table look-up, never symbol by symbol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 
-__all__ = ["Kind", "Sequences", "kept_source", "read_strings", "translate"]
+__all__ = ["Kind", "Sequences", "column_groups", "kept_source", "padded", "read_strings", "translate"]
 
 Kind = Literal["str", "bytes", "tokens"]
 
@@ -92,6 +92,8 @@ def translate(strings: Sequences, alphabet: NDArray[np.uint32] | tuple[Any, ...]
         return strings.symbols
     if not len(strings.symbols):
         return strings.symbols
+    if not len(alphabet):
+        return np.full_like(strings.symbols, -1)
     if strings.kind != kind:
         raise InputError(f"strings of one kind: {kind}", received=strings.kind, hint="convert all strings to one kind")
     if isinstance(alphabet, tuple):
@@ -104,6 +106,24 @@ def translate(strings: Sequences, alphabet: NDArray[np.uint32] | tuple[Any, ...]
         found[found] = alphabet[place[found]] == own[found]
         table = np.where(found, place, -1).astype(np.int32)
     return table[strings.symbols]
+
+
+def padded(symbols: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
+    """Strings side by side, (m, longest), with −1 behind their ends."""
+    lengths = np.diff(offsets)
+    longest = int(lengths.max(initial=0))
+    table = np.full((len(lengths), longest), -1, np.int32)
+    table[np.arange(longest) < lengths[:, None]] = symbols[offsets[0] : offsets[-1]]
+    return table, longest
+
+
+def column_groups(offsets: NDArray[np.int64], layers: int) -> Iterator[slice]:
+    """Slices of strings whose padded tables, ``layers`` deep, hold about a million cells."""
+    n = len(offsets) - 1
+    longest = int(np.diff(offsets).max(initial=1))
+    group = max(1, 2**20 // (max(longest, 1) * layers))
+    for first in range(0, n, group):
+        yield slice(first, min(first + group, n))
 
 
 def _read_text(entries: list[Any]) -> Sequences:
@@ -218,7 +238,7 @@ def _refusal(entries: list[Any], kind: type) -> InputError:
         rows = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
         text = f"{len(missing)} missing, in row{'s' if len(missing) > 1 else ''} {rows}"
         return InputError(_EXPECTED, received=text, hint="drop these rows, or put an empty string for them")
-    wanted = {str: str, bytes: bytes | bytearray | memoryview, tuple: list | tuple | np.ndarray}[kind]
+    wanted: Any = {str: str, bytes: bytes | bytearray | memoryview}.get(kind, list | tuple | np.ndarray)
     row = next((i for i, entry in enumerate(entries) if not isinstance(entry, wanted)), 0)
     return InputError(
         f"{_EXPECTED}, all of one kind",

@@ -1,0 +1,198 @@
+"""Subsequences with gaps: the dynamic program of the gap-weighted subsequence kernel.
+
+    K_p(s, t) = Σ_u Σ_{i: s[i] = u} Σ_{j: t[j] = u} λ^(span(i) + span(j))        u ∈ Σ^p
+
+With K'₀ = 1 and, for l = 1 … p − 1 and every prefix (Lodhi et al., Text classification using string kernels, 2002),
+
+    K''_l(i, j) = λ K''_l(i, j − 1) + [sᵢ = tⱼ] K'_{l−1}(i − 1, j − 1)
+    K'_l(i, j)  = λ K'_l(i − 1, j) + K''_l(i, j)            K_p = λ^(2p) Σ_{sᵢ = tⱼ} K'_{p−1}(i − 1, j − 1)
+
+The factor λ² of each matched pair is taken out of the recursion, so that it neither underflows nor is multiplied p
+times; all terms are positive, so nothing cancels. Symbols that the other string lacks are skipped: they only widen
+gaps, which are powers of λ. Time O(p |s| |t|), memory O(p |t|). Without numba the same sums run in NumPy, one string
+against many: a row of K'' is then a product with the triangular matrix λ^(j − j').
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.threads import lane_count, run_lanes
+from ritz.kernels.strings_input import Sequences, column_groups, padded
+
+__all__ = ["own_values", "scale", "subsequence_tile"]
+
+Ints = NDArray[np.int32]
+
+
+def subsequence_tile(
+    A: Sequences, B: Sequences, codes: Ints, length: int, decay: float, *, same: bool = False
+) -> NDArray[np.float64]:
+    """``K_p / λ^(2p)`` of all strings of A with all of B, whose symbols in A's alphabet are ``codes``.
+
+    ``same``: only (i, i) is wanted; the result is (n, 1).
+    """
+    out = np.zeros((len(A), 1 if same else len(B)))
+    compiled = _compiled()
+    if compiled is not None:
+        compiled(A.symbols, A.offsets, codes, B.offsets, len(A.alphabet), length, decay, same, out)
+    elif same:
+        for i in range(len(A)):
+            alone = A[i : i + 1]
+            out[i] = _in_numpy(alone, *padded(alone.symbols, alone.offsets), length, decay)
+    else:
+        for cols in column_groups(B.offsets, length):
+            offsets = B.offsets[cols.start : cols.stop + 1]
+            out[:, cols] = _in_numpy(A, *padded(codes, offsets), length, decay)
+    return out
+
+
+def own_values(strings: Sequences, length: int, decay: float) -> NDArray[np.float64]:
+    """``K_p(s, s) / λ^(2p)`` of every string, in lanes."""
+    out = np.zeros(len(strings))
+    lanes = min(lane_count(), max(len(strings), 1))
+    _compiled()  # once, not in every lane
+
+    def work(lane: int) -> None:
+        part = strings[np.arange(lane, len(strings), lanes)]
+        out[lane::lanes] = subsequence_tile(part, part, part.symbols, length, decay, same=True)[:, 0]
+
+    run_lanes(work, list(range(lanes)))
+    return out
+
+
+#: `_pair`, compiled; `_loops` finds it here when it is compiled itself.
+_compiled_pair: Any = None
+
+
+@cache
+def _compiled() -> Any:
+    """The loops as machine code, or None where numba is not installed."""
+    global _compiled_pair
+    try:
+        from numba import njit
+    except ImportError:
+        return None
+    _compiled_pair = njit(cache=True, nogil=True)(_pair)
+    return njit(cache=True, nogil=True)(_loops)
+
+
+def _loops(
+    s_all: Ints,
+    s_offsets: NDArray[np.int64],
+    t_all: Ints,
+    t_offsets: NDArray[np.int64],
+    sigma: int,
+    p: int,
+    decay: float,
+    same: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """All pairs, in the Python that numba compiles."""
+    longest = 1
+    for i in range(len(s_offsets) - 1):
+        longest = max(longest, s_offsets[i + 1] - s_offsets[i])
+    for i in range(len(t_offsets) - 1):
+        longest = max(longest, t_offsets[i + 1] - t_offsets[i])
+    powers = decay ** np.arange(longest + 1)
+    marks = np.zeros((2, sigma), np.int64)  # the last pair whose first, or second, string holds a symbol
+    places = np.empty(longest, np.int64)
+    prefix = np.empty((longest, p))
+    recent = np.empty((2, p))
+    pair = 0
+    for a in range(len(s_offsets) - 1):
+        s = s_all[s_offsets[a] : s_offsets[a + 1]]
+        for c in range(out.shape[1]):
+            b = a if same else c
+            t = t_all[t_offsets[b] : t_offsets[b + 1]]
+            if len(s) < p or len(t) < p:
+                continue
+            pair += 1
+            # One order for (s, t) and (t, s), so that both sums are rounded alike.
+            swap = len(t) < len(s)
+            if len(s) == len(t):
+                for i in range(len(s)):
+                    if s[i] != t[i]:
+                        swap = t[i] < s[i]
+                        break
+            first, second = (t, s) if swap else (s, t)
+            out[a, c] = _compiled_pair(first, second, p, decay, powers, marks, places, prefix, recent, pair)
+
+
+def _pair(
+    s: Ints,
+    t: Ints,
+    p: int,
+    decay: float,
+    powers: NDArray[np.float64],
+    marks: NDArray[np.int64],
+    places: NDArray[np.int64],
+    prefix: NDArray[np.float64],
+    recent: NDArray[np.float64],
+    pair: int,
+) -> float:
+    """``K_p / λ^(2p)`` of one pair; ``prefix[j, l]`` is K'_l(i, places[j]), l ≥ 1, for the last i met."""
+    for i in range(len(s)):
+        if s[i] >= 0:
+            marks[0, s[i]] = pair
+    m = 0
+    for j in range(len(t)):
+        if t[j] >= 0 and marks[0, t[j]] == pair:
+            marks[1, t[j]] = pair
+            places[m] = j
+            prefix[m, :] = 0.0
+            m += 1
+    left, run = recent[0], recent[1]  # K'_l(i − 1, last place) and K''_l(i, last place)
+    total = 0.0
+    before = -1
+    for i in range(len(s)):
+        if s[i] < 0 or marks[1, s[i]] != pair:
+            continue
+        fade = powers[i - before - 1]
+        before = i
+        left[:] = 0.0
+        run[:] = 0.0
+        last = -1
+        for j in range(m):
+            place = places[j]
+            gap, step = powers[place - last - 1], powers[place - last]
+            last = place
+            match = t[place] == s[i]
+            if match:
+                total += left[p - 1] * gap if p > 1 else 1.0
+            for l in range(p - 1, 0, -1):
+                run[l] *= step
+                if match:
+                    run[l] += left[l - 1] * gap if l > 1 else 1.0
+            for l in range(1, p):
+                left[l] = prefix[j, l] * fade
+                prefix[j, l] = left[l] * decay + run[l]
+    return total
+
+
+def _in_numpy(A: Sequences, t: Ints, longest: int, p: int, decay: float) -> NDArray[np.float64]:
+    """The same numbers without numba: each string s of A against padded strings t (m, longest) at once."""
+    steps = np.arange(longest)[None, :] - np.arange(longest)[:, None]
+    fading = np.where(steps >= 0, decay ** np.maximum(steps, 0), 0.0)  # (j', j): λ^(j − j')
+    out = np.zeros((len(A), len(t)))
+    for a in range(len(A)):
+        s = A.symbols[A.offsets[a] : A.offsets[a + 1]]
+        K = np.zeros((p, len(t), longest + 1))  # K'_l(i − 1, j), j = 0 … longest
+        K[0] = 1.0
+        for symbol in s:
+            match = t == symbol
+            out[a] += np.sum(np.where(match, K[p - 1, :, :-1], 0.0), axis=1)
+            for l in range(p - 1, 0, -1):
+                K[l] *= decay
+                K[l, :, 1:] += np.where(match, K[l - 1, :, :-1], 0.0) @ fading
+    return out
+
+
+def scale(length: int, decay: float) -> float:
+    """λ^(2p), what the recursion leaves out."""
+    return math.pow(decay, 2 * length)
