@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fit", "make", "make_parquet", "program", "room", "row_blocks", "scratch", "step"]
+__all__ = ["bytes_read", "fit", "make", "make_parquet", "program", "room", "row_blocks", "scratch", "step"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SEED, ROWS, RANK = 20240607, 4096, 100
@@ -154,7 +154,7 @@ def program(words: list[str], limit: str) -> dict[str, Any]:
 
     out = io.StringIO()
     before, exact = _reset_peak()
-    read, others, begin, cpu = _bytes_read(), Neighbours(), time.perf_counter(), time.process_time()
+    read, others, begin, cpu = bytes_read(), Neighbours(), time.perf_counter(), time.process_time()
     with redirect_stdout(out):
         try:
             app(words)
@@ -167,13 +167,13 @@ def program(words: list[str], limit: str) -> dict[str, Any]:
         "cpu": time.process_time() - cpu,
         "added": _status("VmHWM") - before if exact else None,
         "limit": size_of(limit),
-        "read": None if read is None else _bytes_read() - read,
+        "read": None if read is None else bytes_read() - read,
         "others": others.cores(),
         "facts": json.loads(out.getvalue()),
     }
 
 
-def _bytes_read() -> Any:
+def bytes_read() -> Any:
     """Bytes that this process has asked the system for (Linux; None elsewhere)."""
     try:
         return int(Path("/proc/self/io").read_text().split()[1])

@@ -64,14 +64,14 @@ def test_merely_reading_gives_row_major_rows(tmp_path):
     for kind in ("columns", "embedding"):
         path = tmp_path / f"{kind}.parquet"
         make_parquet(str(path), kind, 2, 5000, 8)
-        seen: dict[int, np.ndarray] = {}
-        plain_reading(str(path), kind, 8, lambda g, block, seen=seen: seen.update({g: block.copy()}))
+        seen: dict[int, list[np.ndarray]] = {0: [], 1: []}
+        plain_reading(str(path), kind, 8, lambda g, block, seen=seen: seen[g].append(block.copy()))
         table = pq.read_table(path)
         if kind == "embedding":
             truth = np.array(table["emb"].to_pylist(), np.float32)
         else:
             truth = np.column_stack([table[f"x{j}"].to_numpy() for j in range(8)])
-        np.testing.assert_array_equal(np.concatenate([seen[0], seen[1]]), truth)
+        np.testing.assert_array_equal(np.concatenate(seen[0] + seen[1]), truth)
 
 
 def test_file_and_memory_agree_and_errors_are_measured(tmp_path):
