@@ -57,6 +57,8 @@ COHERENT = 30.0
 #: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
 #: data, 7 on two values, 11 on identical rows.
 SHORT_NOISE = 60.0
+#: Bytes of a piece of which only the columns are summed: it stays in the second-level cache.
+LOOK_BYTES = 1 << 20
 #: Rows and bytes of a block whose Gram matrix is formed, at most, for tables of at least TALL_ABOVE columns: mirroring
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
 #: of 1,280 rows, 86e9 of 4,096.
@@ -93,13 +95,15 @@ class DensePass(Sums):
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
+        if self.S is None:
+            rows = max(PIECE, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE * PIECE)
+            for first in range(0, block.values.shape[0], rows):
+                self._look(Block(block.values[first : first + rows], block.start + first))
+            return
         z = self._shifted(np.asarray(block.values))
         w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             self.m += column_sums(z, w)
-            if self.S is None or self.product is None:
-                self.q += column_squares(z, w)
-                return
             if w is not None:
                 z *= np.sqrt(w)[:, None]
             if self.short:
@@ -111,6 +115,14 @@ class DensePass(Sums):
                 self.errors.append(check(head, self._add(head)))
             if z.shape[0]:
                 self._add(z)
+
+    def _look(self, block: Block) -> None:
+        """Add the sums of the columns alone."""
+        z = self._shifted(np.asarray(block.values))
+        w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.m += column_sums(z, w)
+            self.q += column_squares(z, w)
 
     def _add(self, z: NDArray[Any]) -> NDArray[Any]:
         """Add ``zᵀz``; what was added."""

@@ -10,6 +10,7 @@ algebraically), so a mean 1e8 times the spread costs no digits. For sparse rows 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -41,6 +42,9 @@ __all__ = ["Affine"]
 
 #: Multiplications of a block below which its sums are formed in short pieces.
 SHORT_PRODUCT = 1e6
+#: Bytes of a piece of a block that is multiplied at once. 20,000×5,000: float64 products run no slower on 128 rows than
+#: on 256 and hold half the memory.
+PIECE_BYTES = 11 << 19
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,14 @@ class Affine:
         """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
         W, drop = self._right(V)
 
-        def step(lane: _Lane, block: Block) -> None:
-            rows = self._rows(lane.scratch, block)
-            part = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
-            product = lane.product(rows, part)
-            lane.add(product, part, self._offsets(block))
-            if learn is not None:
-                lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
+        def step(lane: _Lane, whole: Block) -> None:
+            for block in self._pieces(whole):
+                rows = self._rows(lane.scratch, block)
+                part = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
+                product = lane.product(rows, part)
+                lane.add(product, part, self._offsets(block))
+                if learn is not None:
+                    lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
         turned = _turned(self.blocks)
         sums = self.blocks.map_reduce(lambda: _Lane(self.shape[1], V.shape[1], turned), step)
@@ -168,6 +173,17 @@ class Affine:
         return B
 
     # pieces of a pass
+
+    def _pieces(self, block: Block) -> Iterator[Block]:
+        """A block in equal pieces whose copies in the working precision stay small."""
+        count, d = block.values.shape
+        size = count * d * np.dtype(self.precision).itemsize
+        if self.blocks.sparse or size <= PIECE_BYTES:
+            yield block
+            return
+        rows = max(PIECE, -(-count // -(-size // PIECE_BYTES)) // PIECE * PIECE)
+        for first in range(0, count, rows):
+            yield Block(block.values[first : first + rows], block.start + first)
 
     def _rows(self, scratch: dict[str, Any], block: Block) -> Any:
         """The rows of a block, shifted, in the working precision; CSR rows as they are."""

@@ -50,9 +50,9 @@ __all__ = [
 
 # Rates on two cores, per second.
 SYRK64, SYRK32 = 90e9, 180e9  # q·p² of a symmetric product in blocks of 2,048 rows, d = 784: 92e9 and 188e9
-TURNED = 0.6  # of that on column blocks of a wide table, 2,000×50,000: 113e9 in float32
+TURNED = 0.7  # of that on column blocks of a wide table, 2,000×50,000: 62e9 a core in float32
 GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
-PRODUCT64, PRODUCT32 = 50e9, 100e9  # flops of ZᵀZV in row blocks, 20,000×5,000, 64 columns: 0.50 and 0.26 s
+PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core

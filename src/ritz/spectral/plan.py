@@ -208,7 +208,9 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     passes = steps + narrow + (2 if side == "rows" else 0)
     work = passes * 4 * shape.entries * width / (dense if shape.stored is None else sparse)
     extra = 4 * shape.small * basis * basis / c.GEMM64
-    held = 16.0 * shape.small * basis + 8.0 * shape.d * width * 6
+    # A float32 basis has no image beside it; the finish holds two blocks and theirs in float64.
+    vectors = 4.0 * basis + 32.0 * width if narrow else 16.0 * basis
+    held = vectors * shape.small + 8.0 * shape.d * width * 6
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
     return Plan("krylov", side, path, passes, work + extra, held, (reason,))
