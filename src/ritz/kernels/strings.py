@@ -17,7 +17,7 @@ kernlab's ``stringdot`` appends a newline to each string for spectrum and boundr
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -58,7 +58,6 @@ class StringFeatures:
         return self.vocabulary.spell()
 
 
-@dataclass(frozen=True)
 class WindowKernel(StringKernel):
     """Kernels whose φ counts windows: products of sparse rows."""
 
@@ -118,7 +117,7 @@ class Spectrum(WindowKernel):
     """``Σ_u #u(s) #u(t)`` over windows u of ``length`` letters (Leslie, Eskin & Noble 2002)."""
 
     length: int = 3
-    normalize: bool = True
+    normalize: bool = field(default=True, kw_only=True)
 
     def learn(self, strings: Sequences, dtype: Any) -> tuple[Windows, Counts]:
         return Windows.learn(strings, [self.length], dtype)
@@ -129,7 +128,7 @@ class BoundedSpectrum(WindowKernel):
     """``Σ_u #u(s) #u(t)`` over windows u of 1 to ``length`` letters; kernlab calls it boundrange."""
 
     length: int = 3
-    normalize: bool = True
+    normalize: bool = field(default=True, kw_only=True)
 
     def learn(self, strings: Sequences, dtype: Any) -> tuple[Windows, Counts]:
         return Windows.learn(strings, range(1, self.length + 1), dtype)
@@ -147,7 +146,7 @@ class Mismatch(WindowKernel):
     length: int = 3
     mismatches: int = 1
     alphabet: str | tuple[Any, ...] | None = None
-    normalize: bool = True
+    normalize: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -193,7 +192,7 @@ class Subsequence(StringKernel):
 
     length: int = 3
     decay: float = 0.5
-    normalize: bool = True
+    normalize: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         _set_whole(self, "length", 1)

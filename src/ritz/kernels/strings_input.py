@@ -71,7 +71,8 @@ class Sequences:
 
 def kept_source(X: Any) -> Any:
     """The column as it was given, or as a list where its library cannot hand out rows by position."""
-    return X if isinstance(X, list | tuple) or hasattr(X, "shape") or hasattr(X, "iloc") else _column(X)
+    by_position = isinstance(X, list | tuple) or (hasattr(X, "shape") and not hasattr(X, "to_pylist"))
+    return X if by_position else _column(X)
 
 
 def read_strings(X: Any) -> Sequences:
@@ -238,7 +239,7 @@ def _refusal(entries: list[Any], kind: type) -> InputError:
         rows = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
         text = f"{len(missing)} missing, in row{'s' if len(missing) > 1 else ''} {rows}"
         return InputError(_EXPECTED, received=text, hint="drop these rows, or put an empty string for them")
-    wanted: Any = {str: str, bytes: bytes | bytearray | memoryview}.get(kind, list | tuple | np.ndarray)
+    wanted: Any = str if kind is str else bytes | bytearray | memoryview if kind is bytes else list | tuple | np.ndarray
     row = next((i for i, entry in enumerate(entries) if not isinstance(entry, wanted)), 0)
     return InputError(
         f"{_EXPECTED}, all of one kind",

@@ -10,7 +10,7 @@ With K'₀ = 1 and, for l = 1 … p − 1 and every prefix (Lodhi et al., Text c
 The factor λ² of each matched pair is taken out of the recursion, so that it neither underflows nor is multiplied p
 times; all terms are positive, so nothing cancels. Symbols that the other string lacks are skipped: they only widen
 gaps, which are powers of λ. Time O(p |s| |t|), memory O(p |t|). Without numba the same sums run in NumPy, one string
-against many: a row of K'' is then a product with the triangular matrix λ^(j − j').
+against many: a row of K'' is then a linear filter.
 """
 
 from __future__ import annotations
@@ -177,19 +177,24 @@ def _pair(
 
 def _in_numpy(A: Sequences, t: Ints, longest: int, p: int, decay: float) -> NDArray[np.float64]:
     """The same numbers without numba: each string s of A against padded strings t (m, longest) at once."""
-    steps = np.arange(longest)[None, :] - np.arange(longest)[:, None]
-    fading = np.where(steps >= 0, decay ** np.maximum(steps, 0), 0.0)  # (j', j): λ^(j − j')
+    from scipy.signal import lfilter
+
     out = np.zeros((len(A), len(t)))
+    if not longest:
+        return out
     for a in range(len(A)):
-        s = A.symbols[A.offsets[a] : A.offsets[a + 1]]
         K = np.zeros((p, len(t), longest + 1))  # K'_l(i − 1, j), j = 0 … longest
         K[0] = 1.0
-        for symbol in s:
-            match = t == symbol
-            out[a] += np.sum(np.where(match, K[p - 1, :, :-1], 0.0), axis=1)
-            for l in range(p - 1, 0, -1):
-                K[l] *= decay
-                K[l, :, 1:] += np.where(match, K[l - 1, :, :-1], 0.0) @ fading
+        total = np.zeros(t.shape)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by its value
+            for symbol in A.symbols[A.offsets[a] : A.offsets[a + 1]]:
+                match = t == symbol
+                total += np.where(match, K[p - 1, :, :-1], 0.0)
+                for l in range(p - 1, 0, -1):
+                    K[l] *= decay
+                    K[l, :, 1:] += lfilter([1.0], [1.0, -decay], np.where(match, K[l - 1, :, :-1], 0.0), axis=1)
+            # One by one: the sum does not depend on how far t was padded.
+            out[a] = np.cumsum(total, axis=1)[:, -1]
     return out
 
 
