@@ -139,9 +139,9 @@ class Kernel(ABC):
             K[:, part] = self.tile(few, B, slice(0, few.n), slice(0, B.n))
         return K
 
-    def roughness(self, A: Prepared) -> float:
-        """About how far rounding moves entries of a tile of A, in units of the largest k(x, x)."""
-        return 4 * float(np.finfo(A.dtype).eps)
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        """About how many units of round-off the entries of each row are off, (n,)."""
+        return np.ones(A.n)
 
     def feature_map(self, X: Any) -> FeatureMap | None:
         """An explicit φ of few features, or None."""

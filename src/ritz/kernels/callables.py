@@ -153,9 +153,6 @@ class Precomputed(Kernel):
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         return _entries(A["K"][index], A["column"]).astype(np.float64)
 
-    def roughness(self, A: Prepared) -> float:
-        return float(np.finfo(A.dtype).eps)
-
 
 def _entries(K: Any, column: NDArray[np.intp]) -> NDArray[Any]:
     """Columns of some rows, as an array."""

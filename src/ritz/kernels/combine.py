@@ -52,7 +52,7 @@ class _Pair(Kernel):
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         return self._join(self.left.reference(A["left"], index), self.right.reference(A["right"], index))
 
-    def roughness(self, A: Prepared) -> float:
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
         return self.left.roughness(A["left"]) + self.right.roughness(A["right"])
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -112,7 +112,7 @@ class _One(Kernel):
     def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
         return self.with_params(kernel=self.kernel.fix(X, y=y, seed=seed))
 
-    def roughness(self, A: Prepared) -> float:
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
         return self.kernel.roughness(A["inner"])
 
 

@@ -1,0 +1,305 @@
+"""The kernel matrix and its centred form, known by their products.
+
+    K V            K = [k(xᵢ, xⱼ)] (n×n), in tiles
+    J K J V        J = I − 11ᵀ/n:   J(K(JV)),  a rank-two correction
+
+The first product carries a column of ones along, so that row means r = K1/n, the grand mean g = 1ᵀK1/n², the exact
+total variance tr(JKJ) = Σk(xᵢ, xᵢ) − n·g and ‖JKJ‖_F² = ‖K‖_F² − 2n·rᵀr + n²g² cost nothing. A product in a finer
+precision learns them again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.arrays import Array
+from ritz._core.errors import MemoryLimitError
+from ritz._core.tolerance import unit_roundoff
+from ritz.kernels.base import Kernel, Prepared, symmetric_matrix
+from ritz.operators.base import DENSE_BUDGET, Cost, Operator
+from ritz.operators.kernel_noise import SampledRows, sample_rows
+from ritz.operators.kernel_tiles import TileStore, cached_bytes, sweep
+
+__all__ = ["CenteredKernel", "KernelMatrix", "KernelStatistics"]
+
+#: float32 tiles are not used where they would be off by more than this, in units of k(x, x).
+COARSE = 1e-3
+
+#: Nor where entries could leave the range of float32.
+LARGE = 1e30
+
+
+@dataclass(frozen=True)
+class KernelStatistics:
+    """What one product with 1 tells of K."""
+
+    row_means: NDArray[np.float64]  # (n,) r = K1/n
+    mean: float  # g = 1ᵀK1/n²
+    diagonal: NDArray[np.float64]  # (n,) k(xᵢ, xᵢ)
+    square: float  # ‖K‖_F²
+    dtype: np.dtype[Any]  # of the tiles that it was learned from
+
+    @property
+    def trace(self) -> float:
+        """tr K."""
+        return float(self.diagonal.sum())
+
+    @property
+    def centered_trace(self) -> float:
+        """tr(JKJ)."""
+        return float(np.sum(self.diagonal - self.mean))
+
+    @property
+    def centered_square(self) -> float:
+        """‖JKJ‖_F², to within about u·‖K‖_F² of the tiles' precision."""
+        n, r, g = len(self.row_means), self.row_means, self.mean
+        # 2n rᵀr − n²g² = n²g² + 2n‖r − g‖²: the second form does not cancel
+        return max(self.square - n * n * g * g - 2 * n * float(np.square(r - g).sum()), 0.0)
+
+    @property
+    def centered_square_error(self) -> float:
+        """About how far ``centered_square`` may be off."""
+        return 4 * unit_roundoff(self.dtype) * self.square
+
+
+@dataclass
+class _Known:
+    """What all precisions of one kernel matrix share."""
+
+    cache_bytes: float
+    prepared: dict[np.dtype[Any], Prepared] = field(default_factory=dict)
+    stores: dict[np.dtype[Any], TileStore] = field(default_factory=dict)
+    statistics: KernelStatistics | None = None
+    sampled: SampledRows | None = None
+    passes: int = 0
+    evaluated: int = 0  # passes that made tiles
+
+    def store(self, n: int, dtype: np.dtype[Any]) -> TileStore | None:
+        """Where to keep tiles of this precision, if they fit; a finer one may push out a coarser one."""
+        if dtype not in self.stores:
+            size = cached_bytes(n, dtype)
+            if size > self.cache_bytes:
+                return None
+            if size + sum(cached_bytes(n, other) for other in self.stores) > self.cache_bytes:
+                self.stores.clear()
+            self.stores[dtype] = TileStore(dtype)
+        return self.stores[dtype]
+
+
+class KernelMatrix(Operator):
+    """``K`` (n×n), symmetric, never formed unless it fits into ``cache_bytes``.
+
+    Parameters
+    ----------
+    kernel
+        With numbers for all parameters (``kernel.fix(X)``).
+    prepared
+        ``kernel.prepare(X)``.
+    precision
+        dtype of the tiles; that of ``prepared`` if absent. Sums over tiles are always float64.
+    finest
+        The finest precision that ``at`` may go to. ``float32``: float64 solvers work with float32 tiles, whose
+        rounding is in ``measured()``.
+    cache_bytes
+        Upper tiles are kept after the first product if they fit.
+    """
+
+    symmetric = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        prepared: Prepared,
+        *,
+        precision: Any = None,
+        finest: Any = np.float64,
+        cache_bytes: float = 0.0,
+    ) -> None:
+        super().__init__((prepared.n, prepared.n), prepared.dtype if precision is None else precision)
+        self.kernel, self.finest = kernel, np.dtype(finest)
+        self.positive = kernel.positive
+        self._given = prepared
+        self._known = _Known(0.0 if kernel.takes == "precomputed" else cache_bytes, {prepared.dtype: prepared})
+        self._last: tuple[Array, Array] | None = None
+        self._formed: float | None = None
+
+    @property
+    def prepared(self) -> Prepared:
+        """The rows in the precision of the tiles."""
+        held = self._known.prepared
+        if self.dtype not in held:
+            held[self.dtype] = self._given.at(self.dtype)
+        return held[self.dtype]
+
+    # products
+
+    def _matmat(self, V: Array) -> Array:
+        known, n = self._known, self.shape[0]
+        V = np.asarray(V)
+        learn = known.statistics is None or known.statistics.dtype.itemsize < self.dtype.itemsize
+        W = np.empty((n, V.shape[1] + learn), self.dtype)
+        W[:, : V.shape[1]] = V
+        if learn:
+            W[:, -1] = 1.0
+        store = known.store(n, self.dtype)
+        known.evaluated += store is None or not store.complete
+        known.passes += 1
+        out, square = sweep(self.kernel, self.prepared, W, store, squares=learn)
+        if learn:
+            self._learn(out[:, -1], square)
+            out = np.ascontiguousarray(out[:, :-1])
+        self._last, self._formed = (V, out), None
+        return out
+
+    def _rmatmat(self, U: Array) -> Array:
+        return self._matmat(U)
+
+    def _learn(self, sums: NDArray[np.float64], square: float) -> None:
+        means = sums / self.shape[0]
+        diagonal = self.kernel.diag(self.prepared)
+        self._known.statistics = KernelStatistics(means, float(np.mean(means)), diagonal, square, self.dtype)
+
+    def statistics(self) -> KernelStatistics:
+        """Row means, grand mean, diagonal and ‖K‖_F²: from the products so far, or from one with 1."""
+        if self._known.statistics is None:
+            self.matmat(np.empty((self.shape[0], 0)))
+        assert self._known.statistics is not None  # noqa: S101  (for the type checker)
+        return self._known.statistics
+
+    def centered(self) -> CenteredKernel:
+        """``J K J``."""
+        return CenteredKernel(self)
+
+    def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
+        """K in its finest precision, as float64; refused above ``budget`` bytes."""
+        size = self.shape[0] ** 2 * 8
+        if size > budget:
+            raise MemoryLimitError(
+                f"the kernel matrix must fit into {budget:,} bytes",
+                received=f"{self.shape[0]:,} × {self.shape[0]:,}, {size:,} bytes",
+                hint="use matmat, or raise the budget: to_dense(budget=…)",
+            )
+        fine = self.at(np.float64)
+        K = symmetric_matrix(self.kernel, fine.prepared).astype(np.float64, copy=False)
+        known = self._known
+        known.passes, known.evaluated = known.passes + 1, known.evaluated + 1
+        if known.statistics is None or known.statistics.dtype.itemsize < fine.dtype.itemsize:
+            fine._learn(K.sum(axis=1), float(np.vecdot(K, K).sum()))
+        self._formed = self._sampled().of_matrix(K[self._sampled().index])
+        return K
+
+    # precision
+
+    def at(self, dtype: Any) -> KernelMatrix:
+        dtype = min(np.dtype(dtype), self.finest, key=lambda each: each.itemsize)
+        if dtype == self.dtype or (dtype.itemsize < self.dtype.itemsize and not self._narrow()):
+            return self
+        other = KernelMatrix(self.kernel, self._given, precision=dtype, finest=self.finest)
+        other._known = self._known
+        return other
+
+    def _narrow(self) -> bool:
+        """Whether float32 tiles are worth it: cheaper, in range, and not mostly rounding."""
+        if self.kernel.takes in ("strings", "any") or not self.shape[0]:
+            return False
+        A = self._known.prepared[self._given.dtype]
+        rough = unit_roundoff(np.float32) * float(np.quantile(self.kernel.roughness(A), 0.99))
+        return rough <= COARSE and float(np.max(np.abs(self.kernel.diag(A)))) <= LARGE
+
+    def gram_dtype(self) -> Any:
+        """dtype of the tiles at their finest."""
+        return self.finest if self.finest.itemsize < self.dtype.itemsize else self.dtype
+
+    def _sampled(self) -> SampledRows:
+        if self._known.sampled is None:
+            self._known.sampled = sample_rows(self.kernel, self.prepared)
+        return self._known.sampled
+
+    def measured(self) -> float | None:
+        """Rounding of the last product for a unit vector (or of the dense matrix formed), from sampled rows."""
+        if self._formed is not None or self._last is None:
+            return self._formed
+        V, out = self._last
+        sampled = self._sampled()
+        return sampled.of_product(out[sampled.index], V)
+
+    # words and figures
+
+    def cost(self) -> Cost:
+        n = float(self.shape[0])
+        kept = self._known.stores.get(self.dtype)
+        size = cached_bytes(self.shape[0], self.dtype) if kept is not None else self.prepared.n * self.dtype.itemsize
+        return Cost(2 * n * n, float(size), 1.0)
+
+    def passes(self) -> int:
+        return self._known.passes
+
+    def evaluations(self) -> int:
+        """Passes in which entries of K were computed rather than read from the cache."""
+        return self._known.evaluated
+
+    def symbol(self) -> str:
+        return "K"
+
+
+class CenteredKernel(Operator):
+    """``J K J`` with J = I − 11ᵀ/n: the kernel matrix of features whose mean is taken off."""
+
+    symmetric = True
+
+    def __init__(self, inner: KernelMatrix) -> None:
+        super().__init__(inner.shape, inner.dtype)
+        self.inner, self.positive = inner, inner.positive
+
+    def _matmat(self, V: Array) -> Array:
+        V = np.asarray(V, np.float64)
+        out = self.inner.matmat(V - V.mean(axis=0) if V.shape[0] else V)
+        out -= out.mean(axis=0) if V.shape[0] else 0.0
+        return out
+
+    def _rmatmat(self, U: Array) -> Array:
+        return self._matmat(U)
+
+    def statistics(self) -> KernelStatistics:
+        """Those of K; ``centered_trace`` and ``centered_square`` are of J K J."""
+        return self.inner.statistics()
+
+    def trace(self) -> float | None:
+        """tr(JKJ); None for an indefinite kernel, whose trace bounds nothing."""
+        return self.inner.statistics().centered_trace if self.positive else None
+
+    def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
+        K = self.inner.to_dense(budget)
+        stats = self.inner.statistics()
+        K -= stats.row_means
+        K -= (stats.row_means - stats.mean)[:, None]
+        return K
+
+    def at(self, dtype: Any) -> CenteredKernel:
+        inner = self.inner.at(dtype)
+        return self if inner is self.inner else CenteredKernel(inner)
+
+    def measured(self) -> float | None:
+        return self.inner.measured()
+
+    def inflation(self) -> float:
+        """n·g: the eigenvalue of the constant vector, which is rounded along with the rest until it is taken off."""
+        stats = self.inner._known.statistics
+        return 0.0 if stats is None else max(self.shape[0] * abs(stats.mean), 0.0)
+
+    def gram_dtype(self) -> Any:
+        """dtype of the tiles at their finest."""
+        return self.inner.gram_dtype()
+
+    def cost(self) -> Cost:
+        return self.inner.cost()
+
+    def passes(self) -> int:
+        return self.inner.passes()
+
+    def symbol(self) -> str:
+        return "J K J"
