@@ -15,6 +15,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    ├── NegativeEigenvalues            an indefinite kernel, and what became of its negative eigenvalues
     └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
 
@@ -30,6 +31,7 @@ __all__ = [
     "JournalIgnored",
     "MemoryLimitError",
     "MergeError",
+    "NegativeEigenvalues",
     "NonFiniteError",
     "ParameterError",
     "RitzError",
@@ -105,3 +107,7 @@ class ColumnsSetAside(RitzWarning):
 
 class JournalIgnored(RitzWarning):
     """A checkpoint was not used: it belongs to another fit, or cannot be written."""
+
+
+class NegativeEigenvalues(RitzWarning):
+    """A kernel is indefinite on the rows; the text says by how much and what was done."""

@@ -101,6 +101,10 @@ class Operator(ABC):
         """Measured rounding ‖computed − exact‖ of the last ``normal`` of a unit vector; None where not measured."""
         return None
 
+    def trace(self) -> float | None:
+        """Exact trace of a symmetric operator without negative eigenvalues; None where it is not known."""
+        return None
+
     def scale_error(self) -> float:
         """Relative error of column scales that were themselves computed from the data."""
         return 0.0

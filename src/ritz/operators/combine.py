@@ -10,7 +10,7 @@ from ritz._core.arrays import Array, namespace
 from ritz._core.errors import InputError
 from ritz.data.moments import Moments
 from ritz.operators.affine import Affine
-from ritz.operators.base import Cost, Operator
+from ritz.operators.base import DENSE_BUDGET, Cost, Operator
 from ritz.operators.framed import Wrapper
 
 __all__ = ["MinusOuter", "Product", "Sum", "Transpose"]
@@ -148,3 +148,41 @@ def _together(left: Operator, right: Operator) -> Cost:
 
 
 Operator._combinators.update(transpose=Transpose, sum=Sum, product=Product)
+
+
+class Negated(Operator):
+    """``−M`` of a symmetric operator: its largest eigenvalues are the smallest of M."""
+
+    symmetric = True
+
+    def __init__(self, inner: Operator) -> None:
+        super().__init__(inner.shape, inner.dtype)
+        self.inner = inner
+
+    def _matmat(self, V: Array) -> Array:
+        return -self.inner.matmat(V)
+
+    def _rmatmat(self, U: Array) -> Array:
+        return -self.inner.matmat(U)
+
+    def at(self, dtype: Any) -> Operator:
+        inner = self.inner.at(dtype)
+        return self if inner is self.inner else Negated(inner)
+
+    def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
+        return -self.inner.to_dense(budget)
+
+    def measured(self) -> float | None:
+        return self.inner.measured()
+
+    def inflation(self) -> float:
+        return self.inner.inflation()
+
+    def cost(self) -> Cost:
+        return self.inner.cost()
+
+    def passes(self) -> int:
+        return self.inner.passes()
+
+    def symbol(self) -> str:
+        return f"−{self.inner.symbol()}"

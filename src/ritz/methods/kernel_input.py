@@ -1,0 +1,93 @@
+"""Rows of a kernel method: vectors, a kernel matrix, strings, or anything that the kernel takes.
+
+vectors       (n, d) dense or CSR, checked as for PCA        precomputed   (n, n) symmetric; (m, n) for new rows
+strings, any  a list of n objects
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz._core.tolerance import unit_roundoff
+from ritz.data.validate import require_finite, validate_rows
+from ritz.data.words import describe
+from ritz.kernels.base import Kernel
+
+__all__ = ["fit_rows", "new_rows"]
+
+#: Asymmetry of a kernel matrix, in units of round-off of its largest entry, that counts as rounding.
+ASYMMETRY = 1e4
+
+
+def fit_rows(estimator: Any, X: Any, kernel: Kernel) -> Any:
+    """Checked training rows."""
+    if kernel.takes in ("strings", "any"):
+        rows = _objects(X, kernel)
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(estimator).pop(name, None)
+    else:
+        rows = _numbers(estimator, X, reset=True)
+    if len_of(rows) < 2:
+        raise InputError(
+            "kernel PCA needs at least 2 rows to have a variance",
+            received=f"n_samples={len_of(rows)}",
+            hint="pass more rows",
+        )
+    if kernel.takes == "precomputed":
+        _check_matrix(rows)
+    return rows
+
+
+def new_rows(estimator: Any, X: Any) -> Any:
+    """Checked new rows."""
+    kernel = estimator.kernel_
+    return _objects(X, kernel) if kernel.takes in ("strings", "any") else _numbers(estimator, X, reset=False)
+
+
+def len_of(rows: Any) -> int:
+    """Number of rows."""
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+
+
+def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
+    rows = validate_rows(estimator, X, reset=reset)
+    if hasattr(rows, "map_reduce"):
+        raise InputError(
+            "rows in memory: a kernel compares each with each",
+            received=describe(X),
+            hint="take a sample of rows, or use ritz.PCA, which reads any size",
+        )
+    require_finite(rows, getattr(estimator, "feature_names_in_", None))
+    return rows if rows.dtype.kind == "f" and rows.dtype.itemsize >= 4 else rows.astype(np.float64)
+
+
+def _objects(X: Any, kernel: Kernel) -> Any:
+    if isinstance(X, (str, bytes)):
+        raise InputError("a list of objects", received=describe(X), hint="give a list with one entry a row")
+    if kernel.takes == "any" and isinstance(X, np.ndarray) and X.ndim == 2:
+        return X
+    try:
+        return list(X)
+    except TypeError as error:
+        raise InputError("a list of objects", received=describe(X)) from error
+
+
+def _check_matrix(K: Any) -> None:
+    n, m = K.shape
+    if n != m:
+        raise InputError(
+            "Precomputed kernel matrix must be square",
+            received=f"shape {K.shape}",
+            hint="fit takes k(x, y) of the training rows with each other, transform that of new rows with them",
+        )
+    dense = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+    far = float(np.max(np.abs(dense - dense.T), initial=0.0))
+    if far > ASYMMETRY * unit_roundoff(dense.dtype) * float(np.max(np.abs(dense), initial=0.0)):
+        raise InputError(
+            "a symmetric kernel matrix",
+            received=f"one whose entries differ by {far:.2g} from their mirror images",
+            hint="symmetrise it first: (K + K.T) / 2",
+        )
