@@ -342,6 +342,32 @@ def test_every_parameter_method_and_result_is_on_the_page_of_its_method(page, me
     assert not unexplained(page, {*parameters, *own, *shared, *results})
 
 
+def test_every_parameter_of_read_and_every_kind_of_column_is_explained():
+    from ritz.data.table import KINDS
+
+    parameters = [name for name in inspect.signature(ritz.read).parameters if name != "source"]
+    assert not unexplained("tables.md", [*parameters, *KINDS])
+
+
+def test_every_command_and_option_is_on_the_page_of_the_command_line():
+    import typer.main
+
+    from ritz.cli.main import app
+
+    commands = typer.main.get_command(app).commands
+    options = {flag for command in commands.values() for p in command.params for flag in (*p.opts, *p.secondary_opts)}
+    assert not unexplained("cli.md", [f"ritz {name}" for name in commands])
+    assert not unexplained("cli.md", {flag for flag in options if flag.startswith("--")} - {"--help"})
+
+
+def test_every_exit_code_is_on_the_page_of_the_command_line():
+    from ritz.cli import console
+
+    codes = {console.DEFECT, console.USAGE, console.DATA, console.FILE, console.CANCELLED, 0}
+    rows = re.findall(r"^\| (\d+) \|", (DOCS / "cli.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(map(int, rows)) == sorted(codes)
+
+
 # ------------------------------------------------------------------------------------------------- refreshing
 
 
