@@ -41,7 +41,7 @@ class DistanceKernel(Kernel):
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         source = X
-        X, dtype = rows_of(X, dtype, None if like is None else like["d"])
+        X, dtype = rows_of(X, dtype, like)
         n, d = X.shape
         scale = self._scale(d)
         if is_sparse(X):
@@ -70,9 +70,6 @@ class DistanceKernel(Kernel):
         self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         """``−½‖zᵢ − z'ⱼ‖²`` of a tile, ≤ 0."""
-        if A["sparse"] != B["sparse"]:
-            raise InputError("rows that are compared are all sparse or all dense", received="one of each",
-                             hint="X.toarray(), or csr_array(X)")  # fmt: skip
         if A["sparse"]:
             E = product(A["Z"][rows], B["Z"][cols], out)
             E -= A["half"][rows, None].astype(E.dtype)

@@ -41,7 +41,7 @@ class Laplacian(Kernel):
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         source = X
-        X, dtype = rows_of(X, dtype, None if like is None else like["d"])
+        X, dtype = rows_of(X, dtype, like)
         d = X.shape[1]
         gamma = self._gamma(d)
         if is_sparse(X):
@@ -51,12 +51,10 @@ class Laplacian(Kernel):
             # rounding to float32 must not meet a large mean
             shift = (X.mean(axis=0, dtype=np.float64) if len(X) else np.zeros(d)) if like is None else like["shift"]
             Z = np.ascontiguousarray((X - shift) * gamma, dtype)
-        return Prepared(self, X.shape[0], dtype, {"Z": Z}, {"d": d, "shift": shift}, source)
+        return Prepared(self, X.shape[0], dtype, {"Z": Z}, {"d": d, "shift": shift, "sparse": is_sparse(X)}, source)
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
         left, right = A["Z"][rows], B["Z"][cols]
-        if is_sparse(left) != is_sparse(right):
-            left, right = _dense(left), _dense(right)
         D = np.empty((left.shape[0], right.shape[0]), A.dtype) if out is None else out
         compiled = _compiled()
         if is_sparse(left):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.distances import DistanceKernel
-from ritz.kernels.rows import GAMMAS, positive_number
+from ritz.kernels.rows import GAMMAS, positive_number, squares
 
 __all__ = ["Matern"]
 
@@ -52,8 +52,9 @@ class Matern(DistanceKernel):
         self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         E = super().exponents(A, B, rows, cols, out)
-        if self.nu < 1 and not A["sparse"] and E.size:
-            _repair(E, A["Z"][rows], B["Z"][cols], A["d"])
+        if self.nu < 1 and E.size:
+            half = A["half"][rows] if A["sparse"] else -A["Z"][rows, A["d"]]
+            _repair(E, A["Z"][rows], B["Z"][cols], half, None if A["sparse"] else A["d"])
         return E
 
     def _apply(self, E: NDArray[Any]) -> NDArray[Any]:
@@ -99,13 +100,13 @@ def _bessel(r: NDArray[np.float64], nu: float) -> NDArray[np.float64]:
     return np.minimum(found, 1.0)
 
 
-def _repair(E: NDArray[Any], left: NDArray[Any], right: NDArray[Any], d: int) -> None:
-    """Close pairs again, from differences."""
-    eps = float(np.finfo(E.dtype).eps)
-    limit = (CLOSE * eps) * left[:, d]  # −s·CLOSE·u, one a row
+def _repair(E: NDArray[Any], left: Any, right: Any, half: NDArray[Any], d: int | None) -> None:
+    """Close pairs again, from differences (of the first d columns)."""
+    limit = (-CLOSE * float(np.finfo(E.dtype).eps)) * half
     i, j = np.nonzero(limit[:, None] < E)
-    step = max(1, PIECE // max(d, 1))
+    step = max(1, PIECE // max(left.shape[1] if d is not None else 64, 1))
     for start in range(0, len(i), step):
         a, b = i[start : start + step], j[start : start + step]
-        gap = left[a, :d].astype(np.float64) - right[b, :d]
-        E[a, b] = -0.5 * np.einsum("ij,ij->i", gap, gap)
+        one, other = (left[a], right[b]) if d is None else (left[a, :d], right[b, :d])
+        gap = one.astype(np.float64) - other.astype(np.float64)
+        E[a, b] = -0.5 * squares(gap)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.kernels.base import Prepared
 
 __all__ = ["GAMMAS", "columns", "is_sparse", "on_diagonal", "positive_number", "product", "rows_of", "squares"]
 
@@ -23,8 +24,11 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
-def rows_of(X: Any, dtype: Any = None, d: int | None = None) -> tuple[Any, np.dtype[Any]]:
-    """X as an ndarray (any order) or CSR of its own dtype, and the precision of the tiles."""
+def rows_of(X: Any, dtype: Any = None, like: Prepared | None = None) -> tuple[Any, np.dtype[Any]]:
+    """X as an ndarray (any order) or CSR of its own dtype, and the precision of the tiles.
+
+    Rows that will be compared with earlier ones take their form, dense or sparse.
+    """
     if is_sparse(X):
         X = X.tocsr()
     else:
@@ -37,10 +41,20 @@ def rows_of(X: Any, dtype: Any = None, d: int | None = None) -> tuple[Any, np.dt
             received=f"shape {tuple(X.shape)}",
             hint="one row is X.reshape(1, -1); for other objects use ritz.kernels.Callable",
         )
-    if d is not None and X.shape[1] != d:
-        raise InputError(f"rows that are compared have the same columns, here {d}", received=f"{X.shape[1]} columns")
+    if like is not None:
+        X = _conform(X, like["d"], like["sparse"])
     own = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
     return X, own if dtype is None else np.dtype(dtype)
+
+
+def _conform(X: Any, d: int, sparse: bool) -> Any:
+    if X.shape[1] != d:
+        raise InputError(f"rows that are compared have the same columns, here {d}", received=f"{X.shape[1]} columns")
+    if sparse and not is_sparse(X):
+        from scipy.sparse import csr_array
+
+        return csr_array(X)
+    return X.toarray() if is_sparse(X) and not sparse else X
 
 
 def columns(X: Any) -> int:

@@ -39,12 +39,12 @@ class DotKernel(Kernel):
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         source = X
-        X, dtype = rows_of(X, dtype, None if like is None else like["d"])
+        X, dtype = rows_of(X, dtype, like)
         d = X.shape[1]
         scale = self._scale(d)
         Z = X.astype(dtype, copy=False) if scale == 1 else X.astype(np.result_type(X.dtype, dtype)) * dtype.type(scale)
         Z = Z.astype(dtype, copy=False)
-        return Prepared(self, X.shape[0], dtype, {"Z": Z}, {"d": d}, source)
+        return Prepared(self, X.shape[0], dtype, {"Z": Z}, {"d": d, "sparse": is_sparse(X)}, source)
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
         return self._apply(product(A["Z"][rows], B["Z"][cols], out))
@@ -151,9 +151,10 @@ class Cosine(DotKernel):
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         source = X
-        X, dtype = rows_of(X, dtype, None if like is None else like["d"])
+        X, dtype = rows_of(X, dtype, like)
         Z, there = _unit_rows(X)
-        return Prepared(self, X.shape[0], dtype, {"Z": Z.astype(dtype), "there": there}, {"d": X.shape[1]}, source)
+        shared = {"d": X.shape[1], "sparse": is_sparse(X)}
+        return Prepared(self, X.shape[0], dtype, {"Z": Z.astype(dtype), "there": there}, shared, source)
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
         G = product(A["Z"][rows], B["Z"][cols], out)
@@ -237,7 +238,7 @@ class Monomials:
         """(n, size)."""
         from itertools import combinations_with_replacement as choices
 
-        X, dtype = rows_of(X, None, self.d)
+        X, dtype = rows_of(X.toarray() if is_sparse(X) else X)
         Z = X.astype(np.float64) * self.root
         if self.coef0 > 0:
             Z = np.column_stack([Z, np.full(len(Z), np.sqrt(self.coef0))])
