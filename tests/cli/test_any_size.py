@@ -112,7 +112,9 @@ def test_the_memory_limit_is_kept(tmp_path, kind, limit):
     assert "exit 0" in done.stdout, done.stderr
     added = int(done.stdout.split("added")[1])
     assert 1e6 < added <= limit * 1e6, f"{added / 1e6:.0f} MB"
-    agree(ritz.load(tmp_path / "t_ritz/model.ritz"), ritz.PCA(10).fit(X))
+    model, truth = ritz.load(tmp_path / "t_ritz/model.ritz"), ritz.PCA(10).fit(X)
+    gap = np.abs(model.explained_variance_ - truth.explained_variance_).max()
+    assert gap <= 1e-6 * truth.explained_variance_[0]  # float32 in, float32 out
 
 
 def test_a_limit_that_cannot_be_kept_names_the_least(tmp_path, table):

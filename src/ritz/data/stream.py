@@ -29,8 +29,11 @@ S = TypeVar("S", bound=Accumulator)
 
 #: Bytes of a batch that is read at once, and the share of the memory limit that all batches of all lanes may take.
 BATCH_BYTES, BATCH_SHARE = 16 << 20, 0.25
+LEAST_BATCH = 1 << 16
 #: Share of the memory limit that is left to what is added up, at most: d² numbers a lane and a product as large.
 STATE_SHARE = 0.5
+#: Share that no lane plans with: what malloc keeps for later in pieces that fit nothing.
+SPARE_SHARE = 0.1
 #: What a run takes beside all that: thread stacks and BLAS work space. 13 to 15 MB were seen at d = 768.
 RUN_BYTES = 20e6
 
@@ -38,7 +41,7 @@ RUN_BYTES = 20e6
 def batch_bytes(budget: float | None, lanes: int) -> int:
     """Bytes of a batch within a memory limit."""
     most = BATCH_BYTES if budget is None else budget * BATCH_SHARE / (HELD_BATCHES * lanes)
-    return int(max(1 << 16, min(BATCH_BYTES, most)))
+    return int(max(LEAST_BATCH, min(BATCH_BYTES, most)))
 
 
 def reading_bytes(budget: float) -> float:
@@ -46,6 +49,16 @@ def reading_bytes(budget: float) -> float:
     lanes = lane_count()
     batch = batch_bytes(budget, lanes)
     return float(lanes * (HELD_BATCHES * batch + 2 * min(BLOCK_BYTES, 2 * batch)) + RUN_BYTES)
+
+
+def _sizes(budget: float | None, most: int) -> Iterator[tuple[int, int]]:
+    """Lanes and bytes of a batch, from the fastest to the smallest."""
+    for lanes in range(most, 0, -1):
+        yield lanes, batch_bytes(budget, lanes)
+    size = batch_bytes(budget, most)
+    while size >= LEAST_BATCH:
+        yield 1, size
+        size //= 2
 
 
 class StreamBlocks:
@@ -80,25 +93,28 @@ class StreamBlocks:
         self.sparse = bool(source.sparse)
         self.stored = int(getattr(source, "stored", n * d) if self.sparse else n * d)
         self.nbytes = int(source.nbytes)
-        self.lanes, self.batch, self.rows, self.reading = self._sized(lane_count())
+        self.lanes, self.batch, self.rows, self.reading = self._sized()
 
-    def _sized(self, most: int) -> tuple[int, int, int, float]:
-        """Lanes, rows of a batch and of a block, bytes for reading: as many lanes as the memory limit holds."""
+    def _sized(self) -> tuple[int, int, int, float]:
+        """Lanes, rows of a batch and of a block, bytes for reading: as much as the memory limit holds."""
         n, d = self.shape
         width = max(1, self.stored // max(1, n)) if self.sparse else d
         row_bytes = max(1, width * (12 if self.sparse else self.dtype.itemsize))
-        whole = self.source
-        for lanes in range(most, 0, -1):
-            batch = max(16, batch_bytes(self.budget, lanes) // row_bytes)
+        whole, budget = self.source, self.budget
+        for lanes, size in _sizes(budget, min(lane_count(), max(1, len(whole.spans)))):
+            batch = max(16, size // row_bytes)
             rows = min(batch, block_rows(width))
             buffers = 2.0 * rows * width * 8
-            if self.budget is not None and hasattr(whole, "within"):
-                sums = min(STATE_SHARE * self.budget, 16.0 * lanes * d * d)
-                self.source = whole.within(max(0.0, (self.budget - RUN_BYTES - sums) / lanes - buffers))
-            held = lanes * (held_bytes(self.source, self.columns, batch, row_bytes) + buffers) + RUN_BYTES
-            if self.budget is None or held <= self.budget - min(STATE_SHARE * self.budget, 16.0 * lanes * d * d):
+            if budget is None:
+                held = held_bytes(whole, self.columns, batch, row_bytes)
                 break
-        return lanes, batch, rows, held
+            room = ((1 - SPARE_SHARE) * budget - min(STATE_SHARE * budget, 16.0 * lanes * d * d) - RUN_BYTES) / lanes
+            room -= buffers
+            self.source = whole.within(max(0.0, room)) if hasattr(whole, "within") else whole
+            held = held_bytes(self.source, self.columns, batch, row_bytes)
+            if held <= room:
+                break
+        return lanes, batch, rows, lanes * (held + buffers) + RUN_BYTES
 
     # lanes
 

@@ -34,7 +34,9 @@ def choose_outside(
     if solver not in ("auto", "moments", "krylov"):
         plan = choose(replace(shape, outside=False), k, solver=solver, tol=tol, needs_all=needs_all, growing=growing)
         return replace(plan, side="columns")
-    held = reading_bytes(memory)
+    # What the rows themselves say that reading takes; else what it takes of batches alone.
+    told = getattr(shape, "reading", None)
+    held = reading_bytes(memory) if told is None else float(told)
     options = [replace(option, bytes=option.bytes + held) for option in _options(shape, k, solver, tol, needs_all)]
     if not options:
         raise ParameterError(

@@ -20,11 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.source import Span
-from ritz.data.sources.pack import list_rows, numbers, numpy_dtype, pack_columns, plain_dtype, unwrapped
+from ritz.data.sources.pack import (
+    DECODE_BYTES,
+    list_rows,
+    numbers,
+    numpy_dtype,
+    pack_columns,
+    plain_dtype,
+    unwrapped,
+)  # fmt: skip
 
 __all__ = ["ArrowSource", "Field", "fields_of"]
 
-DECODE_BYTES = 4 << 20  # decoded at least at a time: calls cost as much for few rows as for many
 TEXT_BYTES = 32  # a guess at one text in memory, where nothing better is known
 
 

@@ -19,9 +19,11 @@ from ritz._core.errors import InputError
 from ritz.data.words import cut
 
 __all__ = [
-    "column_numbers", "list_rows", "numbers", "numpy_dtype", "pack_arrays", "pack_columns", "plain_dtype", "unwrapped",
+    "DECODE_BYTES", "column_numbers", "list_rows", "numbers", "numpy_dtype", "pack_arrays", "pack_columns",
+    "plain_dtype", "unwrapped",
 ]  # fmt: skip
 
+DECODE_BYTES = 4 << 20  # decoded at least at a time: calls cost as much for few rows as for many
 TILE_COLUMNS, TILE_ROWS = 16, 4096  # a tile stays in the caches
 
 

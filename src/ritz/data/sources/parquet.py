@@ -20,9 +20,11 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from ritz._core.threads import lane_count
 from ritz.data.source import Span
-from ritz.data.sources.arrow import DECODE_BYTES, ArrowSource, Field, fields_of
+from ritz.data.sources.arrow import ArrowSource, Field, fields_of
 from ritz.data.sources.files import damaged, file_identity, require_shape
+from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.sources.parquet_folder import parquet_files, partitions, require_same
 from ritz.data.sources.parquet_rows import BUFFER_BYTES, Way, chosen_way, chunk_of, spilled, whole
 
@@ -33,6 +35,7 @@ LARGE_GROUP = 4 << 20  # row groups from which columns are read through buffers,
 ALL_BUFFERS, LEAST_BUFFER = 16 << 20, 1 << 14  # of all columns together, and of one column
 BLOCK_BYTES = 16 << 20  # small row groups are turned into rows together, up to so much
 ROOM = float(256 << 20)  # a lane may take, where nobody says otherwise
+SPARSE_ROOM = 0.5  # share of the room in use from which Arrow is asked for what it keeps for later
 PEEK_ROWS = 1024  # rows that tell how long the lists of a column are
 
 
@@ -97,6 +100,8 @@ class ParquetSource(ArrowSource):
 
     def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[NDArray[Any]]:
         """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``."""
+        import pyarrow as pa
+
         way = self._way(columns, rows)
         if way.name == "pages":
             yield from super().batches(span, columns, rows)
@@ -111,6 +116,8 @@ class ParquetSource(ArrowSource):
                     yield from spilled(read, dtypes, dtype, (n, len(at)), way.columns, rows)
                 else:
                     yield from _views(whole(read, dtypes, dtype, (n, len(at)), way.columns), rows)
+                if way.held > SPARSE_ROOM * self._room:
+                    pa.default_memory_pool().release_unused()
 
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
         """Bytes that one lane of reading takes."""
@@ -137,8 +144,8 @@ class ParquetSource(ArrowSource):
         meta, itemsize = self._meta[f], self.dtype.itemsize
         places = [j for j in range(meta.num_columns) if meta.schema.column(j).path.split(".")[0] in names]
         row = float(width * itemsize)
-        batch = max(float(DECODE_BYTES), min(most, rows) * row)
-        lists = 4.0 / itemsize * batch if any(field.width for field in fields) else 0.0
+        batch = min(most, rows) * row
+        lists = 4.0 / itemsize * max(batch, DECODE_BYTES) if any(field.width for field in fields) else 0.0
         block = max(most * row, min(self._together, (self.n_rows or 0) * row))
         return chosen_way(
             chunk_of(meta.row_group(g), places, itemsize), max(1, len(places)), block, batch, lists=lists,
@@ -171,7 +178,9 @@ class ParquetSource(ArrowSource):
         wanted = [fields[j] for j in at]
         columns = list(dict.fromkeys(self._top[field.at] for field in wanted if field.at >= 0))
         try:
-            table = file.read_row_groups(groups, columns=columns, use_threads=False)
+            # Lanes read spans side by side; where there is one span only, Arrow decodes columns side by side.
+            alone = len(self.spans) == 1 and lane_count() > 1
+            table = file.read_row_groups(groups, columns=columns, use_threads=alone)
         except (pa.ArrowException, OSError) as error:
             raise damaged(self.files[f], "Parquet file", error) from error
         places = self._places(wanted, table.schema.names)

@@ -23,18 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import FileError
-from ritz.data.sources.pack import column_numbers, pack_arrays, pack_columns
+from ritz.data.sources.pack import DECODE_BYTES, column_numbers, pack_arrays, pack_columns
 
 __all__ = ["BUFFER_BYTES", "Chunk", "Way", "chosen_way", "chunk_of", "spilled", "whole"]
 
 #: Columns of a slice at most (a cache line of float32), and the bytes that decoding a slice may take.
-SLICE_COLUMNS, SLICE_BYTES = 16, 32 << 20
+SLICE_COLUMNS, SLICE_BYTES = 16, 128 << 20
 #: More columns than these are never opened together: with 768 it took over twice the time of slices, with 100 the same.
 OPEN_COLUMNS = 128
 BUFFER_BYTES = 1 << 18  # read ahead of an open column
 PAGE_BYTES = 1 << 20  # of a page, where the writer did as most do; the footer does not say
-#: What the allocator keeps beyond what is in use: 1.1 to 1.5 were seen.
-SPARE = 1.25
+#: What Arrow's allocator keeps beyond what is in use: half as much again was seen for pages, twice for slices.
+SPARE, SLICE_SPARE = 1.5, 2.0
 MAPPED_BYTES = 1 << 20
 
 Slice = Callable[[Sequence[int]], Sequence[Any]]
@@ -52,7 +52,7 @@ class Chunk:
     @property
     def cost(self) -> float:
         """Bytes to decode it as a whole: as stored, uncompressed, the dictionary's entries, numbers and their copy."""
-        return SPARE * (self.stored + self.plain + self.dictionary + 2 * self.decoded)
+        return SLICE_SPARE * (self.stored + self.plain + self.dictionary + 2 * self.decoded)
 
     @property
     def open(self) -> float:
@@ -89,7 +89,7 @@ def chosen_way(chunk: Chunk, columns: int, block: float, batch: float, *, lists:
     ``block`` and ``batch`` are the bytes of a row group and of a batch as rows, ``lists`` those of the levels that
     lists in a batch have beside their numbers; ``two`` says that there is another row group to read ahead.
     """
-    pages = Way("pages", columns, columns * chunk.open + SPARE * (lists + 5 * batch))
+    pages = Way("pages", columns, columns * chunk.open + SPARE * (lists + 5 * max(batch, DECODE_BYTES)))
     if lists:
         return pages
     slice_room = max(chunk.cost, min(SLICE_BYTES, room / 4))
