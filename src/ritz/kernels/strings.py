@@ -215,10 +215,10 @@ class Subsequence(StringKernel):
         return Prepared(self, len(strings), dtype, {"strings": strings, "squares": squares}, source=kept_source(X))
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        from ritz.kernels.strings_subsequence import scale, subsequence_tile
+        from ritz.kernels.strings_subsequence import ALL, UPPER, scale, subsequence_tile
 
-        s, t, codes = _comparable(A, B, rows, cols)
-        K = subsequence_tile(s, t, codes, self.length, self.decay)
+        which = UPPER if A is B and rows == cols else ALL
+        K = subsequence_tile(*_comparable(A, B, rows, cols), self.length, self.decay, which)
         if self.normalize:
             return _into(_normalised(K, A["squares"][rows], B["squares"][cols]), A.dtype, out)
         return _into(K * scale(self.length, self.decay), A.dtype, out)

@@ -8,8 +8,9 @@ With K'₀ = 1 and, for l = 1 … p − 1 and every prefix (Lodhi et al., Text c
     K'_l(i, j)  = λ K'_l(i − 1, j) + K''_l(i, j)            K_p = λ^(2p) Σ_{sᵢ = tⱼ} K'_{p−1}(i − 1, j − 1)
 
 The factor λ² of each matched pair is taken out of the recursion, so that it neither underflows nor is multiplied p
-times; all terms are positive, so nothing cancels. Symbols that the other string lacks are skipped: they only widen
-gaps, which are powers of λ. Time O(p |s| |t|), memory O(p |t|). Without numba the same sums run in NumPy, one string
+times; all terms are positive, so nothing cancels. Between two matches a row of K'' is a multiple of powers of λ, so
+rows are updated by vectors from match to match, and symbols of s that t lacks are skipped: they only widen gaps.
+Time O(p |s| |t|), memory O(p |t|). Without numba the same sums run in NumPy, one string
 against many: a row of K'' is then a linear filter.
 """
 
@@ -25,23 +26,27 @@ from numpy.typing import NDArray
 from ritz._core.threads import lane_count, run_lanes
 from ritz.kernels.strings_input import Sequences, column_groups, padded
 
-__all__ = ["own_values", "scale", "subsequence_tile"]
+__all__ = ["ALL", "OWN", "UPPER", "own_values", "scale", "subsequence_tile"]
 
 Ints = NDArray[np.int32]
 
+#: Which pairs a call is for.
+ALL, UPPER, OWN = 0, 1, 2
+
 
 def subsequence_tile(
-    A: Sequences, B: Sequences, codes: Ints, length: int, decay: float, *, same: bool = False
+    A: Sequences, B: Sequences, codes: Ints, length: int, decay: float, which: int = ALL
 ) -> NDArray[np.float64]:
-    """``K_p / λ^(2p)`` of all strings of A with all of B, whose symbols in A's alphabet are ``codes``.
+    """``K_p / λ^(2p)`` of the strings of A with those of B, whose symbols in A's alphabet are ``codes``.
 
-    ``same``: only (i, i) is wanted; the result is (n, 1).
+    ``which``: ALL pairs (n, m); the UPPER triangle and its mirror image, where A and B are equal; each string's OWN
+    value only, (n, 1).
     """
-    out = np.zeros((len(A), 1 if same else len(B)))
+    out = np.zeros((len(A), 1 if which == OWN else len(B)))
     compiled = _compiled()
     if compiled is not None:
-        compiled(A.symbols, A.offsets, codes, B.offsets, len(A.alphabet), length, decay, same, out)
-    elif same:
+        compiled(A.symbols, A.offsets, codes, B.offsets, len(A.alphabet), length, decay, which, out)
+    elif which == OWN:
         for i in range(len(A)):
             alone = A[i : i + 1]
             out[i] = _in_numpy(alone, *padded(alone.symbols, alone.offsets), length, decay)
@@ -60,7 +65,7 @@ def own_values(strings: Sequences, length: int, decay: float) -> NDArray[np.floa
 
     def work(lane: int) -> None:
         part = strings[np.arange(lane, len(strings), lanes)]
-        out[lane::lanes] = subsequence_tile(part, part, part.symbols, length, decay, same=True)[:, 0]
+        out[lane::lanes] = subsequence_tile(part, part, part.symbols, length, decay, OWN)[:, 0]
 
     run_lanes(work, list(range(lanes)))
     return out
@@ -90,25 +95,24 @@ def _loops(
     sigma: int,
     p: int,
     decay: float,
-    same: bool,
+    which: int,
     out: NDArray[np.float64],
 ) -> None:
-    """All pairs, in the Python that numba compiles."""
+    """The pairs of a tile, in the Python that numba compiles."""
     longest = 1
     for i in range(len(s_offsets) - 1):
         longest = max(longest, s_offsets[i + 1] - s_offsets[i])
     for i in range(len(t_offsets) - 1):
         longest = max(longest, t_offsets[i + 1] - t_offsets[i])
     powers = decay ** np.arange(longest + 1)
-    marks = np.zeros((2, sigma), np.int64)  # the last pair whose first, or second, string holds a symbol
-    places = np.empty(longest, np.int64)
-    prefix = np.empty((longest, p))
-    recent = np.empty((2, p))
+    heads = np.zeros((2, sigma), np.int64)  # first place of each symbol in t, and the pair for which that holds
+    follow = np.empty(longest, np.int64)
+    prefix = np.empty((p, longest))
     pair = 0
     for a in range(len(s_offsets) - 1):
         s = s_all[s_offsets[a] : s_offsets[a + 1]]
-        for c in range(out.shape[1]):
-            b = a if same else c
+        for c in range(a if which == UPPER else 0, out.shape[1]):
+            b = a if which == OWN else c
             t = t_all[t_offsets[b] : t_offsets[b + 1]]
             if len(s) < p or len(t) < p:
                 continue
@@ -121,57 +125,53 @@ def _loops(
                         swap = t[i] < s[i]
                         break
             first, second = (t, s) if swap else (s, t)
-            out[a, c] = _compiled_pair(first, second, p, decay, powers, marks, places, prefix, recent, pair)
+            out[a, c] = _compiled_pair(first, second, p, powers, heads, follow, prefix, pair)
+            if which == UPPER:
+                out[c, a] = out[a, c]
 
 
 def _pair(
     s: Ints,
     t: Ints,
     p: int,
-    decay: float,
     powers: NDArray[np.float64],
-    marks: NDArray[np.int64],
-    places: NDArray[np.int64],
+    heads: NDArray[np.int64],
+    follow: NDArray[np.int64],
     prefix: NDArray[np.float64],
-    recent: NDArray[np.float64],
     pair: int,
 ) -> float:
-    """``K_p / λ^(2p)`` of one pair; ``prefix[j, l]`` is K'_l(i, places[j]), l ≥ 1, for the last i met."""
-    for i in range(len(s)):
-        if s[i] >= 0:
-            marks[0, s[i]] = pair
-    m = 0
-    for j in range(len(t)):
-        if t[j] >= 0 and marks[0, t[j]] == pair:
-            marks[1, t[j]] = pair
-            places[m] = j
-            prefix[m, :] = 0.0
-            m += 1
-    left, run = recent[0], recent[1]  # K'_l(i − 1, last place) and K''_l(i, last place)
+    """``K_p / λ^(2p)`` of one pair; ``prefix[l, j]`` is K'_l(i, j + 1), l ≥ 1, for the last i whose symbol t has."""
+    n = len(t)
+    for j in range(n - 1, -1, -1):
+        c = t[j]
+        if c >= 0:
+            follow[j] = heads[0, c] if heads[1, c] == pair else -1
+            heads[0, c], heads[1, c] = j, pair
+    prefix[1:, :n] = 0.0
     total = 0.0
     before = -1
     for i in range(len(s)):
-        if s[i] < 0 or marks[1, s[i]] != pair:
+        if s[i] < 0 or heads[1, s[i]] != pair:
             continue
-        fade = powers[i - before - 1]
+        first = heads[0, s[i]]
+        past, now = powers[i - before - 1], powers[i - before]  # K'(i − 1, ·) and λ K'(i − 1, ·) from prefix
         before = i
-        left[:] = 0.0
-        run[:] = 0.0
-        last = -1
-        for j in range(m):
-            place = places[j]
-            gap, step = powers[place - last - 1], powers[place - last]
-            last = place
-            match = t[place] == s[i]
-            if match:
-                total += left[p - 1] * gap if p > 1 else 1.0
-            for l in range(p - 1, 0, -1):
-                run[l] *= step
-                if match:
-                    run[l] += left[l - 1] * gap if l > 1 else 1.0
-            for l in range(1, p):
-                left[l] = prefix[j, l] * fade
-                prefix[j, l] = left[l] * decay + run[l]
+        m = first
+        while m >= 0:
+            total += 1.0 if p == 1 else prefix[p - 1, m - 1] * past if m > 0 else 0.0
+            m = follow[m]
+        for l in range(p - 1, 0, -1):
+            row = prefix[l, :n]
+            row[:first] *= now
+            run = 0.0  # K''_l(i, ·) at the last match; until the next one it only fades
+            last = m = first
+            while m >= 0:
+                inner = 1.0 if l == 1 else prefix[l - 1, m - 1] * past if m > 0 else 0.0
+                run = run * powers[m - last] + inner
+                last, m = m, follow[m]
+                piece = row[last : (m if m >= 0 else n)]
+                for j in range(len(piece)):
+                    piece[j] = piece[j] * now + run * powers[j]
     return total
 
 
