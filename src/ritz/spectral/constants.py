@@ -27,6 +27,7 @@ __all__ = [
     "GEMM32",
     "GEMM64",
     "GEMV",
+    "KERNEL_DENSE",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
     "LEAN_SHARE",
@@ -60,6 +61,9 @@ EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fif
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
+
+#: Rows up to which a kernel matrix is decomposed densely: n = 1,500 takes as long as eight products with it.
+KERNEL_DENSE = 1500
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000
