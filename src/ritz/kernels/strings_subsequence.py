@@ -147,7 +147,9 @@ def _pair(
         if c >= 0:
             follow[j] = heads[0, c] if heads[1, c] == pair else -1
             heads[0, c], heads[1, c] = j, pair
-    prefix[1:, :n] = 0.0
+    for l in range(1, p):
+        for j in range(n):
+            prefix[l, j] = 0.0
     total = 0.0
     before = -1
     for i in range(len(s)):
@@ -161,17 +163,16 @@ def _pair(
             total += 1.0 if p == 1 else prefix[p - 1, m - 1] * past if m > 0 else 0.0
             m = follow[m]
         for l in range(p - 1, 0, -1):
-            row = prefix[l, :n]
-            row[:first] *= now
+            for j in range(first):
+                prefix[l, j] *= now
             run = 0.0  # K''_l(i, ·) at the last match; until the next one it only fades
             last = m = first
             while m >= 0:
                 inner = 1.0 if l == 1 else prefix[l - 1, m - 1] * past if m > 0 else 0.0
                 run = run * powers[m - last] + inner
                 last, m = m, follow[m]
-                piece = row[last : (m if m >= 0 else n)]
-                for j in range(len(piece)):
-                    piece[j] = piece[j] * now + run * powers[j]
+                for j in range(last, m if m >= 0 else n):
+                    prefix[l, j] = prefix[l, j] * now + run * powers[j - last]
     return total
 
 
