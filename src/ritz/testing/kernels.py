@@ -1,7 +1,7 @@
 """``check_kernel``: any kernel against its definition, on rows that it takes.
 
 Tiles are slices of one matrix; it is symmetric, its diagonal is ``diag``; it has no negative eigenvalue where the
-kernel says so; sparse and dense, float32 and float64 rows agree; ``fix`` is idempotent; the value survives pickle, JSON.
+kernel says so; sparse and dense, float32 and float64 rows agree; ``fix`` is idempotent; values survive pickle, JSON.
 """
 
 from __future__ import annotations
