@@ -94,6 +94,7 @@ class StreamBlocks:
         self.stored = int(getattr(source, "stored", n * d) if self.sparse else n * d)
         self.nbytes = int(source.nbytes)
         self.lanes, self.batch, self.rows, self.reading = self._sized()
+        self._sampled: dict[int, Any] = {}
 
     def _sized(self) -> tuple[int, int, int, float]:
         """Lanes, rows of a batch and of a block, bytes for reading: as much as the memory limit holds."""
@@ -218,7 +219,13 @@ class StreamBlocks:
                 advance(share, passes=share, bytes=int(self.nbytes * share))
 
     def sample(self, rows: int) -> Any:
-        """About ``rows`` rows: the first ones of some spans, spread over the table."""
+        """About ``rows`` rows: the first ones of some spans, spread over the table; to be looked at only."""
+        # Kept, because some sources decode a whole span for its first row.
+        if rows not in self._sampled:
+            self._sampled[rows] = self._first_rows(rows)
+        return self._sampled[rows]
+
+    def _first_rows(self, rows: int) -> Any:
         spans = [span for span in self.source.spans if span.rows]
         some = spans[:: max(1, len(spans) // 8)][:8]
         each = max(1, -(-rows // max(1, len(some))))
