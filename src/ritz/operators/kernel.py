@@ -29,8 +29,8 @@ __all__ = ["CenteredKernel", "KernelMatrix", "KernelStatistics"]
 #: float32 tiles are not used where they would be off by more than this, in units of k(x, x).
 COARSE = 1e-3
 
-#: Nor where entries could leave the range of float32.
-LARGE = 1e30
+#: Nor where squares of entries could leave the range of float32.
+LARGE = 1e15
 
 
 @dataclass(frozen=True)

@@ -128,5 +128,8 @@ def _add(
 def _squared(P: NDArray[Any], I: slice, J: slice, mirrored: bool) -> float:
     """Σ P² over the tile, entries beyond the diagonal block counted twice where only upper tiles are made."""
     twice = P[:, max(J.start, I.stop) - J.start :] if mirrored else P[:, :0]
-    total = float(np.vecdot(P, P).sum(dtype=np.float64))
-    return total + float(np.vecdot(twice, twice).sum(dtype=np.float64)) if twice.shape[1] else total
+    with np.errstate(over="ignore"):
+        total = float(np.vecdot(P, P).sum(dtype=np.float64)) + float(np.vecdot(twice, twice).sum(dtype=np.float64))
+    if np.isinf(total) and P.dtype.itemsize < 8:  # squares leave the range of float32 before the entries do
+        return _squared(P.astype(np.float64), I, J, mirrored)
+    return total
