@@ -109,9 +109,9 @@ def fresh(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
     What malloc hands out up to 32 MB it keeps for later, in pieces that do not fit what is asked for next.
     """
     size = shape[0] * shape[1] * dtype.itemsize
-    if size < MAPPED_BYTES:
+    if size < MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(shape, dtype)
-    held = mmap.mmap(-1, size)
+    held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one gets no large pages
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):
             held.madvise(mmap.MADV_HUGEPAGE)
