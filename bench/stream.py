@@ -255,8 +255,10 @@ def npy_times(path: str, k: int, memory: str, repeat: int) -> dict[str, Any]:
 
 
 def plain_reading(path: str, kind: str, d: int, see: Callable[[int, np.ndarray], None] = lambda _, __: None) -> None:
-    """Merely reading: two threads over row groups. Lists are row-major as they lie, columns are copied by tiles."""
+    """Merely reading: a thread a core over row groups. Lists are row-major as they lie, columns are copied by tiles."""
     import pyarrow.parquet as pq
+
+    from ritz._core.threads import lane_count
 
     local = threading.local()
 
@@ -276,7 +278,7 @@ def plain_reading(path: str, kind: str, d: int, see: Callable[[int, np.ndarray],
             local.block[start : start + TILE, j] = parts[j][start : start + TILE]
         see(g, local.block[:rows])
 
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(lane_count()) as pool:
         list(pool.map(work, range(pq.ParquetFile(path).metadata.num_row_groups)))
 
 
