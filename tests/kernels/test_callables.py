@@ -49,7 +49,7 @@ def test_each_pair_is_asked_once():
     assert K.matmat(V) == pytest.approx(expected @ V)
     once = 700 * 701 // 2
     assert len(set(asked)) == once
-    assert len(asked) == once + 700  # and the diagonal for the trace
+    assert len(asked) == once + 700  # and the diagonal, for the trace
     K.matmat(V)
     assert len(asked) == once + 700
 

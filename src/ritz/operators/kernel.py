@@ -75,6 +75,7 @@ class _Known:
     stores: dict[np.dtype[Any], TileStore] = field(default_factory=dict)
     statistics: KernelStatistics | None = None
     sampled: SampledRows | None = None
+    diagonal: NDArray[np.float64] | None = None
     passes: int = 0
     evaluated: int = 0  # passes that made tiles
 
@@ -152,7 +153,8 @@ class KernelMatrix(Operator):
         if learn:
             self._learn(out[:, -1], square)
             out = np.ascontiguousarray(out[:, :-1])
-        self._last, self._formed = (V, out), None
+        # Only the sampled rows are kept: the caller may write into the product.
+        self._last, self._formed = (V, out[self._sampled().index]), None
         return out
 
     def _rmatmat(self, U: Array) -> Array:
@@ -160,8 +162,14 @@ class KernelMatrix(Operator):
 
     def _learn(self, sums: NDArray[np.float64], square: float) -> None:
         means = sums / self.shape[0]
-        diagonal = self.kernel.diag(self.prepared)
-        self._known.statistics = KernelStatistics(means, float(np.mean(means)), diagonal, square, self.dtype)
+        mean = float(np.mean(means))
+        self._known.statistics = KernelStatistics(means, mean, self.diagonal(), square, self.dtype)
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """``[k(xᵢ, xᵢ)]``, (n,)."""
+        if self._known.diagonal is None:
+            self._known.diagonal = self.kernel.diag(self._given)
+        return self._known.diagonal
 
     def statistics(self) -> KernelStatistics:
         """Row means, grand mean, diagonal and ‖K‖_F²: from the products so far, or from one with 1."""
@@ -208,7 +216,7 @@ class KernelMatrix(Operator):
             return False
         A = self._known.prepared[self._given.dtype]
         rough = unit_roundoff(np.float32) * float(np.quantile(self.kernel.roughness(A), 0.99))
-        return rough <= COARSE and float(np.max(np.abs(self.kernel.diag(A)))) <= LARGE
+        return rough <= COARSE and float(np.max(np.abs(self.diagonal()))) <= LARGE
 
     def gram_dtype(self) -> Any:
         """dtype of the tiles at their finest."""
@@ -216,16 +224,15 @@ class KernelMatrix(Operator):
 
     def _sampled(self) -> SampledRows:
         if self._known.sampled is None:
-            self._known.sampled = sample_rows(self.kernel, self.prepared)
+            self._known.sampled = sample_rows(self.kernel, self.prepared, self.diagonal())
         return self._known.sampled
 
     def measured(self) -> float | None:
         """Rounding of the last product for a unit vector (or of the dense matrix formed), from sampled rows."""
         if self._formed is not None or self._last is None:
             return self._formed
-        V, out = self._last
-        sampled = self._sampled()
-        return sampled.of_product(out[sampled.index], V)
+        V, rows = self._last
+        return self._sampled().of_product(rows, V)
 
     # words and figures
 

@@ -10,6 +10,7 @@ bad rows cannot hide.                                                           
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,17 @@ SAFETY = 1.5
 
 @dataclass(frozen=True)
 class SampledRows:
-    """Exact rows of K with the weight of each."""
+    """Rows of K that products are checked by."""
 
+    kernel: Kernel
+    prepared: Prepared
     index: NDArray[np.intp]  # (m,)
     weight: NDArray[np.float64]  # (m,) 1/√(m pᵢ)
-    rows: NDArray[np.float64]  # (m, n)
+
+    @cached_property
+    def rows(self) -> NDArray[np.float64]:
+        """The exact rows, (m, n), formed when they are first needed."""
+        return self.kernel.reference(self.prepared, self.index)
 
     def of_product(self, computed: NDArray[Any], V: NDArray[Any]) -> float:
         """Largest ‖K̃v − Kv‖/‖v‖ over the columns of V; ``computed``: the sampled rows of K̃V."""
@@ -50,15 +57,14 @@ class SampledRows:
         return SAFETY * float(np.linalg.norm(gap, 2)) if gap.size else 0.0
 
 
-def sample_rows(kernel: Kernel, A: Prepared) -> SampledRows:
+def sample_rows(kernel: Kernel, A: Prepared, diagonal: NDArray[np.float64]) -> SampledRows:
     """Rows of K to check products by, the same for every fit."""
     n = A.n
     if n <= CHECKED:
-        index = np.arange(n)
-        return SampledRows(index, np.ones(n), kernel.reference(A, index))
-    worst = np.square(kernel.roughness(A)) * np.abs(kernel.diag(A))
+        return SampledRows(kernel, A, np.arange(n), np.ones(n))
+    worst = np.square(kernel.roughness(A)) * np.abs(diagonal)
     total = float(worst.sum())
     share = np.full(n, 1.0 / n) if not (np.isfinite(total) and total > 0) else 0.5 / n + 0.5 * worst / total
     share /= share.sum()
     index = np.sort(np.random.default_rng(0x52495A).choice(n, CHECKED, p=share))
-    return SampledRows(index, 1.0 / np.sqrt(CHECKED * share[index]), kernel.reference(A, index))
+    return SampledRows(kernel, A, index, 1.0 / np.sqrt(CHECKED * share[index]))
