@@ -195,6 +195,9 @@ def test_measured_rounding_covers_the_true_one(name, precision, kernel):
     u = 2.0**-53
     assert true <= K.measured() + 100 * u * size
     assert K.measured() <= 10 * true + 100 * u * size
+    before = K.measured()
+    K.matmat(np.eye(300)[:, :2])
+    assert K.measured() >= before
 
 
 def _exact(kernel, X: np.ndarray) -> np.ndarray:
@@ -209,6 +212,12 @@ def _exact(kernel, X: np.ndarray) -> np.ndarray:
         return np.exp(-np.longdouble(kernel.gamma) * square)
     r = np.sqrt(3 * square) / np.longdouble(kernel.length)
     return (1 + r) * np.exp(-r)
+
+
+def test_nothing_is_measured_where_no_better_formula_is_known():
+    words = made(kernels.Callable(lambda x, y: float(x == y)), list("abcab"))
+    words.matmat(np.ones((5, 1)))
+    assert words.measured() is None
 
 
 def test_rounding_does_not_grow_with_rows(small_tiles):

@@ -130,14 +130,18 @@ class Kernel(ABC):
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         """``[k(aᵢ, aᵢ)]``, (n,) float64."""
 
-    def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Rows ``index`` of ``k(A, A)`` in float64 by the most accurate formula: what tiles are checked against."""
+    def wide_rows(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Rows ``index`` of ``k(A, A)`` from float64 tiles: what float32 tiles are checked against."""
         few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)
         K = np.empty((few.n, A.n))
         for part in chunks(A.n, COLS):
             B = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)
             K[:, part] = self.tile(few, B, slice(0, few.n), slice(0, B.n))
         return K
+
+    def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The same by the most accurate formula there is: what float64 tiles are checked against."""
+        return self.wide_rows(A, index)
 
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
         """About how many units of round-off the entries of each row are off, (n,)."""

@@ -150,7 +150,7 @@ class Precomputed(Kernel):
         K, column = A["K"], A["column"]
         return np.array([K[i, j] for i, j in enumerate(column)], np.float64)
 
-    def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+    def wide_rows(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         return _entries(A["K"][index], A["column"]).astype(np.float64)
 
 

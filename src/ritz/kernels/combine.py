@@ -137,6 +137,9 @@ class Scaled(_One):
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         return self.factor * self.kernel.diag(A["inner"])
 
+    def wide_rows(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        return self.factor * self.kernel.wide_rows(A["inner"], index)
+
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         return self.factor * self.kernel.reference(A["inner"], index)
 

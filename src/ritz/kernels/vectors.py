@@ -55,7 +55,7 @@ class DotKernel(Kernel):
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)
         if is_sparse(few["Z"]):
-            return super().reference(A, index)
+            return self.wide_rows(A, index)
         K = np.empty((few.n, A.n))
         for part in chunks(A.n, 4096):
             Z = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)["Z"]

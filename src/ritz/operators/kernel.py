@@ -125,8 +125,7 @@ class KernelMatrix(Operator):
         self.positive = kernel.positive
         self._given = prepared
         self._known = _Known(0.0 if kernel.takes == "precomputed" else cache_bytes, {prepared.dtype: prepared})
-        self._last: tuple[Array, Array] | None = None
-        self._formed: float | None = None
+        self._noise: float | None = None
 
     @property
     def prepared(self) -> Prepared:
@@ -153,8 +152,8 @@ class KernelMatrix(Operator):
         if learn:
             self._learn(out[:, -1], square)
             out = np.ascontiguousarray(out[:, :-1])
-        # Only the sampled rows are kept: the caller may write into the product.
-        self._last, self._formed = (V, out[self._sampled().index]), None
+        noise = self._sampled().of_product(out, V, self.dtype)
+        self._noise = noise if noise is None else max(noise, self._noise or 0.0)
         return out
 
     def _rmatmat(self, U: Array) -> Array:
@@ -197,7 +196,7 @@ class KernelMatrix(Operator):
         known.passes, known.evaluated = known.passes + 1, known.evaluated + 1
         if known.statistics is None or known.statistics.dtype.itemsize < fine.dtype.itemsize:
             fine._learn(K.sum(axis=1), float(np.vecdot(K, K).sum()))
-        self._formed = self._sampled().of_matrix(K[self._sampled().index])
+        self._noise = self._sampled().of_matrix(K, fine.dtype)
         return K
 
     # precision
@@ -228,11 +227,11 @@ class KernelMatrix(Operator):
         return self._known.sampled
 
     def measured(self) -> float | None:
-        """Rounding of the last product for a unit vector (or of the dense matrix formed), from sampled rows."""
-        if self._formed is not None or self._last is None:
-            return self._formed
-        V, rows = self._last
-        return self._sampled().of_product(rows, V)
+        """Largest rounding of the products so far for a unit vector (or of the dense matrix formed last).
+
+        All products count, because a Ritz vector is a combination of columns of several.
+        """
+        return self._noise
 
     # words and figures
 

@@ -2,7 +2,8 @@
 
     rows i₁ … i_m with probabilities pᵢ;   E = computed − exact;   ‖E v‖² = 𝔼 (1/m) Σ (e_i·v)² / pᵢ
 
-The exact rows k(xᵢ, ·) are formed once in float64 by the kernel's most accurate formula (differences, not products).
+The exact rows k(xᵢ, ·) are formed once: from float64 tiles where float32 ones are checked, by the kernel's most
+accurate formula (differences, not products) where float64 ones are.
 Half of the probability is even, half goes where the kernel expects large errors (rows far from the mean), so a few
 bad rows cannot hide.                                                                        [Horvitz & Thompson 1952]
 """
@@ -38,22 +39,39 @@ class SampledRows:
     weight: NDArray[np.float64]  # (m,) 1/√(m pᵢ)
 
     @cached_property
-    def rows(self) -> NDArray[np.float64]:
-        """The exact rows, (m, n), formed when they are first needed."""
+    def wide(self) -> NDArray[np.float64]:
+        """Rows to check float32 tiles by, (m, n)."""
+        return self.kernel.wide_rows(self.prepared, self.index)
+
+    @cached_property
+    def exact(self) -> NDArray[np.float64]:
+        """Rows to check float64 tiles by, (m, n)."""
         return self.kernel.reference(self.prepared, self.index)
 
-    def of_product(self, computed: NDArray[Any], V: NDArray[Any]) -> float:
-        """Largest ‖K̃v − Kv‖/‖v‖ over the columns of V; ``computed``: the sampled rows of K̃V."""
+    def rows(self, dtype: np.dtype[Any]) -> NDArray[np.float64] | None:
+        """Rows to check tiles of this precision by; None where the kernel knows no better formula than its tiles."""
+        if dtype.itemsize < 8:
+            return self.wide
+        return None if type(self.kernel).reference is Kernel.reference else self.exact
+
+    def of_product(self, product: NDArray[Any], V: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
+        """Largest ‖K̃v − Kv‖/‖v‖ over the columns of V, from ``product`` = K̃V with tiles of this precision."""
+        rows = self.rows(dtype)
+        if rows is None:
+            return None
         V = np.asarray(V, np.float64)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
-            gap = (computed - self.rows @ V) * self.weight[:, None]
+            gap = (product[self.index] - rows @ V) * self.weight[:, None]
         length = np.linalg.norm(V, axis=0)
         there = length > 0
         return SAFETY * float(np.max(np.linalg.norm(gap[:, there], axis=0) / length[there], initial=0.0))
 
-    def of_matrix(self, computed: NDArray[Any]) -> float:
-        """‖K̃ − K‖₂ (too large by √(n/m)/2 where rounding is random); ``computed``: the sampled rows of K̃."""
-        gap = (computed - self.rows) * self.weight[:, None]
+    def of_matrix(self, K: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
+        """‖K̃ − K‖₂ (too large by √(n/m)/2 where rounding is random) of K̃ formed in this precision."""
+        rows = self.rows(dtype)
+        if rows is None:
+            return None
+        gap = (K[self.index] - rows) * self.weight[:, None]
         return SAFETY * float(np.linalg.norm(gap, 2)) if gap.size else 0.0
 
 
