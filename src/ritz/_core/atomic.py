@@ -61,7 +61,7 @@ def _sync_folder(folder: Path) -> None:
 
 def _refused(path: Path, error: OSError) -> FileError:
     return FileError(
-        f"{path} to be writable",
+        f"expected {path} to be writable",
         received=error.strerror or str(error),
         hint="check that the folder exists and that you may write there",
     )

@@ -104,7 +104,7 @@ def read_container(
             size = os.fstat(file.fileno()).st_size
             if max_bytes is not None and size > max_bytes:
                 raise FileError(
-                    f"{path} to hold at most {max_bytes} bytes",
+                    f"expected {path} to hold at most {max_bytes} bytes",
                     received=f"{size} bytes",
                     hint="raise max_bytes",
                 )
@@ -112,10 +112,10 @@ def read_container(
     except FileError:
         raise
     except FileNotFoundError as error:
-        raise FileError(f"a file at {path}", received="nothing there", hint="check the path") from error
+        raise FileError(f"expected a file at {path}", received="nothing there", hint="check the path") from error
     except OSError as error:
         raise FileError(
-            f"{path} to be readable", received=error.strerror or str(error), hint="check the path"
+            f"expected {path} to be readable", received=error.strerror or str(error), hint="check the path"
         ) from error
 
 
@@ -181,11 +181,11 @@ def _aligned(size: int) -> int:
 def _read(file: BinaryIO, size: int, path: Path, kind: str | None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     prefix = file.read(PREFIX.size)
     if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
-        raise FileError(f"{path} to be a Ritz file", received=_first_bytes(prefix), hint="check the path")
+        raise FileError(f"expected {path} to be a Ritz file", received=_first_bytes(prefix), hint="check the path")
     _, version, length = PREFIX.unpack(prefix)
     if version != VERSION:
         raise FileError(
-            f"container version {VERSION} in {path}",
+            f"expected container version {VERSION} in {path}",
             received=f"version {version}",
             hint="install a newer Ritz",
         )
@@ -196,7 +196,9 @@ def _read(file: BinaryIO, size: int, path: Path, kind: str | None) -> tuple[dict
     file.seek(PREFIX.size)
     table = _parse(file.read(length), path)
     if kind is not None and table["kind"] != kind:
-        raise FileError(f"a file of kind {kind!r} at {path}", received=f"kind {table['kind']!r}", hint="check the path")
+        raise FileError(
+            f"expected a file of kind {kind!r} at {path}", received=f"kind {table['kind']!r}", hint="check the path"
+        )
     start = PREFIX.size + length
     entries = _entries(table["arrays"], body - start, path)
     return table["header"], {entry.name: _load(file, entry, start, path) for entry in entries}
@@ -282,7 +284,9 @@ def _load(file: BinaryIO, entry: _Entry, start: int, path: Path) -> NDArray[Any]
 
 
 def _damaged(path: Path, received: str) -> FileError:
-    return FileError(f"{path} to be an undamaged Ritz file", received=received, hint="copy or write the file again")
+    return FileError(
+        f"expected {path} to be an undamaged Ritz file", received=received, hint="copy or write the file again"
+    )
 
 
 def _first_bytes(prefix: bytes) -> str:

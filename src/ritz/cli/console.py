@@ -44,7 +44,10 @@ OPTIONS = [
     (re.compile(pattern), option)
     for pattern, option in (
         (r",? or center=False to decompose a single row about zero", ""),
-        (r"\bimpute first, e\.g\. with sklearn\.impute\.SimpleImputer", "fill them in first"),
+        (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
+        (r"\bmemory must be None, a number of bytes, or a text\b", "--memory must be a size"),
+        (r"\bmemory='?([\w. ]+)'?", r"--memory \1"),
+        (r"\b(thousands|encoding|decimal|delimiter)=", r"--\1 "),
         (r"\bPCA needs\b", "a fit needs"),
         (r"\bpass more rows\b", "give more rows"),
         (r"\b0 and min\(n_samples, n_features\)=", "1 and "),

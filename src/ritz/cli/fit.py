@@ -66,6 +66,10 @@ HEADER = typer.Option(
     show_default="found out",
     help="Whether the first line of a text file names the columns.",
 )
+DELIMITER = typer.Option(metavar="MARK", show_default="found out", help="What separates fields of a text file.")
+DECIMAL = typer.Option(metavar="MARK", show_default="found out", help="Decimal mark of a text file: . or ,")
+THOUSANDS = typer.Option(metavar="MARK", show_default="found out", help="What groups digits in a text file.")
+ENCODING = typer.Option(metavar="NAME", show_default="found out", help="Encoding of a text file, such as latin-1.")
 MEMORY = typer.Option(
     metavar="SIZE",
     show_default="half of what is available",
@@ -92,6 +96,10 @@ def fit(
     tol: Annotated[float, TOL] = 1e-6,
     seed: Annotated[int, SEED] = 0,
     header: Annotated[bool | None, HEADER] = None,
+    delimiter: Annotated[str | None, DELIMITER] = None,
+    decimal: Annotated[str | None, DECIMAL] = None,
+    thousands: Annotated[str | None, THOUSANDS] = None,
+    encoding: Annotated[str | None, ENCODING] = None,
     memory: Annotated[str | None, MEMORY] = None,
     missing: Annotated[str, MISSING] = "error",
     scores: Annotated[str | None, SCORES] = None,
@@ -114,9 +122,7 @@ def fit(
             from ritz.cli.job import Job, run
 
             k = 0 if components is None else parse_components(components)
-            kind = (
-                None if scores is None else parse_choice("--scores", scores, ("csv", "parquet", "npy", "arrow", "none"))
-            )
+            kind = None if scores is None else parse_choice("--scores", scores, SCORE_KINDS)
             options = {
                 "solver": solver,
                 "tol": tol,
@@ -124,9 +130,11 @@ def fit(
                 "missing": parse_choice("--missing", missing, ("error", "mean", "em", "regularized")),
                 "progress": False if quiet or plain() else None,
             }
+            text = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands, "encoding": encoding}
             job = Job(
-                table, k, scale, output, force, header, memory, missing, resume, engine, kind, quiet or as_json, options
-            )
+                table, k, scale, output, force, {"header": header, **text}, memory, missing, resume, engine, kind,
+                quiet or as_json, options,
+            )  # fmt: skip
             facts, written = run(job)
         finally:
             repeat(caught)

@@ -27,6 +27,7 @@ from ritz.cli.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.summary import describe
 from ritz.data.engine import engaged
 from ritz.data.labels import identifiers_of
+from ritz.data.observed import observe
 from ritz.data.read import read
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
@@ -53,7 +54,7 @@ class Job:
     scale: bool | None
     output: Path | None
     force: bool
-    header: bool | None
+    text: dict[str, Any]  # how a text file is written, as far as the user says
     memory: str | None
     missing: str
     resume: bool
@@ -79,7 +80,7 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     before = check_folder(folder, job.force)
     # Workers of a cluster run in folders of their own.
     path = job.path if job.engine is None else job.path.absolute()
-    table = read(path, header=job.header, memory=job.memory)
+    table = read(path, memory=job.memory, **job.text)
     names = table.numeric_names()
     outside = table.lazy or job.engine is not None
     with engaged(job.engine):
@@ -98,6 +99,7 @@ def _inside(job: Job, table: Table, names: list[str]) -> Fitted:
         require_finite(X, names, table.row_name)
     scaling = decide_scaling(spreads(X), names, job.scale)
     model = _estimator(job, X.shape, scaling.scale).fit(X)
+    model.feature_names_in_ = np.asarray(names, dtype=object)  # so that other tables are matched by name
     cheap = float(X.shape[0]) * X.shape[1] * min(X.shape) <= CHEAP and job.missing == "error"
     return Fitted(model, X, scaling, (lambda r: PCA(r, scale=scaling.scale, progress=False).fit(X)) if cheap else None)
 
@@ -111,10 +113,10 @@ def _outside(job: Job, table: Table, names: list[str]) -> Fitted:
         _announce(job, model, rows)
         return Fitted(model.fit(table), rows, unknown_spreads(job.scale), None)
     if not stateful:
-        column = Statistics(rows, names=names).column
-        spread = np.sqrt(column.squares / max(column.weight - 1, 1.0)) * column.unit
-        scaling = decide_scaling(spread, names, None)
-        return Fitted(_estimator(job, rows.shape, scaling.scale).fit(table), rows, scaling, None)
+        scaling = decide_scaling(_spreads(rows, names, job.missing), names, None)
+        model = _estimator(job, rows.shape, scaling.scale)
+        _announce(job, model, rows, before=1)
+        return Fitted(model.fit(table), rows, scaling, None)
     probe.mergeable = True
     _announce(job, probe, rows)
     model = probe.fit(table)
@@ -124,6 +126,10 @@ def _outside(job: Job, table: Table, names: list[str]) -> Fitted:
     if scaling.scale:
         model = model._restated(scale=True)
         model._solve_state()
+        # The rows were read once, for the state that both answers come from.
+        cost = {name: getattr(probe.plan_, name) for name in ("actual_passes", "actual_seconds", "reasons")}
+        model.plan_ = replace(model.plan_, **cost)
+        model.certificate_ = replace(model.certificate_, passes=probe.certificate_.passes)
     return Fitted(model, rows, scaling, lambda r: model._restated(n_components=r))
 
 
@@ -132,18 +138,31 @@ def _estimator(job: Job, shape: tuple[int, ...], scale: bool) -> PCA:
     return PCA(count(job.k, n, d), scale=scale, memory=job.memory, **job.options)
 
 
-def _announce(job: Job, model: PCA, rows: Any) -> None:
+def _spreads(rows: Any, names: list[str], missing: str) -> np.ndarray:
+    """Standard deviations of what every column has, by one pass."""
+    if missing == "error":
+        column = Statistics(rows, names=names).column
+        return np.sqrt(column.squares / max(column.weight - 1, 1.0)) * column.unit
+    seen = observe(rows, None, names)
+    return np.sqrt(seen.squares / np.maximum(seen.weights - 1, 1.0))
+
+
+def _announce(job: Job, model: PCA, rows: Any, before: int = 0) -> None:
     """Say how often the data will be read, before they are."""
     if job.quiet:
         return
     shape = model._shape(rows)
-    plan = model._plan_for(shape, model._wanted(shape.n, shape.d, centered=True))
-    times = "once" if plan.passes == 1 else f"about {plan.passes:g} times"
-    say(
-        "plan",
-        f"{size_words(rows.nbytes)} will be read {times} to fit ({plan.solver}), then once for scores",
-        "bold cyan",
-    )
+    if job.missing != "error":
+        times = "several times"
+        solver = f"missing values: {job.missing}"
+    else:
+        plan = model._plan_for(shape, model._wanted(shape.n, shape.d, centered=True))
+        passes = plan.passes + before
+        again = plan.solver == "moments" and model._rereads(shape)
+        times = ("at least once" if again else "once") if passes == 1 else f"about {passes:g} times"
+        solver = plan.solver
+    scores = "" if job.scores == "none" else ", then once for scores"
+    say("plan", f"{size_words(rows.nbytes)} will be read {times} to fit ({solver}){scores}", "bold cyan")
 
 
 @contextmanager

@@ -151,7 +151,7 @@ def _error(
     listed = shorten([f"{name(int(j))} ({found.per_column[j]})" for j in worst])
     places = ", ".join(f"{row_name(i)} {name(j)}" for i, j in found.first)
     count = f"{found.nan + found.infinite} such value{'s' if found.nan + found.infinite > 1 else ''}"
-    impute = "impute first, e.g. with sklearn.impute.SimpleImputer"
+    impute = "let PCA fill the gaps: missing='regularized', or impute first"
     advice = impute if found.nan else "look for overflow or a division by 0"
     counted = "; rows count from 0" if re.search(r"\brow \d", places) else ""
     return NonFiniteError(

@@ -131,7 +131,7 @@ class Table:
     def __len__(self) -> int:
         if self.n_rows is None:
             raise InputError(
-                "a table whose number of rows is known",
+                "expected a table whose number of rows is known",
                 received=repr(self),
                 hint="an iterator of batches is counted by reading it; fit reads it once",
             )
@@ -142,8 +142,9 @@ class Table:
         kinds = ", ".join(text for text in counts if not text.startswith("0 "))
         rows = "an unknown number of" if self.n_rows is None else self.n_rows
         where = ", read in pieces" if self.lazy else ""
-        name = self.source or "in memory"
-        return f"Table({name}: {rows} rows × {len(self.columns)} columns: {kinds}{where})"
+        name = self.source or ("batches" if self.lazy else "in memory")
+        width = f"{len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"
+        return f"Table({name}: {rows} row{'s' if rows != 1 else ''} × {width}: {kinds}{where})"
 
     def numeric_names(self, stacklevel: int = 2) -> list[str]:
         """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
@@ -250,7 +251,7 @@ class Table:
         needed = int(source.decoded * share) if source.sparse else needed
         if needed > allowed:
             raise MemoryLimitError(
-                f"a memory limit that holds {width} columns of {self.source or 'the table'} in memory",
+                f"expected a memory limit that holds {width} columns of {self.source or 'the table'} in memory",
                 received=f"{allowed / 1e6:,.0f} MB for {needed / 1e6:,.0f} MB",
                 hint=f"memory='{-(-needed // 10**6)}MB', fewer columns, or give the table itself to fit, which reads "
                 "it in pieces",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             X = _unmapped(X, limit(getattr(estimator, "memory", None)))
         if hasattr(X, "map_reduce"):
             return compare_columns(estimator, X, reset)
-        if _outside(X):
+        if _outside(X) or isinstance(X, Iterator):
             X = read(X, memory=getattr(estimator, "memory", None))
         if isinstance(X, Table):
             rows = _from_table(estimator, X, reset)
@@ -115,7 +116,7 @@ def _on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
     """Rows that the workers of a cluster read themselves: they need files."""
     if not source.files:
         raise InputError(
-            "a table in files, which the workers of a cluster can read",
+            "expected a table in files, which the workers of a cluster can read",
             received=repr(table),
             hint="write it to Parquet on a file system that the workers share",
         )
@@ -125,7 +126,7 @@ def _on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
 def _require_repeatable(table: Table) -> None:
     if not table.repeatable:
         raise InputError(
-            "rows that can be read again",
+            "expected rows that can be read again",
             received=repr(table),
             hint="PCA.fit takes an iterator once; for all else give a list, a file, or an object that starts anew",
         )

@@ -39,12 +39,14 @@ def row_writer(path: str | Path, names: Sequence[str], dtype: Any) -> Iterator[R
     kind = path.suffix.lower()
     if kind not in ENDINGS:
         raise FileError(
-            f"a file name that ends in one of {', '.join(ENDINGS)}",
+            f"expected a file name that ends in one of {', '.join(ENDINGS)}",
             received=path.name,
             hint=f"write to {path.stem}.parquet",
         )
     if path.is_dir():
-        raise FileError(f"a file name at {path}", received="a folder", hint=f"write to {path / 'scores.parquet'}")
+        raise FileError(
+            f"expected a file name at {path}", received="a folder", hint=f"write to {path / 'scores.parquet'}"
+        )
     with disk_errors(path), replacing(path) as file, rows_to(file, kind, names, dtype) as add:
         yield add
 
@@ -59,7 +61,7 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise
         full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
         raise FileError(
-            f"room to write {path}" if full else f"{path} to be writable",
+            f"expected room to write {path}" if full else f"expected {path} to be writable",
             received="a full disk" if full else (error.strerror or str(error)),
             hint="free some space or write elsewhere; nothing was left behind",
         ) from error

@@ -108,7 +108,9 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         outside = hasattr(X, "map_reduce")
         sparse = X.sparse if outside else not isinstance(X, np.ndarray)
         stored = None if not sparse else int(X.stored if outside else X.nnz)
-        return Shape(int(X.shape[0]), int(X.shape[1]), np.dtype(X.dtype).itemsize, stored, outside=outside)
+        n, d = int(X.shape[0]), int(X.shape[1])
+        reading = getattr(X, "reading", None)
+        return Shape(n, d, np.dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
 
     def _leaf(self, X: Any, weights: np.ndarray | None, plan: Plan) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn."""

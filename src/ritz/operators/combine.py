@@ -8,6 +8,7 @@ import numpy as np
 
 from ritz._core.arrays import Array, namespace
 from ritz._core.errors import InputError
+from ritz.data.blocks import MemoryBlocks
 from ritz.data.moments import Moments
 from ritz.operators.affine import Affine
 from ritz.operators.base import DENSE_BUDGET, Cost, Operator
@@ -24,7 +25,9 @@ class Transpose(Wrapper):
 
     def _frame(self) -> Affine | None:
         frame = self._inner_frame()
-        return None if frame is None else frame.transposed()
+        # Rows that are read cannot be turned: then Aᵀ and A are two passes.
+        turnable = frame is not None and isinstance(frame.blocks, MemoryBlocks)
+        return frame.transposed() if frame is not None and turnable else None
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         return None

@@ -45,7 +45,9 @@ def encode(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:
     if isinstance(value, (np.random.Generator, np.random.RandomState)) or callable(value):
         return None
     raise ParameterError(
-        "a model whose values can be saved", received=f"{key} of type {type(value).__name__}", hint="use plain values"
+        "expected a model whose values can be saved",
+        received=f"{key} of type {type(value).__name__}",
+        hint="use plain values",
     )
 
 
@@ -94,7 +96,7 @@ READERS: dict[str, Callable[[Any, dict[str, np.ndarray], str], Any]] = {
 
 def _damaged(source: str, received: str) -> FileError:
     return FileError(
-        f"{source} to hold a model that this release knows",
+        f"expected {source} to hold a model that this release knows",
         received=received,
         hint="save the model again, or install the release that wrote it",
     )

@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     source, name, form = str(path), header.get("estimator"), header.get("format")
     if form != FORMAT or name not in ESTIMATORS:
         raise FileError(
-            f"a model of {', '.join(ESTIMATORS)} in format {FORMAT} at {source}",
+            f"expected a model of {', '.join(ESTIMATORS)} in format {FORMAT} at {source}",
             received=f"{str(name)[:40]} in format {str(form)[:10]}, written by ritz {str(header.get('ritz'))[:20]}",
             hint="install the release that wrote it",
         )
@@ -106,5 +106,7 @@ def merge(*models: Any) -> Any:
 def _dictionary(value: Any, arrays: dict[str, np.ndarray], source: str) -> dict[str, Any]:
     held = decode(value, arrays, source)
     if not isinstance(held, dict):
-        raise FileError(f"{Path(source)} to hold a model", received="a header without it", hint="save the model again")
+        raise FileError(
+            f"expected {Path(source)} to hold a model", received="a header without it", hint="save the model again"
+        )
     return held

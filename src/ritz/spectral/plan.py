@@ -31,6 +31,7 @@ class Shape:
     stored: int | None = None  # stored entries of sparse data, None for dense
     symmetric: bool = False  # a moment state: the d×d matrix is at hand
     outside: bool = False  # rows that are read again in every pass: from files, on a cluster
+    reading: float | None = None  # bytes that reading them takes, where the source tells
 
     @property
     def small(self) -> int:
