@@ -110,6 +110,14 @@ def test_a_kernel_that_hardly_varies_keeps_its_digits_in_float32():
     assert np.max(np.abs(narrow.forward(X.astype(np.float32)) - Z)) < 1e-3 * np.max(np.abs(Z))
 
 
+def test_rounding_of_float32_shifts_no_coordinate():
+    kernel, X, Y = RBF(1e-4), rows(200).astype(np.float32), rows(4000, seed=3).astype(np.float32)
+    wide, _ = fitted(kernel, X.astype(np.float64), 2)
+    narrow = KernelMap.exact(kernel, kernel.prepare(X), wide.dual, wide.row_means, wide.grand, wide.values)
+    off = narrow.forward(Y, dtype=np.float64) - wide.forward(Y.astype(np.float64))
+    assert np.all(np.abs(off.mean(axis=0)) < 5 / np.sqrt(4000) * off.std(axis=0))  # what is left is random
+
+
 def test_a_dual_that_does_not_quite_sum_to_zero_is_mended():
     X = rows(50)
     found, Z = fitted(RBF(0.2), X, 3)

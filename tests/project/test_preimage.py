@@ -87,7 +87,9 @@ def test_distances_of_neighbours_are_those_between_explicit_features():
     assert np.array_equal(found.index, np.argsort(truth, axis=1))
     assert np.allclose(found.weights @ phi, P, atol=1e-10)
     assert np.allclose(known.map.norms(T), (P**2).sum(axis=1), rtol=1e-11)
-    assert neighbours(known, T).weights is None
+    few = neighbours(known, T, 4)
+    assert few.weights is None
+    assert np.array_equal(few.index, found.index[:, :4])
 
 
 def test_neighbours_over_several_blocks_of_known_rows(monkeypatch):
