@@ -4,8 +4,8 @@
     sparse   Xᵀ(wX) of a CSR block; s = 0
 
 Rounding is measured, not assumed: a product of b rows errs by about √b·u, by b·u where the same numbers return in
-every row (indicators, repeated rows). The first rows of a lane are multiplied a second time, more accurately (float32
-in float64, float64 in pieces of 256 rows); the differences Eᵢ and their correlation c, extrapolated over all N = n/b,
+every row (indicators, repeated rows). The first block of a lane is multiplied a second time, more accurately (float32
+in float64, float64 in pieces of 256 rows); the differences Eᵢ and their correlation c, extrapolated over all N blocks,
 
     ‖ΣE‖ ≲ e·√(N + N²·c),    e = max ‖Eᵢ‖₂,    are the noise that the certificate carries.
 """
@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from ritz._core.linalg import norms
 from ritz._core.threads import lane_count
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
 
 __all__ = [
     "CHECKED_BLOCKS",
     "CHECK_PIECE",
-    "CHECK_ROWS",
     "COHERENT",
     "PIECE",
     "SHORT_NOISE",
@@ -35,7 +34,7 @@ __all__ = [
     "SparsePass",
     "along",
     "better",
-    "check",
+    "blocks_in",
     "column_squares",
     "column_sums",
     "extrapolate",
@@ -43,10 +42,8 @@ __all__ = [
     "taller",
 ]
 
-#: Blocks a lane on which products are checked, leading rows of a block that are, rows of a short piece and of a
-#: checking one, and the safety factor.
+#: Blocks a lane on which products are checked, rows of a short piece and of a checking one, and the safety factor.
 CHECKED_BLOCKS = 2
-CHECK_ROWS = 512
 PIECE = 64
 CHECK_PIECE = 256
 NOISE_SAFETY = 3.0
@@ -91,7 +88,7 @@ class DensePass(Sums):
         self.buffer = np.empty((0, d), dtype)
         self.product = np.empty((d, d), dtype) if products else None
         self.errors: list[NDArray[Any]] = []
-        self.blocks, self.checks = 0.0, CHECKED_BLOCKS if d <= 512 else 1  # blocks of CHECK_ROWS rows
+        self.blocks, self.checks = 0, CHECKED_BLOCKS if d <= 512 else 1  # blocks of usual height
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
@@ -111,8 +108,9 @@ class DensePass(Sums):
                 self.blocks += 1
                 return
             if len(self.errors) < self.checks and z.shape[0] > PIECE:
-                head, z = z[:CHECK_ROWS], z[CHECK_ROWS:]
-                self.errors.append(check(head, self._add(head)))
+                # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
+                head, z = z[: block_rows(z.shape[1])], z[block_rows(z.shape[1]) :]
+                self.errors.append(self._add(head) - better(head, None, CHECK_PIECE))
             if z.shape[0]:
                 self._add(z)
 
@@ -128,7 +126,7 @@ class DensePass(Sums):
         """Add ``zᵀz``; what was added."""
         product = np.matmul(z.T, z, out=self.product)
         self.S += product
-        self.blocks += z.shape[0] / CHECK_ROWS
+        self.blocks += blocks_in(z)
         return product
 
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -185,9 +183,9 @@ class SparsePass(Sums):
         self.blocks += 1
 
 
-def check(head: NDArray[Any], product: NDArray[Any]) -> NDArray[Any]:
-    """The error of ``product`` = zᵀz of some leading rows, as large as it would be of CHECK_ROWS rows."""
-    return (product - better(head, None, CHECK_PIECE)) * (CHECK_ROWS / head.shape[0])
+def blocks_in(z: NDArray[Any]) -> int:
+    """Blocks of usual height that some rows make."""
+    return -(-z.shape[0] // block_rows(z.shape[1]))
 
 
 def taller(blocks: RowBlocks, itemsize: int) -> RowBlocks:
@@ -199,7 +197,7 @@ def taller(blocks: RowBlocks, itemsize: int) -> RowBlocks:
     return MemoryBlocks(blocks.X, rows) if rows > blocks.rows else blocks
 
 
-def extrapolate(errors: list[NDArray[Any]], blocks: float) -> float:
+def extrapolate(errors: list[NDArray[Any]], blocks: int) -> float:
     """Bound on the error of a sum of ``blocks`` products from the errors of a few of them."""
     if not errors:
         return 0.0
@@ -209,11 +207,10 @@ def extrapolate(errors: list[NDArray[Any]], blocks: float) -> float:
     alike = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
     # Independent errors still correlate by chance, by about 1/d.
     c = max(0.0, float(np.mean(alike)) - 1.5 / errors[0].shape[1]) if alike else 1.0
-    blocks = max(blocks, 1.0)
     return NOISE_SAFETY * worst * float(np.sqrt(blocks + blocks * blocks * c))
 
 
-def along(errors: list[NDArray[Any]], blocks: float, V: NDArray[Any]) -> float:
+def along(errors: list[NDArray[Any]], blocks: int, V: NDArray[Any]) -> float:
     """Estimate of ‖VᵀEV‖₂: what rounding does to eigenvalues within span V, far below ‖E‖₂ when k ≪ d."""
     return extrapolate([V.T @ (E @ V) for E in errors], blocks)
 

@@ -88,7 +88,7 @@ class Statistics:
     names: Any = None
     passes: int = field(default=0, init=False)
     _moved: bool = field(default=False, init=False, repr=False)
-    _errors: tuple[list[NDArray[Any]], float] | None = field(default=None, init=False, repr=False)
+    _errors: tuple[list[NDArray[Any]], int] | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def _sample(self) -> Any:

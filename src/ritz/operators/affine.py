@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
 from ritz.data.gram import (
     CHECK_PIECE,
-    CHECK_ROWS,
     CHECKED_BLOCKS,
     PIECE,
     SHORT_NOISE,
     TILE_ABOVE,
     better,
-    check,
+    blocks_in,
     column_squares,
     column_sums,
     extrapolate,
@@ -283,10 +282,10 @@ class _Lane(Sums):
         return np.matmul(rows.T, part, out=out) if turned else np.matmul(part.T, rows, out=out).T
 
     def square(self, B: Any) -> None:
-        """Add ``BᵀB``; the leading rows of the first blocks are checked."""
+        """Add ``BᵀB``; the first blocks are checked."""
         if len(self.errors) < CHECKED_BLOCKS and B.shape[0] > PIECE:
-            head, B = B[:CHECK_ROWS], B[CHECK_ROWS:]
-            self.errors.append(check(head, self._squared(head)))
+            head, B = B[: block_rows(B.shape[1])], B[block_rows(B.shape[1]) :]
+            self.errors.append(self._squared(head) - better(head, None, CHECK_PIECE))
         if B.shape[0]:
             self._squared(B)
 
@@ -296,7 +295,7 @@ class _Lane(Sums):
             out = self.scratch["square"] = np.empty((B.shape[1], B.shape[1]), B.dtype)
         np.matmul(B.T, B, out=out)
         self.total += out
-        self.blocks += B.shape[0] / CHECK_ROWS
+        self.blocks += blocks_in(B)
         return out
 
     def add(self, product: Any, part: Any, offsets: Any) -> None:
