@@ -162,6 +162,13 @@ def test_sparse_rows_stay_sparse_and_other_inputs_are_taken():
         assert kernels.RBF(0.01)(other) == pytest.approx(kernels.RBF(0.01)(whole.astype(float)), rel=1e-6)
 
 
+def test_entries_of_csr_rows_that_come_in_parts():
+    X = csr_array((np.array([1.0, 2.0, 4.0, 1.0]), np.array([2, 2, 0, 1]), np.array([0, 3, 4])), shape=(2, 3))
+    for kernel in (kernels.RBF(0.1), kernels.Laplacian(0.1), kernels.Cosine(), kernels.Linear()):
+        assert kernel(X) == pytest.approx(kernel(np.array([[4.0, 0.0, 3.0], [0.0, 1.0, 0.0]])))
+    assert X.nnz == 4  # the caller's matrix is not touched
+
+
 def test_the_laplacian_loop_without_numba(monkeypatch):
     monkeypatch.setattr(laplacian, "_compiled", lambda: None)
     X, Y = rows(150, 9), rows(70, 9, seed=4)

@@ -1,8 +1,7 @@
 """The Laplacian kernel ``exp(−γ‖x − y‖₁)``.
 
 An L1 distance is no product of matrices: it is a loop, compiled by numba where that is installed and run column by
-column on blocks by NumPy otherwise. Sparse rows are merged without being unpacked by the first, and unpacked tile by
-tile by the second.
+column on blocks by NumPy otherwise. Of two sparse rows the first spreads out only one, the second both, tile by tile.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz.kernels.base import Kernel, Prepared
-from ritz.kernels.rows import GAMMAS, is_sparse, positive_number, rows_of
+from ritz.kernels.rows import GAMMAS, is_sparse, on_diagonal, positive_number, rows_of
 
 __all__ = ["Laplacian"]
 
@@ -46,7 +45,6 @@ class Laplacian(Kernel):
         gamma = self._gamma(d)
         if is_sparse(X):
             Z, shift = (X.astype(np.float64) * gamma).astype(dtype), None
-            Z.sort_indices()
         else:
             # rounding to float32 must not meet a large mean
             shift = (X.mean(axis=0, dtype=np.float64) if len(X) else np.zeros(d)) if like is None else like["shift"]
@@ -61,11 +59,13 @@ class Laplacian(Kernel):
             if compiled is None:
                 _manhattan(_dense(left), _dense(right), D)
             else:
-                compiled[1](left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, D)
+                compiled[1](left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, A["d"], D)
         elif compiled is None:
             _manhattan(left, right, D)
         else:
             compiled[0](left, right, D)
+        if A is B:
+            on_diagonal(D, rows, cols, 0.0)
         return np.exp(np.negative(D, out=D), out=D)
 
     def diag(self, A: Prepared) -> NDArray[np.float64]:
@@ -119,26 +119,21 @@ def _compiled() -> tuple[Any, Any] | None:
                 out[i, j] = total
 
     @njit(nogil=True)
-    def sparse(p, a, x, q, b, y, out):
+    def sparse(p, a, x, q, b, y, d, out):
+        # ‖x − y‖₁ = ‖x‖₁ + Σ (|y_c − x_c| − |x_c|) over the entries of y, with x spread out
+        held = np.zeros(d)
         for i in range(len(p) - 1):
+            norm = 0.0
+            for s in range(p[i], p[i + 1]):
+                held[a[s]] = x[s]
+                norm += abs(x[s])
             for j in range(len(q) - 1):
-                s, t, total = p[i], q[j], 0.0
-                while s < p[i + 1] and t < q[j + 1]:
-                    if a[s] == b[t]:
-                        total += abs(x[s] - y[t])
-                        s, t = s + 1, t + 1
-                    elif a[s] < b[t]:
-                        total += abs(x[s])
-                        s += 1
-                    else:
-                        total += abs(y[t])
-                        t += 1
-                while s < p[i + 1]:
-                    total += abs(x[s])
-                    s += 1
-                while t < q[j + 1]:
-                    total += abs(y[t])
-                    t += 1
-                out[i, j] = total
+                total = norm
+                for t in range(q[j], q[j + 1]):
+                    z = held[b[t]]
+                    total += abs(y[t] - z) - abs(z)
+                out[i, j] = max(total, 0.0)
+            for s in range(p[i], p[i + 1]):
+                held[a[s]] = 0.0
 
     return dense, sparse

@@ -31,6 +31,9 @@ def rows_of(X: Any, dtype: Any = None, like: Prepared | None = None) -> tuple[An
     """
     if is_sparse(X):
         X = X.tocsr()
+        if not X.has_canonical_format:  # squares of entries need each one whole
+            X = X.copy()
+            X.sum_duplicates()
     else:
         X = np.asarray(X)
         if X.dtype.kind not in "fiub":
