@@ -38,6 +38,10 @@ SPARE_SHARE = 0.1
 RUN_BYTES = 20e6
 
 
+#: The room for reading is shared by at least so many.
+LEAST_SHARES = 1.6
+
+
 def batch_bytes(budget: float | None, lanes: int) -> int:
     """Bytes of a batch within a memory limit."""
     most = BATCH_BYTES if budget is None else budget * BATCH_SHARE / (HELD_BATCHES * lanes)
@@ -109,8 +113,9 @@ class StreamBlocks:
             if budget is None:
                 held = held_bytes(whole, self.columns, batch, row_bytes)
                 break
-            room = ((1 - SPARE_SHARE) * budget - min(STATE_SHARE * budget, 16.0 * lanes * d * d) - RUN_BYTES) / lanes
-            room -= buffers
+            room = (1 - SPARE_SHARE) * budget - min(STATE_SHARE * budget, 16.0 * lanes * d * d) - RUN_BYTES
+            # What an allocator keeps grows with the size of a lane's pieces: 108 MB were seen for 90 with one lane.
+            room = room / max(lanes, LEAST_SHARES) - buffers
             self.source = whole.within(max(0.0, room)) if hasattr(whole, "within") else whole
             held = held_bytes(self.source, self.columns, batch, row_bytes)
             if held <= room:
