@@ -232,7 +232,9 @@ class StreamBlocks:
 
     def _first_rows(self, rows: int) -> Any:
         spans = [span for span in self.source.spans if span.rows]
-        some = spans[:: max(1, len(spans) // 8)][:8]
+        # A span that must be decoded for its first row costs a share of a pass: one in sixteen at most.
+        most = max(1, min(8, len(spans) // 16)) if getattr(self.source, "decodes", False) else 8
+        some = spans[:: max(1, len(spans) // most)][:most]
         each = max(1, -(-rows // max(1, len(some))))
         parts = []
         for span in some:

@@ -70,6 +70,8 @@ class ArrowSource:
 
     sparse = False
     repeatable = True
+    #: whether the first row of a span costs as much as the whole span
+    decodes = True
 
     def __init__(self, fields: Sequence[Field], spans: Sequence[Span], files: Sequence[Path] = ()) -> None:
         self.fields = list(fields)
