@@ -19,6 +19,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ritz import kernels as kernels
     from ritz import testing as testing
     from ritz._core.errors import AccuracyWarning as AccuracyWarning
     from ritz._core.errors import Cancelled as Cancelled
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from ritz._core.errors import JournalIgnored as JournalIgnored
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
+    from ritz._core.errors import NegativeEigenvalues as NegativeEigenvalues
     from ritz._core.errors import NonFiniteError as NonFiniteError
     from ritz._core.errors import ParameterError as ParameterError
     from ritz._core.errors import RitzError as RitzError
     from ritz._core.errors import RitzWarning as RitzWarning
     from ritz.data.read import read as read
     from ritz.data.table import Table as Table
+    from ritz.methods.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.svd import SVD as SVD
@@ -52,13 +55,16 @@ __all__ = [
     "FileError",
     "InputError",
     "JournalIgnored",
+    "KernelPCA",
     "MemoryLimitError",
     "MergeError",
+    "NegativeEigenvalues",
     "NonFiniteError",
     "ParameterError",
     "RitzError",
     "RitzWarning",
     "Table",
+    "kernels",
     "load",
     "merge",
     "plan",
@@ -71,6 +77,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
+    "KernelPCA": "ritz.methods.kernel_pca",
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",
@@ -80,7 +87,7 @@ _HOMES = {
     "read": "ritz.data.read",
     "save": "ritz.persist.model",
 }
-_SUBMODULES = {"testing"}
+_SUBMODULES = {"kernels", "testing"}
 
 # A library stays silent until its user asks: without this, records would reach Python's last-resort handler.
 logging.getLogger("ritz").addHandler(logging.NullHandler())

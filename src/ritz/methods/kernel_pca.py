@@ -17,14 +17,25 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.errors import ParameterError
+from ritz._core.errors import InputError, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.kernels.resolve import resolve as resolve_kernel
 from ritz.methods.kernel_input import fit_rows, new_rows
 from ritz.methods.kernel_routes import Solved, solve_kernel
 from ritz.methods.kernel_sign import check_negative
+from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
+from ritz.project.preimage import (
+    Known,
+    Neighbours,
+    Preimages,
+    choose_method,
+    fit_ridge,
+    known_rows,
+    neighbours,
+    preimages,
+)
 
 __all__ = ["KernelPCA"]
 
@@ -134,6 +145,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.X_fit_ = solved.kept_rows
         self.n_components_, self.n_samples_ = int(keep.sum()), solved.n
         self.certificate_, self.plan_ = solved.spectrum.certificate, solved.spectrum.plan
+        for name in ("_preimage", "_score_ridge", *(() if solved.vectors is not None else ("eigenvectors_",))):
+            self.__dict__.pop(name, None)
         self.__dict__.update(_solved_map=solved.coordinates, _dtype=dtype, _signature=np.sign(solved.spectrum.values))
 
     # coordinates
@@ -149,6 +162,79 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if "eigenvectors_" not in self.__dict__:
             return self.transform(X)
         return np.asarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)), self.__dict__["_dtype"])
+
+    # back to rows
+
+    def inverse_transform(self, X: Any, method: str = "auto") -> np.ndarray:
+        """Rows whose coordinates come near the given ones, (n, d): pre-images.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+        method : "auto", "ridge", "fixed-point" or "mds"
+            Kernel ridge regression from scores to rows; Mika's fixed point (best for denoising with an RBF kernel);
+            distances to neighbours. The linear kernel is inverted exactly.
+        """
+        return np.asarray(self.preimages(X, method).rows, self.__dict__["_dtype"])
+
+    def preimages(self, X: Any, method: str = "auto") -> Preimages:
+        """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``."""
+        T, known = self._coordinates(X), self._known()
+        ridge = None
+        if method in ("auto", "ridge") and choose_method(self.kernel_, False, vectors=True).method == "ridge":
+            ridge = self._ridge()
+        return preimages(known, T, method, ridge=ridge)
+
+    def neighbours(self, X: Any, count: int = 10) -> Neighbours:
+        """Training rows nearest to points of the feature space, and their weights: pre-images of strings and others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+        count : int
+            How many rows to name.
+        """
+        return neighbours(self._known(), self._coordinates(X), count, weights=True)
+
+    def _coordinates(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        T = np.asarray(X)
+        k = self._n_features_out
+        if T.ndim != 2 or T.shape[1] != k or T.dtype.kind not in "fiub":
+            raise InputError(
+                f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
+                received=f"shape {T.shape}, dtype {T.dtype}",
+                hint="pass what transform returned",
+            )
+        return T.astype(np.float64, copy=False)
+
+    def _known(self) -> Known:
+        """What pre-images know of the training rows."""
+        check_is_fitted(self)
+        if not self.fit_inverse_transform:
+            raise ParameterError(
+                "inverse_transform needs what fit_inverse_transform=True keeps",
+                received="fit_inverse_transform=False",
+                hint="KernelPCA(fit_inverse_transform=True)",
+            )
+        if "_preimage" not in self.__dict__:
+            held = self.__dict__["_solved_map"]
+            scores = None
+            if "eigenvectors_" in self.__dict__:
+                scores = np.asarray(self.eigenvectors_, np.float64) * np.sqrt(np.abs(self.eigenvalues_))
+            rows = None if isinstance(held, KernelMap) else self.X_fit_
+            self.__dict__["_preimage"] = known_rows(held, rows, scores=scores)
+        return self.__dict__["_preimage"]
+
+    def _ridge(self) -> Any:
+        if "_score_ridge" not in self.__dict__:
+            known = self._known()
+            self.__dict__["_score_ridge"] = fit_ridge(
+                known.scores, known.rows, alpha=self.alpha, seed=seed_of(self.random_state)
+            )
+        return self.__dict__["_score_ridge"]
 
     # scores
 
