@@ -29,6 +29,9 @@ __all__ = ["LARGEST_STATE", "Stateful"]
 #: Columns up to which the moment state is kept without being asked, and at most.
 KEEP_STATE, LARGEST_STATE = 2_000, 20_000
 
+#: Round-offs of the spread before by which subtraction may move a mean.
+MEAN_SLACK = 100.0
+
 #: Rows that are added up at once from an iterator.
 ONCE_ROWS = 1 << 14
 
@@ -134,6 +137,7 @@ class Stateful(LinearEstimator):
         dtype = np.result_type(*(model.__dict__["_dtype"] for model in (self, *others)))
         result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
         if verb is Moments.subtract:
+            result.__dict__["_mean_slack"] = _mean_slack(self._need_state(), state, self.__dict__.get("_mean_slack"))
             share = 2.0**-53 * lost / max(state.total(), 1e-300)
             result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
         return result
@@ -197,6 +201,7 @@ class Stateful(LinearEstimator):
             **self._request(wanted, shape),
         )
         frame = {"mean": state.mean if self.center else None, "scale": scale}
+        frame["mean_slack"] = self.__dict__.get("_mean_slack")
         spectrum = self._solve(problem, plan, unit, frame)
         self.__dict__.pop("_pending", None)
         self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
@@ -214,5 +219,12 @@ class Stateful(LinearEstimator):
         return "components_" in self.__dict__ or bool(self.__dict__.get("_pending"))
 
     def _forget(self) -> None:
-        for name in (*RESULTS, "_pending", "_note"):
+        for name in (*RESULTS, "_pending", "_note", "_mean_slack"):
             self.__dict__.pop(name, None)
+
+
+def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.ndarray:
+    """What subtraction may leave in the means: as good as the spread before allows, over the share that is left."""
+    spread = np.sqrt(np.diag(whole.scatter) / max(whole.weight, 1e-300)) * whole.unit
+    share = whole.weight / max(rest.weight, 1e-300)
+    return np.asarray(share * (MEAN_SLACK * 2.0**-53 * spread + (0.0 if before is None else before)))

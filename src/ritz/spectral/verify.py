@@ -96,6 +96,8 @@ def _frame(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     if fitted is not None:
         stored = 4 * unit_roundoff(np.asarray(fitted).dtype) * np.abs(A.mean)
         allowed = stored + FRAME * u * A.spread + np.sqrt(extra) * (1.0 if larger is None else larger)
+        lost = certificate.frame.get("mean_slack")
+        allowed = allowed if lost is None else allowed + lost
         right = _same("mean", np.asarray(fitted, np.float64), A.mean, allowed, words)
     if larger is not None:
         share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(certificate.frame["scale"]).dtype)
