@@ -194,7 +194,7 @@ def test_measured_rounding_covers_the_true_one(name, precision, kernel):
     size = float(np.linalg.norm(exact.astype(np.float64), 2))
     u = 2.0**-53
     assert true <= K.measured() + 100 * u * size
-    assert K.measured() <= 10 * true + 100 * u * size
+    assert K.measured() <= 20 * true + 100 * u * size  # an allowance for vectors on few rows makes it pessimistic
     before = K.measured()
     K.matmat(np.eye(300)[:, :2])
     assert K.measured() >= before
@@ -212,6 +212,17 @@ def _exact(kernel, X: np.ndarray) -> np.ndarray:
         return np.exp(-np.longdouble(kernel.gamma) * square)
     r = np.sqrt(3 * square) / np.longdouble(kernel.length)
     return (1 + r) * np.exp(-r)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_vectors_on_a_few_far_rows_do_not_escape_the_measurement(seed):
+    # K is nearly diagonal: its leading eigenvectors live on close pairs of rows, which a sample of rows misses
+    X = np.random.default_rng(seed).standard_t(2, (300, 6))
+    exact = _exact(kernels.RBF(1.0), X).astype(float)
+    V = np.linalg.eigh(exact)[1][:, -8:]
+    K = made(kernels.RBF(1.0), X, precision=np.float32)
+    true = float(np.max(np.linalg.norm(K.matmat(V) - exact @ V, axis=0)))
+    assert true <= K.measured()
 
 
 def test_nothing_is_measured_where_no_better_formula_is_known():

@@ -106,7 +106,8 @@ class DistanceKernel(Kernel):
         return self._apply(K)
 
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
-        return 1.0 + np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]], np.float64)
+        # z·z' ≤ 2s, and s twice, are rounded where rows are close
+        return 1.0 + 4.0 * np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]], np.float64)
 
 
 def _mean(X: NDArray[Any]) -> NDArray[np.float64]:
