@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import norms
+from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
@@ -132,7 +133,7 @@ class DensePass(Sums):
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
         rows = x.shape[0]
         if self.buffer.shape[0] < rows:
-            self.buffer = np.empty((rows, x.shape[1]), self.dtype)
+            self.buffer = fresh((rows, x.shape[1]), self.dtype)
         z = self.buffer[:rows]
         if x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             np.copyto(z, x, casting="unsafe")

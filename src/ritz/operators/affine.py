@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
+from ritz._core.scratch import fresh
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
 from ritz.data.gram import (
@@ -278,7 +279,7 @@ class _Lane(Sums):
         shape = (rows.shape[1], part.shape[1]) if turned else (part.shape[1], rows.shape[1])
         out = self.scratch.get("adjoint")
         if out is None or out.shape != shape or out.dtype != part.dtype:
-            out = self.scratch["adjoint"] = np.empty(shape, part.dtype)
+            out = self.scratch["adjoint"] = fresh(shape, part.dtype)
         return np.matmul(rows.T, part, out=out) if turned else np.matmul(part.T, rows, out=out).T
 
     def square(self, B: Any) -> None:
@@ -329,7 +330,7 @@ def _times(scratch: dict[str, Any], rows: Any, W: Any) -> Any:
     shape = (rows.shape[0], W.shape[1])
     out = scratch.get("product")
     if out is None or out.shape != shape or out.dtype != W.dtype:
-        out = scratch["product"] = np.empty(shape, W.dtype)
+        out = scratch["product"] = fresh(shape, W.dtype)
     return np.matmul(rows, W, out=out)
 
 
@@ -338,7 +339,7 @@ def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[An
     order: Literal["F", "C"] = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
     held: NDArray[Any] | None = scratch.get("rows")
     if held is None or held.shape != x.shape or held.dtype != dtype:
-        scratch["rows"] = held = np.empty(x.shape, dtype, order=order)
+        scratch["rows"] = held = fresh(x.shape, dtype, order)
     return held
 
 

@@ -12,8 +12,6 @@ columns with many pages and are read page by page.
 
 from __future__ import annotations
 
-import contextlib
-import mmap
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import FileError
+from ritz._core.scratch import fresh
 from ritz.data.sources.pack import DECODE_BYTES, column_numbers, pack_arrays, pack_columns
 
 __all__ = ["BUFFER_BYTES", "Chunk", "Way", "chosen_way", "chunk_of", "spilled", "whole"]
@@ -35,7 +34,6 @@ BUFFER_BYTES = 1 << 18  # read ahead of an open column
 PAGE_BYTES = 1 << 20  # of a page, where the writer did as most do; the footer does not say
 #: What Arrow's allocator keeps beyond what is in use: half as much again was seen for pages, twice for slices.
 SPARE, SLICE_SPARE = 1.5, 2.0
-MAPPED_BYTES = 1 << 20
 
 Slice = Callable[[Sequence[int]], Sequence[Any]]
 
@@ -101,21 +99,6 @@ def chosen_way(chunk: Chunk, columns: int, block: float, batch: float, *, lists:
     if columns <= OPEN_COLUMNS and pages.held <= room:
         return pages
     return min(pages, spill, key=lambda way: way.held) if columns <= OPEN_COLUMNS and spill.held > room else spill
-
-
-def fresh(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """An array in a mapping of its own, which goes back to the system as soon as nothing uses it.
-
-    What malloc hands out up to 32 MB it keeps for later, in pieces that do not fit what is asked for next.
-    """
-    size = shape[0] * shape[1] * dtype.itemsize
-    if size < MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
-        return np.empty(shape, dtype)
-    held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one gets no large pages
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):
-            held.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(held, dtype).reshape(shape)
 
 
 def whole(read: Slice, dtypes: Sequence[Any], dtype: np.dtype[Any], shape: tuple[int, int], width: int) -> NDArray[Any]:
