@@ -25,6 +25,7 @@ _NAMES = {
     "Known": "known",
     "Truth": "truth",
     "check_estimator": "estimators",
+    "check_kernel": "kernels",
     "check_operator": "operators",
     "check_solver": "solvers",
     "clusters": "angles",
