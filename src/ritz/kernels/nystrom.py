@@ -28,8 +28,10 @@ PROPOSALS = 120
 JITTER = 10.0
 #: Columns of K that are formed at once while pivots are chosen.
 COLUMN_ROWS = 8192
-#: Residual share of the trace below which no further pivot says anything new.
-EXHAUSTED = 1e-12
+#: Residual share of the trace below which no further pivot says anything new: this, and this many units of round-off.
+EXHAUSTED, BLUR = 1e-12, 16.0
+#: Rounds of proposals in a row of which none is kept: what is left is rounding.
+PATIENCE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,8 @@ def nystrom_map(kernel: Kernel, landmarks: Prepared) -> NystromMap:
     wide = landmarks.at(np.float64)
     M = kernel.matrix(wide, wide).astype(np.float64)
     scale = float(np.max(np.diag(M), initial=0.0)) or 1.0
-    ridge = JITTER * M.shape[0] * unit_roundoff(np.float64) * scale
+    # tiles are rounded to u·k each, which L⁻ᵀ magnifies to u·k√(m/ν): a ridge in units of their precision bounds that
+    ridge = JITTER * M.shape[0] * unit_roundoff(landmarks.dtype) * scale
     eye = np.eye(M.shape[0])
     for _ in range(8):
         try:
@@ -102,11 +105,13 @@ def rpcholesky(kernel: Kernel, A: Prepared, m: int, rng: np.random.Generator) ->
     G = np.zeros((n, m), np.float32 if A.dtype.itemsize == 4 else np.float64)
     pivots: list[int] = []
     residual = diagonal.copy()
-    while len(pivots) < m and float(residual.sum()) > EXHAUSTED * total:
+    enough, idle = max(EXHAUSTED, BLUR * unit_roundoff(G.dtype)) * total, 0
+    while len(pivots) < m and idle < PATIENCE and float(residual.sum()) > enough:
         share = residual / residual.sum()
         proposed = rng.choice(n, size=min(PROPOSALS, n), p=share)
         kept = _accepted(kernel, A, G[:, : len(pivots)], residual, proposed, rng)[: m - len(pivots)]
-        if len(kept) == 0:
+        idle = 0 if len(kept) else idle + 1
+        if not len(kept):
             continue
         _extend(kernel, A, G, len(pivots), kept, residual)
         pivots += [int(i) for i in kept]

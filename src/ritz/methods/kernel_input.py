@@ -16,7 +16,7 @@ from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import describe
 from ritz.kernels.base import Kernel
 
-__all__ = ["fit_rows", "new_rows"]
+__all__ = ["fit_rows", "len_of", "new_rows"]
 
 #: Asymmetry of a kernel matrix, in units of round-off of its largest entry, that counts as rounding.
 ASYMMETRY = 1e4

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
@@ -22,8 +23,9 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.kernels.resolve import resolve as resolve_kernel
 from ritz.methods.kernel_input import fit_rows, new_rows
-from ritz.methods.kernel_routes import Solved, solve_kernel
+from ritz.methods.kernel_routes import solve_kernel
 from ritz.methods.kernel_sign import check_negative
+from ritz.methods.kernel_solved import Solved
 from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
 from ritz.project.preimage import (
@@ -40,6 +42,10 @@ from ritz.project.preimage import (
 __all__ = ["KernelPCA"]
 
 SOLVERS = ("auto", "svd", "krylov", "lanczos", "power", "nystrom", "moments", "chebyshev", "sketch")
+
+
+class InverseNotFitted(ParameterError, NotFittedError):
+    """``fit_inverse_transform=False``: what pre-images need was not kept. scikit-learn raises NotFittedError here."""
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -214,7 +220,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """What pre-images know of the training rows."""
         check_is_fitted(self)
         if not self.fit_inverse_transform:
-            raise ParameterError(
+            raise InverseNotFitted(
                 "inverse_transform needs what fit_inverse_transform=True keeps",
                 received="fit_inverse_transform=False",
                 hint="KernelPCA(fit_inverse_transform=True)",

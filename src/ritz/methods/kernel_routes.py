@@ -8,7 +8,7 @@ nystrom    m landmarks                   features k(x, Z) L⁻ᵀ, then as above
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,56 +16,25 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.blocks import blocks_of
 from ritz.data.mapped import MappedBlocks
 from ritz.data.statistics import Statistics
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.nystrom import NystromMap, choose_landmarks, nystrom_map
-from ritz.methods.kernel_sign import by_magnitude, estimate_share, judge
+from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
+from ritz.methods.kernel_input import len_of
+from ritz.methods.kernel_solved import NOISE, Solved
 from ritz.operators import Centered, Dense, Sparse
-from ritz.operators.combine import Negated
-from ritz.operators.kernel import CenteredKernel, KernelMatrix
-from ritz.project.kernel import FeatureMapped, FeatureSpaceMap, KernelMap
+from ritz.project.kernel import FeatureMapped, KernelMap
 from ritz.rank.rule import resolve
-from ritz.spectral import constants as c
 from ritz.spectral.canonical import signs
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["Solved", "solve_kernel"]
-
-#: First guess for a rule that grows k until it is decided.
-FIRST_GUESS = 16
-
-
-@dataclass(frozen=True)
-class Solved:
-    """A kernel problem solved; ``vectors`` (n, k) are None where only landmarks are kept."""
-
-    kernel: Kernel
-    spectrum: Spectrum
-    vectors: NDArray[np.float64] | None
-    coordinates: FeatureSpaceMap
-    total: float  # what shares of the variance are shares of
-    n: int
-    dtype: Any
-    kept_rows: Any
-    negative_share: float = 0.0
-
-    def kept(self, keep: NDArray[np.bool_]) -> Solved:
-        """Some components only."""
-        if keep.all():
-            return self
-        index = np.flatnonzero(keep)
-        vectors = None if self.vectors is None else self.vectors[:, index]
-        spectrum = _picked(self.spectrum, index)
-        held: Any = self.coordinates
-        part = {"dual": held.dual[:, index]} if isinstance(held, KernelMap) else {"axes": held.axes[:, index]}
-        return replace(
-            self, spectrum=spectrum, vectors=vectors, coordinates=replace(held, values=held.values[index], **part)
-        )
+__all__ = ["solve_kernel"]
 
 
 def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
@@ -74,113 +43,21 @@ def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Sol
     if solver == "nystrom":
         return _nystrom(estimator, kernel, rows, limit)
     features = kernel.feature_map(rows) if kernel.takes != "precomputed" else None
-    if features is not None and solver in ("auto", "moments"):
+    if features is not None and solver == "auto" and _more_than(features.size, estimator.n_components):
+        features = None  # components without variance are wanted too: eigenvectors that no feature tells of
+    if features is not None and solver in ("auto", "moments", "sketch"):
         return _features(estimator, kernel, features, rows, limit)
-    return _exact(estimator, kernel, rows, limit)
+    if solver == "sketch":
+        raise ParameterError(
+            "solver='sketch' reads explicit features once, which this kernel does not have",
+            received=repr(kernel),
+            hint="solver='nystrom' is a sketch of a kernel matrix, with bounds",
+        )
+    return solve_exact(estimator, kernel, rows, limit)
 
 
-# the n×n problem
-
-
-def _exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
-    A = kernel.prepare(rows)
-    M = KernelMatrix(kernel, A, cache_bytes=0.5 * limit).centered()
-    n, seed = A.n, seed_of(estimator.random_state)
-    wanted = resolve(estimator.n_components, n=n, d=n, centered=True)
-    plan = _plan(estimator, n, wanted, limit, kernel)
-    spectrum, share = _solve_signed(estimator, M, plan, wanted, seed, kernel.positive)
-    stats = M.statistics()
-    positive = spectrum.values > 0 if estimator.negative == "clip" else spectrum.values != 0
-    root = np.sqrt(np.abs(spectrum.values))
-    # |Λ|^½ Λ⁻¹ Uᵀ(k_x − K1/n): on the training rows |Λ|^½ u, whatever the sign of λ
-    dual = spectrum.vectors * np.where(positive, root / np.where(positive, spectrum.values, 1.0), 0.0)
-    held = KernelMap.exact(kernel, A, dual, stats.row_means, stats.mean, spectrum.values)
-    total = stats.centered_trace
-    if share > 0:
-        total = total / max(1 - 2 * share, 1e-300)  # Σ|λ| from tr M = Σ|λ|·(1 − 2·share)
-    return Solved(kernel, spectrum, spectrum.vectors, held, total, n, A.dtype, rows, share)
-
-
-def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> Plan:
-    """Dense where that is quick or everything is wanted, block Krylov otherwise."""
-    k = wanted if isinstance(wanted, int) else min(FIRST_GUESS, n)
-    everything = not isinstance(wanted, int) and wanted.needs_all
-    solver = estimator.solver
-    if solver == "auto":
-        dense = n <= c.KERNEL_DENSE or everything or k > c.DIRECT_SHARE * n
-        solver = "svd" if dense and 24.0 * n * n <= limit else "krylov"
-    shape = Shape(n, n, 8, None, symmetric=True)
-    plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=everything)
-    if solver == "krylov":
-        narrow = "float32 then float64" if estimator.tol >= c.FLOAT32_TOL and kernel.takes == "vectors" else "float64"
-        reason = f"products with J K J in tiles: the {n:,}×{n:,} kernel matrix need not be held"
-        return replace(plan, precision=narrow, side="rows", reasons=(reason,))
-    reason = f"all {n:,} eigenvalues of J K J by a dense decomposition"
-    return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
-
-
-def _solve_signed(
-    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int, positive: bool
-) -> tuple[Spectrum, float]:
-    """The spectrum under the policy for negative eigenvalues, with their share of Σ|λ|."""
-    spectrum = _solve_one(estimator, M, plan, wanted, seed)
-    if positive:
-        return spectrum, 0.0
-    if len(spectrum.known) >= M.shape[0]:
-        below = float(np.sum(np.abs(spectrum.known[spectrum.known < 0])))
-        share, error = below / max(float(np.sum(np.abs(spectrum.known))), 1e-300), 0.0
-    else:
-        share, error = estimate_share(M, M.statistics().centered_trace, seed)
-    judge(estimator.negative, share, error)
-    if estimator.negative in ("flip", "krein"):
-        return _both_ends(estimator, M, plan, wanted, seed, spectrum), share
-    return _clipped(spectrum), share
-
-
-def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Spectrum:
-    k, rule = (wanted, None) if isinstance(wanted, int) else (min(FIRST_GUESS, M.shape[0]), wanted)
-    k = M.shape[0] if rule is not None and rule.needs_all else k
-    n = M.shape[0]
-    problem = SpectralProblem(
-        M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True
-    )
-    return solve(problem, plan)
-
-
-def _clipped(spectrum: Spectrum) -> Spectrum:
-    """Components with a positive eigenvalue."""
-    keep = spectrum.values > 0
-    return spectrum if keep.all() else _picked(spectrum, np.flatnonzero(keep))
-
-
-def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, top: Spectrum) -> Spectrum:
-    """Leading eigenvalues by magnitude: those of M and of −M, merged."""
-    bottom = _solve_one(estimator, Negated(M), plan, wanted, seed)
-    values = np.concatenate([top.values, -bottom.values])
-    vectors = np.concatenate([top.vectors, bottom.vectors], axis=1)
-    order = by_magnitude(values, len(top.values))
-    a, b = top.certificate, bottom.certificate
-    ends: dict[str, Any] = {
-        "values": np.concatenate([a.values, -b.values]), "lower": np.concatenate([a.lower, -b.upper]),
-        "upper": np.concatenate([a.upper, -b.lower]), "residuals": np.concatenate([a.residuals, b.residuals]),
-        "angles": np.concatenate([a.angles, b.angles]), "labelled": np.concatenate([a.labelled, b.labelled]),
-    }  # fmt: skip
-    certificate = replace(a, **{name: held[order] for name, held in ends.items()}, clusters=())
-    known = np.concatenate([top.known, -bottom.known]) if len(top.known) < M.shape[0] else top.known
-    return replace(top, values=values[order], vectors=vectors[:, order], known=known, certificate=certificate)
-
-
-def _picked(spectrum: Spectrum, index: Any) -> Spectrum:
-    """Some pairs of a spectrum, with their lines of the certificate."""
-    a = spectrum.certificate
-    lines: dict[str, Any] = {
-        name: getattr(a, name)[index] for name in ("values", "lower", "upper", "residuals", "angles", "labelled")
-    }
-    clusters = tuple(cluster for cluster in a.clusters if cluster[1] < len(index))
-    return replace(
-        spectrum, values=spectrum.values[index], vectors=spectrum.vectors[:, index],
-        certificate=replace(a, **lines, clusters=clusters),
-    )  # fmt: skip
+def _more_than(size: int, wanted: Any) -> bool:
+    return isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool) and int(wanted) > size
 
 
 # features
@@ -201,7 +78,7 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
 def _linear(estimator: Any, phi: Any, blocks: Any, limit: float) -> tuple[Spectrum, Statistics, Plan]:
     """PCA of features: J Φ as an operator."""
     n, p = blocks.shape
-    wanted = resolve(estimator.n_components, n=n, d=min(n, p), centered=True)
+    wanted = resolve(estimator.n_components, n=n, d=n, centered=True)
     needs_all = not isinstance(wanted, int) and wanted.needs_all
     k = min(wanted, p) if isinstance(wanted, int) else (min(n, p) if needs_all else min(FIRST_GUESS, n, p))
     sparse = blocks.sparse or (phi is not None and not isinstance(phi, np.ndarray))
@@ -244,17 +121,20 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
     made, kept = _landmarks(estimator, kernel, rows, A)
     blocks = MappedBlocks(lambda start, stop: made.rows(A, start, stop), (A.n, made.size), A.dtype)
     spectrum, stats, _ = _linear(estimator, None, blocks, limit)
-    values, mean = np.maximum(spectrum.values, 0.0), stats.column.mean
+    whole, mean = float(np.sum(kernel.diag(A))), stats.column.mean
+    # features are rounded to u·k(x, x) in their squares, more where landmarks nearly depend on each other
+    values = np.where(spectrum.values > NOISE * unit_roundoff(A.dtype) * whole, spectrum.values, 0.0)
     flip = _sign_of_scores(blocks, mean, spectrum.vectors)
-    spectrum = replace(spectrum, vectors=spectrum.vectors * flip)
+    spectrum = replace(spectrum, values=values, vectors=spectrum.vectors * flip)
     held = KernelMap.nystrom(kernel, made.landmarks, made.inverse, spectrum.vectors, mean, values)
     captured = spectrum.total + A.n * float(mean @ mean)  # tr K̂ = tr HK̂H + n‖f̄‖²
-    whole = float(np.sum(kernel.diag(A)))
     left = max(whole - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * whole
+    blur = NOISE * unit_roundoff(A.dtype) * whole
     certificate = spectrum.certificate
     note = f"Nyström, {made.size:,} landmarks: tr K − tr K̂ ≤ {left:.3g}, which every upper bound includes"
     certificate = replace(
-        certificate, upper=certificate.upper + left, labelled=np.ones(len(values), bool),
+        certificate, lower=np.maximum(certificate.lower - blur, 0.0), upper=certificate.upper + left,
+        labelled=np.ones(len(values), bool),
         ceiling=certificate.ceiling + left, notes=(*certificate.notes, note), clusters=(),
         angles=np.full(len(values), np.nan),
     )  # fmt: skip
@@ -267,10 +147,18 @@ def _landmarks(estimator: Any, kernel: Kernel, rows: Any, A: Prepared) -> tuple[
     from ritz.kernels.base import take_rows
 
     asked = estimator.landmarks
-    if not isinstance(asked, (int, np.integer)) or isinstance(asked, bool):
-        return nystrom_map(kernel, kernel.prepare(asked, like=A, dtype=A.dtype)), asked
-    if asked < 1:
+    given = not isinstance(asked, (int, np.integer, float, str)) and asked is not None
+    if not given and (not isinstance(asked, (int, np.integer)) or isinstance(asked, bool) or asked < 1):
         raise ParameterError("landmarks must be a number ≥ 1, or rows", received=repr(asked), hint="landmarks=1000")
+    many = len_of(asked) if given else int(asked)
+    if _more_than(many, estimator.n_components):
+        raise ParameterError(
+            "n_components can be at most the number of landmarks",
+            received=f"n_components={estimator.n_components}, {many:,} landmarks",
+            hint=f"landmarks={10 * int(estimator.n_components)}",
+        )
+    if given:
+        return nystrom_map(kernel, kernel.prepare(asked, like=A, dtype=A.dtype)), asked
     seed = seed_of(estimator.random_state)
     if estimator.sampling == "kmeans":
         centres = _centres(rows, min(int(asked), A.n), seed)

@@ -4,13 +4,16 @@
     error   refuse                               share         Σ|λ⁻| / Σ|λ|
 
 ``krein`` keeps the signature: k(x, y) = Σ sᵢ zᵢ(x) zᵢ(y) with sᵢ = ±1; ``flip`` takes |λ| as the kernel's own.
-The share is exact where all eigenvalues are known; otherwise it is estimated from tr M, ‖M‖²_F and Σ|λ| by stochastic
-Lanczos quadrature, with its standard error.
+The share is exact where all eigenvalues are known. Otherwise stochastic Lanczos quadrature off the pairs found
+estimates Σ|λ⁻|, and Σ|λ| = tr M + 2Σ|λ⁻|, tr M being exact; its error is the standard error of the probes and what the
+second half of the steps changed. Ritz values of these runs lie within the spectrum, so a negative one below rounding
+proves that the kernel is indefinite.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,14 +22,30 @@ from numpy.typing import NDArray
 from ritz._core.errors import NegativeEigenvalues, ParameterError
 from ritz._core.random import gaussian_rows
 from ritz.operators.base import Operator
+from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["NEGATIVE", "by_magnitude", "check_negative", "estimate_share", "judge"]
+__all__ = ["NEGATIVE", "Negative", "by_magnitude", "check_negative", "estimate_negative", "judge", "known_negative"]
 
 NEGATIVE = ("clip", "flip", "krein", "error")
 #: Share of Σ|λ| below which negative eigenvalues are rounding.
 ROUNDING_SHARE = 1e-10
 #: Random vectors and Lanczos steps of the estimate.
 PROBES, STEPS = 16, 24
+
+
+@dataclass(frozen=True)
+class Negative:
+    """What is known of the negative eigenvalues."""
+
+    share: float  # Σ|λ⁻|/Σ|λ|
+    error: float = 0.0  # its standard error; 0 where all eigenvalues are known
+    total: float | None = None  # Σ|λ|
+    proved: bool = False  # some eigenvalue is below zero by more than rounding
+
+    @property
+    def words(self) -> str:
+        """The share as text."""
+        return f"{self.share:.2%}" if not self.error else f"{self.share:.2%} ± {self.error:.2%}"
 
 
 def check_negative(negative: Any) -> None:
@@ -37,23 +56,22 @@ def check_negative(negative: Any) -> None:
         )
 
 
-def judge(negative: str, share: float, error: float) -> None:
+def judge(negative: str, below: Negative) -> None:
     """Warn of, or refuse, an indefinite kernel."""
-    if share <= max(ROUNDING_SHARE, 3 * error if error else 0.0):
+    if not below.proved:
         return
-    how = f"{share:.2%}" if not error else f"{share:.2%} ± {error:.2%}"
     if negative == "error":
         raise ParameterError(
             "a kernel whose centred matrix has no negative eigenvalues (negative='error')",
-            received=f"negative eigenvalues that make up {how} of Σ|λ|",
+            received=f"negative eigenvalues that make up {below.words} of Σ|λ|",
             hint="negative='clip' leaves them out, 'flip' and 'krein' keep them by magnitude",
         )
     done = "left out" if negative == "clip" else "kept by magnitude"
     warnings.warn(
-        f"the kernel is indefinite on these rows: negative eigenvalues make up {how} of Σ|λ| and are {done} "
+        f"the kernel is indefinite on these rows: negative eigenvalues make up {below.words} of Σ|λ| and are {done} "
         f"(negative={negative!r})",
         NegativeEigenvalues,
-        stacklevel=5,
+        stacklevel=6,
     )
 
 
@@ -62,16 +80,46 @@ def by_magnitude(values: NDArray[Any], k: int) -> NDArray[np.intp]:
     return np.argsort(-np.abs(values), kind="stable")[:k]
 
 
-def estimate_share(M: Operator, total: float, seed: int) -> tuple[float, float]:
-    """Σ|λ⁻|/Σ|λ| and its standard error, from tr|M| by stochastic Lanczos quadrature; ``total`` = tr M is exact."""
-    n = M.shape[0]
-    Q = np.sign(gaussian_rows(seed, 7, 0, n, PROBES)) / np.sqrt(n)
-    before, beta = np.zeros_like(Q), np.zeros(PROBES)
+def known_negative(values: NDArray[Any]) -> Negative:
+    """From all eigenvalues, those that are rounding already 0."""
+    total = float(np.sum(np.abs(values)))
+    share = float(np.sum(np.abs(values[values < 0]))) / max(total, 1e-300)
+    return Negative(share, 0.0, total, share > ROUNDING_SHARE)
+
+
+def estimate_negative(M: Operator, trace: float, found: Spectrum, floor: float, seed: int) -> Negative:
+    """From the pairs found, tr M, and tr(PMP)⁻ by stochastic Lanczos quadrature, P the projector off the pairs."""
+    U, values = found.vectors, found.values
+    Z = np.sign(gaussian_rows(seed, 7, 0, M.shape[0], PROBES))
+    Z = Z - U @ (U.T @ Z)
+    length = np.linalg.norm(Z, axis=0)
+    alphas, betas = _lanczos(M, Z / np.where(length > 0, length, 1.0), U)
+    rules = [_gauss(alphas[:, j], betas[:-1, j]) for j in range(PROBES)]
+    half = (len(alphas) + 1) // 2
+    coarse = _negative([_gauss(alphas[:half, j], betas[: half - 1, j]) for j in range(PROBES)]) * length**2
+    under = _negative(rules) * length**2
+    below = float(np.sum(np.maximum(-values, 0.0))) + float(np.mean(under))
+    error = float(np.hypot(np.std(under, ddof=1) / np.sqrt(PROBES), np.mean(under) - np.mean(coarse)))
+    lowest = min([float(theta[0]) for theta, _ in rules] + [float(np.min(values, initial=0.0))])
+    total = max(trace + 2 * below, abs(trace), 1e-300)
+    proved = lowest < -max(floor, ROUNDING_SHARE * total)
+    share = max(below, -lowest) / total if proved else 0.0
+    return Negative(share, error * abs(trace) / total**2 if proved else 0.0, total, proved)
+
+
+def _negative(rules: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+    """Σ wᵢ max(−θᵢ, 0) of each rule."""
+    return np.array([float(w @ np.maximum(-theta, 0.0)) for theta, w in rules])
+
+
+def _lanczos(M: Operator, Q: NDArray[Any], U: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Coefficients (steps, PROBES) of one Lanczos run a column, off the span of U."""
+    before, beta = np.zeros_like(Q), np.zeros(Q.shape[1])
     alphas, betas, basis = [], [], [Q]
-    for _ in range(min(STEPS, n - 1)):
+    for _ in range(max(1, min(STEPS, M.shape[0] - U.shape[1] - 1))):
         W = np.asarray(M.matmat(Q), np.float64) - before * beta
         alpha = np.einsum("ij,ij->j", Q, W)
-        W = W - Q * alpha
+        W = W - U @ (U.T @ W)
         for old in basis:  # full reorthogonalisation, column by column
             W = W - old * np.einsum("ij,ij->j", old, W)
         beta = np.linalg.norm(W, axis=0)
@@ -79,14 +127,10 @@ def estimate_share(M: Operator, total: float, seed: int) -> tuple[float, float]:
         betas.append(beta)
         before, Q = Q, W / np.where(beta > 0, beta, 1.0)
         basis.append(Q)
-    traces = np.array([_absolute(np.array(alphas)[:, j], np.array(betas)[:-1, j]) for j in range(PROBES)]) * n
-    absolute = max(float(np.mean(traces)), abs(total), 1e-300)
-    error = float(np.std(traces, ddof=1)) / np.sqrt(PROBES)
-    return max(0.0, (absolute - total) / (2 * absolute)), error / (2 * absolute)
+    return np.array(alphas), np.array(betas)
 
 
-def _absolute(alpha: NDArray[Any], beta: NDArray[Any]) -> float:
-    """Σ wᵢ|θᵢ| of the Gauss rule that a Lanczos run defines."""
-    T = np.diag(alpha) + np.diag(beta, 1) + np.diag(beta, -1)
-    theta, V = np.linalg.eigh(T)
-    return float(np.sum(V[0] ** 2 * np.abs(theta)))
+def _gauss(alpha: NDArray[Any], beta: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Nodes, increasing, and weights of the Gauss rule that a Lanczos run defines."""
+    theta, V = np.linalg.eigh(np.diag(alpha) + np.diag(beta, 1) + np.diag(beta, -1))
+    return theta, V[0] ** 2

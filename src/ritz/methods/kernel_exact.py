@@ -1,0 +1,166 @@
+"""The n×n problem J K J U = U Λ: densely, or by products in tiles.
+
+    positive kernel      the k largest λ; those that are rounding are 0
+    indefinite kernel    clip: the k largest λ > 0        flip, krein: the k largest |λ|
+                         a rule or a fraction reads the magnitudes, and shares are shares of Σ|λ|
+
+For an indefinite kernel nothing but the whole spectrum tells Σ|λ|, so a rule takes the dense route with every solver;
+with a number of components the share of the negative part is estimated (kernel_sign.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import ParameterError
+from ritz._core.random import seed_of
+from ritz.kernels.base import Kernel
+from ritz.methods.kernel_sign import Negative, by_magnitude, estimate_negative, judge, known_negative
+from ritz.methods.kernel_solved import Solved, noise_floor, picked, without_noise
+from ritz.operators.combine import Negated
+from ritz.operators.kernel import CenteredKernel, KernelMatrix
+from ritz.project.kernel import KernelMap
+from ritz.rank.rule import resolve
+from ritz.spectral import constants as c
+from ritz.spectral.plan import Plan, Shape, choose
+from ritz.spectral.problem import Seen, SpectralProblem
+from ritz.spectral.solve import solve
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["FIRST_GUESS", "solve_exact"]
+
+#: First guess for a rule that grows k until it is decided.
+FIRST_GUESS = 16
+
+#: Bytes a pair of rows for a dense decomposition: K, its vectors, and room to work.
+DENSE_BYTES = 24.0
+
+
+def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
+    """Eigenpairs of J K J and the map that they define."""
+    A = kernel.prepare(rows)
+    M = KernelMatrix(kernel, A, cache_bytes=0.5 * limit).centered()
+    n, seed = A.n, seed_of(estimator.random_state)
+    wanted = resolve(estimator.n_components, n=n, d=n, centered=True)
+    plan = _plan(estimator, n, wanted, limit, kernel)
+    if kernel.positive:
+        spectrum, below = _solve_one(estimator, M, plan, wanted, seed), Negative(0.0)
+        spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
+        spectrum = replace(spectrum, values=np.maximum(spectrum.values, 0.0))
+    else:
+        spectrum, below = _solve_signed(estimator, M, plan, wanted, seed)
+    stats, values = M.statistics(), spectrum.values
+    there, root = values != 0, np.sqrt(np.abs(values))
+    # |Λ|^½ Λ⁻¹ Uᵀ(k_x − K1/n): on the training rows |Λ|^½ u, whatever the sign of λ
+    dual = spectrum.vectors * np.where(there, root / np.where(there, values, 1.0), 0.0)
+    held = KernelMap.exact(kernel, A, dual, stats.row_means, stats.mean, values)
+    total = below.total if below.total is not None else stats.centered_trace
+    return Solved(kernel, spectrum, spectrum.vectors, held, total, n, A.dtype, rows, below.share)
+
+
+def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> Plan:
+    """Dense where that is quick or everything is wanted, block Krylov otherwise."""
+    rule = not isinstance(wanted, int)
+    k = min(FIRST_GUESS, n) if rule else wanted
+    everything = rule and (wanted.needs_all or not kernel.positive)
+    solver, fits = estimator.solver, DENSE_BYTES * n * n <= limit
+    if solver == "auto":
+        dense = n <= c.KERNEL_DENSE or everything or k > c.DIRECT_SHARE * n
+        solver = "svd" if dense and fits else "krylov"
+    if rule and not kernel.positive:
+        if not fits:
+            raise ParameterError(
+                "a fraction or rule for n_components of an indefinite kernel needs all eigenvalues",
+                received=f"{n:,} rows, for which a dense decomposition exceeds the memory limit",
+                hint="give a number of components, or more memory",
+            )
+        solver = "svd"
+    shape = Shape(n, n, 8, None, symmetric=True)
+    plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=everything)
+    if solver == "krylov":
+        narrow = "float32 then float64" if estimator.tol >= c.FLOAT32_TOL and kernel.takes == "vectors" else "float64"
+        reason = f"products with J K J in tiles: the {n:,}×{n:,} kernel matrix need not be held"
+        return replace(plan, precision=narrow, side="rows", reasons=(reason,))
+    reason = f"all {n:,} eigenvalues of J K J by a dense decomposition"
+    return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
+
+
+def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Spectrum:
+    n = M.shape[0]
+    k, rule = (wanted, None) if isinstance(wanted, int) else (min(FIRST_GUESS, n), wanted)
+    k = n if rule is not None and rule.needs_all else k
+    problem = SpectralProblem(
+        M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True
+    )
+    return solve(problem, plan)
+
+
+# indefinite kernels
+
+
+def _solve_signed(estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int) -> tuple[Spectrum, Negative]:
+    """The spectrum under the policy for negative eigenvalues, and what is known of these."""
+    n, policy = M.shape[0], estimator.negative
+    whole = plan.solver in ("svd", "moments") or (isinstance(wanted, int) and wanted >= n)
+    spectrum = _solve_one(estimator, M, plan, n if whole else wanted, seed)
+    floor = noise_floor(M, spectrum.known)
+    if whole:
+        spectrum = without_noise(spectrum, floor)
+        below = known_negative(spectrum.values)
+        judge(policy, below)
+        return _noted(_of_all(spectrum, policy, wanted, below), below), below
+    below = estimate_negative(M, M.statistics().centered_trace, spectrum, floor, seed)
+    judge(policy, below)
+    spectrum = spectrum if policy in ("clip", "error") else _both_ends(estimator, M, plan, wanted, seed, spectrum)
+    spectrum = without_noise(spectrum, floor)
+    keep = spectrum.values > 0 if policy in ("clip", "error") else spectrum.values != 0
+    spectrum = spectrum if keep.all() else picked(spectrum, np.flatnonzero(keep))
+    return _noted(spectrum, below), below
+
+
+def _noted(spectrum: Spectrum, below: Negative) -> Spectrum:
+    """With a line on the negative eigenvalues in the certificate."""
+    if not below.proved:
+        return spectrum
+    how = ", estimated by stochastic Lanczos quadrature" if below.error else ""
+    notes = (*spectrum.certificate.notes, f"negative eigenvalues make up {below.words} of Σ|λ|{how}")
+    return replace(spectrum, certificate=replace(spectrum.certificate, notes=notes))
+
+
+def _of_all(spectrum: Spectrum, policy: str, wanted: Any, below: Negative) -> Spectrum:
+    """The components wanted out of all n."""
+    values, n = spectrum.values, len(spectrum.values)
+    if policy in ("clip", "error"):
+        order = np.flatnonzero(values > 0)
+    else:
+        order = by_magnitude(values, int(np.count_nonzero(values)))
+    if isinstance(wanted, int):
+        count = wanted
+    else:
+        size = np.abs(values[order])
+        seen = Seen(size, below.total or 0.0, float(n), n, len(size), centered=True, complete=True)
+        decided = wanted.decide(seen) if len(size) else 0
+        count = len(order) if decided is None else decided
+    return picked(spectrum, order[:count])
+
+
+def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, top: Spectrum) -> Spectrum:
+    """Leading eigenvalues by magnitude: the positive ones of M and of −M, merged."""
+    bottom = _solve_one(estimator, Negated(M), plan, wanted, seed)
+    above, under = np.flatnonzero(top.values > 0), np.flatnonzero(bottom.values > 0)
+    values = np.concatenate([top.values[above], -bottom.values[under]])
+    vectors = np.concatenate([top.vectors[:, above], bottom.vectors[:, under]], axis=1)
+    order = by_magnitude(values, len(top.values))
+    a, b = top.certificate, bottom.certificate
+    ends: dict[str, Any] = {"lower": np.concatenate([a.lower[above], -b.upper[under]])}
+    ends["upper"] = np.concatenate([a.upper[above], -b.lower[under]])
+    for name in ("residuals", "angles", "labelled"):
+        ends[name] = np.concatenate([getattr(a, name)[above], getattr(b, name)[under]])
+    certificate = replace(
+        a, values=values[order], **{name: held[order] for name, held in ends.items()}, clusters=(),
+        frame={**a.frame, "vectors": vectors[:, order]},
+    )  # fmt: skip
+    return replace(top, values=values[order], vectors=vectors[:, order], certificate=certificate)

@@ -1,0 +1,98 @@
+"""A kernel problem solved, some of its components picked, and what of it is zero.
+
+    φ = 4u(√n |λ|₁ + ‖K‖_F/√n + n|g|), or the measured rounding of K        eigenvalues with |λ| ≤ φ are 0
+
+Entries of K are rounded to u|Kᵢⱼ| each, so K to about u‖K‖_F/√n in norm; taking off means is off by u|g| in the same
+direction for every row, n|g|u in norm; the decomposition adds u|λ|₁ times a slowly growing factor. 1 is always in the
+null space of J K J, and duplicated rows or few features leave many more zeros.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.tolerance import unit_roundoff
+from ritz.kernels.base import Kernel
+from ritz.operators.kernel import CenteredKernel
+from ritz.project.kernel import FeatureSpaceMap, KernelMap
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["NOISE", "Solved", "noise_floor", "picked", "without_noise"]
+
+#: Multiples of u in the floor below which an eigenvalue is rounding.
+NOISE = 4.0
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A kernel problem solved; ``vectors`` (n, k) are None where only landmarks are kept."""
+
+    kernel: Kernel
+    spectrum: Spectrum
+    vectors: NDArray[np.float64] | None
+    coordinates: FeatureSpaceMap
+    total: float  # what shares of the variance are shares of
+    n: int
+    dtype: Any
+    kept_rows: Any
+    negative_share: float = 0.0
+
+    def kept(self, keep: NDArray[np.bool_]) -> Solved:
+        """Some components only."""
+        if keep.all():
+            return self
+        index = np.flatnonzero(keep)
+        vectors = None if self.vectors is None else self.vectors[:, index]
+        held: Any = self.coordinates
+        part = {"dual": held.dual[:, index]} if isinstance(held, KernelMap) else {"axes": held.axes[:, index]}
+        return replace(
+            self, spectrum=picked(self.spectrum, index), vectors=vectors,
+            coordinates=replace(held, values=held.values[index], **part),
+        )  # fmt: skip
+
+
+def picked(spectrum: Spectrum, index: NDArray[np.intp]) -> Spectrum:
+    """Some pairs of a spectrum, in any order, with their lines of the certificate; those dropped raise its ceiling."""
+    a = spectrum.certificate
+    lines: dict[str, Any] = {
+        name: getattr(a, name)[index] for name in ("values", "lower", "upper", "residuals", "angles", "labelled")
+    }
+    dropped = np.delete(a.upper, index)
+    ceiling = float(np.max(dropped, initial=a.ceiling)) if len(dropped) else a.ceiling
+    frame = {**a.frame, "vectors": a.frame["vectors"][:, index]} if "vectors" in a.frame else a.frame
+    certificate = replace(a, **lines, clusters=_renumbered(a.clusters, index), ceiling=ceiling, frame=frame)
+    return replace(spectrum, values=spectrum.values[index], vectors=spectrum.vectors[:, index], certificate=certificate)
+
+
+def _renumbered(
+    clusters: tuple[tuple[int, int, float], ...], index: NDArray[np.intp]
+) -> tuple[tuple[int, int, float], ...]:
+    """Clusters whose members were all picked and still stand together; of others no plane is left to speak of."""
+    place = {int(old): new for new, old in enumerate(index)}
+    kept = []
+    for first, last, sine in clusters:
+        spots = sorted(place.get(i, -1) for i in range(first, last + 1))
+        if spots[0] >= 0 and spots[-1] - spots[0] == last - first:
+            kept.append((spots[0], spots[-1], sine))
+    return tuple(kept)
+
+
+def noise_floor(M: CenteredKernel, values: NDArray[Any]) -> float:
+    """Magnitude up to which an eigenvalue of J K J cannot be told from 0."""
+    stats, n = M.statistics(), M.shape[0]
+    given = M.inner.prepared.source
+    rounded = M.inner.kernel.takes == "precomputed" and hasattr(given, "dtype")  # K as it was handed over
+    unit = unit_roundoff(given.dtype) if rounded else unit_roundoff(stats.dtype)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    entries = float(np.sqrt(stats.square / n)) + M.inflation()
+    return max(NOISE * unit * (float(np.sqrt(n)) * largest + entries), M.measured() or 0.0)
+
+
+def without_noise(spectrum: Spectrum, floor: float) -> Spectrum:
+    """Eigenvalues below the floor as 0; the certificate keeps what was computed."""
+    values = np.where(np.abs(spectrum.values) <= floor, 0.0, spectrum.values)
+    return replace(spectrum, values=values)
