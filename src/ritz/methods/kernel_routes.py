@@ -24,7 +24,7 @@ from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.nystrom import NystromMap, choose_landmarks, nystrom_map
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
-from ritz.methods.kernel_solved import NOISE, Solved
+from ritz.methods.kernel_solved import NOISE, Solved, without_noise
 from ritz.operators import Centered, Dense, Sparse
 from ritz.project.kernel import FeatureMapped, KernelMap
 from ritz.rank.rule import resolve
@@ -65,7 +65,8 @@ def _more_than(size: int, wanted: Any) -> bool:
 
 def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: float) -> Solved:
     phi = features.transform(rows)
-    spectrum, stats, _ = _linear(estimator, phi, blocks_of(phi), limit)
+    spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit)
+    spectrum = without_noise(spectrum, _feature_floor(spectrum, plan, phi.shape[1]))
     mean, dtype = stats.column.mean, phi.dtype
     values, V = np.maximum(spectrum.values, 0.0), spectrum.vectors
     held = FeatureMapped(kernel, features, mean, V, values)
@@ -73,6 +74,12 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
     spectrum, U, V = _signed(spectrum, Z, values)
     held = replace(held, axes=V)
     return Solved(kernel, spectrum, U, held, spectrum.total, len(Z), dtype, rows)
+
+
+def _feature_floor(spectrum: Spectrum, plan: Plan, p: int) -> float:
+    """Where eigenvalues end and rounding begins: σ ≤ 100uσ₁ for direct solvers, λ ≤ 4u√p λ₁ for products with ΦᵀΦ."""
+    top, u = float(np.max(spectrum.values, initial=0.0)), spectrum.certificate.unit_roundoff
+    return top * ((100 * u) ** 2 if plan.solver in ("svd", "moments") else NOISE * u * float(np.sqrt(p)))
 
 
 def _linear(estimator: Any, phi: Any, blocks: Any, limit: float) -> tuple[Spectrum, Statistics, Plan]:
