@@ -327,3 +327,54 @@ def test_long_rows_are_iterated_on_the_rows_when_memory_is_short(tmp_path):
     assert model.plan_.side == "rows"
     truth = ritz.PCA(3).fit(X.astype(np.float64))
     assert np.allclose(model.explained_variance_, truth.explained_variance_, rtol=1e-5)
+
+
+def test_nothing_is_written_over_the_data(tmp_path):
+    np.savetxt(tmp_path / "t.csv", rows(60, 3), delimiter=",", header="a,b,c", comments="")
+    before = (tmp_path / "t.csv").read_bytes()
+    ritz_fit(tmp_path, "fit", "t.csv", "-k", 2, "-q")
+    done = ritz_fit(tmp_path, "transform", "t_ritz/model.ritz", "t.csv", "-o", "t.csv", ok=False)
+    assert done.returncode == 4
+    assert "another file for the scores" in done.stderr
+    done = ritz_fit(tmp_path, "merge", "t_ritz/model.ritz", "t_ritz/model.ritz", "-o", "t.csv", ok=False)
+    assert "expected t.csv to be absent or a Ritz file" in done.stderr
+    assert (tmp_path / "t.csv").read_bytes() == before
+
+
+def test_transform_says_how_it_read_and_can_be_told(tmp_path):
+    (tmp_path / "fit.csv").write_text('x,y\n"1,5","2,25"\n"2,5","4,125"\n"4,0","5,75"\n"3,1","1,1"\n')
+    (tmp_path / "new.csv").write_text('x,y\n"1,500","2,250"\n"2,500","4,125"\n')
+    ritz_fit(tmp_path, "fit", "fit.csv", "-k", 1, "-q")
+    done = ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy")
+    assert "commas between thousands taken out" in done.stderr
+    ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy", "--decimal", ",")
+    ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "fit.csv", "-o", "y.npy")
+    assert np.allclose(np.load(tmp_path / "z.npy"), np.load(tmp_path / "y.npy")[:2])
+
+
+@pytest.mark.parametrize("scale", ["--scale", "--no-scale", None])
+def test_sparse_files(tmp_path, scale):
+    import scipy.sparse as sp
+
+    X = sp.random_array((300, 20), density=0.1, rng=np.random.default_rng(0), format="csr")
+    sp.save_npz(tmp_path / "s.npz", X)
+    ritz_fit(tmp_path, "fit", "s.npz", "-k", 2, *([scale] if scale else []))
+    model = ritz.load(tmp_path / "s_ritz/model.ritz")
+    agree(model, ritz.PCA(2, scale=model.scale).fit(X.toarray()))
+
+
+def test_gaps_need_no_count_and_a_row_may_lack_a_whole_column(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((100, 2)) @ rng.standard_normal((2, 5)) + 0.1 * rng.standard_normal((100, 5))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    text = "a,b,c,d,e\n" + "\n".join(",".join("" if np.isnan(v) else f"{v:.6f}" for v in row) for row in X)
+    (tmp_path / "t.csv").write_text(text + "\n")
+    ritz_fit(tmp_path, "fit", "t.csv", "--missing", "regularized", "-q")
+    ritz_fit(tmp_path, "fit", "t.csv", "--missing", "regularized", "-k", "gcv", "-q")
+    (tmp_path / "new.csv").write_text("a,b,c,d,e\n,0.5,1,2,3\n")
+    ritz_fit(tmp_path, "transform", "t_ritz/model.ritz", "new.csv", "-o", "z.npy")
+    model = ritz.load(tmp_path / "t_ritz/model.ritz")
+    import pandas as pd
+
+    row = pd.DataFrame([[np.nan, 0.5, 1.0, 2.0, 3.0]], columns=list("abcde"))
+    assert np.allclose(np.load(tmp_path / "z.npy"), model.transform(row))

@@ -45,7 +45,7 @@ def test_the_user_overrules_every_guess(put):
     assert columns(put("a;b\n1,234;5\n2,345;6\n"), thousands=",") == {"a": [1234, 2345], "b": [5, 6]}
     assert columns(put("a;b\n1.234;5\n2.345;6\n"), decimal=",") == {"a": [1234, 2345], "b": [5, 6]}
     assert columns(put("a;b\n1,234;5\n2,345;6\n"), decimal=".") == {"a": [1234, 2345], "b": [5, 6]}
-    assert columns(put("a,b\n1,-\n-9,x\n"), missing=["-9"]) == {"a": [1, None], "b": ["-", "x"]}
+    assert columns(put("a,b\n1,-\n-9,x\n"), missing=["-9"]) == {"a": [1, None], "b": [None, "x"]}
     assert columns(put("ä,b\n1,2\n", encoding="utf-8"), encoding="latin-1") == {"Ã¤": [1], "b": [2]}
     assert columns(put("1:2\n3:4\n"), delimiter=":", header=False) == {"x0": [1, 3], "x1": [2, 4]}
     assert columns(put("名前,b\nあ,2\nい,3\n", encoding="shift_jis"), encoding="shift_jis") == {

@@ -160,7 +160,7 @@ def test_the_fingerprint_changes_with_the_data_and_the_reading(mixed):
     path, _ = mixed
     first = DelimitedSource(path).fingerprint()
     assert DelimitedSource(path).fingerprint() == first
-    assert DelimitedSource(path, TextOptions(missing=[])).fingerprint() != first
+    assert DelimitedSource(path, TextOptions(header=False)).fingerprint() != first
     os.utime(path, (1, 1))
     assert DelimitedSource(path).fingerprint() != first
 
@@ -244,4 +244,4 @@ def test_times_flags_and_empty_columns_are_the_same_in_any_pieces(tmp_path):
     assert pa.Table.from_batches(streamed).equals(whole)
     assert pa.types.is_temporal(whole.schema.field("mixed").type)
     assert whole.column("odd").to_pylist() == [*map(str, range(10, 20)), "x"]
-    assert source.names == ["flag", "b"]
+    assert source.names == ["flag", "none", "b"]  # a column without any value is numbers that are all missing

@@ -99,7 +99,7 @@ def test_arrays_outside_memory_are_not_scanned_before_they_are_asked_to(tmp_path
     full = table.scan()
     assert full.lazy
     assert full.scanned
-    assert full.kinds == read(tmp_path / "x.npy").kinds == {"x0": "numeric", "x1": "constant", "x2": "constant"}
+    assert full.kinds == read(tmp_path / "x.npy").kinds == table.kinds
     assert full.missing == {"x2": 20}
 
 
@@ -279,3 +279,19 @@ def test_summaries_agree_with_arrow_on_the_whole_column():
             assert {"min": summary.low, "max": summary.high} == pc.min_max(table[name]).as_py()
         else:
             assert len(summary.distinct) == pc.count_distinct(table[name]).as_py()
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "4"])
+def test_identifiers_do_not_depend_on_lanes_or_memory(tmp_path, monkeypatch, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    rng = np.random.default_rng(0)
+    ids = rng.permutation(160_000) + 1000
+    ids[150_000] = ids[140_000]  # a repeat behind the first 100,000 different values
+    columns = {"x": rng.standard_normal(160_000), "user_id": ids, "y": rng.standard_normal(160_000)}
+    pq.write_table(pa.table(columns), tmp_path / "ids.parquet", row_group_size=2000)
+    for memory in ("8MB", "4GB"):
+        assert read(tmp_path / "ids.parquet", memory=memory).kinds["user_id"] == "identifier"
+    ids[5] = ids[3]
+    pq.write_table(pa.table(columns), tmp_path / "ids.parquet", row_group_size=2000)
+    for memory in ("8MB", "4GB"):
+        assert read(tmp_path / "ids.parquet", memory=memory).kinds["user_id"] == "numeric"

@@ -19,14 +19,20 @@ __all__ = ["DEFAULT_COMPONENTS", "count", "parse_choice", "parse_components", "r
 
 DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
 ALIKE = 0.75
+FILLING = ("gcv", "kfold")  # rules for tables with gaps
 FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
 
 
-def parse_components(text: str) -> int | float | str | None:
-    """Read ``-k``: a count, a share (0.9 or 90%), ``all``, or the name of a rule."""
+def parse_components(text: str, missing: str = "error") -> int | float | str | None:
+    """Read ``-k``: a count, a share (0.9 or 90%), ``all``, or the name of a rule.
+
+    Rules by cross-validation are those of filling gaps: ``missing`` says whether gaps are filled.
+    """
     word = text.strip().lower()
     if word == "all":
         return None
+    if word in FILLING and missing != "error":
+        return word
     try:
         number = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
     except ValueError:
@@ -35,6 +41,8 @@ def parse_components(text: str) -> int | float | str | None:
         return int(word)
     if 0 < number < 1:
         return number
+    if word.endswith("%") and number > 1:
+        raise ParameterError(FORMS, received=repr(text), hint="a share of the variance lies below 100 %")
     hint = "-k all keeps every one" if number == 1 else f"write {number / 100:g} or {number:g}%"
     raise ParameterError(FORMS, received=repr(text), hint=hint if 1 <= number < 100 else "write -k 5 or -k 0.9")
 
@@ -68,8 +76,13 @@ def _rule(word: str, text: str) -> str:
     raise ParameterError(FORMS, received=repr(text), hint=f"did you mean {close[0]}? {works}" if close else works)
 
 
-def count(k: int | float | str | None, rows: int, columns: int) -> int | float | str:
-    """Turn ``all`` (None) and the default (0) into numbers; what the user chose stays."""
+def count(k: int | float | str | None, rows: int, columns: int, missing: str = "error") -> int | float | str | None:
+    """Turn ``all`` (None) and the default (0) into numbers; what the user chose stays.
+
+    Where gaps are filled by components, both are left open: how many fill gaps is decided by cross-validation.
+    """
+    if not k and missing in ("em", "regularized"):
+        return None
     every = max(1, min(rows - 1, columns))
     if k is None:
         return every
@@ -87,6 +100,8 @@ def reason(
     k, every = len(model.components_), min(n - 1, d)
     if isinstance(asked, (str, float)):
         name = asked if isinstance(asked, str) else "fraction"
+        if name in FILLING:
+            return {"asked": asked, "rule": name, "why": f"{k} component{'s' if k != 1 else ''}, by cross-validation"}
         return {"asked": asked, "rule": name, "why": _sentence(asked, model, shape, refit)}
     if asked == 0 and k < every:
         why = f"the first {k}, as -k was not given; -k all computes all {every}"

@@ -50,7 +50,7 @@ COMPONENTS = typer.Option(
     metavar="K",
     show_default="all, at most 20",
     help="A count, a share of the variance (0.9 or 90%), 'all', or a rule: kaiser, broken-stick, aic, bic, "
-    "mle, elbow, gavish-donoho.",
+    "mle, elbow, gavish-donoho; gcv and kfold with --missing.",
 )
 SCALE = typer.Option(
     "--scale/--no-scale",
@@ -121,7 +121,7 @@ def fit(
             from ritz.cli.choice import parse_choice, parse_components
             from ritz.cli.job import Job, run
 
-            k = 0 if components is None else parse_components(components)
+            k = 0 if components is None else parse_components(components, missing)
             kind = None if scores is None else parse_choice("--scores", scores, SCORE_KINDS)
             options = {
                 "solver": solver,

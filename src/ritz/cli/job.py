@@ -83,6 +83,8 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     table = read(path, memory=job.memory, **job.text)
     names = table.numeric_names()
     outside = table.lazy or job.engine is not None
+    if job.resume and not outside:
+        say("note", "a table in memory is fitted at once: nothing to go on with", "bold cyan")
     with engaged(job.engine):
         with _journal(job, folder, table, names) if outside else nullcontext():
             done = _outside(job, table, names) if outside else _inside(job, table, names)
@@ -135,7 +137,7 @@ def _outside(job: Job, table: Table, names: list[str]) -> Fitted:
 
 def _estimator(job: Job, shape: tuple[int, ...], scale: bool) -> PCA:
     n, d = shape
-    return PCA(count(job.k, n, d), scale=scale, memory=job.memory, **job.options)
+    return PCA(count(job.k, n, d, job.missing), scale=scale, memory=job.memory, **job.options)
 
 
 def _spreads(rows: Any, names: list[str], missing: str) -> np.ndarray:
@@ -170,6 +172,8 @@ def _journal(job: Job, folder: Path, table: Table, names: list[str]) -> Iterator
     """Keep sums in the result folder while they are formed; a fit that fails by itself takes them away again."""
     source, _ = table.source_for(names)
     place, made = folder / JOURNAL, not folder.exists()
+    if job.resume and not place.exists():
+        say("note", f"nothing to go on with in {folder}; starting from the beginning", "bold cyan")
     if place.exists() and not job.resume:
         say("note", "an earlier fit was broken off; --resume goes on with it, this one starts anew", "bold cyan")
         Journal(place, {"old": True}).clear()

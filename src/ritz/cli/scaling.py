@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ritz.data.blocks import MemoryBlocks
+from ritz.data.statistics import Statistics
+
 __all__ = ["Scaling", "decide_scaling", "spreads", "unknown_spreads"]
 
 TENFOLD = 10.0
@@ -60,6 +63,9 @@ def spreads(X: np.ndarray) -> np.ndarray:
 
     Values are brought to [−1, 1] by the first pass, so neither a large mean nor a large unit costs digits.
     """
+    if not isinstance(X, np.ndarray):
+        column = Statistics(MemoryBlocks(X)).column
+        return np.sqrt(column.squares / max(column.weight - 1, 1.0)) * column.unit
     d = X.shape[1]
     low, high = np.full(d, np.inf), np.full(d, -np.inf)
     for block in _blocks(X):

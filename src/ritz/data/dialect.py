@@ -37,7 +37,7 @@ SEP_LINE = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
 class TextOptions:
     """What the user says about a text file; None is found out.
 
-    ``missing`` are the marks that count as missing beside the empty field, instead of the usual ones.
+    ``missing`` are texts that count as missing beside the usual marks.
     """
 
     header: bool | None = None
@@ -71,7 +71,7 @@ class TextOptions:
     @property
     def marks(self) -> tuple[str, ...]:
         """The texts that count as missing."""
-        return MISSING_MARKS if self.missing is None else tuple(dict.fromkeys(["", *self.missing]))
+        return tuple(dict.fromkeys([*MISSING_MARKS, *(self.missing or ())]))
 
 
 @dataclass(frozen=True)

@@ -60,15 +60,11 @@ def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
 
 
 def matrix_columns(summary: MatrixSummary, names: list[str]) -> list[Column]:
-    """Describe the columns of a plain array."""
-    n = summary.rows
-    columns = []
-    for name, count, a, b in zip(names, summary.missing.tolist(), summary.low, summary.high, strict=True):
-        if n > 1 and (count == n or a == b):
-            columns.append(Column(name, "constant", count, "no values" if count == n else f"always {a:g}"))
-        else:
-            columns.append(Column(name, "numeric", count))
-    return columns
+    """Describe the columns of a plain array: numbers, the same ones whether it is loaded or read in pieces.
+
+    Constant columns stay: an array in pieces is not looked at before the fit, where they do no harm.
+    """
+    return [Column(name, "numeric", count) for name, count in zip(names, summary.missing.tolist(), strict=True)]
 
 
 def _named(name: str) -> bool:

@@ -81,7 +81,7 @@ def read(
     delimiter, decimal, thousands, encoding : str, optional
         How a text file is written; found out without them.
     missing : sequence of str, optional
-        Texts of a text file that count as missing, instead of the usual ones.
+        Texts of a text file that count as missing beside the usual marks, such as ``["-99"]``.
 
     Returns
     -------

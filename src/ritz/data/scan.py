@@ -30,7 +30,12 @@ class Distinct:
     def __init__(self) -> None:
         self.values: Any = None  # Arrow array
         self.more = False  # there are more than were remembered
-        self.twice = False  # a value came again while they were counted
+        self.repeat: int | None = None  # how many different values had come when one came again
+
+    @property
+    def twice(self) -> bool:
+        """Whether a value came again while they were counted."""
+        return self.repeat is not None
 
     def __len__(self) -> int:
         return 0 if self.values is None else len(self.values)
@@ -49,16 +54,39 @@ class Distinct:
             counted = pc.index(values, union[DISTINCT]).as_py() + 1
             self.more = True
             union = union[: DISTINCT + 1]
-        self.twice = self.twice or len(union) != before + counted
+        if self.repeat is None and len(union) != before + counted:
+            self.repeat = self._first_repeat(values[:counted], before)
         self.values = union[:DISTINCT]
+
+    def _first_repeat(self, values: Any, before: int) -> int:
+        """How many different values had come before the first that came again, by halving."""
+        import pyarrow.compute as pc
+
+        low, high = 0, len(values)  # no repeat among the first ``low``, one among the first ``high``
+        while high - low > 1:
+            middle = (low + high) // 2
+            part = values[:middle]
+            union = pc.unique(part if self.values is None else _joined(self.values, part))
+            low, high = (middle, high) if len(union) == before + middle else (low, middle)
+        return before + low
 
     def merge(self, later: Distinct) -> None:
         """Take in the values of later rows."""
         if self.more:
             return
-        if later.values is not None:
-            self.update(later.values)
-        self.more, self.twice = self.more or later.more, self.twice or later.twice
+        if later.values is None:
+            return
+        import pyarrow.compute as pc
+
+        again = None
+        if self.repeat is None and later.repeat is not None:
+            # A repeat counts only where one scan from the front would still have been counting.
+            part = later.values[: later.repeat]
+            union = pc.unique(part if self.values is None else _joined(self.values, part))
+            again = len(union) if len(union) <= DISTINCT else None
+        self.update(later.values)
+        self.more = self.more or later.more
+        self.repeat = again if self.repeat is None else self.repeat
 
 
 class Summary:

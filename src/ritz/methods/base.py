@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.errors import InputError, ParameterError, RitzError
+from ritz._core.errors import FileError, InputError, ParameterError, RitzError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
@@ -200,6 +200,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         rows = validate_rows(self, X, reset=False)
         target = Path(path)
+        _keep_apart(target, X)
         names = [f"{self._axis}{i + 1}" for i in range(self._n_features_out)]
         with row_writer(target, names, result_dtype(rows.dtype)) as write:
             self._scores_into(rows, identifiers_of(X), write)
@@ -255,3 +256,14 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _float(self, X: Any) -> np.dtype[Any]:
         return result_dtype(X.dtype)
+
+
+def _keep_apart(target: Path, X: Any) -> None:
+    """Refuse to write over the table that is read."""
+    files = getattr(getattr(X, "_data", None), "files", [])
+    if target.exists() and any(Path(file).exists() and target.samefile(file) for file in files):
+        raise FileError(
+            "expected another file for the scores than the table itself",
+            received=str(target),
+            hint=f"write to {target.stem}_scores{target.suffix}",
+        )

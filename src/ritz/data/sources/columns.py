@@ -31,7 +31,7 @@ from ritz.data.words import ALIKE, shorten
 
 __all__ = ["judge", "said"]
 
-SCAN_ROWS = 1 << 16
+SCAN_ROWS = 1 << 13  # of text: a batch of long texts must fit into a small memory limit
 SAYABLE = tuple(kind for kind in KINDS if kind != "constant")
 
 

@@ -41,7 +41,7 @@ def numpy_dtype(kind: Any) -> np.dtype[Any] | None:
     import pyarrow.types as pt
 
     kind = unwrapped(kind)
-    if pt.is_decimal(kind):
+    if pt.is_decimal(kind) or pt.is_null(kind):  # a column without any value: numbers that are all missing
         return np.dtype(np.float64)
     if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_floating(kind):
         return np.dtype(kind.to_pandas_dtype())
@@ -65,6 +65,8 @@ def numbers(values: Any, name: str = "") -> NDArray[Any]:
         values = values.dictionary_decode()
     elif pt.is_run_end_encoded(values.type):
         values = pc.run_end_decode(values)
+    if pt.is_null(values.type):
+        return np.full(len(values), np.nan)
     if pt.is_decimal(values.type):
         return _decimals(values)
     if pt.is_boolean(values.type):
