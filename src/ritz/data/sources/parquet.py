@@ -36,6 +36,8 @@ ALL_BUFFERS, LEAST_BUFFER = 16 << 20, 1 << 14  # of all columns together, and of
 BLOCK_BYTES = 16 << 20  # small row groups are turned into rows together, up to so much
 ROOM = float(256 << 20)  # a lane may take, where nobody says otherwise
 SPARSE_ROOM = 0.5  # share of the room in use from which Arrow is asked for what it keeps for later
+#: Half precision is decoded as bytes: 200,000 embeddings of 384 took 99 MB where 73 were counted without this.
+HALF_LISTS = 18e6
 PEEK_ROWS = 1024  # rows that tell how long the lists of a column are
 
 
@@ -146,6 +148,7 @@ class ParquetSource(ArrowSource):
         row = float(width * itemsize)
         batch = min(most, rows) * row
         lists = 4.0 / itemsize * max(batch, DECODE_BYTES) if any(field.width for field in fields) else 0.0
+        lists += HALF_LISTS if lists and itemsize < 4 else 0.0
         block = max(most * row, min(self._together, (self.n_rows or 0) * row))
         return chosen_way(
             chunk_of(meta.row_group(g), places, itemsize), max(1, len(places)), block, batch, lists=lists,
