@@ -323,7 +323,7 @@ def test_columns_are_found_by_name_in_any_order(tmp_path):
 def test_long_rows_are_iterated_on_the_rows_when_memory_is_short(tmp_path):
     X = rows(200, 30_000).astype(np.float32)
     np.save(tmp_path / "t.npy", X)
-    model = ritz.PCA(3, memory="75MB").fit(ritz.read(tmp_path / "t.npy", memory=8_000_000))
+    model = ritz.PCA(3, memory="100MB").fit(ritz.read(tmp_path / "t.npy", memory=8_000_000))
     assert model.plan_.side == "rows"
     truth = ritz.PCA(3).fit(X.astype(np.float64))
     assert np.allclose(model.explained_variance_, truth.explained_variance_, rtol=1e-5)

@@ -20,6 +20,10 @@ from ritz.spectral.plan import Plan, Shape, choose, size_words
 
 __all__ = ["choose_outside"]
 
+#: Buffers and BLAS work space of a solver that goes over the rows again and again: 21 to 28 MB beside the rest of the
+#: count were seen at 384 and 1,500 columns.
+EPOCH_BYTES = 32e6
+
 
 def choose_outside(
     shape: Shape, k: int, *, solver: str, tol: float, memory: float, needs_all: bool, growing: bool
@@ -86,7 +90,7 @@ def _epochs(shape: Shape, k: int, tol: float, side: str) -> Plan:
     p = shape.d if side == "columns" else shape.n
     plan = choose(replace(shape, outside=False), k, solver="krylov", tol=tol)
     basis = min(p, max(3 * width, min(int(c.KRYLOV_BASIS_BYTES // (16 * p)), width * steps)))
-    held = 16.0 * p * basis + 8.0 * p * width * 4 + lane_count() * 16.0 * shape.d * width
+    held = 16.0 * p * basis + 8.0 * p * width * 4 + lane_count() * 16.0 * shape.d * width + EPOCH_BYTES
     passes = (steps + 1) * (1 if side == "columns" else 2)
     reason = f"about {passes} passes over the rows with a block of {width} vectors reach the tolerance"
     return replace(plan, side=side, bytes=held, passes=passes, reasons=(reason,))
