@@ -1,4 +1,4 @@
-"""Nyström features: k(x, y) ≈ φ̂(x)·φ̂(y) with φ̂(x) = L⁻¹ k(Z, x), LLᵀ = k(Z, Z) + νI, m landmarks Z.
+"""Nyström features: k(x, y) ≈ φ̂(x)·φ̂(y) with φ̂(x) = Rᵀ k(Z, x), RRᵀ = (k(Z, Z) + νI)⁻¹, m landmarks Z.
 
     K̂ = K_nm (K_mm + νI)⁻¹ K_mn ⪯ K        so  λᵢ(HK̂H) ≤ λᵢ(HKH) ≤ λᵢ(HK̂H) + tr K − tr K̂   for a positive kernel
 
@@ -19,13 +19,17 @@ from ritz._core.errors import ParameterError
 from ritz._core.tolerance import unit_roundoff
 from ritz.kernels.base import Kernel, Prepared
 
-__all__ = ["SAMPLING", "NystromMap", "choose_landmarks", "nystrom_map"]
+__all__ = ["SAMPLING", "NystromMap", "choose_landmarks", "nystrom_map", "tile_rounding"]
 
 SAMPLING = ("rpcholesky", "uniform", "kmeans")
 #: Pivots that are proposed at once.
 PROPOSALS = 120
-#: Diagonal that is added to K_mm, in units of its largest entry times m times the unit round-off.
+#: Diagonal that is added to a block of pivots, in units of its largest entry times their number times u.
 JITTER = 10.0
+#: ν in units of m·ε·max k(z, z), where ε is what tiles are rounded to.
+RIDGE = 4.0
+#: An eigenvalue of K_mm below minus this many times its largest entry is not rounding.
+SINGULAR = 1e-8
 #: Columns of K that are formed at once while pivots are chosen.
 COLUMN_ROWS = 8192
 #: Residual share of the trace below which no further pivot says anything new: this, and this many units of round-off.
@@ -40,7 +44,7 @@ class NystromMap:
 
     kernel: Kernel
     landmarks: Prepared
-    inverse: NDArray[np.float64]  # (m, m), L⁻ᵀ: φ̂ = k(x, Z) L⁻ᵀ
+    inverse: NDArray[np.float64]  # (m, m), a root R of (K_mm + νI)⁻¹ = RRᵀ: φ̂ = k(x, Z) R
 
     @property
     def size(self) -> int:
@@ -63,23 +67,23 @@ def nystrom_map(kernel: Kernel, landmarks: Prepared) -> NystromMap:
     wide = landmarks.at(np.float64)
     M = kernel.matrix(wide, wide).astype(np.float64)
     scale = float(np.max(np.diag(M), initial=0.0)) or 1.0
-    # tiles are rounded to u·k each, which L⁻ᵀ magnifies to u·k√(m/ν): a ridge in units of their precision bounds that
-    ridge = JITTER * M.shape[0] * unit_roundoff(landmarks.dtype) * scale
-    eye = np.eye(M.shape[0])
-    for _ in range(8):
-        try:
-            L = np.linalg.cholesky(M + ridge * eye)
-        except np.linalg.LinAlgError:
-            ridge *= 10
-            continue
-        from scipy.linalg import solve_triangular
+    # tiles are rounded to ε·k, which R magnifies to ε·k√(m/ν) a row: with ν = m·ε·k its square is ε·k
+    ridge = RIDGE * M.shape[0] * tile_rounding(kernel, landmarks) * scale
+    values, Q = np.linalg.eigh(M)
+    if len(values) and values[0] < -max(ridge, SINGULAR * scale):
+        raise ParameterError(
+            "landmarks need a positive semidefinite kernel",
+            received=f"{kernel!r}, whose matrix on {M.shape[0]} landmarks has the eigenvalue {values[0]:.3g}",
+            hint="solver='krylov' takes indefinite kernels",
+        )
+    # by eigenvectors: the inverse of a triangle has the condition of the matrix in its errors, in all directions
+    return NystromMap(kernel, landmarks, Q / np.sqrt(np.maximum(values, 0.0) + ridge))
 
-        return NystromMap(kernel, landmarks, solve_triangular(L, eye, lower=True).T)
-    raise ParameterError(
-        "landmarks need a positive semidefinite kernel",
-        received=f"{kernel!r}, whose matrix on {M.shape[0]} landmarks is not",
-        hint="solver='krylov' takes indefinite kernels",
-    )
+
+def tile_rounding(kernel: Kernel, A: Prepared) -> float:
+    """ε: about what entries of tiles are rounded to, in units of k(x, x)."""
+    rough = float(np.quantile(kernel.roughness(A), 0.99)) if A.n else 1.0
+    return unit_roundoff(A.dtype) * max(rough, 1.0)
 
 
 def choose_landmarks(

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
-from ritz._core.tolerance import unit_roundoff
 from ritz.data.blocks import blocks_of
 from ritz.data.mapped import MappedBlocks
 from ritz.data.statistics import Statistics
 from ritz.kernels.base import Kernel, Prepared
-from ritz.kernels.nystrom import NystromMap, choose_landmarks, nystrom_map
+from ritz.kernels.nystrom import NystromMap, choose_landmarks, nystrom_map, tile_rounding
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
 from ritz.methods.kernel_solved import NOISE, Solved, without_noise
@@ -35,6 +34,9 @@ from ritz.spectral.solve import solve
 from ritz.spectral.spectrum import Spectrum
 
 __all__ = ["solve_kernel"]
+
+#: Nyström features are made in float64 where float32 tiles would be off by more than this, in units of k(x, x).
+COARSE = 1e-5
 
 
 def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
@@ -125,24 +127,26 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
             hint="solver='krylov' takes indefinite and precomputed kernels",
         )
     A = kernel.prepare(rows)
+    if tile_rounding(kernel, A) > COARSE:
+        A = A.at(np.float64)
     made, kept = _landmarks(estimator, kernel, rows, A)
     blocks = MappedBlocks(lambda start, stop: made.rows(A, start, stop), (A.n, made.size), A.dtype)
     spectrum, stats, _ = _linear(estimator, None, blocks, limit)
     whole, mean = float(np.sum(kernel.diag(A))), stats.column.mean
-    # features are rounded to u·k(x, x) in their squares, more where landmarks nearly depend on each other
-    values = np.where(spectrum.values > NOISE * unit_roundoff(A.dtype) * whole, spectrum.values, 0.0)
+    # what rounding of the tiles puts into squares of features; the ridge of the landmarks keeps it that small
+    blur = NOISE * tile_rounding(kernel, A) * whole
+    values = np.where(spectrum.values > blur, spectrum.values, 0.0)
     flip = _sign_of_scores(blocks, mean, spectrum.vectors)
     spectrum = replace(spectrum, values=values, vectors=spectrum.vectors * flip)
     held = KernelMap.nystrom(kernel, made.landmarks, made.inverse, spectrum.vectors, mean, values)
     captured = spectrum.total + A.n * float(mean @ mean)  # tr K̂ = tr HK̂H + n‖f̄‖²
     left = max(whole - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * whole
-    blur = NOISE * unit_roundoff(A.dtype) * whole
     certificate = spectrum.certificate
     note = f"Nyström, {made.size:,} landmarks: tr K − tr K̂ ≤ {left:.3g}, which every upper bound includes"
     certificate = replace(
         certificate, lower=np.maximum(certificate.lower - blur, 0.0), upper=certificate.upper + left,
         labelled=np.ones(len(values), bool),
-        ceiling=certificate.ceiling + left, notes=(*certificate.notes, note), clusters=(),
+        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, note), clusters=(),
         angles=np.full(len(values), np.nan),
     )  # fmt: skip
     spectrum = replace(spectrum, certificate=certificate)
