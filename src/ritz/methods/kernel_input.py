@@ -15,6 +15,7 @@ from ritz._core.tolerance import unit_roundoff
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import describe
 from ritz.kernels.base import Kernel
+from ritz.kernels.rows import is_sparse
 
 __all__ = ["fit_rows", "len_of", "new_rows"]
 
@@ -38,7 +39,17 @@ def fit_rows(estimator: Any, X: Any, kernel: Kernel) -> Any:
         )
     if kernel.takes == "precomputed":
         _check_matrix(rows)
-    return rows
+        return rows
+    return _owned(rows, X)
+
+
+def _owned(rows: Any, X: Any) -> Any:
+    """Rows that the caller cannot change: the model compares new rows with them. (A kernel matrix is not copied.)"""
+    if isinstance(rows, np.ndarray):
+        return rows.copy() if rows is X or rows.base is not None else rows
+    given = getattr(X, "data", None)
+    shared = is_sparse(rows) and isinstance(given, np.ndarray) and np.may_share_memory(rows.data, given)
+    return rows.copy() if shared else rows
 
 
 def new_rows(estimator: Any, X: Any) -> Any:

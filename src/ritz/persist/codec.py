@@ -3,6 +3,7 @@
     number, text, None   themselves          tuple, list, dict   {"tuple": […]}, {"list": […]}, {"dict": {…}}
     ndarray              {"array": key}      one of RECORDS      {"record": name, "fields": {…}}
     array of names       {"names": […]}      dtype, scalar       {"dtype": "<f8"}, {"scalar": […]}
+    kernel               {"kernel": {…}}     sparse matrix       {"csr": {…}}
 
 Only the record types listed here are ever built. What belongs to a process and not to a model (a generator, a
 progress function) is written as nothing and comes back as None.
@@ -18,6 +19,8 @@ import numpy as np
 
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.moments import Moments
+from ritz.kernels.base import Kernel
+from ritz.kernels.rows import is_sparse
 from ritz.project.incomplete import Filler
 from ritz.spectral.certificate import Certificate
 from ritz.spectral.plan import Plan
@@ -42,6 +45,10 @@ def encode(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
         held = {name: encode(item, arrays, f"{key}.{name}") for name, item in fields.items()}
         return {"record": type(value).__name__, "fields": held}
+    if isinstance(value, Kernel):
+        return {"kernel": value.to_dict()}
+    if is_sparse(value):
+        return _encode_sparse(value, arrays, key)
     if isinstance(value, (np.random.Generator, np.random.RandomState)) or callable(value):
         return None
     raise ParameterError(
@@ -60,6 +67,19 @@ def _encode_numpy(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:
         return {"names": value.tolist()}
     arrays[key] = value
     return {"array": key}
+
+
+def _encode_sparse(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:
+    rows = value.tocsr()
+    parts = {name: encode(getattr(rows, name), arrays, f"{key}.{name}") for name in ("data", "indices", "indptr")}
+    return {"csr": {**parts, "shape": [int(side) for side in rows.shape]}}
+
+
+def _decode_sparse(content: dict[str, Any], arrays: dict[str, np.ndarray], source: str) -> Any:
+    from scipy.sparse import csr_array
+
+    parts = tuple(decode(content[name], arrays, source) for name in ("data", "indices", "indptr"))
+    return csr_array(parts, shape=tuple(int(side) for side in content["shape"]))
 
 
 def decode(value: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
@@ -83,10 +103,19 @@ def decode(value: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
     raise _damaged(source, f"an entry of unknown kind {sorted(value)[:3]}")
 
 
+def _decode_kernel(content: Any, *_: Any) -> Kernel:
+    try:
+        return Kernel.from_dict(content)
+    except ParameterError as error:
+        raise ValueError(str(error)) from error
+
+
 READERS: dict[str, Callable[[Any, dict[str, np.ndarray], str], Any]] = {
     "array": lambda content, arrays, _: arrays[content],
+    "csr": _decode_sparse,
     "dict": lambda content, arrays, source: {k: decode(v, arrays, source) for k, v in content.items()},
     "dtype": lambda content, *_: np.dtype(str(content)),
+    "kernel": _decode_kernel,
     "list": lambda content, arrays, source: [decode(item, arrays, source) for item in content],
     "names": lambda content, *_: np.asarray([str(name) for name in content], dtype=object),
     "scalar": lambda content, *_: np.dtype(str(content[0])).type(content[1]),

@@ -20,13 +20,15 @@ from ritz import __version__
 from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError
+from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.persist.codec import decode, encode
+from ritz.persist.kernel import fitted_values, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
-ESTIMATORS: dict[str, type[Any]] = {"PCA": PCA, "SVD": SVD}
+ESTIMATORS: dict[str, type[Any]] = {"PCA": PCA, "SVD": SVD, "KernelPCA": KernelPCA}
 FORMAT = 1
 
 
@@ -35,8 +37,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted PCA or SVD
-        With its certificate, its plan and, where it is kept, its mergeable state.
+    model : fitted PCA, SVD or KernelPCA
+        With its certificate, its plan and, where it is kept, its mergeable state; a KernelPCA with the rows it compares
+        new ones with.
     path : path
         By custom it ends in ``.ritz``.
     """
@@ -54,7 +57,10 @@ def pack(model: Any, file: BinaryIO) -> None:
     check_is_fitted(model)
     arrays: dict[str, np.ndarray] = {}
     params = model.get_params(deep=False)
-    fitted = {key: value for key, value in vars(model).items() if key not in params}
+    if isinstance(model, KernelPCA):
+        fitted = fitted_values(model)
+    else:
+        fitted = {key: value for key, value in vars(model).items() if key not in params}
     header = {
         "format": FORMAT,
         "ritz": __version__,
@@ -77,7 +83,19 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     model = ESTIMATORS[name](**_dictionary(header.get("parameters"), arrays, source))
     vars(model).update(_dictionary(header.get("fitted"), arrays, source))
+    if isinstance(model, KernelPCA):
+        _restored(model, source)
     return model
+
+
+def _restored(model: KernelPCA, source: str) -> None:
+    try:
+        restore(model)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FileError(
+            f"expected {Path(source)} to hold a model", received=f"a map that does not fit: {error}",
+            hint="save the model again",
+        ) from error  # fmt: skip
 
 
 def merge(*models: Any) -> Any:
