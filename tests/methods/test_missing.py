@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,66 @@ def test_mixing_finds_the_plain_answer_in_fewer_passes() -> None:
     assert mixed.passes < 0.6 * plain.passes
 
 
+def unrelated(n: int, d: int, decay: float, share: float, seed: Any) -> np.ndarray:
+    """Independent columns of falling spread: filled by their means they are next to a saddle of the iteration."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * decay ** np.arange(d)
+    X[rng.random((n, d)) < share] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.0
+    return X
+
+
+@pytest.mark.parametrize(("n", "d", "k", "share", "draw"), [
+    (20_000, 30, 4, 0.1, 0), (2000, 12, 2, 0.12, (2, 2000, 2)), (2000, 12, 2, 0.12, (3, 2000, 2)),
+])  # fmt: skip
+def test_mixing_does_not_go_back_to_what_plain_passes_leave(n: int, d: int, k: int, share: float, draw: Any) -> None:
+    X = unrelated(n, d, 0.8, share, draw)
+    filling = Filling(MemoryBlocks(X), None, observe(MemoryBlocks(X)), k, True, True, False)
+    plain, mixed = iterate(replace(filling, mixed=False), 1e-8), iterate(filling, 1e-8)
+    assert plain.converged
+    assert mixed.converged
+    assert mixed.passes < plain.passes
+    assert np.max(np.abs(mixed.values - plain.values)) < 1e-6 * plain.values[0]
+
+
+def test_independent_columns_are_filled_as_the_loop_of_the_papers_fills_them() -> None:
+    X = unrelated(2000, 12, 0.8, 0.12, (3, 2000, 2))
+    assert np.max(np.abs(filled(X, "regularized", 2) - naive(X, 2, shrink=True, scale=False))) < 1e-6
+
+
+@pytest.mark.parametrize("draw", [0, 1, 4])
+def test_an_iteration_ends_within_tol_of_its_fixed_point(draw: int) -> None:
+    """Eigenvalues too, which move by more than the axes do where rows with few entries are filled by large values."""
+    rng = np.random.default_rng(draw)
+    X = rng.standard_normal((3000, 3)) @ rng.standard_normal((3, 6)) + 0.3 * rng.standard_normal((3000, 6))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.0
+    filling = Filling(MemoryBlocks(X), None, observe(MemoryBlocks(X)), 2, False, True, False)
+    settled, found = iterate(replace(filling, mixed=False), 0.0, 150), iterate(filling, 1e-6)
+    assert found.converged
+    assert found.distance <= 1e-6
+    assert settled.change < 1e-9
+    assert np.max(np.abs(found.values - settled.values)) < 2e-6 * settled.values[0]
+
+
+def test_easy_cases_need_few_passes() -> None:
+    for method, k, most in (("regularized", 2, 20), ("em", 1, 16), ("em", 2, 24)):
+        X = MemoryBlocks(orange())
+        assert iterate(Filling(X, None, observe(X), k, method != "em", True, True), 1e-9).passes <= most
+
+
+@pytest.mark.parametrize("most", [40, 41, 42, 43, 44, 45])
+def test_passes_that_run_out_leave_a_point_that_is_good(most: int) -> None:
+    """Where nothing settles, mixtures that fail must not be the answer: it moves about as little as plain passes do."""
+    _, X, _ = low_rank(80, 10, 3, 0.7, 0.25)
+    filling = Filling(MemoryBlocks(X), None, observe(MemoryBlocks(X)), 3, False, True, False)
+    plain, mixed = (iterate(replace(filling, mixed=on), 1e-9, most) for on in (False, True))
+    assert not mixed.converged
+    assert mixed.passes == most
+    assert mixed.change < 5 * plain.change
+    assert mixed.residues.sum() < 1.01 * plain.residues.sum()
+
+
 @pytest.mark.parametrize("method", ["em", "regularized"])
 def test_exact_low_rank_is_recovered(method: str) -> None:
     T, X, gone = low_rank(200, 12, 2, 0.0, 0.2)
@@ -224,3 +285,11 @@ def test_an_iteration_that_does_not_end_warns(monkeypatch: pytest.MonkeyPatch) -
         found = completed(X, "regularized", 4)
     assert not found.converged
     assert found.change > 1e-9
+    assert f"5 passes, not converged: the last change was {found.change:.1e}" in found.notes[0]
+    assert f"what is left about {found.distance:.1e}" in found.notes[0]
+
+
+def test_the_note_says_how_far_the_fixed_point_is() -> None:
+    found = completed(low_rank(60, 8, 2, 0.4, 0.15)[1], "regularized", 2)
+    assert 0 < found.distance <= 1e-9
+    assert f"passes, to about {found.distance:.1e};" in found.notes[0]

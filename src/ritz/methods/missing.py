@@ -23,7 +23,7 @@ from ritz.data.blocks import RowBlocks
 from ritz.data.completed import CompletedBlocks
 from ritz.data.observed import Observed, observe
 from ritz.data.statistics import ColumnStatistics
-from ritz.methods.missing_em import Filled, Filling, iterate, power_of_two, shrinkage
+from ritz.methods.missing_em import ROUNDING, Filled, Filling, iterate, power_of_two, shrinkage
 from ritz.methods.missing_rank import RankChoice, choose, most_axes
 from ritz.project.incomplete import Filler
 from ritz.project.linear import result_dtype
@@ -38,7 +38,7 @@ METHODS = ("error", "mean", "em", "regularized")
 RULES = ("gcv", "kfold")
 
 #: ``tol=0`` asks for what float64 allows.
-LEAST_TOL = 1e-11
+LEAST_TOL = ROUNDING
 
 WORDS = {"mean": "column means", "em": "EM", "regularized": "regularised iterative PCA"}
 
@@ -67,6 +67,7 @@ class Completed:
     converged: bool = True
     choice: RankChoice | None = None  # how the number of axes was chosen, where it was
     notes: tuple[str, ...] = ()  # for the certificate
+    distance: float = 0.0  # from the fixed point, estimated
 
 
 def complete(
@@ -87,7 +88,7 @@ def complete(
         An int is also the number of axes that fill gaps; ``"gcv"`` and ``"kfold"`` choose both; for anything else the
         axes are chosen by ``gcv`` and the components, as asked for, are those of the completed rows.
     tol
-        The iteration ends when means, units and axes move by less.
+        The iteration ends when means, units, axes and eigenvalues are estimated to lie nearer to their fixed point.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def complete(
     if seen.missing == 0:
         return Completed(blocks, components, seen, None, passes=passes, choice=choice, notes=_chosen(choice))
     if not iterative:
-        done = Filled(_means(seen, names), np.zeros(0), seen.squares, 0, 0.0, True)
+        done = Filled(_means(seen, names), np.zeros(0), seen.squares, 0, 0.0, True, 0.0)
     else:
         rank = int(n_components) if choice is None else choice.k
         _check_rank(rank, filling)
@@ -118,7 +119,7 @@ def complete(
     notes = (*_words(method, seen, done, filler.k), *_chosen(choice))
     rows = CompletedBlocks(blocks, filler.fill, result_dtype(blocks.dtype))
     return Completed(rows, components, seen, filler, filler.k, passes + done.passes, done.change, done.converged,
-                     choice, notes)  # fmt: skip
+                     choice, notes, done.distance)  # fmt: skip
 
 
 def filler_of(
@@ -195,7 +196,12 @@ def _words(method: str, seen: Observed, done: Filled, k: int) -> tuple[str, ...]
     text = f"{seen.missing:,} of {entries:,} entries ({seen.share:.3g} of all) were missing, filled by {WORDS[method]}"
     if method != "mean":
         text += f" with {k} component{'s' if k != 1 else ''} in {done.passes} passes"
+        text += ", " + (f"to about {done.distance:.1e}" if done.converged else _unsettled(done))
     return (f"{text}; the certificate is about the completed rows",)
+
+
+def _unsettled(done: Filled) -> str:
+    return f"not converged: the last change was {done.change:.1e}, what is left about {done.distance:.1e}"
 
 
 def _chosen(choice: RankChoice | None) -> tuple[str, ...]:
@@ -219,7 +225,8 @@ def _doubt(filling: Filling, method: str) -> None:
 def _warn(method: str, done: Filled, tol: float) -> None:
     warnings.warn(
         f"missing={method!r}: after {done.passes} passes the filled values still move by {done.change:.1e} of the "
-        f"columns' spread instead of tol={tol:g}. Try fewer components"
+        f"columns' spread, about {done.distance:.1e} from where they would settle, instead of tol={tol:g}. The best of "
+        f"these passes is kept. Try fewer components"
         f"{', missing=' + repr('regularized') if method == 'em' else ''}, or a looser tol.",
         AccuracyWarning,
         stacklevel=4,

@@ -6,8 +6,8 @@
 
 ``em`` is least squares on the observed entries, ω → 0 [Kiers 1997; Roweis 1998]: each pass lowers Σ(z − Vc)² over them.
 The fixed points are those of missMDA's imputePCA. The state is θ = (μ, s, W = V D^½), whatever n is: nothing but the
-rows is kept between passes. Passes are mixed by Anderson's method [Walker & Ni 2011]; a mixture whose residual grows
-is thrown away.
+rows is kept between passes. Passes are mixed by Anderson's method [Walker & Ni 2011] while plain ones contract. They
+end when the estimated distance from the fixed point, of θ and of the eigenvalues, is below ``tol``: missing_mixing.py.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ GRAM_COLUMNS = 2048
 EXTRA, FIRST_PASSES = 10, 4
 #: The shrinkage of ``em`` differs from none by R = LEAST_RIDGE·λ₁/λ, at most this.
 MOST_RIDGE = 1e-7
-#: Passes after which an iteration is given up.
-MOST_PASSES = 500
+#: Passes after which an iteration is given up, and the change (in units of θ) that is rounding.
+MOST_PASSES, ROUNDING = 500, 1e-11
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ class Filled:
     values: Vector  # (k,) λ of the completed rows, in the units of the filler
     residues: Vector  # (d,) Σw(x − x̂)² over the observed entries of each column
     passes: int
-    change: float  # size of the last change, in units of θ
+    change: float  # how far the pass that found the filler moved, in units of θ
     converged: bool
+    distance: float = np.inf  # from the fixed point, estimated: of θ in these units, of eigenvalues in units of λ₁
 
 
 class FilledSums(Sums):
@@ -111,7 +112,10 @@ def _feed(sums: FilledSums, block: Block) -> None:
 
 
 def iterate(filling: Filling, tol: float, most: int = MOST_PASSES) -> Filled:
-    """Fill and fit until θ moves by less than ``tol``, in units of the columns' spread and of unit axes."""
+    """Fill and fit until θ is within ``tol`` of its fixed point, in units of the columns' spread and of unit axes.
+
+    Where passes run out, the point that moved least is the outcome.
+    """
     point = _start(filling)
     basis = None
     passes, mixing = 0, Mixing(filling.mixed, filling.scale, point.scale)
@@ -127,12 +131,14 @@ def iterate(filling: Filling, tol: float, most: int = MOST_PASSES) -> Filled:
             step(1)
             image, values, basis = _fit(filling, point, sums, basis)
             rss = sums.rss * np.square(point.scale)
-            point, change = mixing.next(point, image)
+            found = mixing.next(point, image, values[: image.k])
+            point = found.point
             basis = basis if basis is None else _orthonormal(point.vectors, basis)
-            filled = Filled(image, values[: image.k], rss, passes, change, change <= tol)
-            if filled.converged or filling.k == 0:
+            if found.better:
+                filled = Filled(image, values[: image.k], rss, passes, found.size, False, found.distance)
+            if filling.k == 0 or (found.better and (found.distance <= tol or found.size <= ROUNDING)):
                 return replace(filled, converged=True)
-    return filled
+    return replace(filled, passes=passes)
 
 
 def _pass(filling: Filling, point: Filler, base: Vector, basis: Matrix | None) -> FilledSums:
