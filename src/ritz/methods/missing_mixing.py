@@ -6,7 +6,7 @@ Only W Wᵀ matters, so every image is first turned onto the point it came from 
 points that are saddles (columns that are filled by their means can be one); a mixture, being a Newton step on the span
 of the last points, would run back into them. So passes are mixed only while plain ones contract: the residual falls and
 no eigenvalue of the estimated Jacobian J = ΔG ΔΘ⁺ reaches 1. A mixture whose residual does not fall is thrown away with
-the memory, and plain passes go on from the best image, twice as many after each failure.
+the memory, and plain passes go on from the best image, more of them after a failure.
 
     distance of an image from the fixed point ≈ L·ρ/(1 − ρ)·‖r‖,       ρ = max |eig J|,      L = max(1, (Δλ/λ₁)/‖Δθ‖)
 
@@ -28,7 +28,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 #: Points that are mixed, passes that come first, and the most plain passes between mixtures that keep failing.
-DEPTH, PLAIN, MOST_PLAIN = 8, 3, 8
+DEPTH, PLAIN, MOST_PLAIN = 8, 3, 4
 #: Directions of the residuals shorter than this share of the longest are rounding.
 CUT = 1e-10
 #: Directions of the steps (of unit length) shorter than this share of the longest say nothing about J.
