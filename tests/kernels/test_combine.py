@@ -34,7 +34,7 @@ X[4] = 0.0
             ),
         ),
     ],
-    ids=repr,
+    ids=lambda value: repr(value) if isinstance(value, kernels.Kernel) else "formula",
 )
 def test_combinations_equal_their_formulas(kernel, formula):
     check_kernel(kernel, X, formula=formula)
