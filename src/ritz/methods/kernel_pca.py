@@ -22,6 +22,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.kernels.resolve import resolve as resolve_kernel
+from ritz.methods.kernel_gamma import fixed
 from ritz.methods.kernel_input import fit_rows, new_rows
 from ritz.methods.kernel_routes import solve_kernel
 from ritz.methods.kernel_sign import check_negative
@@ -128,7 +129,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._check_parameters()
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         rows = fit_rows(self, X, kernel)
-        kernel = kernel.fix(rows, y=y, seed=seed_of(self.random_state))
+        kernel = fixed(self, kernel, rows, y)
         with using(self.progress, type(self).__name__):
             solved = solve_kernel(self, kernel, rows, memory_limit.limit(self.memory))
         self._name(solved, rows)

@@ -1,0 +1,50 @@
+"""gamma="cv": the γ whose pre-images of held-out rows are nearest to the rows.
+
+error(γ) = mean ‖x − x̂‖²,   x̂ = inverse_transform(transform(x)),   x in a fold that the model was not fitted to
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ritz._core.errors import NegativeEigenvalues, ParameterError
+from ritz._core.random import seed_of
+from ritz.kernels.base import Kernel
+from ritz.kernels.gamma import gamma_cv, with_gamma
+
+__all__ = ["fixed"]
+
+
+def fixed(estimator: Any, kernel: Kernel, rows: Any, y: Any) -> Kernel:
+    """The kernel with a number for every parameter."""
+    seed = seed_of(estimator.random_state)
+    params = kernel.get_params(deep=False)
+    if "cv" not in (params.get("gamma"), params.get("length")):
+        return kernel.fix(rows, y=y, seed=seed)
+
+    def error(candidate: Kernel, train: Any, test: Any) -> float:
+        return _error(estimator, candidate, train, test)
+
+    return with_gamma(kernel, gamma_cv(kernel, rows, error, seed=seed)).fix(rows, y=y, seed=seed)
+
+
+def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:
+    """Mean squared distance of held-out rows from the pre-images of their coordinates; infinite where none exist."""
+    wanted = estimator.n_components
+    if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
+        wanted = min(int(wanted), train.shape[0] - 1)
+    model = clone(estimator).set_params(
+        kernel=kernel, gamma=None, kernel_params=None, n_components=wanted, fit_inverse_transform=True, progress=False
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NegativeEigenvalues)
+            back = model.fit(train).inverse_transform(model.transform(test))
+    except ParameterError:  # no component is left, or the policy refuses
+        return float("inf")
+    dense = test.toarray() if hasattr(test, "toarray") else test
+    return float(np.mean(np.square(back - dense)))
