@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from ritz import KernelPCA
+from ritz import InputError, KernelPCA
 from ritz.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial
 
 N = 220
@@ -71,6 +71,14 @@ def test_there_are_enough_problems_and_most_are_reached():
     assert len(PROBLEMS) >= 20
     models = [KernelPCA(5, kernel=kernel, solver="krylov").fit(rows_of("plain")) for kernel, _ in PROBLEMS[:1]]
     assert all(model.certificate_.converged and model.certificate_.labelled.all() for model in models)
+
+
+@pytest.mark.parametrize("solver", ["auto", "svd", "krylov", "nystrom"])
+def test_a_kernel_matrix_is_not_verified_as_a_table(solver):
+    X = rows_of("plain")
+    for kernel in (Linear(), RBF(0.1)):
+        with pytest.raises(InputError, match="speaks of its kernel matrix"):
+            KernelPCA(2, kernel=kernel, solver=solver).fit(X).certificate_.verify(X)
 
 
 # transform of the training rows -----------------------------------------------------------------------------------

@@ -59,6 +59,11 @@ class Verification:
 def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verification:
     """Check a certificate against the data it speaks about."""
     frame = certificate.frame
+    if "mean" not in frame:  # an operator that is not a table: J K J
+        raise InputError(
+            "verify reads tables again; the certificate of a kernel model speaks of its kernel matrix",
+            hint="fit again with solver='svd', whose decomposition is dense, and compare the eigenvalues",
+        )
     V = np.asarray(frame["vectors"], np.float64)
     if X.shape[1] != V.shape[0]:
         raise InputError(
