@@ -74,11 +74,13 @@ def test_there_are_enough_problems_and_most_are_reached():
 
 
 @pytest.mark.parametrize("solver", ["auto", "svd", "krylov", "nystrom"])
-def test_a_kernel_matrix_is_not_verified_as_a_table(solver):
+def test_the_certificate_names_its_matrix_and_is_not_verified_as_that_of_a_table(solver):
     X = rows_of("plain")
     for kernel in (Linear(), RBF(0.1)):
+        certificate = KernelPCA(2, kernel=kernel, solver=solver).fit(X).certificate_
+        assert ("eigenvalues of J K̂ J" if solver == "nystrom" else "eigenvalues of J K J") in str(certificate)
         with pytest.raises(InputError, match="speaks of its kernel matrix"):
-            KernelPCA(2, kernel=kernel, solver=solver).fit(X).certificate_.verify(X)
+            certificate.verify(X)
 
 
 # transform of the training rows -----------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Sp
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True
     )
-    return solve(problem, plan)
+    return solve(problem, plan, frame={"matrix": M.symbol()})
 
 
 # indefinite kernels

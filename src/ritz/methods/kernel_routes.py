@@ -104,7 +104,8 @@ def _linear(estimator: Any, phi: Any, blocks: Any, limit: float) -> tuple[Spectr
         A, max(k, 1), rule, tol=estimator.tol, seed=seed_of(estimator.random_state), n=float(n), d=p, rows=n,
         centered=True, repeatable=not isinstance(blocks, MappedBlocks),
     )  # fmt: skip
-    return solve(problem, plan), stats, plan
+    matrix = "J K J" if phi is not None else "J K̂ J"
+    return solve(problem, plan, frame={"matrix": matrix}), stats, plan
 
 
 def _signed(spectrum: Spectrum, Z: Any, values: Any) -> tuple[Spectrum, Any, Any]:

@@ -141,7 +141,9 @@ class Certificate:
             rows.append(f"{i + 1:>3}{mark} {self.values[i]:>14.7g} {half:>12.1e} {self.residuals[i]:>10.1e} {angle}")
         if shown < len(self.values):
             rows.append(f"  … {len(self.values) - shown} more")
-        return "\n".join([f"certificate ({self.kind}; eigenvalues of AᵀA)", *rows, *self.sentences()])
+        return "\n".join(
+            [f"certificate ({self.kind}; eigenvalues of {self.frame.get('matrix', 'AᵀA')})", *rows, *self.sentences()]
+        )
 
 
 def certify(
