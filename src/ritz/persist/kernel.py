@@ -46,7 +46,7 @@ def restore(model: KernelPCA) -> None:
         rows = _prepared(kernel, model.X_fit_, state["dtype"], state["like"])
         parts = {name: state[name] for name in ("dual", "row_means", "grand", "values", "weights")}
         held = KernelMap(kernel, rows, **parts)
-    vars(model)["_solved_map"] = held
+    model.__dict__["_solved_map"] = held
 
 
 def _described(held: Any) -> dict[str, Any]:
