@@ -73,6 +73,36 @@ def test_there_are_enough_problems_and_most_are_reached():
     assert all(model.certificate_.converged and model.certificate_.labelled.all() for model in models)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+@pytest.mark.parametrize("solver", ["auto", "svd", "krylov"])
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, 0.25, 1.0), Polynomial(3, 0.25, 1.0), Cosine()], ids=str)
+def test_large_means_are_in_the_certificate(kernel, offset, solver):
+    """Against J K J in 50 digits: features and entries of K are rounded before the mean is taken off."""
+    mp = pytest.importorskip("mpmath")
+    X = np.random.default_rng(7).standard_normal((40, 4)) + offset
+    with mp.workdps(50):
+        rows = [[mp.mpf(float(value)) for value in row] for row in X]
+        G = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in rows] for x in rows]
+        if isinstance(kernel, Polynomial):
+            K = [[(g / 4 + 1) ** kernel.degree for g in row] for row in G]
+        elif isinstance(kernel, Cosine):
+            K = [[G[i][j] / mp.sqrt(G[i][i] * G[j][j]) for j in range(40)] for i in range(40)]
+        else:
+            K = G
+        means = [sum(row) / 40 for row in K]
+        grand = sum(means) / 40
+        exact = [[float(K[i][j] - means[i] - means[j] + grand) for j in range(40)] for i in range(40)]
+    truth = np.linalg.eigvalsh(np.array(exact))[::-1]
+    certificate = KernelPCA(3, kernel=kernel, solver=solver).fit(X).certificate_
+    slack = 5e-15 * truth[0]
+    known = certificate.labelled
+    assert known.all() or solver == "krylov"
+    assert np.all(certificate.lower[known] - slack <= truth[:3][known])
+    assert np.all(truth[:3][known] <= certificate.upper[known] + slack)
+    if solver == "auto":
+        assert np.max(certificate.width) <= (1e-12 if offset == 0 or isinstance(kernel, Linear) else 1e-5) * truth[0]
+
+
 @pytest.mark.parametrize("solver", ["auto", "svd", "krylov", "nystrom"])
 def test_the_certificate_names_its_matrix_and_is_not_verified_as_that_of_a_table(solver):
     X = rows_of("plain")

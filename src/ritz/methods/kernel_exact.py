@@ -35,6 +35,9 @@ __all__ = ["FIRST_GUESS", "solve_exact"]
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
 
+#: Bound on eigenvalues for iterations in float32, whose largest number is 3e38.
+NARROW = 1e17
+
 #: Bytes a pair of rows for a dense decomposition: K, its vectors, and room to work.
 DENSE_BYTES = 24.0
 
@@ -46,6 +49,8 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     n, seed = A.n, seed_of(estimator.random_state)
     wanted = resolve(estimator.n_components, n=n, d=n, centered=True)
     plan = _plan(estimator, n, wanted, limit, kernel)
+    if plan.precision.startswith("float32") and not _narrow(M):
+        plan = replace(plan, precision="float64")
     if kernel.positive:
         spectrum, below = _solve_one(estimator, M, plan, wanted, seed), Negative(0.0)
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
@@ -86,6 +91,12 @@ def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> 
         return replace(plan, precision=narrow, side="rows", reasons=(reason,))
     reason = f"all {n:,} eigenvalues of J K J by a dense decomposition"
     return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
+
+
+def _narrow(M: CenteredKernel) -> bool:
+    """Whether products may be iterated in float32: tiles are, and squares of eigenvalues stay in its range."""
+    largest = M.shape[0] * float(np.max(np.abs(M.inner.diagonal()), initial=0.0))
+    return M.at(np.float32).dtype == np.float32 and largest <= NARROW
 
 
 def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Spectrum:

@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.blocks import blocks_of
 from ritz.data.mapped import MappedBlocks
 from ritz.data.statistics import Statistics
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.nystrom import NystromMap, choose_landmarks, nystrom_map, tile_rounding
+from ritz.kernels.vectors import Linear
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
-from ritz.methods.kernel_solved import NOISE, Solved, without_noise
+from ritz.methods.kernel_solved import NOISE, Solved, widened, without_noise
 from ritz.operators import Centered, Dense, Sparse
 from ritz.project.kernel import FeatureMapped, KernelMap
 from ritz.rank.rule import resolve
@@ -37,6 +39,9 @@ __all__ = ["solve_kernel"]
 
 #: Nyström features are made in float64 where float32 tiles would be off by more than this, in units of k(x, x).
 COARSE = 1e-5
+
+#: Roundings that an explicit feature takes, besides one a factor of a monomial.
+FEATURE = 3.0
 
 
 def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
@@ -68,14 +73,24 @@ def _more_than(size: int, wanted: Any) -> bool:
 def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: float) -> Solved:
     phi = features.transform(rows)
     spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit)
-    spectrum = without_noise(spectrum, _feature_floor(spectrum, plan, phi.shape[1]))
     mean, dtype = stats.column.mean, phi.dtype
+    delta = _feature_rounding(kernel, spectrum, mean, phi)
+    spectrum = widened(spectrum, delta) if delta else spectrum
+    spectrum = without_noise(spectrum, max(_feature_floor(spectrum, plan, phi.shape[1]), delta**2))
     values, V = np.maximum(spectrum.values, 0.0), spectrum.vectors
     held = FeatureMapped(kernel, features, mean, V, values)
     Z = np.asarray(held.forward(rows), np.float64)
     spectrum, U, V = _signed(spectrum, Z, values)
     held = replace(held, axes=V)
     return Solved(kernel, spectrum, U, held, spectrum.total, len(Z), dtype, rows)
+
+
+def _feature_rounding(kernel: Kernel, spectrum: Spectrum, mean: Any, phi: Any) -> float:
+    """δ ≥ ‖E‖_F of computed features, c·u·|φ| each; those of the linear kernel are the rows."""
+    if isinstance(kernel, Linear):
+        return 0.0
+    steps = FEATURE + float(getattr(kernel, "degree", 0))
+    return steps * unit_roundoff(phi.dtype) * float(np.sqrt(spectrum.total + phi.shape[0] * float(mean @ mean)))
 
 
 def _feature_floor(spectrum: Spectrum, plan: Plan, p: int) -> float:

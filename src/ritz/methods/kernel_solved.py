@@ -21,7 +21,7 @@ from ritz.operators.kernel import CenteredKernel
 from ritz.project.kernel import FeatureSpaceMap, KernelMap
 from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["NOISE", "Solved", "noise_floor", "picked", "without_noise"]
+__all__ = ["NOISE", "Solved", "noise_floor", "picked", "widened", "without_noise"]
 
 #: Multiples of u in the floor below which an eigenvalue is rounding.
 NOISE = 4.0
@@ -96,3 +96,27 @@ def without_noise(spectrum: Spectrum, floor: float) -> Spectrum:
     """Eigenvalues below the floor as 0; the certificate keeps what was computed."""
     values = np.where(np.abs(spectrum.values) <= floor, 0.0, spectrum.values)
     return replace(spectrum, values=values)
+
+
+def widened(spectrum: Spectrum, delta: float) -> Spectrum:
+    """The certificate of (JΦ)ᵀJΦ as one of J K J, where Φ is off by ‖E‖ ≤ δ: |σ̂ − σ| ≤ δ, |λ̂ − λ| ≤ 2δ√λ̂ + δ².
+
+    An angle grows by what the matrix is off over the gap to the nearest other eigenvalue (Davis–Kahan).
+    """
+    a = spectrum.certificate
+    sigma = np.sqrt(np.maximum(a.values, 0.0))
+    more, most = 2 * delta * sigma + delta**2, 2 * delta * float(np.max(sigma, initial=0.0)) + delta**2
+    outer = np.append(np.inf, a.values), np.append(a.values, max(a.ceiling, 0.0))
+    gaps = np.maximum(np.minimum(outer[0][:-1] - a.values, a.values - outer[1][1:]) - most, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        angles = a.angles + most / gaps
+    clusters = []
+    for first, last, sine in a.clusters:
+        gap = min(outer[0][first] - a.values[first], a.values[last] - outer[1][last + 1]) - most
+        clusters.append((first, last, float(sine + most / gap) if gap > 0 else float("nan")))
+    certificate = replace(
+        a, lower=np.maximum(a.lower - more, np.minimum(a.lower, 0.0)), upper=a.upper + more,
+        angles=np.where(angles <= 1, angles, np.nan), clusters=tuple(clusters), rounding=a.rounding + most,
+        ceiling=max(a.ceiling, 0.0) + 2 * delta * float(np.sqrt(max(a.ceiling, 0.0))) + delta**2,
+    )  # fmt: skip
+    return replace(spectrum, certificate=certificate)
