@@ -157,7 +157,7 @@ def killed(folder: Path, saves: int, *arguments: object) -> subprocess.Completed
 
 @pytest.mark.parametrize("solver", ["auto", "krylov"])
 def test_kill_9_then_resume(tmp_path, table, solver):
-    command = ["fit", table, "--memory", LIMIT, "-k", 4, "--solver", solver, "--no-scale", "--scores", "none"]
+    command = ["fit", table, "--memory", "100MB", "-k", 4, "--solver", solver, "--no-scale", "--scores", "none"]
     whole = killed(tmp_path, -1, *command, "-o", "whole")
     assert "exit 0" in whole.stdout, whole.stderr
     broken = killed(tmp_path, 30 if solver == "auto" else 80, *command, "-o", "broken")

@@ -93,7 +93,10 @@ def test_parameters_that_cannot_be(options, words, cls):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"missing": "impute"}, r"missing must be 'error'; received 'impute'\nhint: "),
+        (
+            {"missing": "impute"},
+            r"missing must be one of 'error', 'mean', 'em', 'regularized'; received 'impute'\nhint: ",
+        ),
         ({"scale": "auto"}, r"scale must be True or False; received 'auto'\nhint: "),
         ({"center": None}, r"center must be True or False; received None\nhint: "),
         ({"whiten": 1.0}, r"whiten must be True or False; received 1.0\nhint: "),

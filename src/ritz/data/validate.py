@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,9 +20,6 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.memory import limit
-from ritz.data.dask_blocks import DaskBlocks
-from ritz.data.dask_rows import is_dask
-from ritz.data.engine import engaged_client
 from ritz.data.finite import require_finite
 from ritz.data.frames import frame_to_rows, is_frame, is_missing
 from ritz.data.read import read
@@ -64,8 +62,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         "copy": False,
     }
     try:
-        if is_dask(X):
-            X = DaskBlocks(X)
+        X = _from_dask(X)
         if isinstance(X, np.memmap):
             X = _unmapped(X, limit(getattr(estimator, "memory", None)))
         if hasattr(X, "map_reduce"):
@@ -102,7 +99,7 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
             received=repr(table),
             hint="fit on a table or a frame, so that columns can be found by name",
         )
-    client = engaged_client()
+    client = _cluster()
     if not table.lazy and client is None:
         return table.select(names)
     _require_repeatable(table)
@@ -120,7 +117,28 @@ def _on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
             received=repr(table),
             hint="write it to Parquet on a file system that the workers share",
         )
+    from ritz.data.dask_blocks import DaskBlocks
+
     return DaskBlocks.from_source(source, client, columns)
+
+
+def _from_dask(X: Any) -> Any:
+    """Row blocks of a Dask collection; everything else as it is. Without Dask nothing of it is loaded."""
+    if "dask" not in sys.modules:
+        return X
+    from ritz.data.dask_blocks import DaskBlocks
+    from ritz.data.dask_rows import is_dask
+
+    return DaskBlocks(X) if is_dask(X) else X
+
+
+def _cluster() -> Any | None:
+    """The client of the cluster that reads files, if one was asked for."""
+    if "ritz.data.engine" not in sys.modules:
+        return None
+    from ritz.data.engine import engaged_client
+
+    return engaged_client()
 
 
 def _require_repeatable(table: Table) -> None:

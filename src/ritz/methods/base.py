@@ -8,9 +8,10 @@ scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``.
 from __future__ import annotations
 
 import numbers
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -22,14 +23,12 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
 from ritz.data.blocks import blocks_of
-from ritz.data.dask_rows import columns_of, is_dask, lazy_map
 from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
-from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import resolve
 from ritz.spectral.outside import choose_outside
@@ -37,6 +36,9 @@ from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.spectral.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["LinearEstimator"]
 
@@ -177,14 +179,20 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             A Dask collection is transformed lazily: the result is a Dask array.
         """
         check_is_fitted(self)
-        if is_dask(X):
-            known = compare_columns(self, columns_of(X))
-            step = self._map()
-            return lazy_map(
-                X, step.forward, self._n_features_out, result_dtype(known.dtype), getattr(step, "names", None)
-            )
+        if "dask" in sys.modules and (lazy := self._lazy_coordinates(X)) is not None:
+            return lazy
         X = validate_rows(self, X, reset=False)
         return self._map().forward(X)
+
+    def _lazy_coordinates(self, X: Any) -> Any:
+        """Coordinates of a Dask collection as a Dask array; None for everything else."""
+        from ritz.data.dask_rows import columns_of, is_dask, lazy_map
+
+        if not is_dask(X):
+            return None
+        known, step = compare_columns(self, columns_of(X)), self._map()
+        names = getattr(step, "names", None)
+        return lazy_map(X, step.forward, self._n_features_out, result_dtype(known.dtype), names)
 
     def transform_to(self, X: Any, path: Any) -> Path:
         """Write the coordinates of rows to a file, some rows at a time, and give its path.

@@ -7,7 +7,7 @@ transform    fill, then project as any row is (project/incomplete.py)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,10 +18,12 @@ from ritz._core.random import seed_of
 from ritz.data.blocks import blocks_of
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.validate import validate_rows
-from ritz.methods.missing import Completed, complete, filler_of
-from ritz.project.incomplete import IncompleteMap, Uncertainty
 from ritz.project.linear import LinearMap
 from ritz.spectral.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from ritz.methods.missing import Completed
+    from ritz.project.incomplete import IncompleteMap, Uncertainty
 
 __all__ = ["GAP_RESULTS", "FillsGaps"]
 
@@ -41,6 +43,7 @@ class FillsGaps:
     progress: Any
     certificate_: Any
     _map: Any
+    _check_parameters: Any
 
     # in fit
 
@@ -48,6 +51,8 @@ class FillsGaps:
         """What fills the gaps of the rows; None with ``missing="error"``."""
         if self.missing == "error":
             return None
+        from ritz.methods.missing import complete  # loaded only where gaps are filled
+
         with using(self.progress, type(self).__name__):
             return complete(
                 blocks_of(X), weights, self.missing, self.n_components, center=self.center, scale=self.scale,
@@ -60,6 +65,8 @@ class FillsGaps:
         """Remember what fills gaps, never the rows; the certificate says how much was filled."""
         if done is None:
             return
+        from ritz.methods.missing import filler_of
+
         self.n_missing_, self.n_iter_ = done.observed.missing, done.passes
         names = getattr(self, "feature_names_in_", None)
         self.__dict__["_filler"] = done.filler or filler_of(
@@ -71,6 +78,7 @@ class FillsGaps:
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Add complete rows; nothing is solved until a fitted name is read."""
+        self._check_parameters()
         if self.missing != "error":
             raise ParameterError(
                 "partial_fit adds complete rows, but what fills gaps depends on all rows",
@@ -107,12 +115,16 @@ class FillsGaps:
     def _filling(self, linear: LinearMap) -> LinearMap | IncompleteMap:
         """The map of an estimator that may have learned to fill gaps."""
         filler = self.__dict__.get("_filler")
-        return linear if filler is None else IncompleteMap(filler, linear)
+        if filler is None:
+            return linear
+        from ritz.project.incomplete import IncompleteMap
+
+        return IncompleteMap(filler, linear)
 
     def _incomplete(self) -> IncompleteMap:
         check_is_fitted(self)
         found = self._map()
-        if not isinstance(found, IncompleteMap):
+        if isinstance(found, LinearMap):
             raise ParameterError(
                 "gaps can be filled by a model that was fitted with missing='mean', 'em' or 'regularized'",
                 received=f"missing={self.missing!r}" + ("" if self.missing == "error" else " and merged"),

@@ -9,7 +9,7 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,17 +21,18 @@ from ritz.data.statistics import Statistics
 from ritz.data.table import Table
 from ritz.data.validate import validate_rows
 from ritz.methods.likelihood import GaussianModel
-from ritz.methods.missing import check_missing
 from ritz.methods.missing_model import FillsGaps
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
-from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["PCA"]
 
@@ -178,7 +179,10 @@ class PCA(FillsGaps, Stateful):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
                 raise ParameterError(f"{name} must be True or False", received=repr(value), hint=f"PCA({name}=True)")
-        check_missing(self.missing)
+        if self.missing != "error":
+            from ritz.methods.missing import check_missing
+
+            check_missing(self.missing)
 
     def _enough_rows(self, rows: int) -> None:
         if rows < 2 and self.center:
