@@ -11,8 +11,6 @@ import pytest
 from ritz import PCA
 from ritz._core.errors import InputError, MergeError, NonFiniteError, ParameterError
 
-pytestmark = pytest.mark.skipif(not hasattr(PCA, "impute"), reason="PCA does not fill gaps")
-
 METHODS = ("mean", "em", "regularized")
 
 
