@@ -88,44 +88,37 @@ def _arrow(names: list[str], scores: np.ndarray, labels: Any) -> Any:
     return pa.table(columns | {name: np.ascontiguousarray(scores[:, j]) for j, name in enumerate(names)})
 
 
-@contextlib.contextmanager
-def _parquet(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Iterator[RowWriter]:
+def _parquet(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Any:
     import pyarrow.parquet as pq
 
-    writer: Any = None
-    rows = max(1, GROUP_BYTES // (dtype.itemsize * max(1, len(names))))
+    def opened(schema: Any) -> Any:
+        # Scores hardly repeat: dictionaries would only cost time.
+        labels = [name for name in schema.names if name not in set(names)]
+        return pq.ParquetWriter(file, schema, use_dictionary=labels, compression="zstd", compression_level=1)
 
-    def add(scores: np.ndarray, labels: Any) -> None:
-        nonlocal writer
-        table = _arrow(names, scores, labels)
-        if writer is None:
-            # Scores hardly repeat: dictionaries would only cost time.
-            keep = [name for name in table.schema.names if name not in set(names)]
-            writer = pq.ParquetWriter(file, table.schema, use_dictionary=keep, compression="zstd", compression_level=1)
-        writer.write_table(table.cast(writer.schema), row_group_size=rows)
+    return _batches(names, dtype, opened, row_group_size=max(1, GROUP_BYTES // (dtype.itemsize * max(1, len(names)))))
 
-    try:
-        yield add
-        if writer is None:
-            add(np.empty((0, len(names)), dtype), None)
-    finally:
-        if writer is not None:
-            with contextlib.suppress(OSError) if _failing() else contextlib.nullcontext():
-                writer.close()
+
+def _ipc(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Any:
+    import pyarrow as pa
+
+    return _batches(names, dtype, lambda schema: pa.ipc.new_file(file, schema))
 
 
 @contextlib.contextmanager
-def _ipc(file: BinaryIO, names: list[str], dtype: np.dtype[Any], _: str) -> Iterator[RowWriter]:
-    import pyarrow as pa
-
+def _batches(
+    names: list[str], dtype: np.dtype[Any], opened: Callable[[Any], Any], **options: Any
+) -> Iterator[RowWriter]:
+    """Batches as Arrow tables to a writer, which is opened by the first of them and closed at the end."""
     writer: Any = None
+    schema: Any = None
 
     def add(scores: np.ndarray, labels: Any) -> None:
-        nonlocal writer
+        nonlocal writer, schema
         table = _arrow(names, scores, labels)
         if writer is None:
-            writer = pa.ipc.new_file(file, table.schema)
-        writer.write_table(table)
+            schema, writer = table.schema, opened(table.schema)
+        writer.write_table(table.cast(schema), **options)
 
     try:
         yield add

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.kernels.compiled import compiled
 from ritz.kernels.strings_input import Sequences, column_groups, padded
 
 __all__ = ["edit_distances"]
@@ -45,12 +46,8 @@ _compiled_distance: Any = None
 def _compiled() -> Any:
     """The loops as machine code, or None where numba is not installed."""
     global _compiled_distance
-    try:
-        from numba import njit
-    except ImportError:
-        return None
-    _compiled_distance = njit(cache=True, nogil=True)(_distance)
-    return njit(cache=True, nogil=True)(_loops)
+    _compiled_distance = compiled(_distance)
+    return compiled(_loops)
 
 
 def _loops(

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count, run_lanes
+from ritz.kernels.compiled import compiled
 from ritz.kernels.strings_input import Sequences, column_groups, padded
 
 __all__ = ["ALL", "OWN", "UPPER", "own_values", "scale", "subsequence_tile"]
@@ -79,12 +80,8 @@ _compiled_pair: Any = None
 def _compiled() -> Any:
     """The loops as machine code, or None where numba is not installed."""
     global _compiled_pair
-    try:
-        from numba import njit
-    except ImportError:
-        return None
-    _compiled_pair = njit(cache=True, nogil=True)(_pair)
-    return njit(cache=True, nogil=True)(_loops)
+    _compiled_pair = compiled(_pair)
+    return compiled(_loops)
 
 
 def _loops(

@@ -16,7 +16,7 @@ from ritz._core.threads import lane_count
 from ritz.data.gram import TILE_ABOVE
 from ritz.data.stream import reading_bytes
 from ritz.spectral import constants as c
-from ritz.spectral.plan import Plan, Shape, choose, size_words
+from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 
 __all__ = ["choose_outside"]
 
@@ -39,8 +39,7 @@ def choose_outside(
         plan = choose(replace(shape, outside=False), k, solver=solver, tol=tol, needs_all=needs_all, growing=growing)
         return replace(plan, side="columns")
     # What the rows themselves say that reading takes; else what it takes of batches alone.
-    told = getattr(shape, "reading", None)
-    held = reading_bytes(memory) if told is None else float(told)
+    held = reading_bytes(memory) if shape.reading is None else shape.reading
     options = [replace(option, bytes=option.bytes + held) for option in _options(shape, k, solver, tol, needs_all)]
     if not options:
         raise ParameterError(
@@ -51,11 +50,7 @@ def choose_outside(
     fitting = [option for option in options if option.bytes <= memory]
     if not fitting:
         least = min(option.bytes for option in options)
-        raise MemoryLimitError(
-            f"the fit must stay within memory={size_words(memory)}",
-            received=f"at least {size_words(least)}",
-            hint=f"allow memory='{size_words(1.05 * least).replace(' ', '')}' or more, or ask for fewer components",
-        )
+        raise over_memory(memory, least)
     best, first = fitting[0], options[0]
     if best is first:
         return best

@@ -16,7 +16,7 @@ from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.data.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 
-__all__ = ["SOLVERS", "Plan", "Shape", "choose", "size_words"]
+__all__ = ["SOLVERS", "Plan", "Shape", "choose", "over_memory", "size_words"]
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -146,13 +146,18 @@ def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
     fitting = [option for option in options if option.bytes <= memory]
     if not fitting:
         least = min(option.bytes for option in options)
-        raise MemoryLimitError(
-            f"the fit must stay within memory={size_words(memory)}",
-            received=f"at least {size_words(least)} beyond the data",
-            hint=f"allow memory='{size_words(least * 1.1).replace(' ', '')}' or more, or ask for fewer components",
-        )
+        raise over_memory(memory, least, " beyond the data")
     best = min(fitting, key=lambda option: option.seconds)
     return replace(best, reasons=(*best.reasons, f"the {plan.solver} route would need {size_words(plan.bytes)}"))
+
+
+def over_memory(memory: float, least: float, beyond: str = "") -> MemoryLimitError:
+    """The error of a limit that no route keeps; it names the least that could."""
+    return MemoryLimitError(
+        f"the fit must stay within memory={size_words(memory)}",
+        received=f"at least {size_words(least)}{beyond}",
+        hint=f"allow memory='{size_words(1.05 * least).replace(' ', '')}' or more, or ask for fewer components",
+    )
 
 
 def _side(shape: Shape) -> str:
