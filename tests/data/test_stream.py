@@ -170,11 +170,13 @@ def test_read_ahead_gives_everything_in_order_and_passes_errors_on():
     assert threading.active_count() <= before + 1
 
 
-def test_passes_are_counted_and_told():
+def test_passes_are_counted_and_told(caplog):
     X = spectrum(400, 6)
     events = []
+    caplog.set_level("INFO", "ritz")
     model = ritz.PCA(2, progress=lambda event: events.append(event)).fit(StreamBlocks(ArraySource(X, [100])))
     assert model.plan_.actual_passes == 1
+    assert "PCA: 19.2 kB will be read once" in caplog.text
     assert events[-1].bytes == pytest.approx(X.nbytes, rel=0.01)
     assert events[-1].expected == X.nbytes
     assert events[-1].passes == pytest.approx(1)

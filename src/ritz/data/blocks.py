@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count, run_lanes
 
-__all__ = ["Accumulator", "Block", "MemoryBlocks", "RowBlocks", "block_rows", "blocks_of", "merged"]
+__all__ = ["Accumulator", "Block", "MemoryBlocks", "RowBlocks", "are_blocks", "block_rows", "blocks_of", "merged"]
 
 
 class Accumulator(Protocol):
@@ -179,7 +179,12 @@ class MemoryBlocks:
 
 def blocks_of(X: Any) -> RowBlocks:
     """Row blocks of an array or CSR matrix; what already is row blocks is given back."""
-    return X if hasattr(X, "map_reduce") else MemoryBlocks(X)
+    return X if are_blocks(X) else MemoryBlocks(X)
+
+
+def are_blocks(X: Any) -> bool:
+    """Whether ``X`` is row blocks: rows that stay outside memory, read in every pass."""
+    return hasattr(X, "map_reduce")
 
 
 def merged(parts: list[S]) -> S:

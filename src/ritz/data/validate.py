@@ -20,6 +20,7 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.memory import limit
+from ritz.data.blocks import are_blocks
 from ritz.data.finite import require_finite
 from ritz.data.frames import frame_to_rows, is_frame, is_missing
 from ritz.data.read import read
@@ -65,13 +66,13 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         X = _from_dask(X)
         if isinstance(X, np.memmap):
             X = _unmapped(X, limit(getattr(estimator, "memory", None)))
-        if hasattr(X, "map_reduce"):
+        if are_blocks(X):
             return compare_columns(estimator, X, reset)
         if _outside(X) or isinstance(X, Iterator):
             X = read(X, memory=getattr(estimator, "memory", None))
         if isinstance(X, Table):
             rows = _from_table(estimator, X, reset)
-            return rows if hasattr(rows, "map_reduce") else _native(check_array(rows, estimator=estimator, **options))
+            return rows if are_blocks(rows) else _native(check_array(rows, estimator=estimator, **options))
         if is_frame(X):
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
             validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -7,6 +7,7 @@ scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``.
 
 from __future__ import annotations
 
+import logging
 import numbers
 import sys
 from dataclasses import replace
@@ -22,7 +23,7 @@ from ritz._core.errors import FileError, InputError, ParameterError, RitzError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
-from ritz.data.blocks import blocks_of
+from ritz.data.blocks import are_blocks, blocks_of
 from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
@@ -32,7 +33,7 @@ from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import resolve
 from ritz.spectral.outside import choose_outside
-from ritz.spectral.plan import Plan, Shape, choose
+from ritz.spectral.plan import Plan, Shape, choose, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.spectral.spectrum import Spectrum
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["LinearEstimator"]
+
+LOG = logging.getLogger("ritz")
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
@@ -81,7 +84,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         present = np.flatnonzero(weights)
         if len(present) == len(weights):
             return X, weights
-        if hasattr(X, "map_reduce"):
+        if are_blocks(X):
             X.absent = weights == 0
             return X, weights
         return X[present], weights[present]
@@ -107,7 +110,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return plan
 
     def _shape(self, X: Any) -> Shape:
-        outside = hasattr(X, "map_reduce")
+        outside = are_blocks(X)
         sparse = X.sparse if outside else not isinstance(X, np.ndarray)
         stored = None if not sparse else int(X.stored if outside else X.nnz)
         n, d = int(X.shape[0]), int(X.shape[1])
@@ -127,7 +130,10 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ) -> Spectrum:
         """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
         try:
-            passes = plan.passes if hasattr(rows, "map_reduce") else 0
+            passes = plan.passes if are_blocks(rows) else 0
+            if passes:
+                times = "once" if passes == 1 else f"about {passes:g} times"
+                LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
             with using(self.progress, type(self).__name__, expected=passes * getattr(rows, "nbytes", 0)):
                 spectrum = solve(problem, plan, unit=unit, frame=frame)
         except RitzError:
@@ -216,7 +222,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _scores_into(self, rows: Any, labels: Labels, write: RowWriter) -> None:
         """Hand the coordinates of rows, with their labels, to a writer; reading, computing and writing overlap."""
-        nbytes = int(rows.nbytes) if hasattr(rows, "map_reduce") else 0
+        nbytes = int(rows.nbytes) if are_blocks(rows) else 0
         with using(self.progress, type(self).__name__, expected=nbytes):
             for scores in ahead(self._map().batches(rows)):
                 write(scores, labels.take(scores.shape[0]))

@@ -12,6 +12,7 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.tolerance import unit_roundoff
+from ritz.data.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import describe
 from ritz.kernels.base import Kernel
@@ -65,7 +66,7 @@ def len_of(rows: Any) -> int:
 
 def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     rows = validate_rows(estimator, X, reset=reset)
-    if hasattr(rows, "map_reduce"):
+    if are_blocks(rows):
         raise InputError(
             "rows in memory: a kernel compares each with each",
             received=describe(X),
