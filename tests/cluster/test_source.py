@@ -13,8 +13,8 @@ import pytest
 
 import ritz
 from ritz._core.errors import FileError
-from ritz.data.dask_blocks import DaskBlocks
-from ritz.data.engine import engaged, engaged_client
+from ritz.data.dask.blocks import DaskBlocks
+from ritz.data.dask.cluster import engaged, engaged_client
 from ritz.data.source import Span
 
 cloudpickle = pytest.importorskip("cloudpickle", reason="dask is not installed")
@@ -61,7 +61,7 @@ def source(tmp_path: Path) -> NpyRows:
 def test_workers_read_the_file(client: Any, source: NpyRows, columns: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
-    monkeypatch.setattr("ritz.data.dask_rows.SOURCE_BYTES", 1500 * D * 8)
+    monkeypatch.setattr("ritz.data.dask.rows.SOURCE_BYTES", 1500 * D * 8)
     rows = np.load(source.files[0])
     rows = rows if columns is None else rows[:, columns]
     blocks = DaskBlocks.from_source(source, client, columns)

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from ritz._core.errors import FileError
-from ritz.data.dialect import TextOptions
 from ritz.data.read import read
-from ritz.data.read_text import read_text
 from ritz.data.sources.delimited import DelimitedSource
+from ritz.data.text.dialect import TextOptions
+from ritz.data.text.read import read_text
 
 ROWS = 300
 
@@ -99,7 +99,7 @@ def test_kinds_found_on_the_way_are_those_found_in_memory(tmp_path, monkeypatch)
     path.write_text("\n".join(lines))
     inside = read(path)
     monkeypatch.setattr("ritz.data.read.EAGER_SHARE", 0.0)
-    monkeypatch.setattr("ritz.data.read_text.read_text.__kwdefaults__", {"memory": None, "span_bytes": 64})
+    monkeypatch.setattr("ritz.data.text.read.read_text.__kwdefaults__", {"memory": None, "span_bytes": 64})
     outside = read(path)
     assert outside.lazy
     assert outside.kinds == inside.kinds

@@ -25,7 +25,7 @@ from ritz.cli.console import say
 from ritz.cli.output import check_folder, result_folder, write_results
 from ritz.cli.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.summary import describe
-from ritz.data.engine import engaged
+from ritz.data.dask.cluster import engaged
 from ritz.data.labels import identifiers_of
 from ritz.data.observed import observe
 from ritz.data.read import read

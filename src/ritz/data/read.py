@@ -199,8 +199,8 @@ def _from_binary(path: Path, start: bytes, allowed: float) -> Any:
 
 
 def _from_text(path: Path, text: dict[str, Any], allowed: float) -> _Found:
-    from ritz.data.read_text import TextOptions, read_text
     from ritz.data.sources.memory import ArrowTable
+    from ritz.data.text.read import TextOptions, read_text
 
     found = read_text(path, TextOptions(**text), memory=EAGER_SHARE * allowed)
     source = ArrowTable(found.values, files=[path]) if found.source is None else found.source
@@ -337,7 +337,7 @@ def _anndata(data: Any) -> Any:
     import pyarrow as pa
 
     from ritz.data.sources.matrix import MemoryMatrix
-    from ritz.data.text_file import unique_names
+    from ritz.data.text.header import unique_names
 
     names = unique_names(tuple(str(name) for name in data.var_names))
     values = data.X if isinstance(data.X, np.ndarray) else data.X.tocsr()

@@ -118,7 +118,7 @@ def _on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
             received=repr(table),
             hint="write it to Parquet on a file system that the workers share",
         )
-    from ritz.data.dask_blocks import DaskBlocks
+    from ritz.data.dask.blocks import DaskBlocks
 
     return DaskBlocks.from_source(source, client, columns)
 
@@ -127,17 +127,17 @@ def _from_dask(X: Any) -> Any:
     """Row blocks of a Dask collection; everything else as it is. Without Dask nothing of it is loaded."""
     if "dask" not in sys.modules:
         return X
-    from ritz.data.dask_blocks import DaskBlocks
-    from ritz.data.dask_rows import is_dask
+    from ritz.data.dask.blocks import DaskBlocks
+    from ritz.data.dask.rows import is_dask
 
     return DaskBlocks(X) if is_dask(X) else X
 
 
 def _cluster() -> Any | None:
     """The client of the cluster that reads files, if one was asked for."""
-    if "ritz.data.engine" not in sys.modules:
+    if "ritz.data.dask.cluster" not in sys.modules:
         return None
-    from ritz.data.engine import engaged_client
+    from ritz.data.dask.cluster import engaged_client
 
     return engaged_client()
 

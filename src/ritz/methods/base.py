@@ -192,7 +192,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _lazy_coordinates(self, X: Any) -> Any:
         """Coordinates of a Dask collection as a Dask array; None for everything else."""
-        from ritz.data.dask_rows import columns_of, is_dask, lazy_map
+        from ritz.data.dask.rows import columns_of, is_dask, lazy_map
 
         if not is_dask(X):
             return None

@@ -186,7 +186,7 @@ def _names(root: Any, d: int) -> tuple[list[str], str | None]:
         names = found if len(found) == d else names
     if "obs" in root and _is_group(root["obs"]) and "_index" in root["obs"].attrs:
         index = str(root["obs"].attrs["_index"])
-    from ritz.data.text_file import unique_names
+    from ritz.data.text.header import unique_names
 
     return unique_names(tuple(names)), index
 

@@ -233,7 +233,7 @@ def fields_of(schema: Any, first: Any = None, at: Sequence[int] | None = None) -
     """Fields of a schema; ``first``, some rows of the table, tells how long the lists of a list column are."""
     import pyarrow.types as pt
 
-    from ritz.data.text_file import unique_names
+    from ritz.data.text.header import unique_names
 
     fields = []
     for j, (name, kind) in enumerate(zip(unique_names(tuple(schema.names)), schema.types, strict=True)):

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
-from ritz.data.dialect import TextOptions
 from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field
 from ritz.data.sources.files import file_identity
-from ritz.data.text_file import TextFile
-from ritz.data.text_scan import SPAN_BYTES, Scanned, scan
+from ritz.data.text.dialect import TextOptions
+from ritz.data.text.file import TextFile
+from ritz.data.text.scan import SPAN_BYTES, Scanned, scan
 
 __all__ = ["DelimitedSource"]
 

@@ -61,7 +61,7 @@ def arrow_table(frame: Any) -> Any:
     native = nw.from_native(frame, eager_only=True)
     if not native.implementation.is_pandas():
         return frame if isinstance(frame, pa.Table) else native.to_arrow()
-    from ritz.data.text_file import unique_names
+    from ritz.data.text.header import unique_names
 
     frame = frame.copy(deep=False)
     frame.columns = unique_names(tuple(str(name) for name in frame.columns))

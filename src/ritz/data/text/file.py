@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
-from ritz.data.dialect import SAMPLE_BYTES, TextOptions, sniff
-from ritz.data.header import unique_names
-from ritz.data.text_bytes import BYTEWISE, open_packed, open_text, stamp
-from ritz.data.text_rows import NotUtf8, Piece, cut_rows, empty_end, skip_lines
+from ritz.data.text.bytes import BYTEWISE, open_packed, open_text, stamp
+from ritz.data.text.dialect import SAMPLE_BYTES, TextOptions, sniff
+from ritz.data.text.header import unique_names
+from ritz.data.text.rows import NotUtf8, Piece, cut_rows, empty_end, skip_lines
 from ritz.data.words import cut
 
 __all__ = ["SURPLUS", "TextFile"]

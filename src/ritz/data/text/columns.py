@@ -3,7 +3,7 @@
     type(column) = ⋁ over pieces of what pyarrow finds      nothing < integer < float < text, date < time < text, …
 
 A column is whatever holds for all its values: 3.5 far down makes an integer column float, one word makes it text. Text
-is looked at again as a person would (``numbers.py``, ``text_dates.py``): a reading is kept only while every value fits
+is looked at again as a person would (``numbers.py``, ``dates.py``): a reading is kept only while every value fits
 it. A column of text among numbers remembers its first word and the row.
 """
 
@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ritz.data.dialect import Dialect, TextOptions
-from ritz.data.numbers import CODE, LOOSE_TEXT, Reading, affix_of, clean, forms
-from ritz.data.text_dates import FORMATS, DateForm
+from ritz.data.text.dates import FORMATS, DateForm
+from ritz.data.text.dialect import Dialect, TextOptions
+from ritz.data.text.numbers import CODE, LOOSE_TEXT, Reading, affix_of, clean, forms
 from ritz.data.words import cut
 
 __all__ = ["ColumnForm", "ColumnScan", "is_text", "widened"]

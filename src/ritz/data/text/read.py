@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
-from ritz.data.dialect import TextOptions
-from ritz.data.text_file import TextFile
-from ritz.data.text_scan import SPAN_BYTES, load, scan
+from ritz.data.text.dialect import TextOptions
+from ritz.data.text.file import TextFile
+from ritz.data.text.scan import SPAN_BYTES, load, scan
 
 __all__ = ["TextOptions", "TextPieces", "read_text"]
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.data.dask_task import Spans, as_rows, count, hand_out, located
-from ritz.data.engine import require_dask
+from ritz.data.dask.cluster import require_dask
+from ritz.data.dask.task import Spans, as_rows, count, hand_out, located
 from ritz.data.frames import frame_to_rows
 
 __all__ = ["Columns", "Partitions", "columns_of", "is_dask", "lazy_map", "of_collection", "of_source"]

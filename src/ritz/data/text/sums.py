@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ritz.data.numbers import clean
-from ritz.data.text_columns import ColumnForm, is_number, is_text, widened
+from ritz.data.text.columns import ColumnForm, is_number, is_text, widened
+from ritz.data.text.numbers import clean
 
 __all__ = ["ColumnSum"]
 

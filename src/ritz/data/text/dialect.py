@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ritz._core.errors import FileError, ParameterError
-from ritz.data.encoding import decode, not_a_table
-from ritz.data.header import beginning, fit_names, is_header, unique_names
-from ritz.data.numbers import LOOSE, decimal_mark
+from ritz.data.text.encoding import decode, not_a_table
+from ritz.data.text.header import beginning, fit_names, is_header, unique_names
+from ritz.data.text.numbers import LOOSE, decimal_mark
 from ritz.data.words import cut, shorten
 
 __all__ = ["MISSING_MARKS", "SAMPLE_BYTES", "Dialect", "TextOptions", "sniff"]

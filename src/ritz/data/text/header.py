@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from ritz.data.numbers import LOOSE, affix_of
+from ritz.data.text.numbers import LOOSE, affix_of
 from ritz.data.words import cut
 
 __all__ = ["beginning", "fit_names", "is_header", "unique_names"]

@@ -1,6 +1,6 @@
 """One look at a whole text file: where its rows are, and what its columns hold.
 
-    pieces of whole rows  →  pyarrow finds types  →  columns are widened and read as a person would (``text_columns``)
+    pieces of whole rows  →  pyarrow finds types  →  columns are widened and read as a person would (``columns.py``)
 
 The pieces parsed on the way are kept for a table in memory and let go for one that stays outside.
 """
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import FileError
-from ritz.data.encoding import single_byte, single_byte_note
-from ritz.data.text_columns import ColumnForm, ColumnScan, first_code, is_number, is_text
-from ritz.data.text_file import SURPLUS, TextFile
-from ritz.data.text_rows import NotUtf8, Piece
-from ritz.data.text_sums import ColumnSum
+from ritz.data.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
+from ritz.data.text.encoding import single_byte, single_byte_note
+from ritz.data.text.file import SURPLUS, TextFile
+from ritz.data.text.rows import NotUtf8, Piece
+from ritz.data.text.sums import ColumnSum
 from ritz.data.words import cut, shorten
 
 __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]

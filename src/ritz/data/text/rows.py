@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ritz._core.errors import FileError
-from ritz.data.text_bytes import TextBytes
+from ritz.data.text.bytes import TextBytes
 
 __all__ = ["NotUtf8", "Piece", "cut_rows", "empty_end", "last_cut", "skip_lines"]
 

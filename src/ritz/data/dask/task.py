@@ -18,8 +18,8 @@ import numpy as np
 from ritz._core.errors import FileError, InputError
 from ritz.data.ahead import ahead
 from ritz.data.blocks import Block, _csr_rows
-from ritz.data.dask_parcel import Parcel
-from ritz.data.dask_worker import careful, tell
+from ritz.data.dask.parcel import Parcel
+from ritz.data.dask.worker import careful, tell
 
 __all__ = [
     "Layout",
