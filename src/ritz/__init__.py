@@ -20,16 +20,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ritz import kernels as kernels
+    from ritz import plot as plot
     from ritz import testing as testing
     from ritz._core.errors import AccuracyWarning as AccuracyWarning
     from ritz._core.errors import Cancelled as Cancelled
     from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
+    from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileError as FileError
     from ritz._core.errors import InputError as InputError
     from ritz._core.errors import JournalIgnored as JournalIgnored
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
+    from ritz._core.errors import MissingDependency as MissingDependency
     from ritz._core.errors import NegativeEigenvalues as NegativeEigenvalues
     from ritz._core.errors import NonFiniteError as NonFiniteError
     from ritz._core.errors import ParameterError as ParameterError
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import RitzWarning as RitzWarning
     from ritz.data.read import read as read
     from ritz.data.table import Table as Table
+    from ritz.methods.ca import CA as CA
     from ritz.methods.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
@@ -46,18 +50,21 @@ if TYPE_CHECKING:
     from ritz.persist.model import save as save
 
 __all__ = [
+    "CA",
     "PCA",
     "SVD",
     "AccuracyWarning",
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
+    "EmptyProfiles",
     "FileError",
     "InputError",
     "JournalIgnored",
     "KernelPCA",
     "MemoryLimitError",
     "MergeError",
+    "MissingDependency",
     "NegativeEigenvalues",
     "NonFiniteError",
     "ParameterError",
@@ -68,6 +75,7 @@ __all__ = [
     "load",
     "merge",
     "plan",
+    "plot",
     "read",
     "save",
     "testing",
@@ -77,6 +85,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
+    "CA": "ritz.methods.ca",
     "KernelPCA": "ritz.methods.kernel_pca",
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",
@@ -87,7 +96,7 @@ _HOMES = {
     "read": "ritz.data.read",
     "save": "ritz.persist.model",
 }
-_SUBMODULES = {"kernels", "testing"}
+_SUBMODULES = {"kernels", "plot", "testing"}
 
 # A library stays silent until its user asks: without this, records would reach Python's last-resort handler.
 logging.getLogger("ritz").addHandler(logging.NullHandler())

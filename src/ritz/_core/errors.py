@@ -9,12 +9,14 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── MemoryLimitError (MemoryError) the memory limit cannot be kept; names the least that could
     ├── MergeError (ValueError)        models that cannot be merged or subtracted
     ├── FileError (OSError)            a file that is missing, not a table, damaged, or in the way
+    ├── MissingDependency (ImportError) an optional library that is not installed; names the extra
     └── Cancelled (KeyboardInterrupt)  the progress hook asked to stop
 
     RitzWarning (UserWarning)
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NegativeEigenvalues            an indefinite kernel, and what became of its negative eigenvalues
     └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
@@ -26,11 +28,13 @@ __all__ = [
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
+    "EmptyProfiles",
     "FileError",
     "InputError",
     "JournalIgnored",
     "MemoryLimitError",
     "MergeError",
+    "MissingDependency",
     "NegativeEigenvalues",
     "NonFiniteError",
     "ParameterError",
@@ -85,6 +89,10 @@ class FileError(RitzError, OSError):
     """A file that is missing, damaged, not a table, or in the way."""
 
 
+class MissingDependency(RitzError, ImportError):
+    """An optional library that is not installed."""
+
+
 class Cancelled(RitzError, KeyboardInterrupt):
     """The progress hook asked to stop."""
 
@@ -103,6 +111,10 @@ class ConstantColumnWarning(RitzWarning):
 
 class ColumnsSetAside(RitzWarning):
     """Columns of a table that were not used, each with its reason."""
+
+
+class EmptyProfiles(RitzWarning):
+    """Rows or columns without any count: they have no profile and no place on a map."""
 
 
 class JournalIgnored(RitzWarning):

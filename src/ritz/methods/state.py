@@ -8,7 +8,7 @@ Nothing but the state is kept of the rows, so the result cannot depend on how th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -44,6 +44,10 @@ RESULTS = (
 
 class Stateful(LinearEstimator):
     """What a PCA does with its moment state."""
+
+    #: fitted names that a pending state is solved for, and parameters that must agree in a merge
+    _results: ClassVar[tuple[str, ...]] = RESULTS
+    _agreeing: ClassVar[tuple[str, ...]] = ("n_components", "center", "scale", "whiten", "missing")
 
     center: bool
     scale: bool
@@ -149,22 +153,20 @@ class Stateful(LinearEstimator):
             raise MergeError(
                 f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
                 received=f"a model with {self.n_features_in_:,} columns, mergeable={self.mergeable!r}",
-                hint="fit with PCA(mergeable=True)",
+                hint=f"fit with {type(self).__name__}(mergeable=True)",
             )
         return state
 
     def _same_parameters(self, other: Self) -> None:
-        if not isinstance(other, Stateful):
+        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
             raise MergeError(
-                "a PCA can be combined with a PCA only",
+                f"a {type(self).__name__} can be combined with a {type(self).__name__} only",
                 received=type(other).__name__,
-                hint="fit the other rows with a PCA first, or add them with partial_fit",
+                hint=f"fit the other rows with a {type(self).__name__} first, or add them with partial_fit",
             )
         check_is_fitted(other)
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        differ = [
-            name for name in ("n_components", "center", "scale", "whiten", "missing") if mine[name] != theirs[name]
-        ]
+        differ = [name for name in self._agreeing if mine[name] != theirs[name]]
         names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
         if differ or (names[0] is not None and names[1] is not None and list(names[0]) != list(names[1])):
             what = ", ".join(differ) or "column names"
@@ -210,7 +212,7 @@ class Stateful(LinearEstimator):
             self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))
 
     def __getattr__(self, name: str) -> Any:
-        if name in RESULTS and self.__dict__.get("_pending"):
+        if name in self._results and self.__dict__.get("_pending"):
             self._solve_state()
             return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -219,7 +221,7 @@ class Stateful(LinearEstimator):
         return "components_" in self.__dict__ or bool(self.__dict__.get("_pending"))
 
     def _forget(self) -> None:
-        for name in (*RESULTS, "_pending", "_note", "_mean_slack"):
+        for name in (*self._results, "_pending", "_note", "_mean_slack"):
             self.__dict__.pop(name, None)
 
 

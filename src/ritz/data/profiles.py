@@ -1,0 +1,99 @@
+"""Row profiles of counts, made while they are read.
+
+    xᵢⱼ = Nᵢⱼ / Nᵢ.        mass of a row: its total Nᵢ.        (n, d) in row blocks, dense or sparse
+
+Whatever runs on row blocks runs on these, so correspondence analysis is a weighted analysis of profiles. A row of zeros
+has no profile: its mass is zero, so it counts nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.blocks import Accumulator, Block, RowBlocks, are_blocks, blocks_of
+
+__all__ = ["ProfileBlocks", "profiles", "row_totals"]
+
+S = TypeVar("S", bound=Accumulator)
+
+
+def profiles(N: Any, totals: NDArray[np.float64]) -> Any:
+    """Every row divided by its total: an array, a CSR matrix that shares its pattern with ``N``, or row blocks."""
+    if are_blocks(N):
+        return ProfileBlocks(N)
+    return divided(N, totals)
+
+
+def divided(rows: Any, totals: NDArray[np.float64]) -> Any:
+    """Rows over their totals; a row of zeros stays as it is."""
+    by = np.where(totals > 0, totals, 1.0)
+    if isinstance(rows, np.ndarray):
+        return rows / by[:, None]
+    data = rows.data / np.repeat(by, np.diff(rows.indptr))
+    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def row_totals(N: Any) -> NDArray[np.float64]:
+    """Totals of the rows, (n,), by one pass; a count below zero is refused by its place."""
+    blocks = blocks_of(N)
+
+    def step(_scratch: dict[str, Any], block: Block) -> Any:
+        return _checked(block.values, block.start)[:, None]
+
+    return blocks.map_rows(step, np.empty((blocks.shape[0], 1)))[:, 0]
+
+
+def _checked(rows: Any, start: int) -> NDArray[np.float64]:
+    entries = rows if isinstance(rows, np.ndarray) else rows.data
+    if entries.size and float(np.min(entries)) < 0:  # NaN passes: the first pass names its column
+        dense = isinstance(rows, np.ndarray)
+        row = (
+            int(np.argmax((rows < 0).any(axis=1)))
+            if dense
+            else int(np.argmax(np.asarray(rows.min(axis=1).todense()) < 0))
+        )
+        raise InputError(
+            "Negative values in data passed to a correspondence analysis, which takes counts or other amounts",
+            received=f"{float(np.nanmin(entries)):g} in row {start + row}",
+            hint="for measurements that can be negative use ritz.PCA",
+        )
+    return np.asarray(rows.sum(axis=1, dtype=np.float64), np.float64).reshape(-1)
+
+
+class ProfileBlocks:
+    """Another table's blocks as row profiles."""
+
+    def __init__(self, inner: RowBlocks) -> None:
+        self.inner = inner
+        self.shape, self.dtype = inner.shape, np.dtype(np.float64)
+        self.sparse, self.stored, self.nbytes = inner.sparse, inner.stored, inner.nbytes
+
+    @property
+    def reading(self) -> Any:
+        """What is known of how fast the rows are read."""
+        return getattr(self.inner, "reading", None)
+
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
+        """Feed every block of profiles to an accumulator; the accumulators are merged in row order."""
+        return self.inner.map_reduce(create, lambda state, block: step(state, _profiled(block)))
+
+    def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
+        """Fill ``out[i]`` with ``step`` of profile i."""
+        return self.inner.map_rows(lambda scratch, block: step(scratch, _profiled(block)), out)
+
+    def each(self) -> Iterator[Block]:
+        """Every block of profiles, in row order."""
+        return map(_profiled, self.inner.each())
+
+    def sample(self, rows: int) -> Any:
+        """About ``rows`` profiles spread evenly over the table."""
+        return _profiled(Block(self.inner.sample(rows), 0)).values
+
+
+def _profiled(block: Block) -> Block:
+    return Block(divided(block.values, _checked(block.values, block.start)), block.start)

@@ -1,0 +1,275 @@
+"""Correspondence analysis of a table of counts.
+
+    P = N/n,   r = P1,   c = Pᵀ1,   A = D_r^-½ (P − rcᵀ) D_c^-½ = D_r^½ (X − 1cᵀ) D_c^-½,   X = D_r⁻¹P the row profiles
+
+    AᵀA V = V Λ,   Σλ = χ²/n,   rows F = (X − 1cᵀ) D_c^-½ V,   columns G = D_c^-½ V Λ^½
+
+The second form is a weighted analysis of profiles: the mean of the profiles is c itself, so the operators of PCA do all
+the work and a sparse table stays sparse.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import EmptyProfiles, InputError, ParameterError
+from ritz.data.blocks import are_blocks
+from ritz.data.contingency import crosstab, form_of, split_labels
+from ritz.data.frames import is_frame
+from ritz.data.labelled import labelled, library_of, row_labels
+from ritz.data.moments import Moments
+from ritz.data.profiles import profiles, row_totals
+from ritz.data.statistics import ColumnStatistics
+from ritz.data.table import Table
+from ritz.data.validate import validate_rows, validate_weights
+from ritz.data.words import shorten
+from ritz.methods.correspondence import Correspondence, Encoded
+from ritz.project.transition import cos2, supplementary
+
+__all__ = ["CA"]
+
+
+class CA(Correspondence):
+    """Correspondence analysis with a certificate.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All axes, a number, a fraction of the inertia in (0, 1), or a rule.
+    rows, columns, counts : str or None
+        Columns of a frame or Table to cross-tabulate: the row variable, the column variable and, for a list that has
+        been counted already, the counts. ``rows`` alone names the column that labels the rows of a contingency table.
+        Without them a frame of exactly two categorical columns is cross-tabulated and everything else is a
+        contingency table.
+    solver, tol, mergeable, random_state, memory, device, progress
+        As for :class:`ritz.PCA`.
+
+    Attributes
+    ----------
+    eigenvalues_, explained_inertia_ratio_ : (k,) principal inertias and their shares
+    total_inertia_ : χ²/n
+    chi2_, dof_, p_value_ : the test of independence
+    row_coordinates_, column_coordinates_ : (n, k), (d, k) principal coordinates
+    row_standard_coordinates_, column_standard_coordinates_ : the same with weighted variance 1
+    row_contributions_, column_contributions_ : shares that sum to 1 on an axis
+    row_cos2_, column_cos2_ : quality of each point on each axis
+    row_masses_, column_masses_, row_inertias_, column_inertias_
+    certificate_, plan_, n_components_, n_samples_, n_features_in_
+    """
+
+    _agreeing = ("n_components", "rows", "columns", "counts")
+
+    def __init__(
+        self, n_components: Any = None, *, rows: str | None = None, columns: str | None = None,
+        counts: str | None = None, solver: str = "auto", tol: float = 1e-6, mergeable: bool | None = None,
+        random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.rows = rows
+        self.columns = columns
+        self.counts = counts
+        self.solver = solver
+        self.tol = tol
+        self.mergeable = mergeable
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    # the table
+
+    def _encode(self, X: Any, sample_weight: Any, *, reset: bool) -> Encoded:
+        library, form = library_of(X), form_of(X, self.rows, self.columns, self.counts)
+        labels: list[Any] | None
+        if form == "raw":
+            N, labels = self._counted(X, sample_weight, reset)
+            sample_weight = None
+        elif form == "labels":
+            labels, rest = split_labels(X, str(self.rows))
+            N = validate_rows(self, rest, reset=reset)
+        else:
+            labels, N = row_labels(X), validate_rows(self, X, reset=reset)
+        totals = row_totals(N)
+        if not reset:
+            N, totals = self._with_mass(N, totals)
+        _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
+        weights = (
+            totals if sample_weight is None else totals * validate_weights(sample_weight, len(totals), whole=False)
+        )
+        return Encoded(profiles(N, totals), weights, labels, library)
+
+    def _counted(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[str]]:
+        """Cross-tabulate; new tables are put in the order of the columns of the fit."""
+        table = crosstab(X, self.rows, self.columns, self.counts, sample_weight)
+        N = table.values
+        if reset:
+            self.n_features_in_, self.feature_names_in_ = len(table.columns), np.asarray(table.columns, object)
+            return N, table.rows
+        place = {str(name): j for j, name in enumerate(self.feature_names_in_)}
+        strange = [name for name in table.columns if name not in place]
+        if strange:
+            raise InputError(
+                "expected the column categories of the fit", received=f"{shorten(strange)}", hint="leave them out"
+            )
+        out = np.zeros((N.shape[0], self.n_features_in_))
+        out[:, [place[name] for name in table.columns]] = N if isinstance(N, np.ndarray) else N.toarray()
+        return out, table.rows
+
+    def _with_mass(self, N: Any, totals: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        """New rows on the columns that had counts in the fit: the others have no place on the map."""
+        empty = np.flatnonzero(self._column_masses() == 0)
+        if len(empty) == 0 or are_blocks(N):
+            return N, totals
+        held = N[:, empty] if isinstance(N, np.ndarray) else N.tocsc()[:, empty]
+        if float(held.sum()) == 0:
+            return N, totals
+        _warn_columns(self, empty, "no counts in the fit, so new counts are left out of the profiles")
+        keep = (self._column_masses() > 0).astype(np.float64)
+        if isinstance(N, np.ndarray):
+            kept = N * keep
+        else:
+            from scipy.sparse import diags_array
+
+            kept = (N @ diags_array(keep)).tocsr()
+        return kept, row_totals(kept)
+
+    def _metric(self, column: ColumnStatistics | Moments) -> NDArray[np.float64]:
+        return np.sqrt(np.where(column.mean > 0, column.mean, 1.0))
+
+    def _name_columns(self, *results: Any) -> None:
+        super()._name_columns(*results)
+        empty = np.flatnonzero(self._column_masses() <= 0)
+        if len(empty):
+            _warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
+
+    def _most(self, rows: int, d: int) -> int:
+        return max(0, min(rows, d) - 1)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name in ("rows", "columns", "counts"):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str)):
+                raise ParameterError(f"{name} must be the name of a column or None", received=repr(value))
+
+    # results
+
+    def _column_masses(self) -> NDArray[np.float64]:
+        len(self.components_)  # solves a pending state
+        return np.asarray(self.__dict__["_mean"])
+
+    @property
+    def chi2_(self) -> float:
+        """Pearson's χ² of the table: the total inertia times the grand total."""
+        check_is_fitted(self)
+        return self.total_inertia_ * float(self.__dict__["_weight"])
+
+    @property
+    def dof_(self) -> int:
+        """(rows − 1)(columns − 1) of the rows and columns that have counts."""
+        return (self.n_samples_ - 1) * (int(np.count_nonzero(self._column_masses())) - 1)
+
+    @property
+    def p_value_(self) -> float:
+        """Probability of a χ² as large if rows and columns were independent; counts are meant."""
+        from scipy.stats import chi2
+
+        return float(chi2.sf(self.chi2_, self.dof_))
+
+    def _forward(self, coded: Encoded) -> NDArray[np.float64]:
+        F = super()._forward(coded)
+        if not bool(np.all(coded.weights > 0)):
+            F[coded.weights <= 0] = np.nan
+        return F
+
+    def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
+        """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names."""
+        check_is_fitted(self)
+        coded = self._encode(X, None, reset=False)
+        values = self._forward(coded)
+        if result == "cos2":
+            from ritz.project.transition import row_distances
+
+            values = cos2(values, row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"]))
+        else:
+            _known(result)
+        return labelled(values, coded.labels, self._axis_names(), coded.library, "row")
+
+    def supplementary_columns(self, X: Any, result: str = "coordinates") -> Any:
+        """``coordinates`` or ``cos2`` of new columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n, m)
+            Counts of new columns for the very rows of the fit, in their order.
+        result : "coordinates" or "cos2"
+        """
+        check_is_fitted(self)
+        F, masses = self._row_coordinates(), self._row_masses()
+        names = [str(name) for name in X.columns] if is_frame(X) else None
+        if isinstance(X, Table):
+            X, names = X.numeric()
+        N = _counts(X, len(F))
+        totals = N.sum(axis=0)
+        _warn_empty(totals, names, "column", "no profile; coordinates are NaN")
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values, squares = supplementary((N / totals).T, F, self.eigenvalues_, masses)
+        values = values if _known(result) == "coordinates" else cos2(values, squares)
+        return labelled(values, names, self._axis_names(), library_of(X), "column")
+
+    def inverse_transform(self, X: Any, totals: Any = None) -> NDArray[np.float64]:
+        """Row profiles from coordinates, (n, d), c + F Vᵀ D_c^½; counts where the totals of the rows are given."""
+        F = np.asarray(X)
+        known = super().inverse_transform(F)
+        if totals is None:
+            return known
+        sums = np.asarray(totals, np.float64)
+        if sums.ndim > 1 or (sums.ndim == 1 and len(sums) != len(known)):
+            raise InputError(
+                f"totals needs one number for each of the {len(known)} rows", received=f"shape {sums.shape}"
+            )
+        return known * (sums if sums.ndim == 0 else sums[:, None])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def _counts(X: Any, n: int) -> NDArray[np.float64]:
+    N = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if N.ndim != 2 or N.shape[0] != n or N.dtype.kind not in "fiub":
+        raise InputError(
+            f"supplementary columns are counts for the {n} rows of the fit, shape ({n}, m)",
+            received=f"shape {N.shape} of {N.dtype}",
+            hint="pass the columns for all rows, in the order of the fit",
+        )
+    if not bool(np.all(N >= 0)):
+        raise InputError("expected counts that are finite and not negative", received="others")
+    return N.astype(np.float64)
+
+
+def _known(result: str) -> str:
+    if result not in ("coordinates", "cos2"):
+        raise ParameterError("result must be 'coordinates' or 'cos2'", received=repr(result))
+    return result
+
+
+def _warn_empty(totals: NDArray[np.float64], labels: list[Any] | None, what: str, words: str) -> None:
+    empty = np.flatnonzero(totals == 0)
+    if len(empty):
+        names = shorten([str(labels[i]) if labels is not None else str(i) for i in empty])
+        warnings.warn(f"empty {what}{'s' if len(empty) > 1 else ''} {names}: {words}", EmptyProfiles, stacklevel=4)
+
+
+def _warn_columns(model: CA, empty: NDArray[np.intp], words: str) -> None:
+    names = getattr(model, "feature_names_in_", None)
+    shown = shorten([str(j if names is None else names[j]) for j in empty])
+    plural = "s" if len(empty) > 1 else ""
+    warnings.warn(f"empty column{plural} {shown}: {words}", EmptyProfiles, stacklevel=5)

@@ -1,0 +1,257 @@
+"""What CA, MCA, FAMD and MFA share: a weighted analysis of encoded rows under a column metric.
+
+    A = D_w^½ (R − 1mᵀ) D_s⁻¹  (n×d),   Σw = 1,   AᵀA V = V Λ,   inertias λ,   F = (R − 1mᵀ) D_s⁻¹ V
+
+| method | rows R             | weights w      | mean m            | scale s         |
+| CA     | row profiles       | row totals     | column masses c   | √c              |
+| MCA    | indicator          | sample weights | category shares p | √(Jp)           |
+| FAMD   | numbers, indicator | sample weights | μ, p              | σ, √p           |
+| MFA    | groups of these    | sample weights | μ, p, …           | those × √λ₁     |
+
+A method says how its rows are encoded and what its metric is; the divisor is Σw, as in FactoMineR. Coordinates are
+linear in a row, so those of a new row never depend on the rows beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.data.blocks import are_blocks
+from ritz.data.labels import Labels
+from ritz.data.moments import Moments
+from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.methods.correspondence_results import NO_ROWS, CorrespondenceResults
+from ritz.methods.state import Stateful
+from ritz.operators import Centered, MomentGram, Scaled, Weighted
+from ritz.operators.base import Operator
+from ritz.project.linear import LinearMap
+from ritz.project.transition import row_distances
+from ritz.rank.positive import Positive
+from ritz.spectral.plan import Shape
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["Correspondence", "Encoded"]
+
+
+@dataclass
+class Encoded:
+    """Rows as a method encodes them."""
+
+    rows: Any  # ndarray, CSR or row blocks (n, d)
+    weights: NDArray[np.float64]  # (n,) none negative; zero: absent
+    labels: list[Any] | None = None  # names of the rows
+    library: str | None = None  # of the frame that was given
+
+
+class Correspondence(CorrespondenceResults, Stateful):
+    """Base of the correspondence family."""
+
+    center = True  # the centring that the moment state knows
+    scale = True
+    _axis = "Dim"
+    _results: ClassVar[tuple[str, ...]] = (
+        "components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "n_components_", "n_samples_",
+        "certificate_", "plan_",
+    )  # fmt: skip
+
+    # what a method fills in
+
+    def _encode(self, X: Any, sample_weight: Any, *, reset: bool) -> Encoded:
+        """Rows and weights; ``reset`` in ``fit``, where the columns are learned."""
+        raise NotImplementedError
+
+    def _metric(self, column: ColumnStatistics | Moments) -> NDArray[np.float64]:
+        """The scale s (d,), nowhere zero, from the means and variances of the encoded columns (Σw = 1)."""
+        raise NotImplementedError
+
+    def _most(self, rows: int, d: int) -> int:
+        """The largest number of axes."""
+        return max(0, min(rows - 1, d))
+
+    # fit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to a table.
+
+        Parameters
+        ----------
+        X : frame, Table, array-like or sparse matrix of shape (n, d)
+        y : ignored
+        sample_weight : (n,) weights of the rows, or None
+        """
+        self._check_parameters()
+        self._forget()
+        coded = self._encode(X, sample_weight, reset=True)
+        R, weights = self._present(coded)
+        shape, whole = self._shape(R), float(np.sum(weights))
+        rows = int(np.count_nonzero(weights))
+        wanted = self._axes(rows, shape.d)
+        keep = self._keeps_state(shape.d)
+        plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
+        leaf, stats = self._leaf(R, weights / whole, plan)
+        spectrum = self._solve(self._problem(leaf, stats, wanted, shape), plan, 1.0, {}, R)
+        self.__dict__["_state"] = stats.moments.times(whole) if keep else None
+        column = stats.column
+        self._name_columns(spectrum, column, self._metric(column), whole, rows)
+        self._name_rows(coded)
+        return self
+
+    def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
+        """D_w^½ (R − 1mᵀ) D_s⁻¹."""
+        A = Weighted(Scaled(Centered(leaf, stats), lambda: self._metric(stats.column)), stats.weights)
+        return SpectralProblem(
+            A,
+            n=float(stats.rows),
+            d=shape.d,
+            rows=stats.rows,
+            centered=True,
+            repeatable=self._rereads(shape),
+            **self._request(wanted, shape),
+        )
+
+    def _present(self, coded: Encoded) -> tuple[Any, NDArray[np.float64]]:
+        """Rows with a weight, and their weights; rows outside memory stay, marked as absent."""
+        R, w = coded.rows, coded.weights
+        present = np.flatnonzero(w)
+        if len(present) == 0:
+            raise InputError("expected rows with a positive weight", received="none", hint="pass counts or weights > 0")
+        if len(present) == len(w):
+            return R, w
+        if are_blocks(R):
+            R.absent = w == 0
+            return R, w
+        return R[present], w[present]
+
+    def _axes(self, rows: int, d: int) -> Any:
+        """``n_components`` as a number or a rule; no more axes than the table can have."""
+        most, asked = self._most(rows, d), self.n_components
+        if most < 1:
+            raise InputError(
+                f"{type(self).__name__} needs at least 2 rows and 2 columns that are not empty to have an axis",
+                received=f"n_samples={rows}, n_features={d}",
+                hint="pass a larger table",
+            )
+        if asked is None:
+            return Positive(most)
+        if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool) and asked > most:
+            raise ParameterError(
+                f"n_components={asked} must be at most {most}: this table has no more axes",
+                received=f"{rows} rows and {d} columns",
+                hint="n_components=None gives all",
+            )
+        return self._wanted(rows, d, centered=True)
+
+    # the moment state
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
+        self._check_parameters()
+        first = not self.__sklearn_is_fitted__()
+        held = None if first else self._need_state("partial_fit")
+        coded = self._encode(X, sample_weight, reset=first)
+        R, weights = self._present(coded)
+        state = Statistics(self._leaf(R, weights, self._state_plan(R))[1].blocks, weights).moments
+        self._forget()
+        self.__dict__.update(_state=state if held is None else self._joined(held, state), _pending=True)
+        self.__dict__.update(_library=coded.library)
+        return self
+
+    def _state_plan(self, R: Any) -> Any:
+        return self._plan_for(self._shape(R), 1, whole=True)
+
+    def _joined(self, held: Moments, state: Moments) -> Moments:
+        return held.merge(state)
+
+    def _solve_state(self) -> None:
+        """Solve the accumulated state; called when a fitted name is first read."""
+        state: Moments = self.__dict__["_state"]
+        unit = state.times(1 / state.weight)
+        wanted = self._axes(state.rows, state.d)
+        shape = Shape(state.rows, state.d, 8, None, symmetric=True)
+        plan = self._plan_for(shape, wanted, whole=True)
+        scale = self._metric(unit)
+        problem = SpectralProblem(
+            MomentGram(unit, center=True, scale=scale),
+            kind="eigh",
+            n=float(state.rows),
+            d=state.d,
+            rows=state.rows,
+            centered=True,
+            repeatable=False,
+            **self._request(wanted, shape),
+        )
+        spectrum = self._solve(problem, plan, 1.0, {})
+        self.__dict__.pop("_pending", None)
+        self._name_columns(spectrum, unit, scale, state.weight, state.rows)
+
+    # named results
+
+    def _name_columns(
+        self, spectrum: Spectrum, column: ColumnStatistics | Moments, scale: Any, whole: float, rows: int
+    ) -> None:
+        """Name the results that need no row: all of the columns' side."""
+        squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
+        values = np.maximum(spectrum.values, 0.0)
+        total = spectrum.total
+        self.components_ = np.ascontiguousarray(spectrum.vectors.T)
+        self.eigenvalues_ = values
+        self.total_inertia_ = float(total)
+        self.explained_inertia_ratio_ = values / total if total > 0 else np.zeros_like(values)
+        self.n_components_, self.n_samples_ = len(values), rows
+        self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+        inertias = squares * (column.unit / scale) ** 2 / column.weight
+        self.__dict__.update(_mean=column.mean, _scale=scale, _inertias=inertias, _weight=whole, _dtype=np.dtype(float))
+
+    def _name_rows(self, coded: Encoded) -> None:
+        """Name the results of the rows, if they are in memory."""
+        held: dict[str, Any] = {"_library": coded.library, "_row_labels": coded.labels}
+        if not are_blocks(coded.rows):
+            held["_F"] = self._forward(coded)
+            held["_row_weights"] = coded.weights / np.sum(coded.weights)
+            held["_row_squares"] = row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"])
+        self.__dict__.update(held)
+
+    # coordinates
+
+    def _map(self) -> LinearMap:
+        components = self.components_  # read first: it solves a pending state
+        return LinearMap(components, self.__dict__["_mean"], self.__dict__["_scale"], None)
+
+    def _forward(self, coded: Encoded) -> NDArray[np.float64]:
+        return self._map().forward(coded.rows, np.float64)
+
+    def transform(self, X: Any) -> Any:
+        """Principal coordinates of rows, (n, k).
+
+        Parameters
+        ----------
+        X : frame, Table, array-like or sparse matrix of shape (n, d)
+        """
+        check_is_fitted(self)
+        return self._forward(self._encode(X, None, reset=False))
+
+    def _scores_into(self, rows: Any, labels: Labels, write: Any) -> None:
+        for scores in self._map().batches(rows):
+            write(scores, labels.take(scores.shape[0]))
+
+    def _restated(self, **parameters: Any) -> Self:
+        model = super()._restated(**parameters)
+        model.__dict__["_library"] = self.__dict__.get("_library")
+        return model
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("row_") and self.__sklearn_is_fitted__():
+            raise AttributeError(NO_ROWS)
+        return super().__getattr__(name)
+
+    def _forget(self) -> None:
+        super()._forget()
+        for name in ("_F", "_row_weights", "_row_squares", "_row_labels", "_library"):
+            self.__dict__.pop(name, None)

@@ -1,0 +1,135 @@
+"""The named results of the correspondence family, computed when they are read from V, Λ, F and the masses.
+
+    rows       coordinates F, standard F Λ^-½, contributions wF²/λ, cos² F²/d², masses, inertias w d²
+    columns    coordinates G, standard, contributions v², cos² G²/d², masses, inertias (AᵀA)ⱼⱼ
+
+Formulas: ``project/transition.py``. Frames when a frame was given, with names of rows and columns; arrays otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz.data.labelled import labelled
+from ritz.project.transition import contributions, cos2, inverse_root
+
+__all__ = ["NO_ROWS", "CorrespondenceResults", "Result"]
+
+Floats = NDArray[np.float64]
+
+NO_ROWS = (
+    "what is known of the rows is kept for tables in memory only, and not after partial_fit or merge\n"
+    "hint: transform(X) gives their coordinates, transform_to(X, path) writes them to a file"
+)
+
+
+class Result:
+    """A fitted name that is computed when it is read: ``row_cos2_`` from ``_row_cos2()``."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.side = "row" if name.startswith("row_") else "column"
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        check_is_fitted(model)
+        values = getattr(model, f"_{self.name[:-1]}")()
+        return model._labelled(values, self.side)
+
+
+class CorrespondenceResults:
+    """Coordinates, contributions, qualities and masses of both sides."""
+
+    components_: Floats
+    eigenvalues_: Floats
+    _axis: ClassVar[str]
+
+    row_coordinates_ = Result("(n, k) principal coordinates of the rows")
+    row_standard_coordinates_ = Result("(n, k) coordinates of weighted variance 1")
+    row_contributions_ = Result("(n, k) shares of the rows in each axis; columns sum to 1")
+    row_cos2_ = Result("(n, k) shares of the axes in each row's squared distance from the centre")
+    row_masses_ = Result("(n,) shares of the rows in the weight")
+    row_inertias_ = Result("(n,) inertias of the rows; they sum to the total inertia")
+    column_coordinates_ = Result("(d, k) principal coordinates of the columns")
+    column_standard_coordinates_ = Result("(d, k) coordinates of weighted variance 1")
+    column_contributions_ = Result("(d, k) shares of the columns in each axis; columns sum to 1")
+    column_cos2_ = Result("(d, k) shares of the axes in each column's squared distance from the centre")
+    column_masses_ = Result("(d,) shares of the columns in the weight")
+    column_inertias_ = Result("(d,) inertias of the columns; they sum to the total inertia")
+
+    # rows
+
+    def _of_rows(self, name: str) -> Any:
+        held = vars(self).get(name)
+        if held is None:
+            raise AttributeError(NO_ROWS)
+        return held
+
+    def _row_coordinates(self) -> Floats:
+        return np.asarray(self._of_rows("_F"))
+
+    def _row_standard_coordinates(self) -> Floats:
+        return self._row_coordinates() * inverse_root(self.eigenvalues_)
+
+    def _row_contributions(self) -> Floats:
+        return contributions(self._row_coordinates(), self._row_masses(), vars(self)["eigenvalues_"])
+
+    def _row_cos2(self) -> Floats:
+        return cos2(self._row_coordinates(), self._of_rows("_row_squares"))
+
+    def _row_masses(self) -> Floats:
+        return np.asarray(self._of_rows("_row_weights"))
+
+    def _row_inertias(self) -> Floats:
+        return self._row_masses() * self._of_rows("_row_squares")
+
+    # columns
+
+    def _column_masses(self) -> Floats:
+        raise NotImplementedError
+
+    def _column_standard_coordinates(self) -> Floats:
+        c = self._column_masses()[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(c > 0, self.components_.T / np.sqrt(c), np.nan)
+
+    def _column_coordinates(self) -> Floats:
+        return self._column_standard_coordinates() * np.sqrt(self.eigenvalues_)
+
+    def _column_contributions(self) -> Floats:
+        return np.square(self.components_.T)
+
+    def _column_squares(self) -> Floats:
+        """Squared distances of the columns from the centre, (d,)."""
+        c = self._column_masses()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(c > 0, self._column_inertias() / c, 0.0)
+
+    def _column_cos2(self) -> Floats:
+        return cos2(self._column_coordinates(), self._column_squares())
+
+    def _column_inertias(self) -> Floats:
+        len(self.components_)  # solves a pending state
+        return np.asarray(vars(self)["_inertias"])
+
+    # names
+
+    def _column_labels(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _axis_names(self) -> list[str]:
+        return [f"{self._axis}{i + 1}" for i in range(len(self.eigenvalues_))]
+
+    def _labelled(self, values: Floats, side: str) -> Any:
+        labels = vars(self).get("_row_labels") if side == "row" else self._column_labels()
+        names = self._axis_names() if values.ndim == 2 else None
+        return labelled(values, labels, names, vars(self).get("_library"), side)
