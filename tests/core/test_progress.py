@@ -106,6 +106,48 @@ def test_current_hook_is_restored_after_errors_and_nested_fits():
     assert inner == []
 
 
+def test_a_fit_inside_a_silent_one_is_silent(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with using(False), using(None), track("gram") as step:
+        step(1)
+    assert sys.stderr.getvalue() == ""
+
+
+def passes_of_three_tenths(passes, expected):
+    """Events of ``passes`` passes over 1000 bytes, where ``expected`` bytes were planned."""
+    seen = []
+    with using(seen.append, expected=expected):
+        for _ in range(passes):
+            with track("reading", total=1.0) as step:
+                for share in (0.3, 0.3, 0.4):
+                    step(share, passes=share, bytes=int(1000 * share))
+    return seen
+
+
+def test_a_plan_that_was_too_short_grows_by_whole_passes():
+    seen = passes_of_three_tenths(4, expected=2000)
+    inside, more = seen[:9], [event for event in seen if event.passes > 2 + 1e-6]
+    assert {(event.expected, event.beyond) for event in inside} == {(2000, False)}
+    assert [round(event.expected) for event in more] == [3000, 3000, 3000, 3000, 4000, 4000, 4000]
+    assert all(event.beyond and event.bytes <= event.expected * (1 + 1e-6) for event in more)
+    assert all(event.left is not None and event.left >= 0 for event in more)
+    assert more[-1].left == pytest.approx(0, abs=1e-6)
+
+
+def test_the_bar_says_that_more_passes_came_than_were_planned(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "140")
+    with using(True, "PCA", expected=2e6), track("reading") as step:
+        step(1, passes=2, bytes=2_000_000)
+        within = stream.getvalue()
+        step(1, passes=0.5, bytes=500_000)
+    assert "planned" not in within
+    assert "pass 3 (more than planned), 2 of 3 MB" in stream.getvalue()
+
+
 def test_steps_from_threads_lose_no_count():
     seen = []
     with using(seen.append), track("gram", total=4000) as step, ThreadPoolExecutor(4) as pool:
@@ -209,4 +251,5 @@ def test_event_is_public_in_shape():
         "bytes",
         "seconds",
         "expected",
+        "beyond",
     ]

@@ -11,6 +11,7 @@ for it; the ``step`` that ``track`` gives may be called from any thread. rich is
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import sys
@@ -27,6 +28,7 @@ from ritz._core.errors import Cancelled, ParameterError
 __all__ = ["Event", "Hook", "Progress", "Step", "resolve", "track", "using"]
 
 PATIENCE = 0.5  # seconds before a bar appears by itself: shorter fits would only flicker
+LEEWAY = 1e-6  # rounding of shares of a pass, and of the bytes counted with them
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,10 @@ class Event:
     passes: float
     bytes: int
     seconds: float
-    expected: float = 0.0  # bytes that the whole fit will read, as planned; 0 where nothing is read from outside
+    #: bytes that the whole fit will read: as planned, then to the end of each pass that comes on top; 0 where nothing
+    #: is read from outside
+    expected: float = 0.0
+    beyond: bool = False  # whether more passes were needed than planned
 
     @property
     def left(self) -> float | None:
@@ -70,8 +75,8 @@ def resolve(progress: Progress | bool | None, title: str) -> Hook:
     """Turn the ``progress`` parameter of an estimator into a hook named ``title``."""
     if progress is None:
         outer = _current.get()
-        if outer is not None and not isinstance(outer.hook, _Silent):
-            return _Forward(outer.hook)  # a fit inside a fit reports to the outer one
+        if outer is not None:  # a fit inside a fit reports to the outer one, and is silent with it
+            return outer.hook if isinstance(outer.hook, _Silent) else _Forward(outer.hook)
         return _Bar(title, PATIENCE) if _on_terminal() else _Silent()
     if progress is False:
         return _Silent()
@@ -133,7 +138,15 @@ class _Run:
     start: float = field(default_factory=time.perf_counter)
     passes: float = 0.0
     bytes: int = 0
+    beyond: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def event(self, stage: str, done: float, total: float | None) -> Event:
+        """Where the fit is now; a plan that was passed is drawn out to the end of the pass that runs."""
+        if 0 < self.expected < self.bytes * (1 - LEEWAY) and self.passes:
+            self.expected, self.beyond = self.bytes * _begun(self.passes) / self.passes, True
+        seconds = time.perf_counter() - self.start
+        return Event(stage, done, total, self.passes, self.bytes, seconds, self.expected, self.beyond)
 
 
 class Step:
@@ -152,8 +165,7 @@ class Step:
             self.done += count
             run.passes += passes
             run.bytes += bytes
-            seconds = time.perf_counter() - run.start
-            event = Event(self.stage, self.done, self.total, run.passes, run.bytes, seconds, run.expected)
+            event = run.event(self.stage, self.done, self.total)
         run.hook(event)
 
 
@@ -221,7 +233,6 @@ class _Bar:
                 return
             text, done, total = f"{self._title}: {event.stage}", event.done, event.total
             if event.expected:
-                # More passes than planned may be needed: the bar then waits at its end instead of running over it.
                 done, total = float(event.bytes), max(event.expected, float(event.bytes))
             self._display.update(self._task, description=text + _reading(event), completed=done, total=total)
 
@@ -251,10 +262,25 @@ class _Bar:
 def _reading(event: Event) -> str:
     """What was read so far, in words: bytes, passes, time left."""
     if not event.expected:
-        count = f" {event.done:g}" + (f" of {event.total:g}" if event.total else "")
-        return f", pass {event.passes:.3g}" if event.passes else count
-    text = f", pass {int(event.passes * (1 - 1e-9)) + 1}, {event.bytes / 1e9:.2f} of {event.expected / 1e9:.2f} GB"
+        if event.passes or event.bytes:
+            return f", pass {event.passes:.3g}" if event.passes else f", {event.bytes / 1e6:,.0f} MB"
+        return f" {_count(event.done)}" + (f" of {_count(event.total)}" if event.total else "")
+    more = " (more than planned)" if event.beyond else ""
+    text = f", pass {_begun(event.passes)}{more}, {_sizes(event.bytes, event.expected)}"
     return text + (f", {_clock(event.left)} left" if event.left else "")
+
+
+def _begun(passes: float) -> int:
+    """Number of the pass that runs; a sum of shares that is short of a whole one by rounding is whole."""
+    return max(1, math.ceil(passes * (1 - LEEWAY)))
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:g}"
+
+
+def _sizes(done: float, total: float) -> str:
+    return f"{done / 1e9:.2f} of {total / 1e9:.2f} GB" if total >= 1e9 else f"{done / 1e6:.0f} of {total / 1e6:.0f} MB"
 
 
 def _clock(seconds: float) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ritz._core.errors import FileError, InputError, ParameterError
 from ritz._core.memory import limit
+from ritz._core.progress import Progress, using
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, describe, shorten
 
@@ -58,6 +59,7 @@ def read(
     thousands: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    progress: Progress | bool | None = None,
 ) -> Table:
     """Read a table from a file, a folder, a frame, an array, a query, or batches of rows.
 
@@ -82,6 +84,9 @@ def read(
         How a text file is written; found out without them.
     missing : sequence of str, optional
         Texts of a text file that count as missing beside the usual marks, such as ``["-99"]``.
+    progress : None, bool or callable
+        Looking at a long file takes time: None shows a bar on a terminal, False nothing; a function of an event is
+        called instead, and stops by returning False.
 
     Returns
     -------
@@ -98,12 +103,13 @@ def read(
     allowed = limit(memory)
     text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
     text |= {"encoding": encoding, "missing": missing}
-    if isinstance(source, (str, os.PathLike)):
-        found = _from_path(Path(source), text, layer, allowed)
-    else:
-        _no_options(**text, layer=layer)
-        found = _Found(_from_object(source, allowed))
-    return _table(found, kinds, allowed)
+    with using(progress, "read"):
+        if isinstance(source, (str, os.PathLike)):
+            found = _from_path(Path(source), text, layer, allowed)
+        else:
+            _no_options(**text, layer=layer)
+            found = _Found(_from_object(source, allowed))
+        return _table(found, kinds, allowed)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,6 +22,7 @@ import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
 from ritz._core.memory import limit
+from ritz._core.progress import using
 from ritz.data.words import ALIKE, shorten
 
 __all__ = ["KINDS", "Column", "Table"]
@@ -218,7 +219,8 @@ class Table:
         """The same table with every column looked at in one pass: constants and missing values are known then."""
         from ritz.data.sources.columns import judge
 
-        columns = judge(self._data, self._forced, full=True)
+        with using(None, "scan"):
+            columns = judge(self._data, self._forced, full=True)
         return Table(
             columns, self._data, source=self.source, notes=self.notes, line=self._line, memory=self._memory,
             forced=self._forced,

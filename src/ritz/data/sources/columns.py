@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.progress import track
 from ritz._core.threads import run_lanes
 from ritz.data.kinds import MANY_ROWS, column_kind, matrix_columns, may_identify
 from ritz.data.scan import MatrixSummary, Summary
@@ -32,6 +33,7 @@ from ritz.data.words import ALIKE, shorten
 __all__ = ["judge", "said"]
 
 SCAN_ROWS = 1 << 13  # of text: a batch of long texts must fit into a small memory limit
+LOOKING = "looking at columns, row"
 SAYABLE = tuple(kind for kind in KINDS if kind != "constant")
 
 
@@ -124,8 +126,11 @@ def _judge_matrix(source: MatrixSource, full: bool) -> list[Column]:
 
 def _all_rows(source: Any) -> Any:
     step = max(1, (1 << 20) // max(1, len(source.names)))
-    for span in source.spans:
-        yield from source.batches(span, None, step)
+    with track(LOOKING, total=source.n_rows) as advance:
+        for span in source.spans:
+            for block in source.batches(span, None, step):
+                advance(block.shape[0])
+                yield block
 
 
 def _judge_arrow(source: ArrowSource, forced: Mapping[str, str], full: bool) -> list[Column]:
@@ -197,9 +202,11 @@ def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
             for batch in source.record_batches(span, fields, SCAN_ROWS):
                 for j, field in enumerate(fields):
                     _update(found[j], field, batch.column(j))
+                advance(batch.num_rows)
         return found
 
-    first, *more = run_lanes(work, shares(source.spans))
+    with track(LOOKING, total=source.n_rows) as advance:
+        first, *more = run_lanes(work, shares(source.spans))
     for later in more:
         for summary, other in zip(first, later, strict=True):
             summary.merge(other)

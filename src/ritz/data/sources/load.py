@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.progress import track
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource
@@ -57,8 +58,10 @@ def rows_of(source: Any, columns: list[int] | None) -> Any:
             for block in source.batches(span, columns, step):
                 out[at : at + len(block)] = block
                 at += len(block)
+                advance(len(block))
 
-    run_lanes(fill, shares(source.spans))
+    with track("loading rows", total=n) as advance:
+        run_lanes(fill, shares(source.spans))
     return out
 
 
@@ -66,9 +69,15 @@ def _load_arrow(source: ArrowSource) -> ArrowTable:
     import pyarrow as pa
 
     def work(spans: list[Span]) -> list[Any]:
-        return [batch for span in spans for batch in source.record_batches(span, source.fields, 1 << 16)]
+        held = []
+        for span in spans:
+            for batch in source.record_batches(span, source.fields, 1 << 16):
+                held.append(batch)
+                advance(batch.num_rows)
+        return held
 
-    batches = [batch for part in run_lanes(work, shares(source.spans)) for batch in part]
+    with track("loading rows", total=source.n_rows) as advance:
+        batches = [batch for part in run_lanes(work, shares(source.spans)) for batch in part]
     table = pa.Table.from_batches(batches)
     fields = [dataclasses.replace(field, at=j, type=table.schema.types[j]) for j, field in enumerate(source.fields)]
     return ArrowTable(table, fields, source.files)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
+from ritz._core.progress import track, using
 
 __all__ = ["TextBytes", "open_packed", "open_text", "stamp"]
 
@@ -94,7 +95,8 @@ def open_text(path: Path, encoding: str, kept: int = KEPT) -> TextBytes:
     with stream:
         if not kind and encoding in BYTEWISE:
             return TextBytes(path.stat().st_size, handle=os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
-        return _copy(_pieces(stream, path, encoding), path, kept)
+        with using(None, "read"):
+            return _copy(_pieces(stream, path, encoding), path, kept)
 
 
 def _pieces(stream: Any, path: Path, encoding: str) -> Iterator[bytes]:
@@ -102,9 +104,11 @@ def _pieces(stream: Any, path: Path, encoding: str) -> Iterator[bytes]:
     decoder = None if encoding in BYTEWISE else codecs.getincrementaldecoder(encoding)()
     done = 0
     try:
-        while piece := stream.read(PIECE):
-            done += len(piece)
-            yield piece if decoder is None else decoder.decode(piece).encode()
+        with track("unpacking") as advance:
+            while piece := stream.read(PIECE):
+                done += len(piece)
+                advance(1, bytes=len(piece))
+                yield piece if decoder is None else decoder.decode(piece).encode()
         if decoder is not None:
             yield decoder.decode(b"", final=True).encode()
     except UnicodeDecodeError as error:

@@ -8,13 +8,14 @@ The pieces parsed on the way are kept for a table in memory and let go for one t
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import FileError
+from ritz._core.progress import Step, track, using
 from ritz.data.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
 from ritz.data.text.encoding import single_byte, single_byte_note
 from ritz.data.text.file import SURPLUS, TextFile
@@ -67,7 +68,8 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
     notes: tuple[str, ...] = ()
     while True:
         try:
-            found = _scan(file, size, keep)
+            with using(None, "read", expected=file.stop - file.start), track("scanning", total=1.0) as advance:
+                found = _scan(file, size, keep, advance)
         except NotUtf8 as fault:
             if file.options.encoding is not None:
                 raise FileError(
@@ -84,12 +86,12 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
             return found
 
 
-def _scan(file: TextFile, size: int, keep: bool) -> Scanned:
+def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     found = Scanned(file, missing=[0] * len(file.names))
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
     marks: set[str] = set()
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
-    for piece, data in file.pieces(size):
+    for piece, data in _told(file, size, advance):
         table = file.parse(data, piece)
         if table.num_rows == 0:  # blank lines
             continue
@@ -115,6 +117,14 @@ def _scan(file: TextFile, size: int, keep: bool) -> Scanned:
     marks = marks.union(*(column.marks for column in columns))
     found.notes = (*_column_notes(columns, found.forms), *_mark_notes(file, marks))
     return found
+
+
+def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, bytes]]:
+    """The pieces of a file; each is reported once it has been looked at."""
+    for piece, data in file.pieces(size):
+        yield piece, data
+        share = len(data) / max(1, file.stop - file.start)
+        advance(share, passes=share, bytes=len(data))
 
 
 def load(found: Scanned) -> Any:
