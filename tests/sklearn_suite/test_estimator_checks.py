@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ritz import PCA, SVD
+from ritz import CA, PCA, SVD
 
 ALL_OF_A_NULL_SPACE = (
     "keeps min(n_samples, n_features) components, which the check compares one by one: of the 27 of its "
@@ -22,10 +22,11 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return {}
 
 
-CHECKS = parametrize_with_checks([PCA(), PCA(2), SVD(2)], expected_failed_checks=expected_failures)
+CHECKS = parametrize_with_checks([PCA(), PCA(2), SVD(2), CA()], expected_failed_checks=expected_failures)
 
 
 # As a list: older releases of scikit-learn give a generator, which pytest is about to refuse.
+@pytest.mark.filterwarnings("ignore::ritz.EmptyProfiles")  # some of the tables have rows of zeros
 @pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -41,7 +41,7 @@ from ritz.spectral.spectrum import Spectrum
 if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
 
-__all__ = ["LinearEstimator"]
+__all__ = ["LinearEstimator", "keep_apart"]
 
 LOG = logging.getLogger("ritz")
 
@@ -214,7 +214,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         rows = validate_rows(self, X, reset=False)
         target = Path(path)
-        _keep_apart(target, X)
+        keep_apart(target, X)
         names = [f"{self._axis}{i + 1}" for i in range(self._n_features_out)]
         with row_writer(target, names, result_dtype(rows.dtype)) as write:
             self._scores_into(rows, identifiers_of(X), write)
@@ -272,7 +272,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return result_dtype(X.dtype)
 
 
-def _keep_apart(target: Path, X: Any) -> None:
+def keep_apart(target: Path, X: Any) -> None:
     """Refuse to write over the table that is read."""
     files = getattr(getattr(X, "_data", None), "files", [])
     if target.exists() and any(Path(file).exists() and target.samefile(file) for file in files):

@@ -26,7 +26,7 @@ from ritz.data.moments import Moments
 from ritz.data.profiles import profiles, row_totals
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.table import Table
-from ritz.data.validate import validate_rows, validate_weights
+from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.data.words import shorten
 from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.project.transition import cos2, supplementary
@@ -95,7 +95,9 @@ class CA(Correspondence):
         else:
             labels, N = row_labels(X), validate_rows(self, X, reset=reset)
         totals = row_totals(N)
-        if not reset:
+        if not bool(np.all(np.isfinite(totals))):
+            require_finite(N, getattr(self, "feature_names_in_", None))
+        if not reset and not self.__dict__.get("_pending"):
             N, totals = self._with_mass(N, totals)
         _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
         weights = (
@@ -189,8 +191,7 @@ class CA(Correspondence):
 
     def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
         """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names."""
-        check_is_fitted(self)
-        coded = self._encode(X, None, reset=False)
+        coded = self._new(X)
         values = self._forward(coded)
         if result == "cos2":
             from ritz.project.transition import row_distances

@@ -15,6 +15,7 @@ linear in a row, so those of a new row never depend on the rows beside it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,9 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.blocks import are_blocks
-from ritz.data.labels import Labels
+from ritz.data.labels import identifiers_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.write import row_writer
+from ritz.methods.base import keep_apart
 from ritz.methods.correspondence_results import NO_ROWS, CorrespondenceResults
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, MomentGram, Scaled, Weighted
@@ -36,6 +39,7 @@ from ritz.rank.positive import Positive
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.spectrum import Spectrum
+from ritz.spectral.verify import Verification
 
 __all__ = ["Correspondence", "Encoded"]
 
@@ -121,7 +125,9 @@ class Correspondence(CorrespondenceResults, Stateful):
         R, w = coded.rows, coded.weights
         present = np.flatnonzero(w)
         if len(present) == 0:
-            raise InputError("expected rows with a positive weight", received="none", hint="pass counts or weights > 0")
+            raise InputError(
+                "expected rows with a positive weight", received="weights that are all zero", hint="pass counts > 0"
+            )
         if len(present) == len(w):
             return R, w
         if are_blocks(R):
@@ -155,12 +161,13 @@ class Correspondence(CorrespondenceResults, Stateful):
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
         held = None if first else self._need_state("partial_fit")
+        self.__dict__["_pending"] = not first  # rows are encoded for the state, not for the axes found so far
         coded = self._encode(X, sample_weight, reset=first)
         R, weights = self._present(coded)
         state = Statistics(self._leaf(R, weights, self._state_plan(R))[1].blocks, weights).moments
         self._forget()
-        self.__dict__.update(_state=state if held is None else self._joined(held, state), _pending=True)
-        self.__dict__.update(_library=coded.library)
+        joined = state if held is None else self._joined(held, state)
+        self.__dict__.update(_state=joined, _pending=True, _dtype=np.dtype(float), _library=coded.library)
         return self
 
     def _state_plan(self, R: Any) -> Any:
@@ -207,6 +214,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         self.n_components_, self.n_samples_ = len(values), rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         inertias = squares * (column.unit / scale) ** 2 / column.weight
+        spectrum.certificate.frame.update(mean=column.mean, scale=scale, metric=True)
         self.__dict__.update(_mean=column.mean, _scale=scale, _inertias=inertias, _weight=whole, _dtype=np.dtype(float))
 
     def _name_rows(self, coded: Encoded) -> None:
@@ -234,12 +242,27 @@ class Correspondence(CorrespondenceResults, Stateful):
         ----------
         X : frame, Table, array-like or sparse matrix of shape (n, d)
         """
-        check_is_fitted(self)
-        return self._forward(self._encode(X, None, reset=False))
+        return self._forward(self._new(X))
 
-    def _scores_into(self, rows: Any, labels: Labels, write: Any) -> None:
-        for scores in self._map().batches(rows):
-            write(scores, labels.take(scores.shape[0]))
+    def _new(self, X: Any, sample_weight: Any = None) -> Encoded:
+        """New rows, encoded as the fit encoded its own."""
+        check_is_fitted(self)
+        len(self.components_)  # solves a pending state
+        return self._encode(X, sample_weight, reset=False)
+
+    def transform_to(self, X: Any, path: Any) -> Path:
+        """Write the coordinates of rows to a file, some rows at a time, and give its path (see ``PCA.transform_to``)."""
+        coded, target = self._new(X), Path(path)
+        keep_apart(target, X)
+        with row_writer(target, self._axis_names(), np.dtype(np.float64)) as write:
+            self._scores_into(coded.rows, identifiers_of(X), write)
+        return target
+
+    def verify(self, X: Any, sample_weight: Any = None) -> Verification:
+        """Check the certificate against the table that was fitted, independently of how the answer was found."""
+        coded = self._new(X, sample_weight)
+        rows, weights = self._present(coded)
+        return self.certificate_.verify(rows, weights / float(np.sum(weights)))
 
     def _restated(self, **parameters: Any) -> Self:
         model = super()._restated(**parameters)

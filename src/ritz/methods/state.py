@@ -17,6 +17,7 @@ from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.moments import Moments
 from ritz.data.table import Table
+from ritz.data.words import shorten
 from ritz.methods.base import LinearEstimator
 from ritz.methods.scaling import spread_of
 from ritz.operators import MomentGram
@@ -166,13 +167,14 @@ class Stateful(LinearEstimator):
             )
         check_is_fitted(other)
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        differ = [name for name in self._agreeing if mine[name] != theirs[name]]
+        differ = [f"{name}={mine[name]!r} and {theirs[name]!r}" for name in self._agreeing if mine[name] != theirs[name]]
         names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
-        if differ or (names[0] is not None and names[1] is not None and list(names[0]) != list(names[1])):
-            what = ", ".join(differ) or "column names"
+        if names[0] is not None and names[1] is not None and list(names[0]) != list(names[1]):
+            differ.append(_other_names(list(names[0]), list(names[1])))
+        if differ:
             raise MergeError(
                 "both models must have the same parameters and columns",
-                received=f"different {what}",
+                received="; ".join(differ),
                 hint="fit both with the same parameters on the same columns in the same order",
             )
 
@@ -230,3 +232,15 @@ def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.
     spread = np.sqrt(np.diag(whole.scatter) / max(whole.weight, 1e-300)) * whole.unit
     share = whole.weight / max(rest.weight, 1e-300)
     return np.asarray(share * (MEAN_SLACK * 2.0**-53 * spread + (0.0 if before is None else before)))
+
+
+def _other_names(mine: list[str], theirs: list[str]) -> str:
+    """In what two lists of column names differ."""
+    only = [shorten([repr(name) for name in a if name not in set(b)]) for a, b in ((mine, theirs), (theirs, mine))]
+    told = [f"{names} only in the {which}" for names, which in zip(only, ("first", "second"), strict=True) if names]
+    if told:
+        return f"columns {' and '.join(told)}"
+    j = next((j for j, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
+    if j >= min(len(mine), len(theirs)):
+        return f"{len(mine)} and {len(theirs)} columns"
+    return f"columns in another order, from column {j + 1} on: {mine[j]!r} and {theirs[j]!r}"

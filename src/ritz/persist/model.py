@@ -20,6 +20,7 @@ from ritz import __version__
 from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError
+from ritz.methods.ca import CA
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
@@ -28,7 +29,7 @@ from ritz.persist.kernel import fitted_values, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
-ESTIMATORS: dict[str, type[Any]] = {"PCA": PCA, "SVD": SVD, "KernelPCA": KernelPCA}
+ESTIMATORS: dict[str, type[Any]] = {"PCA": PCA, "SVD": SVD, "KernelPCA": KernelPCA, "CA": CA}
 FORMAT = 1
 
 
@@ -37,7 +38,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted PCA, SVD or KernelPCA
+    model : fitted model
         With its certificate, its plan and, where it is kept, its mergeable state; a KernelPCA with the rows it compares
         new ones with.
     path : path

@@ -43,16 +43,20 @@ class Reread:
     scale
         The column scales of the fit, or None for columns as they are. They decide only whether a column counts as
         constant where rounding leaves that open.
+    metric
+        Whether the scales are a metric of the method (masses, say) and not the spreads of the columns.
     """
 
-    def __init__(self, X: Any, weights: Any, *, center: bool, unit: float, scale: Any = None) -> None:
+    def __init__(
+        self, X: Any, weights: Any, *, center: bool, unit: float, scale: Any = None, metric: bool = False
+    ) -> None:
         self.sparse = hasattr(X, "tocsr")
         X = X.tocsr() if self.sparse else np.asarray(X)
         w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, np.float64)
         if weights is not None and not bool(np.all(w > 0)):
             X, w = X[np.flatnonzero(w > 0)], w[w > 0]
         self.X, self.w, self.center, self.unit = X, w, center, unit
-        self.weight = float(np.sum(w))
+        self.weight, self.metric = float(np.sum(w)), metric
         self.fitted = None if scale is None else np.asarray(scale, np.float64)
 
     def _blocks(self) -> Iterator[tuple[Any, Vector]]:
@@ -94,8 +98,8 @@ class Reread:
     @cached_property
     def scale(self) -> Vector | None:
         """What columns are divided by: their spread, 1 for constant ones; None for columns as they are."""
-        if self.fitted is None:
-            return None
+        if self.fitted is None or self.metric:
+            return self.fitted
         threshold = CONSTANT * 2.0**-53 * np.abs(self.mean)
         constant = self.spread <= threshold
         open_ = (self.spread <= BORDERLINE * threshold) & (self.spread > threshold / BORDERLINE)

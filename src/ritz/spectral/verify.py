@@ -70,7 +70,10 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
             f"verify takes the data that was fitted, with {V.shape[0]} columns",
             received=f"{X.shape[1]} columns",
         )
-    A = Reread(X, sample_weight, center=frame["mean"] is not None, unit=frame["unit"], scale=frame["scale"])
+    A = Reread(
+        X, sample_weight, center=frame["mean"] is not None, unit=frame["unit"], scale=frame["scale"],
+        metric=frame.get("metric", False),
+    )  # fmt: skip
     unit2 = frame["unit"] ** 2
     theta = certificate.values / unit2
     true = np.linalg.norm(A.normal(V) - V * theta, axis=0)
