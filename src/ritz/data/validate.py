@@ -29,7 +29,10 @@ from ritz.data.table import Table
 from ritz.data.weights import validate_weights
 from ritz.data.words import cut, describe
 
-__all__ = ["InputTypeError", "compare_columns", "require_finite", "validate_rows", "validate_weights"]
+__all__ = [
+    "InputTypeError", "compare_columns", "engaged_cluster", "is_query", "on_cluster", "require_finite",
+    "require_repeatable", "validate_rows", "validate_weights",
+]  # fmt: skip
 
 
 class InputTypeError(InputError, TypeError):
@@ -68,7 +71,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             X = _unmapped(X, limit(getattr(estimator, "memory", None)))
         if are_blocks(X):
             return compare_columns(estimator, X, reset)
-        if _outside(X) or isinstance(X, Iterator):
+        if is_query(X) or isinstance(X, Iterator):
             X = read(X, memory=getattr(estimator, "memory", None))
         if isinstance(X, Table):
             rows = _from_table(estimator, X, reset)
@@ -100,17 +103,17 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
             received=repr(table),
             hint="fit on a table or a frame, so that columns can be found by name",
         )
-    client = _cluster()
+    client = engaged_cluster()
     if not table.lazy and client is None:
         return table.select(names)
-    _require_repeatable(table)
+    require_repeatable(table)
     source, columns = table.source_for(names)
     if client is not None:
-        return _on_cluster(source, columns, client, table)
+        return on_cluster(source, columns, client, table)
     return StreamBlocks(source, columns, budget=limit(getattr(estimator, "memory", None)))
 
 
-def _on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
+def on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
     """Rows that the workers of a cluster read themselves: they need files."""
     if not source.files:
         raise InputError(
@@ -133,7 +136,7 @@ def _from_dask(X: Any) -> Any:
     return DaskBlocks(X) if is_dask(X) else X
 
 
-def _cluster() -> Any | None:
+def engaged_cluster() -> Any | None:
     """The client of the cluster that reads files, if one was asked for."""
     if "ritz.data.dask.cluster" not in sys.modules:
         return None
@@ -142,7 +145,8 @@ def _cluster() -> Any | None:
     return engaged_client()
 
 
-def _require_repeatable(table: Table) -> None:
+def require_repeatable(table: Table) -> None:
+    """Refuse rows that can be read only once."""
     if not table.repeatable:
         raise InputError(
             "expected rows that can be read again",
@@ -161,7 +165,7 @@ def _unmapped(X: Any, budget: float) -> Any:
     return X if source is None else StreamBlocks(source, budget=budget)
 
 
-def _outside(X: Any) -> bool:
+def is_query(X: Any) -> bool:
     """Whether ``X`` is a query or a dataset that ``read`` turns into a table."""
     import narwhals as nw
 

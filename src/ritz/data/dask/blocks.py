@@ -65,6 +65,16 @@ class DaskBlocks:
         self._set(of_collection(collection, self._gather))
 
     @classmethod
+    def of(cls, partitions: Partitions, client: Any = None) -> Self:
+        """Row blocks of partitions that are known already."""
+        require_dask()
+        blocks = cls.__new__(cls)
+        blocks._client = current_client() if client is None else client
+        blocks._persist = "auto"
+        blocks._set(partitions)
+        return blocks
+
+    @classmethod
     def from_source(cls, source: Any, client: Any = None, columns: Sequence[int] | None = None) -> Self:
         """Row blocks of files that the workers read themselves in every pass."""
         require_dask()

@@ -22,7 +22,7 @@ from ritz.data.dask.cluster import require_dask
 from ritz.data.dask.task import Spans, as_rows, count, hand_out, located
 from ritz.data.frames import frame_to_rows
 
-__all__ = ["Columns", "Partitions", "columns_of", "is_dask", "lazy_map", "of_collection", "of_source"]
+__all__ = ["Columns", "Partitions", "columns_of", "grouped", "is_dask", "lazy_map", "of_collection", "of_source"]
 
 #: Bytes up to which neighbouring chunks are taken together, and above which joined columns are cut into shorter rows.
 LEAST_BYTES, MOST_BYTES = 2 << 20, 128 << 20
@@ -106,7 +106,7 @@ def _of_array(X: Any, compute: Compute) -> Partitions:
     if sparse or np.isnan(rows).any():
         counts = _counts(chunks, compute)
         rows, stored = [float(r) for r, _ in counts], sum(s for _, s in counts)
-    return _grouped(chunks, [int(r) for r in rows], d, np.dtype(X.dtype), sparse, stored, None)
+    return grouped(chunks, [int(r) for r in rows], d, np.dtype(X.dtype), sparse, stored, None)
 
 
 def _of_frame(X: Any, compute: Compute) -> Partitions:
@@ -119,7 +119,7 @@ def _of_frame(X: Any, compute: Compute) -> Partitions:
     sparse = not isinstance(meta, np.ndarray)
     stored = sum(s for _, s in _counts(chunks, compute)) if sparse else None
     text = all(isinstance(name, str) for name in names)
-    return _grouped(chunks, rows, len(names), np.dtype(meta.dtype), sparse, stored, names if text else None)
+    return grouped(chunks, rows, len(names), np.dtype(meta.dtype), sparse, stored, names if text else None)
 
 
 def _real(X: Any) -> Any:
@@ -167,7 +167,7 @@ def _lengths(X: Any, partitions: int, compute: Compute) -> list[int] | None:
     return [int(rows) for rows in compute([length(part) for part in parts])]
 
 
-def _grouped(
+def grouped(
     chunks: list[Any], rows: list[int], d: int, dtype: Any, sparse: bool, stored: int | None, names: Any
 ) -> Partitions:
     """Chunks without the empty ones, small neighbours together."""

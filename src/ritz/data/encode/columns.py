@@ -1,0 +1,213 @@
+"""Columns of a table in memory by name, each as codes or as numbers: pandas, polars, Arrow, NumPy, lists of rows.
+
+    kinds[name]     ``category`` (texts, truth values, declared categories), ``integer``, ``number``, or ``other``
+    coded(name)     its codes and levels              numbers(name)     float64, missing as NaN
+
+A column is looked at when it is first asked for, and its codes are kept: learning and encoding read them once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz._core.threads import lane_count, run_lanes
+from ritz.data.encode.codes import Coded, arrow_kind, code_arrow, code_objects, code_pandas, text_of
+from ritz.data.frames import is_frame
+from ritz.data.sources.pack import numbers as arrow_numbers
+from ritz.data.words import describe, shorten
+
+__all__ = ["MemoryColumns", "memory_columns"]
+
+
+class MemoryColumns:
+    """Columns in memory.
+
+    Parameters
+    ----------
+    names
+        Of the columns, in order.
+    columns
+        Arrow chunked arrays, pandas series, or NumPy arrays (n,), one a name.
+    rows
+        Their length.
+    named
+        Whether the names came with the table; if not, columns are known by their place.
+    empty
+        Whether empty texts count as missing, as in tables from files.
+    """
+
+    def __init__(
+        self, names: Sequence[str], columns: Sequence[Any], rows: int, *, named: bool = True, empty: bool = False
+    ) -> None:
+        self.names, self.rows, self.named, self.empty = list(names), int(rows), named, empty
+        self._held = dict(zip(self.names, columns, strict=True))
+        self._coded: dict[str, Coded] = {}
+        self._kinds: dict[str, str] = {}
+        self._lock = threading.Lock()
+        _distinct(self.names)
+
+    def kind(self, name: str) -> str:
+        """What a column holds: ``category``, ``integer``, ``number`` or ``other``."""
+        if name not in self._kinds:
+            self._kinds[name] = self._judged(name)
+        return self._kinds[name]
+
+    def _judged(self, name: str) -> str:
+        values = self._held[name]
+        dtype = getattr(values, "dtype", None)
+        if isinstance(dtype, np.dtype):
+            if dtype.kind in "biufUM":
+                return {"b": "category", "i": "integer", "u": "integer", "f": "number", "U": "category"}.get(
+                    dtype.kind, "other"
+                )
+            return self._judged_objects(name)
+        if dtype is None:  # Arrow
+            found = arrow_kind(values.type)
+            return "category" if found == "nothing" else found
+        import pandas as pd
+
+        if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(dtype):
+            return "category"
+        if pd.api.types.is_integer_dtype(dtype):
+            return "integer"
+        if pd.api.types.is_numeric_dtype(dtype):
+            return "number"
+        return "category" if pd.api.types.is_string_dtype(dtype) else "other"
+
+    def _judged_objects(self, name: str) -> str:
+        """The kind of a column of Python objects, whose values must tell; categories are coded at once."""
+        import pyarrow as pa
+
+        try:
+            kind = arrow_kind(pa.array(self._held[name], from_pandas=True).type)
+        except (pa.ArrowException, TypeError, ValueError, AttributeError):
+            kind = "category"
+        return "category" if kind == "nothing" else kind
+
+    def coded(self, name: str) -> Coded:
+        """A column as codes."""
+        with self._lock:
+            held = self._coded.get(name)
+        if held is None:
+            held = self._code(self._held[name])
+            with self._lock:
+                self._coded[name] = held
+        return held
+
+    def _code(self, values: Any) -> Coded:
+        if isinstance(values, np.ndarray):
+            return code_objects(values, empty=self.empty)
+        if hasattr(values, "cat") or hasattr(values, "iloc"):
+            return code_pandas(values, empty=self.empty)
+        return code_arrow(values, empty=self.empty)
+
+    def look(self, names: Sequence[str]) -> None:
+        """Code some columns side by side."""
+        wanted = [name for name in names if name not in self._coded]
+        lanes = min(lane_count(), len(wanted))
+        run_lanes(lambda some: [self.coded(name) for name in some], [wanted[i::lanes] for i in range(lanes)])
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column of numbers (n,) as float64, missing as NaN."""
+        values = self._held[name]
+        if isinstance(values, np.ndarray):
+            return _float(values, name)
+        if hasattr(values, "iloc"):
+            return _float(values.to_numpy(dtype=object) if values.dtype == object else _plain(values), name)
+        parts = [arrow_numbers(chunk, name) for chunk in values.chunks]
+        return np.concatenate([np.zeros(0), *parts]).astype(np.float64, copy=False)
+
+
+def _plain(series: Any) -> Any:
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    try:
+        if values.dtype != object:
+            return values.astype(np.float64, copy=False)
+        return np.asarray([np.nan if text_of(value) is None else float(value) for value in values.tolist()], np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"expected numbers in column {name!r}, as in the fit",
+            received=str(error),
+            hint="give the columns of the fit, of the same types",
+        ) from error
+
+
+def memory_columns(X: Any, *, empty: bool = False) -> MemoryColumns:
+    """The columns of a frame, an Arrow table or record batch, an array or a list of rows."""
+    import pyarrow as pa
+
+    if isinstance(X, (pa.Table, pa.RecordBatch)):
+        table = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
+        return MemoryColumns(table.column_names, table.columns, table.num_rows, empty=empty)
+    if is_frame(X):
+        return _of_frame(X, empty)
+    return _of_array(X)
+
+
+def _of_frame(X: Any, empty: bool) -> MemoryColumns:
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_dataframe(X):
+        names = [str(name) for name in X.columns]
+        return MemoryColumns(names, [X.iloc[:, j] for j in range(len(names))], len(X), empty=empty)
+    import pyarrow as pa
+
+    frame = nw.from_native(X, eager_only=True)
+    table = frame.to_arrow()
+    columns = []
+    for name, values in zip(frame.columns, table.columns, strict=True):
+        if isinstance(frame.schema[name], nw.Enum):  # declared categories, whose order Arrow does not mark as one
+            kind = pa.dictionary(pa.int32(), values.type.value_type, ordered=True)
+            values = pa.chunked_array([_ordered(chunk, kind) for chunk in values.chunks], kind)
+        columns.append(values)
+    return MemoryColumns(frame.columns, columns, frame.shape[0], empty=empty)
+
+
+def _ordered(chunk: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(chunk.indices.cast(kind.index_type), chunk.dictionary, ordered=True)
+
+
+def _of_array(X: Any) -> MemoryColumns:
+    if hasattr(X, "tocsr"):
+        raise InputError(
+            "expected a table of categories or numbers, one column a variable",
+            received=describe(X),
+            hint="an indicator or count matrix goes to ritz.CA as it is",
+        )
+    rows = X if isinstance(X, np.ndarray) else _of_lists(X)
+    if rows.ndim != 2 or rows.dtype.kind not in "biufUO":
+        raise InputError(
+            "Expected 2D array of categories or numbers, one row an observation",
+            received=describe(X),
+            hint="give a frame, a Table, or an array of shape (n_rows, n_columns); Reshape your data",
+        )
+    names = [f"x{j}" for j in range(rows.shape[1])]
+    return MemoryColumns(names, [rows[:, j] for j in range(rows.shape[1])], rows.shape[0], named=False)
+
+
+def _of_lists(X: Any) -> NDArray[Any]:
+    """Lists of rows as an array: of objects where texts and numbers stand side by side, as they are otherwise."""
+    try:
+        rows = np.asarray(X)
+        return np.asarray(X, dtype=object) if rows.dtype.kind == "U" else rows
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "rows of one length", received=describe(X), hint=f"pad or cut the rows first ({error})"
+        ) from error
+
+
+def _distinct(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = sorted({repr(name) for name in names if names.count(name) > 1})
+        raise InputError("expected columns of different names", received=f"more than one {shorten(twice)}")

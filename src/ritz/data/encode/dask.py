@@ -1,0 +1,190 @@
+"""Dask frames and arrays of categories: looked at and encoded by the workers, partition by partition.
+
+    partitions  →  one census each, merged in row order        partitions  →  encoded chunks  →  row blocks
+
+Encoded chunks are tasks like any other: a cluster holds them between passes where they fit, and makes them again where
+they do not or where a worker died.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.dask.blocks import DaskBlocks
+from ritz.data.dask.cluster import Watch, collected, current_client, require_dask
+from ritz.data.dask.rows import Partitions, grouped
+from ritz.data.dask.task import hand_out
+from ritz.data.encode.census import Census
+from ritz.data.encode.choice import Choice
+from ritz.data.encode.columns import memory_columns
+from ritz.data.encode.opened import Opened
+
+__all__ = ["DaskTable", "lazy_rows", "look_by_workers"]
+
+#: Bytes of a file that one task looks at.
+LOOK_BYTES = 64 << 20
+
+
+class DaskTable(Opened):
+    """A Dask frame, or a Dask array of texts."""
+
+    def __init__(self, X: Any, client: Any = None) -> None:
+        require_dask()
+        self.client = current_client() if client is None else client
+        self._parts = parts_of(X)
+        empty = np.empty((0, int(X.shape[1])), X.dtype) if hasattr(X, "chunks") else X._meta
+        self._meta = memory_columns(empty)
+        self.names, self.named = self._meta.names, self._meta.named
+        self._lengths: list[int] | None = None
+
+    def kind(self, name: str) -> str:
+        """What a column holds, by what the collection announces."""
+        return self._meta.kind(name)
+
+    def census(self, choice: Choice, weights: Any = None) -> Census:
+        """Look at the columns of a choice in every partition."""
+        look = require_dask().delayed(_look, pure=False)
+        if weights is None:
+            parts = [look(part, choice, None) for part in self._parts]
+        else:
+            cuts = pairwise([0, *accumulate(self.lengths())])
+            parts = [look(part, choice, weights[a:b]) for part, (a, b) in zip(self._parts, cuts, strict=True)]
+        found = _gathered(parts, self.client)
+        self._lengths = [census.rows for census in found]
+        return _joined(found)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; counted by the workers where nobody knows."""
+        return sum(self.lengths())
+
+    def lengths(self) -> list[int]:
+        """Rows of every partition."""
+        if self._lengths is None:
+            length = require_dask().delayed(len, pure=False)
+            self._lengths = [int(rows) for rows in _gathered([length(part) for part in self._parts], self.client)]
+        return self._lengths
+
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+        """Row blocks of encoded partitions."""
+        encoder, lengths = self.fitting(encoder), self.lengths()
+        dask = require_dask()
+        sealed = dask.delayed(hand_out, pure=False)(_Sealed(encoder))
+        task = dask.delayed(_encode, pure=False)
+        starts = [0, *accumulate(lengths)]
+        chunks = [task(sealed, part, unseen, start) for part, start in zip(self._parts, starts, strict=False)]
+        stored = sum(lengths) * (encoder.p + encoder.vocabulary.J)
+        table: Partitions = grouped(chunks, lengths, encoder.d, np.dtype(np.float64), True, stored, encoder.labels)
+        return DaskBlocks.of(table, self.client)
+
+
+class _Sealed:
+    """An encoder, or a source, that Dask does not look into."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+def parts_of(X: Any) -> list[Any]:
+    """Partitions of whole rows, in order."""
+    if not hasattr(X, "chunks"):
+        return list(X.to_delayed())
+    if X.ndim != 2:
+        raise InputError(
+            "a Dask collection with rows and columns", received=f"{X.ndim} dimension(s)", hint="X.reshape(-1, 1)"
+        )
+    whole = X if X.numblocks[1] <= 1 else X.rechunk({1: int(X.shape[1])})
+    return list(whole.to_delayed().reshape(-1))
+
+
+def _look(part: Any, choice: Choice, weights: Any) -> Census:
+    census = Census(choice)
+    census.update(memory_columns(part), weights)
+    return census
+
+
+def _encode(sealed: _Sealed, part: Any, unseen: str | None, start: int) -> Any:
+    return sealed.held.encode(memory_columns(part), unseen, start)
+
+
+def _joined(parts: list[Census]) -> Census:
+    first, *more = parts
+    for later in more:
+        first.merge(later)
+    return first
+
+
+def _gathered(tasks: list[Any], client: Any) -> list[Any]:
+    if client is None:
+        return list(require_dask().compute(*tasks))
+    results: list[Any] = [None] * len(tasks)
+    collected(client, tasks, results.__setitem__, Watch("", 0, 0))
+    return results
+
+
+def look_by_workers(source: Any, choice: Choice, weights: Any, client: Any) -> Census:
+    """The census of a table in files, read by the workers."""
+    delayed = require_dask().delayed
+    sealed = delayed(hand_out, pure=False)(_Sealed(source))
+    spans = [span for span in source.spans if span.rows]
+    width = source.decoded / max(1, source.n_rows or 1)
+    groups: list[list[Any]] = []
+    for span in spans:
+        if groups and (span.stop - groups[-1][0].start) * width <= LOOK_BYTES:
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    task = delayed(_look_spans, pure=False)
+    cuts = [None if weights is None else weights[group[0].start : group[-1].stop] for group in groups]
+    tasks = [task(sealed, choice, cut, group) for cut, group in zip(cuts, groups, strict=True)]
+    return _joined(_gathered(tasks, client))
+
+
+def _look_spans(sealed: _Sealed, choice: Choice, weights: NDArray[np.float64] | None, spans: list[Any]) -> Census:
+    from ritz.data.encode.stream import look
+
+    first = spans[0].start
+    held = None if weights is None else _From(weights, first)
+    return look(sealed.held, choice, held, spans)
+
+
+class _From:
+    """Weights of some rows, indexed by where they stand in the whole table."""
+
+    def __init__(self, values: NDArray[np.float64], start: int) -> None:
+        self._values, self._start = values, start
+
+    def __getitem__(self, rows: slice) -> NDArray[np.float64]:
+        return self._values[rows.start - self._start : rows.stop - self._start]
+
+
+def lazy_rows(X: Any, encoder: Any, function: Callable[[Any], Any], width: int, unseen: str | None) -> Any:
+    """``function`` of the encoded rows of every partition as a Dask array (n, width); nothing is computed now."""
+    import dask.array as da
+
+    table = DaskTable(X)
+    mapped = require_dask().delayed(_Mapped(table.fitting(encoder), function, unseen), pure=False)
+    meta = np.empty((0, width))
+    known = list(X.chunks[0]) if hasattr(X, "chunks") else [np.nan] * len(table._parts)
+    parts = [
+        da.from_delayed(mapped(part), (rows, width), np.float64, meta=meta)
+        for part, rows in zip(table._parts, known, strict=True)
+    ]
+    return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+class _Mapped:
+    """``function`` of the encoded rows of a partition."""
+
+    def __init__(self, encoder: Any, function: Callable[[Any], Any], unseen: str | None) -> None:
+        self.encoder, self.function, self.unseen = encoder, function, unseen
+        self.__name__ = "ritz-coordinates"  # the name of its tasks on Dask's dashboard
+
+    def __call__(self, part: Any) -> Any:
+        return self.function(self.encoder.encode(memory_columns(part), self.unseen))

@@ -1,0 +1,147 @@
+"""Whatever holds a table, as something that can be looked at and encoded.
+
+opened(X)   →   columns in memory · a Table that stays outside · a Dask collection
+
+.choose(…)  →  Choice       .census(choice, weights)  →  Census       .encoded(encoder, …)  →  rows or row blocks
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.blocks import DENSE_DENSITY
+from ritz.data.encode.census import Census
+from ritz.data.encode.choice import Choice, choose
+from ritz.data.encode.columns import MemoryColumns, memory_columns
+from ritz.data.table import Table
+from ritz.data.validate import is_query
+from ritz.data.words import shorten
+
+__all__ = ["Opened", "is_dense", "opened"]
+
+ARROW_ROWS = 1 << 18
+
+
+def is_dense(entries: int, d: int) -> bool:
+    """Whether rows with so many entries are handed out dense."""
+    return entries > DENSE_DENSITY * d
+
+
+class Opened:
+    """Base: names and kinds of the columns, and how they are looked at and encoded."""
+
+    names: list[str]
+    named: bool = True
+    table: Table | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        raise NotImplementedError
+
+    def kind(self, name: str) -> str:
+        """What a column holds."""
+        raise NotImplementedError
+
+    def choose(self, *, categorical: Any = None, numbers: bool, columns: Sequence[str] | None = None) -> Choice:
+        """Say which columns are categories and which are numbers."""
+        return choose(
+            self.names, self.kind, categorical=categorical, numbers=numbers, columns=columns, table=self.table,
+            named=self.named,
+        )  # fmt: skip
+
+    def census(self, choice: Choice, weights: Any = None) -> Census:
+        """Look at the columns of a choice."""
+        raise NotImplementedError
+
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+        """Encoded rows."""
+        raise NotImplementedError
+
+    def row_name(self, row: int) -> str:
+        """Name a row for a message."""
+        return f"row {row}" if self.table is None else self.table.row_name(row)
+
+    def fitting(self, encoder: Any) -> Any:
+        """The encoder, for columns of these names; a table without the columns of the fit is refused."""
+        if self.named and encoder.named:
+            absent = [name for name in encoder.names if name not in self.names]
+            if absent:
+                raise InputError(
+                    f"expected the columns of the fit, {shorten([repr(name) for name in encoder.names])}",
+                    received=f"a table without {shorten([repr(name) for name in absent])}",
+                    hint="give the columns of the fit, by their names",
+                )
+            return encoder
+        if len(self.names) != len(encoder.columns):
+            raise InputError(
+                f"X has {len(self.names)} features, but the fit is expecting {len(encoder.columns)} features as input",
+                received=f"columns {shorten(self.names)}",
+                hint="give the columns of the fit, in the same order",
+            )
+        return encoder if list(encoder.columns) == self.names else encoder.renamed(self.names)
+
+
+class InMemory(Opened):
+    """Columns in memory."""
+
+    def __init__(self, columns: MemoryColumns, table: Table | None = None) -> None:
+        self.columns, self.table = columns, table
+        self.names, self.named = columns.names, columns.named
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.columns.rows
+
+    def kind(self, name: str) -> str:
+        """What a column holds."""
+        return self.columns.kind(name)
+
+    def census(self, choice: Choice, weights: Any = None) -> Census:
+        """Look at the columns of a choice."""
+        found = Census(choice)
+        found.update(self.columns, None if weights is None else np.asarray(weights, np.float64))
+        return found
+
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+        """CSR (n, d), or an array where most entries would be stored, or all are numbers."""
+        rows = self.fitting(encoder).encode(self.columns, unseen)
+        return rows.toarray() if encoder.vocabulary.J == 0 else rows
+
+
+def opened(X: Any, memory: Any = None) -> Opened:
+    """A table that can be looked at and encoded; what is opened already is given back."""
+    if isinstance(X, Opened):
+        return X
+    if "dask" in sys.modules:
+        from ritz.data.dask.rows import is_dask
+
+        if is_dask(X):
+            from ritz.data.encode.dask import DaskTable
+
+            return DaskTable(X)
+    if is_query(X):
+        from ritz.data.read import read
+
+        X = read(X, memory=memory)
+    if isinstance(X, Table):
+        return _of_table(X)
+    return InMemory(memory_columns(X))
+
+
+def _of_table(table: Table) -> Opened:
+    from ritz.data.encode.stream import StreamedTable
+
+    streamed = StreamedTable(table)
+    if table.lazy or streamed.client is not None:
+        return streamed
+    import pyarrow as pa
+
+    whole = pa.concat_tables(table.batches(None, ARROW_ROWS))
+    return InMemory(memory_columns(whole, empty=True), table)

@@ -1,0 +1,155 @@
+"""Codes to a CSR matrix, without a loop over rows.
+
+    code of row i in variable j   →   place[j][code]   →   column p + place of row i, entry 1      −1: no entry
+
+The codes of a table name its own levels; ``place`` is one small table a variable that brings them to the columns of the
+encoder. Entries stand in the order of the columns, so the matrix is canonical as it is built.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.categories import MISSING, label
+from ritz.data.encode.codes import Coded
+from ritz.data.words import shorten
+
+if TYPE_CHECKING:
+    from ritz.data.encode.encoder import Encoder
+
+__all__ = ["encode"]
+
+#: Marks of cells that have no column: none by intention, none because the level was not seen.
+NONE, UNSEEN = -1, -2
+
+
+def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0) -> Any:
+    """CSR (n, d) of columns in memory; rows with levels that were not seen by the policy ``unseen``."""
+    words = encoder.vocabulary
+    n, p, J = columns.rows, encoder.p, words.J
+    columns.look(words.names)
+    at = np.empty((n, J), np.int32)
+    strange: list[str] = []
+    for j, name in enumerate(words.names):
+        coded = columns.coded(name)
+        place, unknown = _places(encoder, j, coded, unseen)
+        np.take(place, coded.codes, out=at[:, j], mode="wrap")  # the last entry is for −1
+        if unseen is None:
+            continue
+        homeless = encoder.missing == "error" or int(place[-1]) == UNSEEN
+        if encoder.missing == "error" or (homeless and unseen in ("error", "missing")):
+            _complete(encoder, coded, name, start)
+        if unseen == "error" or (unseen == "missing" and homeless):
+            strange += [label(name, coded.levels[c]) for c in unknown if bool(np.any(coded.codes == c))]
+    if strange:
+        raise _not_seen(list(dict.fromkeys(strange)), unseen)
+    Z = _matrix(at, _shifted(encoder, columns), p, encoder.d)
+    flagged = np.flatnonzero((at == UNSEEN).any(axis=1)) if unseen in ("ignore", "supplementary") else ()
+    if len(flagged):
+        Z = _mended(encoder, Z, at, flagged, unseen == "supplementary", start)
+    return Z
+
+
+def _not_seen(levels: list[str], unseen: str | None) -> InputError:
+    hint = "unseen='ignore' lets them contribute nothing, 'supplementary' places the row by its other answers"
+    if unseen == "error":
+        hint += ", 'missing' counts them as missing answers"
+    else:
+        hint = f"the fit has no missing answers to count them with (missing='category' or 'exclude'); {hint}"
+    return InputError(
+        "expected levels that the fit has seen", received=shorten([repr(level) for level in levels]), hint=hint
+    )
+
+
+def _shifted(encoder: Encoder, columns: Any) -> NDArray[np.float64]:
+    out = np.empty((columns.rows, encoder.p))
+    for j, name in enumerate(encoder.numeric):
+        np.subtract(columns.numbers(name), encoder.shift[j], out=out[:, j])
+    return out
+
+
+def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple[NDArray[np.int32], list[int]]:
+    """Columns of the indicator for every code, the last one for −1; and the codes of levels that were not seen."""
+    variable, offset = encoder.vocabulary.variables[j], int(encoder.vocabulary.offsets[j])
+    active = encoder.active.places
+    gone = NONE
+    if encoder.missing == "category":
+        known = variable.place.get(MISSING)
+        gone = UNSEEN if known is None else int(active[offset + known])
+    # In a table of its own, a level that was not seen can only stand in a row that has no weight.
+    lost = NONE if unseen is None else gone if unseen == "missing" else UNSEEN
+    out = np.empty(len(coded.levels) + 1, np.int32)
+    unknown = []
+    for c, level in enumerate(coded.levels):
+        known = variable.place.get(level)
+        out[c] = lost if known is None else active[offset + known]
+        if known is None:
+            unknown.append(c)
+    out[-1] = NONE if unseen is None and gone == UNSEEN else gone
+    return out, unknown
+
+
+def _complete(encoder: Encoder, coded: Coded, name: str, start: int) -> None:
+    """Refuse missing answers that the fit had no place for."""
+    gone = coded.codes < 0
+    if not bool(np.any(gone)):
+        return
+    refused = encoder.missing == "error"
+    why = "missing='error'" if refused else "missing='category', but the fit saw none missing here"
+    raise InputError(
+        f"expected an answer in every row of column {name!r}",
+        received=f"{int(np.count_nonzero(gone))} missing, the first in row {start + int(np.argmax(gone))}, with {why}",
+        hint="fit with missing='category' or 'exclude'" if refused else "unseen='ignore' lets it contribute nothing",
+    )
+
+
+def _matrix(at: NDArray[np.int32], numeric: NDArray[np.float64], p: int, d: int) -> Any:
+    from scipy.sparse import csr_array
+
+    n, J = at.shape
+    kept = at >= 0
+    full = bool(kept.all())
+    width = p + J
+    index = np.int32 if n * width < 2**31 else np.int64
+    if full and not p:
+        data, indices = np.ones(n * J), at.reshape(-1)
+        indptr = np.arange(0, n * J + 1, max(J, 1), dtype=index) if J else np.zeros(n + 1, index)
+    else:
+        whole = np.empty((n, width), np.int32)
+        whole[:, :p], whole[:, p:] = np.arange(p, dtype=np.int32), at + np.int32(p)
+        values = np.ones((n, width))
+        values[:, :p] = numeric
+        mask = np.concatenate([np.ones((n, p), bool), kept], axis=1)
+        data, indices = values[mask], whole[mask]
+        indptr = np.concatenate([[0], np.cumsum(mask.sum(axis=1))]).astype(index)
+    Z = csr_array((data, indices.astype(index, copy=False), indptr), shape=(n, d))
+    Z.has_sorted_indices = Z.has_canonical_format = True
+    return Z
+
+
+def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, supplementary: bool, start: int) -> Any:
+    """Rows with unseen levels: the mean in their blocks; for ``supplementary``, the known part stretched."""
+    from scipy.sparse import csr_array
+
+    p, owners, mean = encoder.p, encoder.active.owners, encoder.mean
+    known = at[flagged] != UNSEEN  # (m, J)
+    if supplementary and not known.any(axis=1).all():
+        row = start + int(flagged[int(np.argmin(known.any(axis=1)))])
+        raise InputError(
+            "expected rows with at least one level that the fit has seen",
+            received=f"row {row}, which has none",
+            hint="unseen='ignore' puts such a row in the centre",
+        )
+    rows = Z[flagged].toarray()
+    stretch = at.shape[1] / np.maximum(known.sum(axis=1), 1) if supplementary else np.ones(len(flagged))
+    block = rows[:, p:]
+    block[...] = np.where(known[:, owners], mean + stretch[:, None] * (block - mean), mean)
+    Z.data[np.repeat(np.isin(np.arange(Z.shape[0]), flagged), np.diff(Z.indptr))] = 0.0
+    new = csr_array(rows)
+    lengths = np.zeros(Z.shape[0] + 1, np.int64)
+    lengths[1:][flagged] = np.diff(new.indptr)
+    return Z + csr_array((new.data, new.indices, np.cumsum(lengths)), shape=Z.shape)

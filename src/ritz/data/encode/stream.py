@@ -1,0 +1,171 @@
+"""Tables that stay outside memory, looked at and encoded batch by batch.
+
+    spans of the table's source  →  Arrow batches of the columns used  →  codes  →  CSR, or dense rows
+
+``EncodedSource`` is a source like any other: row blocks read it in lanes, ahead, within the memory limit, and workers
+of a cluster read it themselves. So nothing downstream knows that rows were categories.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ritz._core.memory import limit
+from ritz._core.threads import run_lanes
+from ritz.data.encode.census import Census
+from ritz.data.encode.choice import Choice
+from ritz.data.encode.codes import arrow_kind
+from ritz.data.encode.columns import memory_columns
+from ritz.data.encode.opened import Opened, is_dense
+from ritz.data.source import HELD_BATCHES, Span
+from ritz.data.sources.arrow import ArrowSource
+from ritz.data.sources.load import shares
+from ritz.data.sources.pack import DECODE_BYTES
+from ritz.data.stream import StreamBlocks
+from ritz.data.table import Table
+from ritz.data.validate import engaged_cluster, on_cluster, require_repeatable
+
+__all__ = ["EncodedSource", "StreamedTable", "look"]
+
+#: Rows that are looked at in one go.
+LOOK_ROWS = 1 << 15
+
+
+class StreamedTable(Opened):
+    """A Table that is read in pieces, here or by the workers of a cluster."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.names = list(table.names)
+        self.client = engaged_cluster()
+
+    def kind(self, name: str) -> str:
+        """What a column holds, by its type in the source."""
+        source: Any = self._source
+        if not isinstance(source, ArrowSource):
+            return "other" if name in source.label_names else "number" if source.dtype.kind == "f" else "integer"
+        for field in source.fields:
+            if field.name == name and not field.width:
+                return "number" if field.parse else arrow_kind(field.type)
+        return "number"  # an entry of a list of numbers
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return 0 if self.table is None else len(self.table)
+
+    @property
+    def _source(self) -> Any:
+        return None if self.table is None else self.table._data
+
+    def census(self, choice: Choice, weights: Any = None) -> Census:
+        """Look at the columns of a choice in one pass."""
+        source = self._readable()
+        if self.client is not None:
+            from ritz.data.encode.dask import look_by_workers
+
+            return look_by_workers(source, choice, weights, self.client)
+        first, *more = run_lanes(lambda spans: look(source, choice, weights, spans), shares(source.spans))
+        for later in more:
+            first.merge(later)
+        return first
+
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+        """Row blocks that encode what they read."""
+        source = EncodedSource(self._readable(), self.fitting(encoder), unseen)
+        if self.client is not None and self.table is not None:
+            return on_cluster(source, None, self.client, self.table)
+        return StreamBlocks(source, budget=limit(memory))
+
+    def _readable(self) -> Any:
+        if self.table is not None:
+            require_repeatable(self.table)
+        return self._source
+
+
+def look(source: Any, choice: Choice, weights: Any, spans: Sequence[Span]) -> Census:
+    """The census of neighbouring spans."""
+    found = Census(choice)
+    for span in spans:
+        at = span.start
+        for batch in source.arrow_batches(span, choice.names, LOOK_ROWS):
+            some = None if weights is None else weights[at : at + batch.num_rows]
+            found.update(memory_columns(batch, empty=True), some)
+            at += batch.num_rows
+    return found
+
+
+class EncodedSource:
+    """The rows of a source, encoded while they are read.
+
+    Parameters
+    ----------
+    inner
+        Where the columns come from, as Arrow batches.
+    encoder
+        What turns them into numbers.
+    unseen
+        What to do with levels that were not seen; None for the rows that were learned from.
+    """
+
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+
+    def __init__(self, inner: Any, encoder: Any, unseen: str | None = "error") -> None:
+        self.inner, self.encoder, self.unseen = inner, encoder, unseen
+        self.names: list[str] = encoder.labels
+        self.spans, self.files = inner.spans, inner.files
+        self.repeatable, self.decodes = inner.repeatable, getattr(inner, "decodes", False)
+        entries = encoder.p + encoder.vocabulary.J
+        self.sparse = not is_dense(entries, encoder.d)
+        self.n_rows = inner.n_rows
+        self.stored = int(self.n_rows or 0) * (entries if self.sparse else encoder.d)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to read in one pass, about."""
+        inner = self.inner
+        if not isinstance(inner, ArrowSource):
+            return int(inner.nbytes * len(self.encoder.names) / max(1, len(inner.names)))
+        return int(inner.with_fields(self._fields()).decoded)
+
+    def _fields(self) -> list[Any]:
+        wanted = set(self.encoder.names)
+        return [f for f in self.inner.fields if f.name in wanted or wanted.intersection(f.names)]
+
+    def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
+        """Encoded rows of a span in batches of at most ``rows``."""
+        at = span.start
+        for batch in self.inner.arrow_batches(span, self.encoder.names, rows):
+            held = self.encoder.encode(memory_columns(batch, empty=True), self.unseen, at)
+            held = held if columns is None else held[:, list(columns)]
+            yield held if self.sparse else held.toarray()
+            at += batch.num_rows
+
+    def held(self, columns: Sequence[int] | None, rows: int) -> float:
+        """Bytes that one lane takes: a decoded batch with its codes, and encoded ones in use, waiting, being made."""
+        words = 8 * len(self.names)
+        if isinstance(self.inner, ArrowSource):
+            words = sum(field.nbytes for field in self._fields())
+        entries = self.encoder.p + self.encoder.vocabulary.J
+        encoded = 12 * entries + 8 if self.sparse else 8 * self.encoder.d
+        making = rows * (4 * entries + words) * 2.0
+        return max(making, 2.0 * DECODE_BYTES) + HELD_BATCHES * rows * float(encoded)
+
+    def within(self, room: float) -> Self:
+        """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""
+        if not hasattr(self.inner, "within"):
+            return self
+        other = copy.copy(self)
+        other.inner = self.inner.within(room)
+        return other
+
+    def fingerprint(self) -> str:
+        """Changes with the data and with what was learned of them."""
+        import hashlib
+
+        words = "\n".join([*self.names, *map(repr, self.encoder.shift), repr(self.unseen)])
+        return f"{self.inner.fingerprint()}:{hashlib.sha256(words.encode()).hexdigest()[:16]}"
