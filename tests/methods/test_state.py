@@ -206,13 +206,18 @@ def test_unequal_models_do_not_merge(X):
     model = PCA(2).fit(X)
     for options in ({"n_components": 3}, {"scale": True}, {"center": False}, {"whiten": True}):
         other = PCA(**{"n_components": 2} | options).fit(X)
-        with pytest.raises(ritz.MergeError, match=rf"(?s)same parameters.*different {next(iter(options))}\nhint: fit"):
+        name = next(iter(options))
+        told = f"{name}={getattr(model, name)} and {name}={options[name]}"
+        with pytest.raises(ritz.MergeError, match=rf"(?s)same parameters.*received {told}\nhint: fit"):
             model.merge(other)
     with pytest.raises(ritz.MergeError, match=r"(?s)same columns; received 5 and 4 columns\nhint: fit both"):
         model.merge(PCA(2).fit(X[:, :4]))
-    named = [PCA(2).fit(pandas.DataFrame(X, columns=list(names))) for names in ("abcde", "abced")]
-    with pytest.raises(ritz.MergeError, match=r"(?s)different column names\nhint: "):
+    named = [PCA(2).fit(pandas.DataFrame(X, columns=list(names))) for names in ("abcde", "abced", "abcxy")]
+    with pytest.raises(ritz.MergeError, match=r"columns in another order, such as 'e' where the first has 'd'\nhint: "):
         named[0].merge(named[1])
+    only = r"columns 'd', 'e' only in the first and 'x', 'y' only in the second\nhint: "
+    with pytest.raises(ritz.MergeError, match=only):
+        named[0].merge(named[2])
     for other in (SVD(2).fit(X), X, None):
         with pytest.raises(ritz.MergeError, match=r"(?s)with a PCA only; received \w+\nhint: "):
             model.merge(other)
@@ -277,5 +282,5 @@ def test_what_was_never_in_cannot_be_taken_out(X):
         model.subtract(model)
     with pytest.raises(ritz.MergeError, match=r"(?s)rows are part of this one.*would become negative\nhint: "):
         model.subtract(PCA(2).fit(X[:20] * 1000))
-    with pytest.raises(ritz.MergeError, match="different scale"):
+    with pytest.raises(ritz.MergeError, match="received scale=False and scale=True"):
         model.subtract(PCA(2, scale=True).fit(X[:20]))

@@ -167,7 +167,8 @@ class Stateful(LinearEstimator):
             )
         check_is_fitted(other)
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        differ = [f"{name}={mine[name]!r} and {theirs[name]!r}" for name in self._agreeing if mine[name] != theirs[name]]
+        pairs = ((name, mine[name], theirs[name]) for name in self._agreeing)
+        differ = [f"{name}={one!r} and {name}={two!r}" for name, one, two in pairs if one != two]
         names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
         if names[0] is not None and names[1] is not None and list(names[0]) != list(names[1]):
             differ.append(_other_names(list(names[0]), list(names[1])))
@@ -236,11 +237,10 @@ def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.
 
 def _other_names(mine: list[str], theirs: list[str]) -> str:
     """In what two lists of column names differ."""
-    only = [shorten([repr(name) for name in a if name not in set(b)]) for a, b in ((mine, theirs), (theirs, mine))]
-    told = [f"{names} only in the {which}" for names, which in zip(only, ("first", "second"), strict=True) if names]
+    both = set(mine) & set(theirs)
+    only = [[repr(name) for name in names if name not in both] for names in (mine, theirs)]
+    told = [f"{shorten(words)} only in the {at}" for words, at in zip(only, ("first", "second"), strict=True) if words]
     if told:
         return f"columns {' and '.join(told)}"
-    j = next((j for j, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
-    if j >= min(len(mine), len(theirs)):
-        return f"{len(mine)} and {len(theirs)} columns"
-    return f"columns in another order, from column {j + 1} on: {mine[j]!r} and {theirs[j]!r}"
+    a, b = next((a, b) for a, b in zip(mine, theirs, strict=True) if a != b)
+    return f"columns in another order, such as {b!r} where the first has {a!r}"
