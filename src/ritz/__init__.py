@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileError as FileError
     from ritz._core.errors import InputError as InputError
+    from ritz._core.errors import IntegersAsNumbers as IntegersAsNumbers
     from ritz._core.errors import JournalIgnored as JournalIgnored
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ritz.data.read import read as read
     from ritz.data.table import Table as Table
     from ritz.methods.ca import CA as CA
+    from ritz.methods.famd import FAMD as FAMD
     from ritz.methods.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CA",
+    "FAMD",
     "PCA",
     "SVD",
     "AccuracyWarning",
@@ -60,6 +63,7 @@ __all__ = [
     "EmptyProfiles",
     "FileError",
     "InputError",
+    "IntegersAsNumbers",
     "JournalIgnored",
     "KernelPCA",
     "MemoryLimitError",
@@ -86,6 +90,7 @@ __version__ = "0.1.0"
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
     "CA": "ritz.methods.ca",
+    "FAMD": "ritz.methods.famd",
     "KernelPCA": "ritz.methods.kernel_pca",
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",

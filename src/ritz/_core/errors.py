@@ -17,6 +17,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
+    ├── IntegersAsNumbers              integer columns with few different values, which may be categories
     ├── NegativeEigenvalues            an indefinite kernel, and what became of its negative eigenvalues
     └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
@@ -31,6 +32,7 @@ __all__ = [
     "EmptyProfiles",
     "FileError",
     "InputError",
+    "IntegersAsNumbers",
     "JournalIgnored",
     "MemoryLimitError",
     "MergeError",
@@ -115,6 +117,10 @@ class ColumnsSetAside(RitzWarning):
 
 class EmptyProfiles(RitzWarning):
     """Rows or columns without any count: they have no profile and no place on a map."""
+
+
+class IntegersAsNumbers(RitzWarning):
+    """Integer columns with few different values were taken as numbers; they may be categories."""
 
 
 class JournalIgnored(RitzWarning):

@@ -101,7 +101,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         leaf, stats = self._leaf(R, weights / whole, plan)
         spectrum = self._solve(self._problem(leaf, stats, wanted, shape), plan, 1.0, {}, R)
-        self.__dict__["_state"] = stats.moments.times(whole) if keep else None
+        self.__dict__["_state"] = self._kept(stats.moments.times(whole), coded) if keep else None
         column = stats.column
         self._name_columns(spectrum, column, self._metric(column), whole, rows)
         self._name_rows(coded)
@@ -170,6 +170,14 @@ class Correspondence(CorrespondenceResults, Stateful):
         self.__dict__.update(_state=joined, _pending=True, _dtype=np.dtype(float), _library=coded.library)
         return self
 
+    def _kept(self, state: Moments, coded: Encoded) -> Moments:
+        """The state that is kept for merging, from that of the encoded rows of a fit."""
+        return state
+
+    def _solvable(self, state: Moments) -> Moments:
+        """The state of the encoded rows, from that which is kept for merging."""
+        return state
+
     def _state_plan(self, R: Any) -> Any:
         return self._plan_for(self._shape(R), 1, whole=True)
 
@@ -178,7 +186,7 @@ class Correspondence(CorrespondenceResults, Stateful):
 
     def _solve_state(self) -> None:
         """Solve the accumulated state; called when a fitted name is first read."""
-        state: Moments = self.__dict__["_state"]
+        state = self._solvable(self.__dict__["_state"])
         unit = state.times(1 / state.weight)
         wanted = self._axes(state.rows, state.d)
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
@@ -251,7 +259,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         return self._encode(X, sample_weight, reset=False)
 
     def transform_to(self, X: Any, path: Any) -> Path:
-        """Write the coordinates of rows to a file, some rows at a time, and give its path (see ``PCA.transform_to``)."""
+        """Write the coordinates of rows to a file, some rows at a time, and give its path, as ``PCA.transform_to``."""
         coded, target = self._new(X), Path(path)
         keep_apart(target, X)
         with row_writer(target, self._axis_names(), np.dtype(np.float64)) as write:
