@@ -44,8 +44,8 @@ def centering(n: int) -> np.ndarray:
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Tiles so small that a hundred rows make many."""
-    monkeypatch.setattr(kernel_tiles, "ROWS", 16)
-    monkeypatch.setattr(kernel_tiles, "COLS", 24)
+    monkeypatch.setattr(kernel_tiles, "SIDE", 16)
+    monkeypatch.setattr(kernel_tiles, "GROUP_BYTES", 3 * 16 * 16 * 8)
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=repr)
@@ -129,7 +129,7 @@ def test_kept_tiles_are_made_once(small_tiles):
     assert np.array_equal(first, second)
     assert (K.passes(), K.evaluations()) == (2, 1)
     need = kernel_tiles.cached_bytes(100, np.float64)
-    assert need < 100 * 100 * 8 * 0.62
+    assert need == 7 * 8 // 2 * 16 * 16 * 8  # of seven tiles a side, filled up
     tight = made(kernels.RBF(), X, cache_bytes=need - 1)
     assert tight.matmat(V) == pytest.approx(first, rel=1e-13)
     tight.matmat(V)

@@ -87,7 +87,7 @@ class _Known:
                 return None
             if size + sum(cached_bytes(n, other) for other in self.stores) > self.cache_bytes:
                 self.stores.clear()
-            self.stores[dtype] = TileStore(dtype)
+            self.stores[dtype] = TileStore(n, dtype)
         return self.stores[dtype]
 
 

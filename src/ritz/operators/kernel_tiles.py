@@ -1,12 +1,15 @@
 """``K V`` from tiles of K that are made, used and forgotten, or kept.
 
-    for row panel I:   for column tile J ≥ I:     P = k(I, J);   out_I += P V_J;   out_J += Pᵀ V_I  (J beyond I)
+    for block row I:   for tiles J ≥ I:     P = k(I, J);   out_I += P V_J;   out_J += Pᵀ V_I  (J beyond I)
 
 Only the upper tiles are made, so the work of kernel entries is halved; each lane has its own float64 sums, which are
-added in the order of lanes. Products of one tile are summed in its own precision, tiles in float64: rounding does not
-grow with n. Where the sums of all lanes would take too much memory, each lane makes whole rows instead.
-Tiles of 512×4096: n = 10,000, d = 256, 64 columns, float32 RBF took 0.55 s of processor time on a core with 100 Gflop/s
-of sgemm, 116 % of its rate for all of K (0.58 s with 512×2048, 0.60 s with 1024×1024, 0.89 s with whole rows).
+added in the order of lanes. Products of a few tiles are summed in their own precision, the rest in float64: rounding
+does not grow with n. Where the sums of all lanes would take too much memory, each lane makes whole rows instead.
+
+Tiles are square and so small (240×240 with strips of 16 columns: less than 10⁶ multiplications) that BLAS multiplies
+them where they lie instead of copying them into an order of its own first, which costs as much as a product with 16
+columns. A product with kept tiles, n = 10,000, float32, took 45 ms of processor time with 16 columns, 75 with 32, 139
+with 64 (106 Gflop/s of sgemm would be 30, 60 and 121); from tiles of 512×4096 it took 65, 97 and 168.
 """
 
 from __future__ import annotations
@@ -20,50 +23,67 @@ from numpy.typing import NDArray
 from ritz._core.threads import lane_count, run_lanes
 from ritz.kernels.base import Kernel, Prepared, chunks
 
-__all__ = ["ROWS", "SUMS_BYTES", "TileStore", "cached_bytes", "sweep"]
+__all__ = ["SIDE", "SUMS_BYTES", "TileStore", "cached_bytes", "sweep"]
 
 #: Rows and columns of a tile.
-ROWS, COLS = 512, 4096
+SIDE = 240
+
+#: Columns of V that a tile is multiplied with at a time.
+STRIP = 16
+
+#: Bytes of tiles that are made and multiplied together: they should stay in the cache of a core.
+GROUP_BYTES = 1 << 20
 
 #: Bytes that the sums of all lanes may take.
 SUMS_BYTES = 1 << 29
 
+#: float32 numbers of a cache line.
+LINE = 16
+
 
 class TileStore:
-    """Upper tiles of K that were kept, by their first row and column."""
+    """Upper tiles of K that were kept, block row by block row; rows and columns beyond n are 0."""
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-        self.tiles: dict[tuple[int, int], NDArray[Any]] = {}
+    def __init__(self, n: int, dtype: np.dtype[Any]) -> None:
+        self.count = _blocks(n)
+        self.tiles = np.empty((self.count * (self.count + 1) // 2, SIDE, SIDE), dtype)  # one piece: few page faults
         self.complete = False
+
+    def of(self, i: int, J: slice) -> NDArray[Any]:
+        """Tiles J of block row i, (g, s, s); J ≥ i."""
+        first = i * self.count - i * (i - 1) // 2 - i
+        return self.tiles[first + J.start : first + J.stop]
+
+
+def _blocks(n: int) -> int:
+    return -(-n // SIDE)
 
 
 def cached_bytes(n: int, dtype: Any) -> int:
     """Bytes of the upper tiles of an n×n matrix."""
-    entries = sum((I.stop - I.start) * (n - I.start) for I in chunks(n, ROWS))
-    return int(entries * np.dtype(dtype).itemsize)
+    count = _blocks(n)
+    return count * (count + 1) // 2 * SIDE * SIDE * int(np.dtype(dtype).itemsize)
 
 
 def sweep(
     kernel: Kernel, A: Prepared, V: NDArray[Any], store: TileStore | None = None, *, squares: bool = False
 ) -> tuple[NDArray[np.float64], float]:
     """``K V`` (n, l) in float64 and, if asked for, ‖K‖_F²; V in the precision of A."""
-    n = A.n
-    panels = list(chunks(n, ROWS))
-    lanes = max(1, min(lane_count(), len(panels)))
+    n, count = A.n, _blocks(A.n)
+    lanes = max(1, min(lane_count(), count))
     mirrored = store is not None or lanes * n * V.shape[1] * 8 <= SUMS_BYTES
-    shared = None if mirrored else np.zeros((n, V.shape[1]))
+    W = _Strips.of(V)
+    shared = None if mirrored else W.zeros()
 
-    def work(lane: int) -> tuple[NDArray[np.float64], float]:
-        out = np.zeros((n, V.shape[1])) if shared is None else shared
-        scratch = _Scratch(A.dtype, V.shape[1])
-        total = 0.0
-        for I in _share(panels, lane, lanes):
-            for J in chunks(n, COLS, I.start if mirrored else 0):
-                P = _tile(kernel, A, I, J, scratch, store)
-                _add(out, P, V, I, J, scratch, mirrored)
+    def work(lane: int) -> tuple[_Strips, float]:
+        out, maker, total = W.zeros() if shared is None else shared, _Maker(kernel, A, store), 0.0
+        adder = _Adder(W, out, maker.group)
+        for i in _share(count, lane, lanes):
+            for J in chunks(count, maker.group, i if mirrored else 0):
+                P = maker.tiles(i, J)
+                adder.add(P, i, J, mirrored)
                 if squares:
-                    total += _squared(P, I, J, mirrored)
+                    total += _squared(P, mirrored and J.start == i) * (2 if mirrored else 1)
         return out, total
 
     parts = run_lanes(work, list(range(lanes)))
@@ -72,64 +92,115 @@ def sweep(
     out = parts[0][0]
     if mirrored:
         for other, _ in parts[1:]:
-            out += other
-    return out, sum(total for _, total in parts)
+            out.plus(other)
+    return out.joined(n), sum(total for _, total in parts)
 
 
-class _Scratch:
-    """Memory that a lane uses for every tile."""
-
-    def __init__(self, dtype: np.dtype[Any], width: int) -> None:
-        self.tile = np.empty(ROWS * COLS, dtype)
-        self.down = np.empty(ROWS * width, dtype)
-        self.across = np.empty(COLS * width, dtype)
-
-
-def _share(panels: list[slice], lane: int, lanes: int) -> Iterator[slice]:
-    """Panels of one lane: there and back through the lanes, for upper panels get shorter."""
-    for turn, panel in enumerate(panels):
-        place = turn % (2 * lanes)
+def _share(count: int, lane: int, lanes: int) -> Iterator[int]:
+    """Block rows of one lane: there and back through the lanes, for upper block rows get shorter."""
+    for i in range(count):
+        place = i % (2 * lanes)
         if lane == (place if place < lanes else 2 * lanes - 1 - place):
-            yield panel
+            yield i
 
 
-def _tile(kernel: Kernel, A: Prepared, I: slice, J: slice, scratch: _Scratch, store: TileStore | None) -> NDArray[Any]:
-    shape = (I.stop - I.start, J.stop - J.start)
-    if store is None:
-        out = scratch.tile[: shape[0] * shape[1]].reshape(shape)
-        return _symmetric(kernel.tile(A, A, I, J, out), I, J)
-    held = store.tiles.get((I.start, J.start))
-    if held is None:
-        held = store.tiles[I.start, J.start] = _symmetric(kernel.tile(A, A, I, J, np.empty(shape, A.dtype)), I, J)
-    return held
+class _Strips:
+    """A tall block (n, l) cut into strips of columns and blocks of rows: arrays (blocks, strips, s, columns)."""
+
+    def __init__(self, parts: list[NDArray[Any]]) -> None:
+        self.parts = parts
+
+    @classmethod
+    def of(cls, V: NDArray[Any]) -> _Strips:
+        """Rows beyond n are 0; columns that fill no strip are one of their own."""
+        (n, l), count = V.shape, _blocks(V.shape[0])
+        full = l // STRIP * STRIP
+        parts = []
+        for start, stop, width in ((0, full, STRIP), (full, l, l - full)):
+            if stop > start:
+                padded = np.zeros((count * SIDE, stop - start), V.dtype)
+                padded[:n] = V[:, start:stop]
+                cut = padded.reshape(count, SIDE, -1, width).swapaxes(1, 2)
+                parts.append(np.ascontiguousarray(cut))
+        return cls(parts)
+
+    def zeros(self) -> _Strips:
+        """Sums in float64."""
+        return _Strips([np.zeros(part.shape) for part in self.parts])
+
+    def plus(self, other: _Strips) -> None:
+        """Add other sums."""
+        for mine, more in zip(self.parts, other.parts, strict=True):
+            mine += more
+
+    def joined(self, n: int) -> NDArray[np.float64]:
+        """Back to (n, l)."""
+        columns = [part.swapaxes(1, 2).reshape(-1, part.shape[1] * part.shape[3])[:n] for part in self.parts]
+        return columns[0] if len(columns) == 1 else np.concatenate(columns or [np.zeros((n, 0))], axis=1)
 
 
-def _symmetric(P: NDArray[Any], I: slice, J: slice) -> NDArray[Any]:
-    """The diagonal block symmetric to the last bit, as the rest of K is."""
-    if J.start == I.start:
-        block = P[:, : min(P.shape)]
-        block[...] = np.triu(block) + np.triu(block, 1).T
-    return P
+class _Maker:
+    """Tiles of one lane: from the store, or made in memory that is used again."""
+
+    def __init__(self, kernel: Kernel, A: Prepared, store: TileStore | None) -> None:
+        self.kernel, self.A, self.store = kernel, A, store
+        self.group = max(1, GROUP_BYTES // (SIDE * SIDE * A.dtype.itemsize))
+        if store is None or not store.complete:
+            self.flat = np.empty(SIDE * SIDE * self.group, A.dtype)
+            self.scratch = np.empty((self.group, SIDE, SIDE), A.dtype) if store is None else None
+
+    def tiles(self, i: int, J: slice) -> NDArray[Any]:
+        """Tiles J of block row i, (g, s, s)."""
+        if self.store is None:
+            return self._made(i, J, self.scratch[: J.stop - J.start])  # type: ignore[index]
+        held = self.store.of(i, J)
+        if not self.store.complete:
+            return self._made(i, J, held)
+        np.bitwise_or.reduce(held.reshape(-1).view(np.int32)[::LINE])  # memory is read faster in one go than by BLAS
+        return held
+
+    def _made(self, i: int, J: slice, out: NDArray[Any]) -> NDArray[Any]:
+        n, group = self.A.n, len(out)
+        rows = slice(i * SIDE, min((i + 1) * SIDE, n))
+        cols = slice(J.start * SIDE, min(J.stop * SIDE, n))
+        height, width = rows.stop - rows.start, cols.stop - cols.start
+        panel = self.flat[: height * width].reshape(height, width)
+        panel = self.kernel.tile(self.A, self.A, rows, cols, panel)
+        if (height, width) == (SIDE, group * SIDE):
+            out[...] = panel.reshape(SIDE, group, SIDE).swapaxes(0, 1)
+        else:
+            out[...] = 0
+            for g, part in enumerate(chunks(width, SIDE)):
+                out[g, :height, : part.stop - part.start] = panel[:, part]
+        if J.start <= i < J.stop:  # the diagonal tile symmetric to the last bit, as the rest of K is
+            own = out[i - J.start]
+            own[...] = np.triu(own) + np.triu(own, 1).T
+        return out
 
 
-def _add(
-    out: NDArray[np.float64], P: NDArray[Any], V: NDArray[Any], I: slice, J: slice, scratch: _Scratch, mirrored: bool
-) -> None:
-    """What one tile gives to the product."""
-    width = V.shape[1]
-    down = scratch.down[: P.shape[0] * width].reshape(-1, width)
-    out[I] += np.matmul(P, V[J], out=down)
-    beyond = max(J.start, I.stop)
-    if mirrored and beyond < J.stop:
-        across = scratch.across[: (J.stop - beyond) * width].reshape(-1, width)
-        out[beyond : J.stop] += np.matmul(P[:, beyond - J.start :].T, V[I], out=across)
+class _Adder:
+    """What tiles give to the product, added to the sums of one lane."""
+
+    def __init__(self, W: _Strips, out: _Strips, group: int) -> None:
+        self.pairs = list(zip(W.parts, out.parts, strict=True))
+        self.room = [np.empty((group, *w.shape[1:]), w.dtype) for w, _ in self.pairs]
+
+    def add(self, P: NDArray[Any], i: int, J: slice, mirrored: bool) -> None:
+        """``out_i += P V_J`` and, for upper tiles, ``out_J += Pᵀ V_i``."""
+        below = 1 if J.start == i else 0
+        tiles = P[:, None]
+        for (w, out), room in zip(self.pairs, self.room, strict=True):
+            down = np.matmul(tiles, w[J], out=room[: len(P)])
+            out[i] += np.add.reduce(down, axis=0)
+            if mirrored and len(P) > below:
+                across = np.matmul(tiles[below:].swapaxes(2, 3), w[i], out=room[: len(P) - below])
+                out[J.start + below : J.stop] += across
 
 
-def _squared(P: NDArray[Any], I: slice, J: slice, mirrored: bool) -> float:
-    """Σ P² over the tile, entries beyond the diagonal block counted twice where only upper tiles are made."""
-    twice = P[:, max(J.start, I.stop) - J.start :] if mirrored else P[:, :0]
+def _squared(P: NDArray[Any], halved: bool) -> float:
+    """Σ P² over tiles; the first one counts half where it lies on the diagonal and the others stand for two."""
     with np.errstate(over="ignore"):
-        total = float(np.vecdot(P, P).sum(dtype=np.float64)) + float(np.vecdot(twice, twice).sum(dtype=np.float64))
-    if np.isinf(total) and P.dtype.itemsize < 8:  # squares leave the range of float32 before the entries do
-        return _squared(P.astype(np.float64), I, J, mirrored)
-    return total
+        total = np.vecdot(P, P).sum(axis=1, dtype=np.float64)
+    if not np.isfinite(total).all() and P.dtype.itemsize < 8:  # squares leave the range of float32 before entries do
+        return _squared(P.astype(np.float64), halved)
+    return float(total.sum() - (0.5 * total[0] if halved else 0.0))
