@@ -22,7 +22,7 @@ from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.blocks import blocks_of
 from ritz.data.categories import pooled
 from ritz.data.encode import Encoder
-from ritz.data.encode.encoder import MISSING_WAYS, UNSEEN_WAYS
+from ritz.data.encode.encoder import UNSEEN_WAYS
 from ritz.data.encode.opened import InMemory, Opened, opened
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
@@ -30,6 +30,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
 from ritz.data.validate import validate_weights
+from ritz.data.words import describe
 from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.methods.state import LARGEST_STATE
 from ritz.project.transition import cos2, row_distances
@@ -56,12 +57,13 @@ class EncodedColumns(Correspondence):
     exclude: Any
 
     _numbers: ClassVar[bool] = True  # whether columns of numbers are taken as they are
+    _missing_ways: ClassVar[tuple[str, ...]] = ("error", "category", "exclude")
 
     # parameters
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name, ways in (("missing", MISSING_WAYS), ("unseen", UNSEEN_WAYS)):
+        for name, ways in (("missing", self._missing_ways), ("unseen", UNSEEN_WAYS)):
             if getattr(self, name) not in ways:
                 raise ParameterError(
                     f"{name} must be one of {', '.join(map(repr, ways))}", received=repr(getattr(self, name))
@@ -92,6 +94,7 @@ class EncodedColumns(Correspondence):
 
     def _open(self, X: Any, *, reset: bool) -> Opened:
         """The table, after scikit-learn's look at its columns."""
+        self._refuse(X)
         table = opened(X, self.memory)
         if isinstance(X, (Table, Opened)) or not isinstance(table, InMemory):
             return table
@@ -105,6 +108,17 @@ class EncodedColumns(Correspondence):
         if is_frame(X) or isinstance(X, np.ndarray):
             self._compare(X, reset)
         return table
+
+    def _refuse(self, X: Any) -> None:
+        """Refuse what holds neither categories nor real numbers, in scikit-learn's words."""
+        if hasattr(X, "tocsr"):
+            raise InputError(
+                f"Sparse input is not supported by {type(self).__name__}, which takes one column a variable",
+                received=describe(X),
+                hint="an indicator or count matrix goes to ritz.CA as it is",
+            )
+        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+            raise InputError("Complex data not supported", received=describe(X), hint="pass X.real and X.imag")
 
     def _compare(self, X: Any, reset: bool) -> None:
         """Record the columns of a frame or array, or compare them with those of the fit."""
