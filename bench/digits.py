@@ -27,9 +27,7 @@ import numpy as np
 __all__ = ["Cell", "Images", "Sizes", "classifier", "main", "table", "usps"]
 
 SHARED = Path(os.environ.get("RITZ_SHARED", Path(__file__).resolve().parent.parent.parent / "shared")) / "data"
-ABSENT = (
-    "skipped: the USPS digits are not here; the folder of reference data stands beside the checkout or in $RITZ_SHARED"
-)
+ABSENT = "skipped: the folder of reference data is not beside the checkout, nor named by $RITZ_SHARED"
 
 # Test error in percent, by degree and number of components, as printed in the paper.
 PAPER = {
