@@ -3,6 +3,7 @@
     row   (x₁ … x_p | a₁ … a_J)   →   (x − shift | z₁ … z_K),     z = 1 in the column of every answer, 0 elsewhere
 
     missing       error · category: a level of its own · exclude: no column, z = 0 in its block
+                  regularized: shares of the levels, from what the fit expects of the other answers (``fill.py``)
     unseen        error · ignore: the block is the mean p · missing: as a missing answer
                   supplementary: z − p of the known answers times J/J_known, the mean elsewhere
     rare          levels of a smaller share are one level "(other)" of their variable
@@ -26,15 +27,15 @@ from ritz._core.errors import InputError
 from ritz.data.categories import MISSING, OTHER, Vocabulary, label, pooled
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice
+from ritz.data.encode.fill import Fill
 from ritz.data.encode.opened import opened
 from ritz.data.encode.rows import encode
 from ritz.data.moments import Moments
 
-__all__ = ["MISSING_WAYS", "UNSEEN_WAYS", "Active", "Encoder"]
+__all__ = ["UNSEEN_WAYS", "Active", "Encoder"]
 
 Floats = NDArray[np.float64]
 
-MISSING_WAYS = ("error", "category", "exclude")
 UNSEEN_WAYS = ("error", "ignore", "missing", "supplementary")
 
 
@@ -70,6 +71,8 @@ class Encoder:
         Whether those came with the table; otherwise columns are found by their place.
     few
         Columns of integers with few different values, taken as numbers.
+    fill
+        What missing answers are filled in by, where they are.
     """
 
     numeric: tuple[str, ...]
@@ -82,6 +85,7 @@ class Encoder:
     columns: tuple[str, ...] = ()
     named: bool = True
     few: tuple[str, ...] = ()
+    fill: Fill | None = None
 
     @classmethod
     def learn(
@@ -188,7 +192,7 @@ class Encoder:
     @property
     def mean(self) -> Floats:
         """(K,) shares p of the active columns of the indicator."""
-        return self.active.counts / self.weight
+        return self.active.counts / self.weight if self.fill is None else self.fill.mean
 
     # rows
 
@@ -202,6 +206,11 @@ class Encoder:
     def encode(self, columns: Any, unseen: str | None = "error", start: int = 0) -> Any:
         """CSR (n, d) of columns in memory; ``start`` is the number of the first row, for messages."""
         return encode(self, columns, unseen, start)
+
+    def gaps(self, columns: Any) -> NDArray[np.bool_]:
+        """(n, J) which answers of columns in memory are missing."""
+        found = [columns.coded(name).codes < 0 for name in self.vocabulary.names]
+        return np.column_stack(found) if found else np.zeros((columns.rows, 0), bool)
 
     # moment states
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["encode"]
 
-#: Marks of cells that have no column: none by intention, none because the level was not seen.
-NONE, UNSEEN = -1, -2
+#: Marks of cells that have no column: none by intention, none because the level was not seen, one to be filled in.
+NONE, UNSEEN, GAP = -1, -2, -3
 
 
 def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0) -> Any:
@@ -48,10 +48,20 @@ def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0) -
     if strange:
         raise _not_seen(list(dict.fromkeys(strange)), unseen)
     Z = _matrix(at, _shifted(encoder, columns), p, encoder.d)
-    flagged = np.flatnonzero((at == UNSEEN).any(axis=1)) if unseen in ("ignore", "supplementary") else ()
+    flagged = _flagged(encoder, at, unseen)
     if len(flagged):
         Z = _mended(encoder, Z, at, flagged, unseen == "supplementary", start)
     return Z
+
+
+def _flagged(encoder: Encoder, at: NDArray[np.int32], unseen: str | None) -> NDArray[np.intp]:
+    """Rows that are more than their answers: unseen levels with a policy, missing answers that are filled in."""
+    marked = np.zeros(at.shape, bool)
+    if unseen in ("ignore", "supplementary"):
+        marked |= at == UNSEEN
+    if encoder.fill is not None:
+        marked |= at == GAP
+    return np.flatnonzero(marked.any(axis=1))
 
 
 def _not_seen(levels: list[str], unseen: str | None) -> InputError:
@@ -76,7 +86,7 @@ def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple
     """Columns of the indicator for every code, the last one for −1; and the codes of levels that were not seen."""
     variable, offset = encoder.vocabulary.variables[j], int(encoder.vocabulary.offsets[j])
     active = encoder.active.places
-    gone = NONE
+    gone = GAP if encoder.missing == "regularized" else NONE
     if encoder.missing == "category":
         known = variable.place.get(MISSING)
         gone = UNSEEN if known is None else int(active[offset + known])
@@ -132,11 +142,15 @@ def _matrix(at: NDArray[np.int32], numeric: NDArray[np.float64], p: int, d: int)
 
 
 def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, supplementary: bool, start: int) -> Any:
-    """Rows with unseen levels: the mean in their blocks; for ``supplementary``, the known part stretched."""
+    """Rows with unseen levels: the mean in their blocks; for ``supplementary``, the known part stretched.
+
+    Missing answers that are filled in get what the fit expects of the others.
+    """
     from scipy.sparse import csr_array
 
     p, owners, mean = encoder.p, encoder.active.owners, encoder.mean
     known = at[flagged] != UNSEEN  # (m, J)
+    hidden = at[flagged] == GAP
     if supplementary and not known.any(axis=1).all():
         row = start + int(flagged[int(np.argmin(known.any(axis=1)))])
         raise InputError(
@@ -148,6 +162,8 @@ def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, suppl
     stretch = at.shape[1] / np.maximum(known.sum(axis=1), 1) if supplementary else np.ones(len(flagged))
     block = rows[:, p:]
     block[...] = np.where(known[:, owners], mean + stretch[:, None] * (block - mean), mean)
+    if encoder.fill is not None and bool(hidden.any()):
+        block[...] = encoder.fill.complete(block, hidden)
     Z.data[np.repeat(np.isin(np.arange(Z.shape[0]), flagged), np.diff(Z.indptr))] = 0.0
     new = csr_array(rows)
     lengths = np.zeros(Z.shape[0] + 1, np.int64)
