@@ -1,0 +1,33 @@
+"""Pictures of fitted models, as matplotlib Axes.
+
+    component_maps   fᵢ(x) over the plane of two-dimensional rows, one picture a component
+    scores           rows in the plane of two components: colours by a column, names beside the points
+    house            a context in which figures of one's own have the house style
+
+Every function takes Axes of one's own in ``ax`` and then changes nothing else about the figure. matplotlib is loaded by
+the first picture, not by ``import ritz``; it comes with ``pip install 'ritz[plot]'``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ritz.plot.maps import component_maps as component_maps
+    from ritz.plot.points import scores as scores
+    from ritz.plot.style import house as house
+
+_NAMES = {"component_maps": "maps", "house": "style", "scores": "points"}
+
+__all__ = sorted(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(f"ritz.plot.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'ritz.plot' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

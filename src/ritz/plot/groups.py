@@ -1,0 +1,104 @@
+"""Colours from values: a few kinds of rows, or an amount.
+
+    kinds      words, booleans, or up to 8 whole numbers: a colour and a shape each, in the order of their values
+    an amount  other numbers: one scale, with a bar beside the picture
+
+Rows without a value (None, NaN) belong to no kind and are grey.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.frames import frame_names, is_frame, is_missing
+from ritz.data.table import Table
+from ritz.plot.style import FAINT, INK, MARKERS, PALETTE, SEQUENTIAL, WEIGHTS
+
+__all__ = ["Groups", "column_of", "groups_of", "scatter", "tint"]
+
+#: Whole numbers with at most this many values are kinds, not amounts.
+FEW = len(PALETTE)
+#: The code of rows without a value.
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows in kinds (``names`` and a code for each row), or with an amount each (``amount``)."""
+
+    names: list[str]
+    code: NDArray[np.intp]  # (n,)
+    amount: NDArray[np.float64] | None = None  # (n,)
+
+
+def column_of(X: Any, values: Any, n: int, what: str) -> Any:
+    """One value a row: those given, or the column of X that they name. None stays None."""
+    if values is None:
+        return None
+    if isinstance(values, str):
+        if isinstance(X, Table):
+            found = X.labels(values)
+        elif is_frame(X) and values in frame_names(X):
+            found = X[values]
+        else:
+            raise InputError(
+                f"{what}={values!r} names a column of X",
+                received="a frame without it" if is_frame(X) else type(X).__name__,
+                hint=f"pass the values themselves: {what}=labels",
+            )
+    else:
+        found = values
+    found = found if isinstance(found, list) else np.asarray(found)
+    if len(found) != n or np.ndim(found) != 1:
+        raise InputError(f"{what} has one value for each of {n} rows", received=f"shape {np.shape(found)}")
+    return found
+
+
+def groups_of(values: Any, n: int) -> Groups:
+    """Kinds or amounts of rows; one nameless kind without values."""
+    if values is None:
+        return Groups([""], np.zeros(n, np.intp))
+    array = np.asarray(values)
+    if array.dtype.kind == "f" or (array.dtype.kind in "iu" and len(np.unique(array)) > FEW):
+        return Groups([], np.where(np.isnan(array), NONE, 0), array.astype(np.float64))
+    known = np.array([not is_missing(value) and value == value for value in array.tolist()], bool)
+    words = np.array([str(value) for value in array[known].tolist()]) if array.dtype.kind == "O" else array[known]
+    names, which = np.unique(words, return_inverse=True)
+    code = np.full(n, NONE)
+    code[known] = which.reshape(-1)
+    return Groups([str(name) for name in names.tolist()], code)
+
+
+def scatter(ax: Any, xy: NDArray[Any], groups: Groups, *, size: float, ink: bool = False, bar: bool = True) -> None:
+    """Draw rows, (n, 2), each kind as one collection with its name as label; rows of no kind are grey dots.
+
+    ``ink``: dark, white and grey shapes that stand out on a coloured ground. ``bar``: the scale of an amount, beside
+    the picture.
+    """
+    none = groups.code == NONE
+    if none.any():
+        ax.scatter(*xy[none].T, facecolors=FAINT, marker="o", s=0.6 * size, edgecolors="white", linewidths=0.3,
+                   zorder=2.5)  # fmt: skip
+    if groups.amount is not None:
+        drawn = ax.scatter(*xy[~none].T, c=groups.amount[~none], cmap=SEQUENTIAL, s=size, edgecolors="white",
+                           linewidths=0.3, zorder=3)  # fmt: skip
+        if bar:
+            ax.figure.colorbar(drawn, ax=ax, fraction=0.046, pad=0.02).outline.set_visible(False)
+        return
+    fills = (INK, "white", "#8A8A8A", "#FFD84D")
+    for i, name in enumerate(groups.names):
+        fill = fills[i % len(fills)] if ink else tint(i)
+        edge = ("white" if fill == INK else INK) if ink else "white"
+        shape = (i + i // FEW) % FEW
+        ax.scatter(*xy[groups.code == i].T, facecolors=fill, marker=MARKERS[shape], s=WEIGHTS[shape] * size,
+                   edgecolors=edge, linewidths=0.5 if ink else 0.3, label=name or None, zorder=3)  # fmt: skip
+
+
+def tint(code: int) -> str:
+    """The colour of a kind."""
+    return FAINT if code == NONE else PALETTE[code % FEW]

@@ -1,0 +1,96 @@
+"""Rows in the plane of two components.
+
+z = transform(x)    drawn as (zᵢ, zⱼ)    one unit is as long on either axis: distances on paper are those of the plane
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.plot.groups import Groups, column_of, groups_of, scatter, tint
+from ritz.plot.labels import write_names
+from ritz.plot.style import FAINT, axis_label, chosen, dark, one_axes
+
+__all__ = ["scores"]
+
+#: Rows beyond this many are drawn small, and beyond ten times as many as dots.
+MANY = 300
+
+
+def scores(
+    model: Any,
+    X: Any = None,
+    *,
+    components: Any = (0, 1),
+    color: Any = None,
+    names: Any = None,
+    legend: bool = True,
+    ax: Any = None,
+) -> Any:
+    """Draw rows in the plane of two components.
+
+    Parameters
+    ----------
+    model : fitted
+        Anything with ``transform``.
+    X : what ``transform`` takes
+        The rows; the training rows that a kernel model keeps, if not given.
+    components : two ints
+        Which, counted from 0.
+    color : array-like (n,) or the name of a column of X
+        Kinds of rows (words, booleans, a few whole numbers): a colour and a shape each; or an amount. None: grey.
+    names : sequence of str, or the name of a column of X
+        Written beside the points, where there is room.
+    legend : bool
+        Name the kinds; draw the scale of an amount.
+    ax : Axes
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    Axes
+    """
+    check_is_fitted(model)
+    Z = _plane(model, X)
+    which = chosen(components, Z.shape[1])
+    if len(which) != 2:
+        raise ParameterError("a plane has two components", received=repr(components), hint="components=(0, 1)")
+    xy = Z[:, which]
+    groups = groups_of(column_of(X, color, len(xy), "color"), len(xy))
+    written = column_of(X, names, len(xy), "names")
+    ax = one_axes(ax)
+    _cross(ax)
+    size = 26 if len(xy) <= MANY / 2 else 14 if len(xy) <= 3 * MANY else 8 if len(xy) <= 10 * MANY else 3
+    scatter(ax, xy, groups, size=size, bar=legend)
+    ax.set(xlabel=axis_label(model, which[0]), ylabel=axis_label(model, which[1]))
+    # "datalim": the frame stays as it is and shows more of the plane, so pictures side by side keep one height.
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.08)
+    if legend and len(groups.names) > 1:
+        ax.legend(frameon=False, handletextpad=0.2)
+    if written is not None:
+        write_names(ax, xy, [str(name) for name in written], colors=_tints(groups))
+    return ax
+
+
+def _plane(model: Any, X: Any) -> NDArray[Any]:
+    if X is None:
+        X = getattr(model, "X_fit_", None)
+        if X is None:
+            raise InputError("rows to draw", received="no X", hint="scores(model, X): this model keeps no rows")
+    return np.asarray(model.transform(X))
+
+
+def _cross(ax: Any) -> None:
+    """Where each component is 0."""
+    for line in (ax.axhline, ax.axvline):
+        line(0, color=FAINT, linewidth=0.5, alpha=0.6, zorder=1)
+
+
+def _tints(groups: Groups) -> list[str] | None:
+    return None if len(groups.names) < 2 else [dark(tint(int(code))) for code in groups.code]

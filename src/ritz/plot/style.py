@@ -1,0 +1,162 @@
+"""The house style: what every picture has in common.
+
+    PALETTE     eight colours that stay apart for colour-blind readers [Okabe and Ito 2008], darkest on white first
+    MARKERS     a shape for each: no picture depends on colour alone; WEIGHTS makes them look equally large
+    DIVERGING   − white +, for functions with a sign; SEQUENTIAL for amounts, even in brightness
+
+A figure that Ritz makes is drawn inside ``house()``; Axes that a user brings keep their own fonts, lines and size.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import MissingDependency, ParameterError
+
+__all__ = [
+    "DIVERGING",
+    "FAINT",
+    "INK",
+    "MARKERS",
+    "PALETTE",
+    "SEQUENTIAL",
+    "WEIGHTS",
+    "axis_label",
+    "chosen",
+    "dark",
+    "house",
+    "one_axes",
+    "panels",
+    "share",
+]
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C7A00", "#444444")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+#: Areas at which the shapes look equally large.
+WEIGHTS = (1.0, 0.8, 1.05, 0.65, 1.05, 1.15, 1.15, 1.15)
+DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
+#: Text and outlines.
+INK = "#222222"
+#: What matters less.
+FAINT = "#666666"
+#: Width of a text column in inches: figures are drawn at the size at which they are read.
+COLUMN = 7.2
+
+_RC = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#888888",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "figure.facecolor": "white",
+    "figure.titlesize": 12,
+    "font.size": 10,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "savefig.dpi": 160,
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "xtick.labelsize": 9,
+    "ytick.color": FAINT,
+    "ytick.labelsize": 9,
+}
+
+
+def house() -> AbstractContextManager[None]:
+    """A context in which new figures have the house style: ``with house(): plt.subplots()``."""
+    style: AbstractContextManager[None] = _matplotlib().rc_context(_RC)
+    return style
+
+
+def panels(count: int, ax: Any, *, across: int = 3, high: float = 1.0) -> NDArray[Any]:
+    """``count`` Axes, (count,): a new figure of at most ``across`` in a row, or those given in ``ax``.
+
+    ``high`` is the height of a panel over its width.
+    """
+    _matplotlib()
+    if ax is not None:
+        return _given(ax, count)
+    import matplotlib.pyplot as plt
+
+    wide = min(count, across)
+    rows = -(-count // wide)
+    each = COLUMN / max(wide, 2)
+    with house():
+        size = (each * wide, each * high * rows)
+        grid = plt.subplots(rows, wide, figsize=size, squeeze=False, layout="constrained")[1]
+    for spare in grid.flat[count:]:
+        spare.remove()
+    return np.array(grid.flat[:count])
+
+
+def one_axes(ax: Any, *, size: tuple[float, float] = (0.75 * COLUMN, 0.6 * COLUMN)) -> Any:
+    """The Axes given, or those of a new figure."""
+    _matplotlib()
+    if ax is not None:
+        return _given(ax, 1)[0]
+    import matplotlib.pyplot as plt
+
+    with house():
+        return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def share(model: Any, i: int) -> str:
+    """``36.2 %`` of the variance, or nothing where the model does not know."""
+    ratio = getattr(model, "explained_variance_ratio_", None)
+    return "" if ratio is None else f"{100 * float(ratio[i]):.3g} %"
+
+
+def axis_label(model: Any, i: int) -> str:
+    """``component 1 (36.2 %)``, counted from 1."""
+    known = share(model, i)
+    return f"component {i + 1} ({known})" if known else f"component {i + 1}"
+
+
+def dark(color: str, keep: float = 0.72) -> str:
+    """A darker shade of a colour: thin strokes of a light colour cannot be read on white."""
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(keep * part):02X}" for part in parts)
+
+
+def _given(ax: Any, count: int) -> NDArray[Any]:
+    from matplotlib.axes import Axes
+
+    found = list(np.asarray(ax, dtype=object).flat)
+    wrong = next((one for one in found if not isinstance(one, Axes)), None)
+    if wrong is not None:
+        raise ParameterError("ax takes matplotlib Axes", received=type(wrong).__name__,
+                             hint="fig, ax = plt.subplots(); ritz.plot…(model, ax=ax)")  # fmt: skip
+    if len(found) != count:
+        raise ParameterError(f"one Axes for each of {count} picture{'s' * (count != 1)}", received=f"{len(found)}",
+                             hint=f"fig, ax = plt.subplots(1, {count})")  # fmt: skip
+    return np.array(found, dtype=object)
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise MissingDependency(
+            "pictures need the package matplotlib",
+            received=f"an installation without it ({error})",
+            hint="pip install 'ritz[plot]'",
+        ) from error
+    return mpl
+
+
+def chosen(components: Any, k: int) -> list[int]:
+    """Columns of scores, counted from 0: those named, or the first few."""
+    if isinstance(components, (int, np.integer)) and not isinstance(components, bool):
+        components = range(int(components))
+    found = np.asarray(components)
+    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= k:
+        raise ParameterError(f"components says how many, or which of 0 … {k - 1}", received=repr(components))
+    return [int(i) for i in found]
