@@ -6,7 +6,8 @@
     z ← z + θ (μ(z) − z)                                 θ = 1 is Mika's step
 
 Where ρ > 0 the step points uphill, so θ is halved until ρ does not fall, and doubled again up to 1 afterwards: ρ never
-decreases. Where ρ has collapsed, a row starts again from the next of the nearest known rows. All iterate at once.
+decreases. Where ρ has collapsed, a row starts again from the next of the nearest known rows. Rows iterate in blocks, on
+lanes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.threads import lane_count, run_lanes
 from ritz.kernels.base import chunks, take_rows
 from ritz.kernels.distances import RBF
 from ritz.kernels.rows import is_sparse, squares
@@ -30,8 +32,8 @@ Floats = NDArray[np.float64]
 
 #: ρ below this has collapsed.
 COLLAPSED = 1e-6
-#: Entries of a matrix of kernel values at a time.
-ENTRIES = 1 << 22
+#: Rows at a time, and entries of their matrix of kernel values.
+ROWS, ENTRIES = 128, 1 << 22
 #: Known rows that a row may start from.
 STARTS = 10
 #: Steps shorter than this, in units of min(γ^-½, spread of the rows), have arrived.
@@ -59,15 +61,21 @@ def fixed_point_rows(known: Known, T: Any, *, start: Any = None, iterations: int
     if start is not None and np.shape(start) != (len(T), X.shape[1]):
         raise InputError(f"starts are rows, here {(len(T), X.shape[1])}", received=f"shape {np.shape(start)}")
     rows, rho = np.empty((len(T), X.shape[1])), np.empty(len(T))
-    arrived, used = np.empty(len(T), bool), 0
-    for part in chunks(len(T), max(1, min(1024, ENTRIES // max(X.shape[0], 1)))):
-        ascent = _Ascent(field, held.coefficients(T[part]), known.rows, first[part])
-        ascent.begin(None if start is None else _dense(take_rows(start, part)) - field.shift)
-        used = max(used, ascent.run(iterations))
-        rows[part], rho[part], arrived[part] = ascent.best + field.shift, ascent.best_rho, ascent.arrived
+    arrived, used = np.empty(len(T), bool), np.zeros(len(T), int)
+
+    def work(share: list[slice]) -> None:
+        for part in share:
+            ascent = _Ascent(field, held.coefficients(T[part]), known.rows, first[part])
+            ascent.begin(None if start is None else _dense(take_rows(start, part)) - field.shift)
+            used[part] = ascent.run(iterations)
+            rows[part], rho[part], arrived[part] = ascent.best + field.shift, ascent.best_rho, ascent.arrived
+
+    steps = list(chunks(len(T), max(1, min(ROWS, ENTRIES // max(X.shape[0], 1)))))
+    lanes = min(lane_count(), max(len(steps), 1))
+    run_lanes(work, [steps[lane::lanes] for lane in range(lanes)])
     square = np.maximum(1 - 2 * rho + held.norms(T), 0.0)
     error = np.sqrt(rbf_distance(square, field.gamma))
-    return Preimages(rows, error, "fixed-point", np.sqrt(square), arrived, used)
+    return Preimages(rows, error, "fixed-point", np.sqrt(square), arrived, int(used.max(initial=0)))
 
 
 def rbf_gamma(kernel: RBF, d: int) -> float:
