@@ -87,9 +87,10 @@ class Dense:
 def mixed(n: int = 80, seed: int = 0, levels: int = 4) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     t = rng.normal(size=n)
+    kind = (np.clip(t + rng.normal(size=n), -1.9, 1.9) + 2).astype(int) % levels
     return pd.DataFrame({
         "size": 3 * t + rng.normal(size=n) + 20,
-        "kind": np.array(list("abcdefgh"))[:levels][(np.clip(t + rng.normal(size=n), -1.9, 1.9) + 2).astype(int) % levels],
+        "kind": np.array(list("abcdefgh"))[kind],
         "weight": t - rng.normal(size=n),
         "sex": rng.choice(["f", "m"], n),
         "age": rng.integers(18, 90, n),

@@ -14,7 +14,7 @@ linear in a row, so those of a new row never depend on the rows beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -205,6 +205,8 @@ class Correspondence(CorrespondenceResults, Stateful):
         spectrum = self._solve(problem, plan, 1.0, {})
         self.__dict__.pop("_pending", None)
         self._name_columns(spectrum, unit, scale, state.weight, state.rows)
+        if "_note" in self.__dict__:
+            self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, self.__dict__["_note"]))
 
     # named results
 

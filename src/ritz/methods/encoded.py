@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ritz._core.errors import InputError, MergeError, ParameterError
-from ritz.data.blocks import blocks_of
+from ritz._core.errors import InputError, MergeError, NonFiniteError, ParameterError
+from ritz.data.blocks import are_blocks, blocks_of
 from ritz.data.categories import pooled
 from ritz.data.encode import Encoder
 from ritz.data.encode.encoder import UNSEEN_WAYS
@@ -33,6 +33,7 @@ from ritz.data.validate import validate_weights
 from ritz.data.words import describe
 from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.methods.state import LARGEST_STATE
+from ritz.operators.base import Operator
 from ritz.project.transition import cos2, row_distances
 
 __all__ = ["EncodedColumns", "EncodedTable"]
@@ -90,6 +91,7 @@ class EncodedColumns(Correspondence):
             self.__dict__["_columns"] = self._learned(table, weights, rare=self.rare, exclude=tuple(self.exclude))
             self._adopt(self._encoder)
         rows = self._encoder.rows(table, unseen=None if reset else self.unseen, memory=self.memory)
+        self._finite(rows, table, weights)
         return self._finished(EncodedTable(rows, weights, row_labels(X), library_of(X), table))
 
     def _open(self, X: Any, *, reset: bool) -> Opened:
@@ -146,6 +148,33 @@ class EncodedColumns(Correspondence):
             self.feature_names_in_ = np.asarray(used, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
+
+    def _finite(self, rows: Any, table: Opened, weights: Floats) -> None:
+        """Refuse missing and infinite numbers by their columns; rows outside memory are looked at as they are read."""
+        if are_blocks(rows) or not self._encoder.p:
+            return
+        entries = rows if isinstance(rows, np.ndarray) else rows.data
+        if bool(np.isfinite(entries).all()):
+            return
+        numbers = np.asarray(
+            rows[:, : self._encoder.p] if isinstance(rows, np.ndarray) else rows[:, : self._encoder.p].toarray()
+        )
+        lost = ~np.isfinite(numbers) & (weights > 0)[:, None]
+        if not bool(lost.any()):
+            return
+        i, j = (int(at[0]) for at in np.nonzero(lost))
+        what = "NaN" if bool(np.isnan(numbers[lost]).any()) else "infinity"
+        raise NonFiniteError(
+            f"Input X contains {what}, where only finite numbers can be used",
+            received=f"{int(lost[:, j].sum())} such values in column {self._encoder.numeric[j]!r}, "
+            f"the first in {table.row_name(i)}",
+            hint="drop those rows, or fill them first",
+        )
+
+    def _leaf(self, X: Any, weights: Floats | None, plan: Any) -> tuple[Operator, Statistics]:
+        leaf, stats = super()._leaf(X, weights, plan)
+        stats.names = self._encoder.labels
+        return leaf, stats
 
     def _finished(self, coded: EncodedTable) -> EncodedTable:
         """Encoded rows as the method wants them."""

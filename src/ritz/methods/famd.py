@@ -233,6 +233,11 @@ class FAMD(EncodedColumns):
             raise AttributeError(NO_DISTANCES)
         return np.square(self.components_.T * self.eigenvalues_).sum(axis=1)
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "column_cos2_" and self.__sklearn_is_fitted__():
+            raise AttributeError(NO_DISTANCES)
+        return super().__getattr__(name)
+
     def _all_axes(self) -> bool:
         """Whether the axes kept carry all of the inertia."""
         return bool(self.total_inertia_ - float(np.sum(self.eigenvalues_)) <= 1e-10 * self.total_inertia_)

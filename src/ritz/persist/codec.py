@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import FileError, ParameterError
+from ritz.data.categories import Variable, Vocabulary
+from ritz.data.encode import Encoder
+from ritz.data.encode.fill import Fill
 from ritz.data.moments import Moments
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
@@ -27,7 +30,9 @@ from ritz.spectral.plan import Plan
 
 __all__ = ["RECORDS", "decode", "encode"]
 
-RECORDS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Certificate, Filler, Moments, Plan)}
+RECORDS: dict[str, type[Any]] = {
+    cls.__name__: cls for cls in (Certificate, Encoder, Fill, Filler, Moments, Plan, Variable, Vocabulary)
+}
 
 
 def encode(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:

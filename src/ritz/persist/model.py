@@ -21,7 +21,9 @@ from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError
 from ritz.methods.ca import CA
+from ritz.methods.famd import FAMD
 from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.mca import MCA
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.persist.codec import decode, encode
@@ -29,7 +31,7 @@ from ritz.persist.kernel import fitted_values, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
-ESTIMATORS: dict[str, type[Any]] = {"PCA": PCA, "SVD": SVD, "KernelPCA": KernelPCA, "CA": CA}
+ESTIMATORS: dict[str, type[Any]] = {cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD)}
 FORMAT = 1
 
 
