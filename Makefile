@@ -31,9 +31,16 @@ check: $(READY)  ## the checks that run no test: lint, format, types, layers, si
 	$(PY) tools/check_layers.py
 	$(PY) tools/check_sizes.py
 
-bench: $(READY)  ## speed, accuracy and memory beside scikit-learn; then from files, and beside dask-ml
+bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside scikit-learn, dask-ml and prince
 	$(PY) -m bench
 	$(PY) -m bench.stream
+	$(PY) -m bench.kernel
+	$(PY) -m bench.strings
+	$(PY) -m bench.digits
+	$(PY) -m bench.cars
+	$(PY) -m bench.novelty
+	$(PY) -m bench.denoise
+	$(PY) -m bench.correspondence
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
 	$(PY) -m bench.large
