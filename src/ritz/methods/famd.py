@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ConstantColumnWarning, InputError, IntegersAsNumbers, ParameterError
 from ritz._core.tolerance import CONSTANT
@@ -31,7 +30,9 @@ from ritz.data.statistics import ColumnStatistics
 from ritz.data.words import shorten
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns
-from ritz.methods.famd_columns import decoded, is_complete, probabilities, supplementary
+from ritz.methods.famd_columns import decoded, distances, is_complete, probabilities
+from ritz.methods.mca_supplementary import Sums, Supplementary
+from ritz.project.transition import cos2
 
 __all__ = ["FAMD"]
 
@@ -51,7 +52,7 @@ class OfVariables(Result):
         self.side = "variable"
 
 
-class FAMD(EncodedColumns):
+class FAMD(Supplementary, EncodedColumns):
     """Factor analysis of mixed data with a certificate.
 
     Parameters
@@ -289,21 +290,17 @@ class FAMD(EncodedColumns):
 
     # supplementary columns, and the way back
 
-    def supplementary_columns(self, X: Any, result: str = "coordinates", rows: Any = None) -> Any:
-        """Columns that took no part in the fit, for the very rows of the fit.
-
-        Parameters
-        ----------
-        X : frame, Table or array-like with the rows of the fit, in their order
-            Numbers and categories.
-        result : "coordinates", "cos2", "v_tests" or "eta2"
-            Correlations of numbers and barycentres of categories; their qualities; test values of categories; r² and
-            η² of the variables.
-        rows : the table of the fit, optional
-            Needed for the cos² of categories where only some axes were kept.
-        """
-        check_is_fitted(self)
-        return supplementary(self, X, result, rows)
+    def _placed(self, found: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:
+        """Supplementary categories lie at the barycentres of their rows, as active ones do."""
+        if result not in ("coordinates", "cos2"):
+            return super()._placed(found, result, rows)
+        values, labels = found.result("coordinates", float(self.__dict__["_weight"]))
+        values[found.encoder.p :] *= np.sqrt(self.eigenvalues_)
+        if result == "cos2":
+            squares = np.ones(len(values))
+            squares[found.encoder.p :] = distances(self, found, rows)
+            values = cos2(values, squares)
+        return values, labels
 
     def inverse_transform(self, X: Any) -> Any:
         """Rows from coordinates: numbers, and for every categorical variable its most probable level.

@@ -1,7 +1,6 @@
-"""Columns of a mixed analysis: supplementary ones, and those rebuilt from coordinates.
+"""Columns of a mixed analysis: distances of supplementary categories, and columns rebuilt from coordinates.
 
-supplementary numbers      r = Σ w x̃ F / √λ             x̃ standardised
-supplementary categories   b = Σ w z F / p,   v-test b √((Σw − 1) p/(1 − p)) / √λ,   η² = Σ p b²/λ
+supplementary categories   barycentres b = Σ w z F / p,   d² = ‖Σ w z (R − 1mᵀ) D_s⁻¹ / p‖² in the whole space
 rebuilt                    R̂ = F Vᵀ D_s + m: numbers, and for every variable the level of the largest p̂
 """
 
@@ -12,21 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import ParameterError
+from ritz.data.blocks import are_blocks
 from ritz.data.categories import MISSING
 from ritz.data.encode import Encoder
-from ritz.data.encode.opened import opened
-from ritz.data.labelled import labelled, library_of
-from ritz.project.transition import cos2, inverse_root
+from ritz.data.labelled import labelled
 
 if TYPE_CHECKING:
     from ritz.methods.famd import FAMD
+    from ritz.methods.mca_supplementary import Sums
 
-__all__ = ["decoded", "is_complete", "probabilities", "supplementary"]
+__all__ = ["decoded", "distances", "is_complete", "probabilities"]
 
 Floats = NDArray[np.float64]
-
-RESULTS = ("coordinates", "cos2", "v_tests", "eta2")
 
 #: Shares of a variable's levels that sum to 1 up to this leave nobody out.
 COMPLETE = 1e-9
@@ -41,89 +38,40 @@ def is_complete(encoder: Encoder) -> NDArray[np.bool_]:
 # supplementary columns
 
 
-def supplementary(model: FAMD, X: Any, result: str, rows: Any) -> Any:
-    """One of ``RESULTS`` of new columns."""
-    if result not in RESULTS:
-        raise ParameterError(f"result must be one of {', '.join(map(repr, RESULTS))}", received=repr(result))
-    F, w = model._row_coordinates(), model._row_masses()
-    table = opened(X, model.memory)
-    if table.n_rows != len(F):
-        raise InputError(
-            f"supplementary columns need the {len(F)} rows of the fit",
-            received=f"{table.n_rows} rows",
-            hint="pass the columns for all rows, in the order of the fit",
-        )
-    encoder = Encoder.learn(table, numbers=True, missing=model.missing, weights=w)
-    place = Placed.of(encoder.rows(table, unseen=None), encoder, F, w, model.eigenvalues_, model.__dict__["_weight"])
-    names = model._axis_names()
-    if result == "eta2":
-        labels, corner = [*encoder.numeric, *encoder.vocabulary.names], "variable"
-        return labelled(place.eta2(), labels, names, library_of(X), corner)
-    values = place.v_tests() if result == "v_tests" else place.coordinates
-    if result == "cos2":
-        values = cos2(values, _squares(model, place, rows, w))
-    return labelled(values, encoder.labels, names, library_of(X), "column")
-
-
-def _squares(model: FAMD, place: Placed, rows: Any, w: Floats) -> Floats:
-    """Squared distances: 1 for numbers, those of barycentres in the whole space for categories."""
-    p = place.encoder.p
-    squares = np.ones(len(place.coordinates))
+def distances(model: FAMD, found: Sums, rows: Any) -> Floats:
+    """(m,) squared distances of barycentres of categories from the centre, in the whole space."""
+    p, encoder = found.encoder.p, found.encoder
+    share = found.mass[p:]
     if rows is not None:
         coded = model._new(rows)
+        if are_blocks(coded.rows) or are_blocks(found.rows):
+            raise ParameterError(
+                "cos2 of supplementary categories needs rows in memory", received="rows outside memory",
+                hint="fit with n_components=None: then the axes say it",
+            )  # fmt: skip
         mean, scale = model.__dict__["_mean"], model.__dict__["_scale"]
-        cross = (place.R[:, p:].T * w) @ coded.rows - np.outer(place.share[p:], mean)
-        squares[p:] = np.square(np.asarray(cross) / scale / place.share[p:, None]).sum(axis=1)
-    elif place.encoder.vocabulary.J and not model._all_axes():
+        levels = found.rows[:, p:]
+        cross = _dense(_weighted(levels, found.w).T @ coded.rows) - np.outer(share, mean)
+        return np.asarray(np.square(cross / scale / share[:, None]).sum(axis=1))
+    if encoder.vocabulary.J and not model._all_axes():
         raise ParameterError(
             "cos2 of supplementary categories needs their distances in the whole space",
             received=f"{model.n_components_} axes and no rows",
             hint="pass the table of the fit as rows=, or fit with n_components=None",
         )
-    else:
-        squares[p:] = np.square(place.coordinates[p:]).sum(axis=1)
-    return squares
+    return np.asarray(np.square(found.first[p:] / share[:, None] * np.sqrt(model.eigenvalues_)).sum(axis=1))
 
 
-class Placed:
-    """Encoded columns and where they lie."""
+def _weighted(levels: Any, w: Floats) -> Any:
+    if isinstance(levels, np.ndarray):
+        return levels * w[:, None]
+    from scipy.sparse import diags_array
 
-    def __init__(
-        self, R: Any, encoder: Encoder, share: Floats, coordinates: Floats, values: Floats, whole: float
-    ) -> None:
-        self.R, self.encoder, self.share = R, encoder, share
-        self.coordinates, self.values, self.whole = coordinates, values, whole
+    return diags_array(w) @ levels
 
-    @classmethod
-    def of(cls, R: Any, encoder: Encoder, F: Floats, w: Floats, values: Floats, whole: float) -> Placed:
-        """Correlations of numbers and barycentres of categories."""
-        p = encoder.p
-        known = w > 0
-        R, F, w = R[known], F[known], w[known]
-        mean = np.asarray(R.T @ w)
-        cross = np.asarray(R.T @ (w[:, None] * F)) - np.outer(mean, w @ F)
-        numbers = R[:, :p] if isinstance(R, np.ndarray) else R[:, :p].toarray()
-        spread = np.sqrt(w @ np.square(numbers - mean[:p]))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            cross[:p] = np.where(spread[:, None] > 0, cross[:p] * inverse_root(values) / spread[:, None], np.nan)
-            cross[p:] /= mean[p:, None]
-        return cls(R, encoder, mean, cross, values, whole)
 
-    def v_tests(self) -> Floats:
-        """Test values of categories; NaN for numbers."""
-        p, share = self.encoder.p, self.share[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            out = self.coordinates * inverse_root(self.values) * np.sqrt((self.whole - 1) * share / (1 - share))
-        out[:p] = np.nan
-        return out
-
-    def eta2(self) -> Floats:
-        """r² of numbers, η² of categorical variables."""
-        p, J = self.encoder.p, self.encoder.vocabulary.J
-        between = self.share[p:, None] * np.square(self.coordinates[p:] * inverse_root(self.values))
-        sums = np.zeros((J, between.shape[1]))
-        np.add.at(sums, self.encoder.active.owners, between)
-        return np.concatenate([np.square(self.coordinates[:p]), sums])
+def _dense(values: Any) -> Floats:
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
 
 
 # the way back

@@ -25,7 +25,7 @@ from ritz.data.labelled import labelled, library_of
 from ritz.data.validate import validate_weights
 from ritz.project.transition import inverse_root
 
-__all__ = ["Supplementary", "v_tests"]
+__all__ = ["Sums", "Supplementary", "v_tests"]
 
 Floats = NDArray[np.float64]
 
@@ -70,15 +70,18 @@ class Supplementary:
                 hint="pass all rows, in the order of the fit",
             )
         encoder = Encoder.learn(table, categorical=categorical, numbers=True, missing="exclude", weights=w)
-        found = _Sums(encoder, f, w, encoder.rows(table, unseen=None))
-        n = float(vars(self)["_weight"])
-        values, labels = found.result(result, n)
+        found = Sums(encoder, f, w, encoder.rows(table, unseen=None))
+        values, labels = self._placed(found, result, rows)
         return labelled(values, labels, self._axis_names(), library_of(X), "column")  # type: ignore[attr-defined]
+
+    def _placed(self, found: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:
+        """A result and the names of its rows."""
+        return found.result(result, float(vars(self)["_weight"]))
 
     def _standard_rows(self, rows: Any, sample_weight: Any) -> tuple[Floats, Floats]:
         """Standard coordinates of the rows, and their shares of the weight."""
         model: Any = self
-        if rows is None:
+        if rows is None or vars(self).get("_F") is not None:
             F, w = model._row_coordinates(), model._row_masses()
         else:
             F = np.asarray(model.transform(rows))
@@ -88,11 +91,11 @@ class Supplementary:
         return np.where(w[:, None] > 0, F, 0.0) * root, w
 
 
-class _Sums:
+class Sums:
     """Weighted sums of columns against the coordinates of the rows."""
 
     def __init__(self, encoder: Encoder, f: Floats, w: Floats, rows: Any) -> None:
-        self.encoder = encoder
+        self.encoder, self.rows, self.w = encoder, rows, w
         p, d, k = encoder.p, encoder.d, f.shape[1]
         self.mass, self.first, self.second = np.zeros(d), np.zeros((d, k)), np.zeros((d, k))
         self.numbers = np.zeros((p, 3)), np.zeros((p, 3, k))  # Σwx⁰, x, x²; Σwf, wf², wxf, where x is there
