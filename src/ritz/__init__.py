@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ritz.methods.ca import CA as CA
     from ritz.methods.famd import FAMD as FAMD
     from ritz.methods.kernel_pca import KernelPCA as KernelPCA
+    from ritz.methods.mca import MCA as MCA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.svd import SVD as SVD
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CA",
     "FAMD",
+    "MCA",
     "PCA",
     "SVD",
     "AccuracyWarning",
@@ -92,6 +94,7 @@ _HOMES = {
     "CA": "ritz.methods.ca",
     "FAMD": "ritz.methods.famd",
     "KernelPCA": "ritz.methods.kernel_pca",
+    "MCA": "ritz.methods.mca",
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",

@@ -8,7 +8,7 @@
     burt        λ²                                   D = Λ            total Σλ², the inertia of the Burt table ZᵀZ
     adjusted    (J/(J−1))² (λ − 1/J)²,  λ > 1/J      D their roots    total: what pairs of variables hold [Greenacre17]
 
-Rows are the same in all three: the mean of the standard points Γ of their answers. [LeRoux10] for specific MCA.
+Rows are the same in all three: the mean of the standard points Γ of their answers. [LR10] for specific MCA.
 """
 
 from __future__ import annotations

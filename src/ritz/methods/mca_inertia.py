@@ -1,11 +1,12 @@
 """Inertias of multiple correspondence analysis: Burt's, corrected ones, and what pairs of variables hold.
 
-M = AᵀA (K×K)      Burt table: inertia of column j  Σᵢ M²ᵢⱼ,   total Σλ²
-                   without a variable's table with itself: the same sum over i of other variables
+    M = AᵀA (K×K)      Burt table: inertia of column j  Σᵢ M²ᵢⱼ,   total Σλ²
+                       without a variable's table with itself: the same sum over i of other variables
 
-Benzécri     λ* = (J/(J−1))² (λ − 1/J)²   for λ > 1/J;   per cent of Σλ*                       [Benzecri79]
-Greenacre    the same λ*;   per cent of J/(J−1)·(Σλ² − (K−J)/J²), the mean inertia of the tables of pairs
-                                                                                               [Greenacre17]
+    Benzécri     λ* = (J/(J−1))² (λ − 1/J)²   for λ > 1/J;   per cent of Σλ*
+    Greenacre    the same λ*;   per cent of J/(J−1)·(Σλ² − (K−J)/J²), the mean inertia of the tables of pairs
+
+[Greenacre17], chapter 19.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
         σ² = (Σλ − Σ_{i≤k} λᵢ)/(r − k),  at most λ_{k+1},    r = min(n − 1, K − J)
         Z_h = p + s · F (I − σ²/Λ) Vᵀ    in the hidden blocks
 
-[Josse12], as missMDA's imputeMCA, with one difference on the way: with the axes held still, the hidden blocks are set
+[JCLH12], as missMDA's imputeMCA, with one difference on the way: with the axes held still, the hidden blocks are set
 to their own fixed point at once (``data/encode/fill.py``) and not by one step towards it. What they settle at is the
 same. Rows without gaps are added up once; a round reads the others, some at a time, and decomposes K×K.
 """

@@ -7,7 +7,7 @@
     unseen        error · ignore: the block is the mean p · missing: as a missing answer
                   supplementary: z − p of the known answers times J/J_known, the mean elsewhere
     rare          levels of a smaller share are one level "(other)" of their variable
-    exclude       levels without a column: specific MCA [LeRoux10]
+    exclude       levels without a column: specific MCA [LR10]
 
 Everything is fixed when it is learned, so a row is encoded in the same way alone and among others. Σw of every level is
 kept, hence p = counts/Σw. Rows are CSR with p + J entries each; a table that is mostly full is handed out dense.

@@ -3,7 +3,7 @@
     y = (z − m)/s,  o observed, h hidden,      t = Vᵀy,      y_h = V_h D t,     D = diag(1 − σ²/λ)
 
 So t = V_oᵀy_o + V_hᵀV_h D t, which has one solution: (I − V_hᵀV_h D) t = V_oᵀy_o, because ‖V_hᵀV_h D‖ < 1. It is the
-fixed point of regularised iterative MCA with the axes held still [Josse12]: a row of the fit gets what the fit gave it,
+fixed point of regularised iterative MCA with the axes held still [JCLH12]: a row of the fit gets what the fit gave it,
 and a new row gets the same alone and among others. The block of a variable sums to 1, and may leave [0, 1] a little.
 """
 
