@@ -18,7 +18,7 @@ from ritz.data.encode import Encoder
 from ritz.data.labelled import labelled
 
 if TYPE_CHECKING:
-    from ritz.methods.famd import FAMD
+    from ritz.methods.famd_results import MixedColumns
     from ritz.methods.mca_supplementary import Sums
 
 __all__ = ["decoded", "distances", "is_complete", "probabilities"]
@@ -38,7 +38,7 @@ def is_complete(encoder: Encoder) -> NDArray[np.bool_]:
 # supplementary columns
 
 
-def distances(model: FAMD, found: Sums, rows: Any) -> Floats:
+def distances(model: MixedColumns, found: Sums, rows: Any) -> Floats:
     """(m,) squared distances of barycentres of categories from the centre, in the whole space."""
     p, encoder = found.encoder.p, found.encoder
     share = found.mass[p:]
@@ -77,7 +77,7 @@ def _dense(values: Any) -> Floats:
 # the way back
 
 
-def probabilities(model: FAMD, R: Floats) -> Any:
+def probabilities(model: MixedColumns, R: Floats) -> Any:
     """Shares of the levels, none below zero and none summing to more than 1 in a variable."""
     encoder, p = model._encoder, model._encoder.p
     held = np.maximum(R[:, p:], 0.0)
@@ -92,7 +92,7 @@ def probabilities(model: FAMD, R: Floats) -> Any:
     return labelled(values, None, encoder.active.labels, library, "row")
 
 
-def decoded(model: FAMD, R: Floats) -> Any:
+def decoded(model: MixedColumns, R: Floats) -> Any:
     """Columns of the table from encoded rows, in the order of the fit."""
     encoder, p = model._encoder, model._encoder.p
     columns: dict[str, Any] = {name: R[:, j] + encoder.shift[j] for j, name in enumerate(encoder.numeric)}
