@@ -146,9 +146,12 @@ class DensePass(Sums):
 
 
 class SparsePass(Sums):
-    """Accumulators of one lane over CSR blocks; the shift is zero, so that zeros stay zeros."""
+    """Accumulators of one lane over CSR blocks; the shift is zero, so that zeros stay zeros.
 
-    SUMS, LISTS = ("m", "q", "S", "blocks"), ("errors",)
+    ``inexact`` counts the blocks that hold other numbers than integers, or weights: without any, all sums are exact.
+    """
+
+    SUMS, LISTS = ("m", "q", "S", "blocks", "inexact"), ("errors",)
 
     def __init__(
         self,
@@ -164,11 +167,12 @@ class SparsePass(Sums):
         self.m, self.q = np.zeros(d), np.zeros(d)
         self.S = np.zeros((d, d)) if products else None
         self.errors: list[NDArray[Any]] = []
-        self.blocks = 0
+        self.blocks = self.inexact = 0
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
         x = block.values.astype(np.float64) / self.unit
+        self.inexact += self.weights is not None or not np.array_equal(x.data, np.rint(x.data))
         w = None if self.weights is None else self.weights[block.rows]
         ones = np.ones(x.shape[0]) if w is None else w
         self.m += x.T @ ones

@@ -36,7 +36,10 @@ def row_labels(X: Any) -> list[Any] | None:
         names = [name for name, kind in X.kinds.items() if kind == "identifier"]
         return None if X.lazy or len(names) != 1 else [str(label) for label in X.labels(names[0])]
     index = getattr(X, "index", None)
-    return list(index) if index is not None and hasattr(X, "columns") and len(index) == len(X) else None
+    if index is None or not hasattr(X, "columns") or not hasattr(index, "tolist"):
+        return None
+    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1  # no names, only places
+    return None if numbered else index.tolist()
 
 
 def labelled(

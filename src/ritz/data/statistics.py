@@ -217,7 +217,8 @@ class Statistics:
         self._errors = None if short or wide or not errors else (errors, count)
         if short or self.blocks.sparse:
             finite = np.all(np.isfinite(S))
-            noise = SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
+            exact = isinstance(sums, SparsePass) and not sums.inexact and float(np.max(np.diag(S))) < 2.0**53
+            noise = 0.0 if exact else SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
         elif np.dtype(self.precision).itemsize < 8:
             noise += 4 * unit_roundoff(self.precision) * largest(S)  # rounding of x − s itself
         return m, S, noise

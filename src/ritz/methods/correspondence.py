@@ -54,6 +54,11 @@ class Encoded:
     library: str | None = None  # of the frame that was given
 
 
+def shared(column: ColumnStatistics) -> ColumnStatistics:
+    """The same columns with weights that sum to 1."""
+    return replace(column, weight=1.0, squares=column.squares / column.weight)
+
+
 class Correspondence(CorrespondenceResults, Stateful):
     """Base of the correspondence family."""
 
@@ -99,17 +104,20 @@ class Correspondence(CorrespondenceResults, Stateful):
         wanted = self._axes(rows, shape.d)
         keep = self._keeps_state(shape.d)
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
-        leaf, stats = self._leaf(R, weights / whole, plan)
+        even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
+        leaf, stats = self._leaf(R, None if even else weights / whole, plan)
         spectrum = self._solve(self._problem(leaf, stats, wanted, shape), plan, 1.0, {}, R)
-        self.__dict__["_state"] = self._kept(stats.moments.times(whole), coded) if keep else None
+        self.__dict__["_state"] = self._kept(stats.moments.times(whole / stats.weight), coded) if keep else None
         column = stats.column
-        self._name_columns(spectrum, column, self._metric(column), whole, rows)
+        self._name_columns(spectrum, column, self._metric(shared(column)), whole, rows)
         self._name_rows(coded)
         return self
 
     def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
-        """D_w^½ (R − 1mᵀ) D_s⁻¹."""
-        A = Weighted(Scaled(Centered(leaf, stats), lambda: self._metric(stats.column)), stats.weights)
+        """D_w^½ (R − 1mᵀ) D_s⁻¹; equal weights 1/n are a matter of scale."""
+        A: Operator = Scaled(Centered(leaf, stats), lambda: self._metric(shared(stats.column)) * np.sqrt(stats.weight))
+        if stats.weights is not None:
+            A = Weighted(A, stats.weights)
         return SpectralProblem(
             A,
             n=float(stats.rows),

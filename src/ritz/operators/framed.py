@@ -73,7 +73,7 @@ class Framed(Operator):
         return self.affine.normal(V)
 
     def _gram(self, W: Array | None) -> Array:
-        state = self._moments() if W is None and self._stately() else None
+        state = self._moments() if W is None and self.stately() else None
         if state is not None:
             return _gram_of(*state)
         if self.affine is None:
@@ -81,7 +81,7 @@ class Framed(Operator):
         self.tally.passes += 1
         return self.affine.gram(W)
 
-    def _stately(self) -> bool:
+    def stately(self) -> bool:
         """Whether the Gram matrix comes from a moment state.
 
         In memory a wide one is formed faster by tiles, which need the means first; elsewhere reading twice costs more.
@@ -91,7 +91,7 @@ class Framed(Operator):
 
     def gram_noise(self) -> float | None:
         """Measured rounding ‖computed − exact Gram‖₂ of the last ``gram()``; None where it was not measured."""
-        state = self._moments() if self._stately() else None
+        state = self._moments() if self.stately() else None
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, centered = state
@@ -101,7 +101,7 @@ class Framed(Operator):
 
     def noise_along(self, V: Array) -> Any:
         """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
-        state, stats = self._moments() if self._stately() else None, self._statistics()
+        state, stats = self._moments() if self.stately() else None, self._statistics()
         if state is None or stats is None or not state[2]:
             return None
         c = np.full(self.shape[1], state[0].unit) if state[1] is None else state[1] * state[0].unit

@@ -54,7 +54,9 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     u, path = arithmetic(A)
     top = max(float(values[0]), 0.0) if len(values) else 0.0
     measured = _noise(A, d, u, top) if noise is None else noise
-    error = solving(d, unit_roundoff(np.float64)) * (top + A.inflation()) + measured + 2 * A.scale_error() * top
+    # a moment state has counted what taking off the means cost
+    beyond = 0.0 if isinstance(A, Framed) and A.stately() else A.inflation()
+    error = solving(d, unit_roundoff(np.float64)) * (top + beyond) + measured + 2 * A.scale_error() * top
     k = pick(problem, values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
         found = repair(problem, A, G, theta, V, k, error, u, path)
