@@ -19,6 +19,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ritz import insight as insight
     from ritz import kernels as kernels
     from ritz import plot as plot
     from ritz import testing as testing
@@ -77,6 +78,7 @@ __all__ = [
     "RitzError",
     "RitzWarning",
     "Table",
+    "insight",
     "kernels",
     "load",
     "merge",
@@ -104,7 +106,7 @@ _HOMES = {
     "read": "ritz.data.read",
     "save": "ritz.persist.model",
 }
-_SUBMODULES = {"kernels", "plot", "testing"}
+_SUBMODULES = {"insight", "kernels", "plot", "testing"}
 
 # A library stays silent until its user asks: without this, records would reach Python's last-resort handler.
 logging.getLogger("ritz").addHandler(logging.NullHandler())

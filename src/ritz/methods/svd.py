@@ -93,6 +93,7 @@ class SVD(LinearEstimator):
         self.total_ = spectrum.total
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+        self.__dict__["_weight"] = weight
 
     def _map(self) -> LinearMap:
         return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

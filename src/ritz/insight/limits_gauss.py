@@ -1,0 +1,168 @@
+"""Limits of T² and Q for Gaussian rows, with what estimating the plane costs.
+
+n rows, ν = n − 1 degrees of freedom (n without centring), divisor s of the variances, k components, rest λ_{k+1}, …
+
+T², rows of the fit    T² = s·m·β,   β ~ Beta(k/2, (ν − k)/2),   m = (n − 1)/n (1 without centring)    exact for every k
+T², new rows           (1 + 1/n) s k/(ν − k + 1) · F(k, ν − k + 1) · (1 − 2/(nk) Σ_{i≤k<j} λⱼ/(λᵢ − λⱼ))
+Q                      θᵢ = Σ_{j>k} λⱼⁱ,  h₀ = 1 − 2θ₁θ₃/(3θ₂²),
+                       Q_α = θ₁ [c_α√(2θ₂h₀²)/θ₁ + 1 + θ₂h₀(h₀ − 1)/θ₁²]^(1/h₀)                                 [JM79]
+                       gχ²_h, g = θ₂/θ₁, h = θ₁²/θ₂, where h₀ ≤ 0                                              [Box54]
+
+The left singular vectors of Gaussian rows are uniform on the sphere whatever the spectrum, so a row of the fit has
+Q = s·m·Σ λⱼ gⱼ²/Σ g²: its first three cumulants are exact, and Jackson and Mudholkar's formula is given those in place
+of θ₁, 2θ₂ and 8θ₃. For new rows the leading sample variances are too large and the rest too small, to first order by
+λᵢλⱼ/(n(λᵢ − λⱼ)) for every pair [Lawley56], twice that for rows that did not choose the plane; θ₂ and θ₃ are unbiased
+for a Wishart matrix [FSG10], and F(h, hν) in place of χ²_h allows for θ₁ being an estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Rest", "Thetas", "box", "inflation", "jackson_mudholkar", "new_rest", "t2_new", "t2_training", "training"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Thetas:
+    """θ₁, θ₂, θ₃: sums of powers of the variances off the plane."""
+
+    one: float
+    two: float
+    three: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Thetas:
+        """From the variances themselves."""
+        return cls(float(np.sum(values)), float(np.sum(values**2)), float(np.sum(values**3)))
+
+    def times(self, factor: float) -> Thetas:
+        """Of variances that are all multiplied by a factor."""
+        return Thetas(self.one * factor, self.two * factor**2, self.three * factor**3)
+
+    def plus(self, other: Thetas) -> Thetas:
+        """Of two sets of variances together."""
+        return Thetas(self.one + other.one, self.two + other.two, self.three + other.three)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """The spectrum off the plane: every variance, or the sums of their powers."""
+
+    thetas: Thetas
+    values: Floats | None = None
+    words: str = ""
+
+    def shares(self, variance: float, gap: float) -> float:
+        """Σⱼ λⱼ/(λᵢ − λⱼ) for one variance λᵢ; differences below the sampling error ``gap`` count as that."""
+        if self.values is not None:
+            return float(np.sum(self.values / np.maximum(variance - self.values, gap)))
+        t = self.thetas  # the series λⱼ/λᵢ + (λⱼ/λᵢ)² + …, of which three terms are known
+        ratio = min(t.three / max(t.two * variance, 1e-300), 1 - gap / variance)
+        return t.one / variance + t.two / variance**2 + t.three / variance**3 / max(1 - ratio, gap / variance)
+
+
+def jackson_mudholkar(t: Thetas, alpha: float) -> tuple[float, str]:
+    """The limit of Q and by whose formula."""
+    from scipy.stats import norm
+
+    if t.one <= 0 or t.two <= 0:
+        return 0.0, "nothing is left off the plane"
+    h0 = 1 - 2 * t.one * t.three / (3 * t.two**2)
+    if h0 > 0:
+        c = float(norm.isf(alpha))
+        base = c * np.sqrt(2 * t.two) * h0 / t.one + 1 + t.two * h0 * (h0 - 1) / t.one**2
+        if base > 0:
+            return float(t.one * base ** (1 / h0)), "Jackson–Mudholkar"
+    return box(t, alpha), "Box"
+
+
+def box(t: Thetas, alpha: float) -> float:
+    """gχ²_h with the mean and the variance of Q."""
+    from scipy.stats import chi2
+
+    return float(t.two / t.one * chi2.isf(alpha, t.one**2 / t.two))
+
+
+def t2_training(k: int, rows: float, divisor: float, *, centered: bool, alpha: float) -> float:
+    """Limit of T² for a row of the fit; T² cannot exceed s·m."""
+    from scipy.stats import beta
+
+    degrees, most = (rows - 1, divisor * (rows - 1) / rows) if centered else (rows, divisor)
+    if k == 0:
+        return 0.0
+    return float(most * beta.isf(alpha, k / 2, (degrees - k) / 2)) if degrees > k else float(most)
+
+
+def t2_new(variances: Floats, rest: Rest | None, rows: float, divisor: float, *, centered: bool, alpha: float) -> float:
+    """Limit of T² for a row that took no part in the fit; ``rest`` None: the plane was not chosen by its variance."""
+    from scipy.stats import f
+
+    k, degrees = len(variances), rows - 1 if centered else rows
+    if k == 0:
+        return 0.0
+    left = degrees - k + 1
+    if left <= 0:
+        return float("inf")
+    limit = float(divisor * k / left * f.isf(alpha, k, left)) * (1 + 1 / rows if centered else 1.0)
+    if rest is None:
+        return limit
+    gaps = _gaps(variances, degrees)
+    lost = sum(rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True))
+    return limit * max(1 - 2 * lost / (degrees * k), 1 / k)
+
+
+def _gaps(variances: Floats, degrees: float) -> Floats:
+    """Differences of variances that sampling alone makes: two standard errors λ√(2/ν)."""
+    return np.maximum(2 * np.sqrt(2 / max(degrees, 1.0)), 1e-6) * variances
+
+
+def training(t: Thetas, rows: float, divisor: float, *, centered: bool) -> Thetas:
+    """θ's with the exact first three cumulants of Q for a row of the fit: θ₁ = κ₁, θ₂ = κ₂/2, θ₃ = κ₃/8."""
+    N = rows - 1 if centered else rows
+    most = divisor * (N / rows if centered else 1.0)
+    first = t.one / N
+    second = (2 * t.two + t.one**2) / (N * (N + 2))
+    third = (8 * t.three + 6 * t.two * t.one + t.one**3) / (N * (N + 2) * (N + 4))
+    k2, k3 = second - first**2, third - 3 * second * first + 2 * first**3
+    return Thetas(most * first, most**2 * max(k2, 0.0) / 2, most**3 * max(k3, 0.0) / 8)
+
+
+def new_rest(
+    rest: Rest, variances: Floats, rows: float, q: int, *, centered: bool, chosen: bool
+) -> tuple[Thetas, float]:
+    """θ's of Q for a row that took no part in the fit, and the degrees of freedom behind them.
+
+    ``q``: columns off the plane, which bound how even the rest can be. ``chosen``: the plane is that of the largest
+    variances, which overfits; a plane given otherwise does not.
+    """
+    k, degrees = len(variances), rows - 1 if centered else rows
+    nu = degrees - k
+    t = rest.thetas
+    if t.one <= 0 or nu <= 4:
+        return t, max(nu, 1.0)
+    grown = t.times(degrees / nu if chosen else 1.0)
+    two = nu**2 / ((nu - 1) * (nu + 2)) * (grown.two - grown.one**2 / nu)
+    two = max(two, grown.one**2 / max(q, 1))
+    three = grown.three - 3 / nu * grown.two * grown.one + 2 / nu**2 * grown.one**3
+    three = max(three * nu**4 / ((nu - 1) * (nu - 2) * (nu + 2) * (nu + 4)), two**2 / grown.one)
+    gaps = _gaps(variances, degrees)
+    leak = 0.0
+    if chosen:
+        leak = sum(float(v) * rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True)) / degrees
+    mean = (t.one + 2 * leak) * (1 + 1 / rows if centered else 1.0)
+    return Thetas(grown.one, two, three).times(mean / grown.one), nu
+
+
+def inflation(t: Thetas, degrees: float, alpha: float) -> float:
+    """Ratio of F(h, hν) to χ²_h/h: θ₁ is itself an estimate."""
+    from scipy.stats import chi2, f
+
+    if t.one <= 0 or t.two <= 0:
+        return 1.0
+    h = t.one**2 / t.two
+    return float(f.isf(alpha, h, h * degrees) * h / chi2.isf(alpha, h))

@@ -1,0 +1,119 @@
+"""The variances off the plane: from the moment state, from the rows, or from random probes.
+
+    C_r = (I − BᵀB) C (I − BᵀB),   θᵢ = tr C_rⁱ
+
+A model that keeps its moment state knows C, so no row is read. Otherwise one pass forms C (d ≤ 5,000), or the Gram
+matrix of the residual rows (n ≤ 5,000 in memory); beyond both θ₂ and θ₃ are estimated from random signs g:
+
+    θ₂ ≈ mean ‖C_r g‖²,   θ₃ ≈ mean (C_r g)ᵀ C_r (C_r g)                                        [Hutchinson90]
+
+θ₁ is the exact trace in every case.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.blocks import MemoryBlocks, blocks_of
+from ritz.data.moments import Moments
+from ritz.data.statistics import Statistics
+from ritz.data.validate import validate_weights
+from ritz.insight.limits_gauss import Rest, Thetas
+from ritz.insight.plane import Plane, rows_of
+from ritz.operators.affine import Affine
+
+__all__ = ["rest_of"]
+
+Floats = NDArray[np.float64]
+
+#: Side of the largest matrix whose eigenvalues are computed.
+LARGEST = 5_000
+#: Random probes of θ₂ and θ₃ beyond.
+PROBES = 128
+#: Columns that are multiplied at once.
+PANEL = 4_096
+
+
+def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
+    """The spectrum off the plane of a model; ``X`` and its weights are the rows of the fit."""
+    if plane.rest <= 0 or plane.k >= min(plane.d, plane.degrees):
+        return Rest(Thetas(0.0, 0.0, 0.0), np.zeros(0), "nothing is left off the plane")
+    known = vars(plane.model).get("_rest")
+    if known is not None:
+        return _ordered(np.asarray(known, np.float64), plane, "the rest of the spectrum that the model keeps")
+    state = vars(plane.model).get("_state")
+    if isinstance(state, Moments):
+        return _from_state(plane, state, "the moment state of the model")
+    if X is None:
+        raise InputError(
+            "the limit of spe needs the variances that were left out, which this model does not keep",
+            received=f"a {type(plane.model).__name__} of {plane.d:,} columns without its moment state",
+            hint="pass the rows of the fit: limits(model, X=X), or fit with mergeable=True",
+        )
+    rows = rows_of(plane.model, X)
+    weights = None if sample_weight is None else validate_weights(sample_weight, rows.shape[0])
+    if plane.d <= LARGEST:
+        return _from_state(plane, Statistics(blocks_of(rows), weights).moments, "one pass over the rows")
+    if rows.shape[0] <= LARGEST and isinstance(blocks_of(rows), MemoryBlocks):
+        return _ordered(_dual(plane, blocks_of(rows), weights), plane, "the residual rows")
+    return _probed(plane, blocks_of(rows), weights)
+
+
+def _ordered(values: Floats, plane: Plane, words: str) -> Rest:
+    most = max(0, min(plane.d, int(plane.degrees)) - plane.k)
+    rest = np.maximum(np.sort(values)[::-1][:most], 0.0)
+    found = float(np.sum(rest))
+    rest = rest * (plane.rest / found) if found > 0 else rest  # θ₁ is known exactly
+    return Rest(Thetas.of(rest), rest, f"variances off the plane from {words}")
+
+
+def _from_state(plane: Plane, state: Moments, words: str) -> Rest:
+    C = (state.scatter if plane.centered else state.second_moment()) * (state.unit**2 / plane.divisor)
+    if plane.scale is not None:
+        C = C / plane.scale[:, None] / plane.scale
+    B = plane.basis
+    C = C - B.T @ (B @ C)
+    C = C - (C @ B.T) @ B
+    return _ordered(np.asarray(np.linalg.eigvalsh((C + C.T) / 2), np.float64), plane, words)
+
+
+def _dual(plane: Plane, blocks: Any, weights: Floats | None) -> Floats:
+    """Eigenvalues of E Eᵀ/s, E the residual rows, summed over panels of columns."""
+    n, d = blocks.shape
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    Y, G = np.zeros((n, plane.k)), np.zeros((n, n))
+    panels = [slice(a, min(a + PANEL, d)) for a in range(0, d, PANEL)]
+
+    def panel(columns: slice) -> Floats:
+        z = blocks.panel(0, n, columns).astype(np.float64)
+        z = z if plane.mean is None else z - plane.mean[columns]
+        return z if plane.scale is None else z / plane.scale[columns]
+
+    for columns in panels:
+        Y += panel(columns) @ plane.basis[:, columns].T
+    for columns in panels:
+        E = (panel(columns) - Y @ plane.basis[:, columns]) * root[:, None]
+        G += E @ np.ascontiguousarray(E.T)
+    return np.asarray(np.linalg.eigvalsh(G / plane.divisor), np.float64)
+
+
+def _probed(plane: Plane, blocks: Any, weights: Floats | None) -> Rest:
+    A = Affine(
+        blocks, shift=plane.mean, col_scale=None if plane.scale is None else 1 / plane.scale,
+        row_scale=None if weights is None else np.sqrt(weights),
+    )  # fmt: skip
+    B = plane.basis
+    G = np.random.default_rng(0).choice([-1.0, 1.0], size=(plane.d, PROBES))
+    Y = A.normal(G - B.T @ (B @ G)) / plane.divisor
+    Y = Y - B.T @ (B @ Y)
+    third = np.einsum("ij,ij->j", Y, A.normal(Y) / plane.divisor)
+    two, three = np.einsum("ij,ij->j", Y, Y), third
+    spread = float(np.std(two) / np.sqrt(PROBES) / max(np.mean(two), 1e-300))
+    words = f"variances off the plane from {PROBES} random probes: θ₂ to about {spread:.1%}"
+    # powers of one sequence: θ₂² ≤ θ₁θ₃ and θ₂ ≤ θ₁² hold for the estimates too
+    second = min(float(np.mean(two)), plane.rest**2)
+    return Rest(Thetas(plane.rest, second, max(float(np.mean(three)), second**2 / plane.rest)), None, words)

@@ -1,0 +1,153 @@
+"""Distances of rows from models that did not see them.
+
+    rows in K parts;   model k fitted to all parts but the k-th;   (T², Q) of part k from model k
+
+A row of the fit lies nearer to its plane than a row that is new: distances from one's own fit would call too few rows
+odd, and none when there are as many components as rows. Parts are drawn at random and of equal size, so distances are
+exchangeable among rows that are: the rank of one among all is uniform [VGS05; BCLRS23]. Fits leave rows out by weight
+zero, so rows may be of any kind and size; rows of a kernel model are picked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ritz._core.errors import InputError, ParameterError
+from ritz._core.random import seed_of
+from ritz.data.blocks import are_blocks
+from ritz.data.table import Table
+from ritz.data.validate import is_query
+from ritz.insight.plane import distances, rows_of
+from ritz.methods.correspondence import Correspondence
+from ritz.methods.kernel_input import len_of, new_rows
+from ritz.methods.kernel_pca import KernelPCA
+
+__all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total"]
+
+Floats = NDArray[np.float64]
+
+#: Parts in memory, and for rows that are read from outside in every pass.
+FOLDS, FOLDS_OUTSIDE = 10, 2
+
+
+@dataclass(frozen=True)
+class Held:
+    """Distances of rows from models that did not see them."""
+
+    t2: Floats  # (n,)
+    spe: Floats  # (n,)
+    part: NDArray[np.intp]  # (n,) the part of each row
+    folds: int
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """One model and the rows it did not see."""
+
+    model: Any
+    unseen: NDArray[np.intp]
+    seen: NDArray[np.intp]
+
+
+def row_total(model: Any, X: Any) -> int:
+    """Number of rows."""
+    if isinstance(model, KernelPCA):
+        return len_of(new_rows(model, X))
+    if isinstance(model, Correspondence):
+        return len(model._new(X).weights)
+    return int(rows_of(model, X).shape[0])
+
+
+def parts(n: int, folds: int | None, X: Any, seed: Any) -> NDArray[np.intp]:
+    """The part of every row: equal sizes, drawn at random."""
+    outside = are_blocks(X) or (isinstance(X, Table) and X.lazy) or is_query(X)
+    count = (FOLDS_OUTSIDE if outside else FOLDS) if folds is None else folds
+    if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 2:
+        raise ParameterError("folds must be a number of parts, at least 2", received=repr(folds), hint="folds=10")
+    if n < 4:
+        raise InputError(
+            "rows are compared with models that did not see them, which needs at least 4", received=f"{n}",
+            hint="pass reference=X_training",
+        )  # fmt: skip
+    rng = np.random.default_rng(seed_of(seed))
+    return rng.permutation(np.arange(n) % min(int(count), n))
+
+
+def crossed(model: Any, X: Any, part: NDArray[np.intp], sample_weight: Any = None) -> Iterator[CrossFit]:
+    """For each part the same model fitted to the rows of all others."""
+    given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    for fold in range(int(part.max()) + 1):
+        seen, unseen = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
+        fresh = _fresh(model, len(seen))
+        if isinstance(model, KernelPCA):
+            fresh.fit(picked(model, X, seen, seen))
+        else:
+            weights = (part != fold).astype(np.float64)
+            fresh.fit(X, sample_weight=weights if given is None else weights * given)
+        yield CrossFit(fresh, unseen, seen)
+
+
+def _fresh(model: Any, rows: int) -> Any:
+    """The same model, unfitted, with as many components as were found; what was chosen from all rows stays chosen."""
+    fresh = clone(model)
+    changes: dict[str, Any] = {"progress": None}
+    if model.n_components is not None:
+        changes["n_components"] = min(int(model.n_components_), rows - 1)
+    if isinstance(model, KernelPCA):
+        changes.update(kernel=model.kernel_, gamma=None, kernel_params=None, fit_inverse_transform=False)
+        if model.solver == "nystrom" and isinstance(model.landmarks, (int, np.integer)):
+            changes["landmarks"] = min(int(model.landmarks), rows)
+    known = fresh.get_params(deep=False)
+    if "unseen" in known:
+        changes["unseen"] = "ignore"  # a level that only the rows left out have
+    if "mergeable" in known:
+        changes["mergeable"] = False
+    return fresh.set_params(**changes)
+
+
+def picked(model: KernelPCA, X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+    """Some rows for a kernel model; of a kernel matrix also some columns."""
+    if model.kernel_.takes == "precomputed":
+        K = _square(X)
+        return K[np.ix_(rows, columns)]
+    known = new_rows(model, X)
+    return known[rows] if hasattr(known, "shape") else [known[i] for i in rows]
+
+
+def _square(X: Any) -> NDArray[Any]:
+    K = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise InputError(
+            "rows of a precomputed kernel are left out from the square matrix of the fit",
+            received=f"shape {K.shape}",
+            hint="pass k(x, y) of the training rows with each other",
+        )
+    return K
+
+
+def unseen_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
+    """T² and Q of the rows that a model did not see."""
+    model = fit.model
+    if isinstance(model, KernelPCA):
+        diagonal = None
+        if model.kernel_.takes == "precomputed":
+            diagonal = np.diag(_square(X))[fit.unseen]
+        return distances(model, picked(model, X, fit.unseen, fit.seen), diagonal=diagonal)
+    inside, off = distances(model, X)
+    return inside[fit.unseen], off[fit.unseen]
+
+
+def cross_distances(model: Any, X: Any, *, folds: int | None = None, seed: Any = 0, sample_weight: Any = None) -> Held:
+    """Distances of every row from a model that did not see it."""
+    n = row_total(model, X)
+    part = parts(n, folds, X, seed)
+    inside, off = np.empty(n), np.empty(n)
+    for fit in crossed(model, X, part, sample_weight):
+        inside[fit.unseen], off[fit.unseen] = unseen_distances(fit, X)
+    return Held(inside, off, part, int(part.max()) + 1)

@@ -1,0 +1,62 @@
+"""How far a row lies from the others in the plane of a model, and how far off the plane.
+
+    T² = Σᵢ tᵢ²/λᵢ          Hotelling's distance in the plane, in units of its own spread                       [H47]
+    Q  = ‖z − VVᵀz‖²        squared prediction error: what the plane leaves of the row                          [JM79]
+    φ  = T²/τ² + Q/δ²       both in one number, each by its limit at level α                                    [YQ01]
+
+z is the row as the fit saw it, centred and scaled. In a kernel model t are the coordinates in feature space and Q is
+Hoffmann's reconstruction error there. Rows may be new or those of the fit, dense, sparse, in files or on a cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.insight.limits import Limits, limits
+from ritz.insight.plane import distances
+
+__all__ = ["combined", "spe", "t2"]
+
+
+def t2(model: Any, X: Any) -> NDArray[np.float64]:
+    """Hotelling's T² of every row, (n,): its squared distance from the centre within the plane.
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, KernelPCA, RobustPCA, SparsePCA, CA, MCA, FAMD or MFA
+        Components without variance do not count; what a row has along them is in ``spe``.
+    X : array-like, sparse matrix, frame or Table of shape (n, d)
+    """
+    return distances(model, X)[0]
+
+
+def spe(model: Any, X: Any) -> NDArray[np.float64]:
+    """Squared prediction error Q of every row, (n,): its squared distance from the plane.
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, KernelPCA, RobustPCA, SparsePCA, CA, MCA, FAMD or MFA
+        In the units of the fit: with ``scale=True`` a column counts in its standard deviations.
+    X : array-like, sparse matrix, frame or Table of shape (n, d)
+    """
+    return distances(model, X)[1]
+
+
+def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None = None) -> NDArray[np.float64]:
+    """The combined index φ = T²/τ² + Q/δ² of every row, (n,), τ² and δ² the limits of both at level ``alpha``.
+
+    Parameters
+    ----------
+    model : fitted model
+    X : array-like, sparse matrix, frame or Table of shape (n, d)
+    alpha : float
+        Level of the two limits.
+    bounds : Limits, optional
+        Limits that are known already; those of new rows otherwise. ``bounds.combined`` is the limit of φ.
+    """
+    known = limits(model, alpha) if bounds is None else bounds
+    inside, off = distances(model, X)
+    return known.index(inside, off)
