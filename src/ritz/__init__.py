@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ritz.methods.famd import FAMD as FAMD
     from ritz.methods.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.mca import MCA as MCA
+    from ritz.methods.mfa import MFA as MFA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.svd import SVD as SVD
@@ -57,6 +58,7 @@ __all__ = [
     "CA",
     "FAMD",
     "MCA",
+    "MFA",
     "PCA",
     "SVD",
     "AccuracyWarning",
@@ -97,6 +99,7 @@ _HOMES = {
     "FAMD": "ritz.methods.famd",
     "KernelPCA": "ritz.methods.kernel_pca",
     "MCA": "ritz.methods.mca",
+    "MFA": "ritz.methods.mfa",
     "PCA": "ritz.methods.pca",
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",

@@ -46,6 +46,7 @@ class EncodedTable(Encoded):
     """Encoded rows and the table that they came from."""
 
     table: Opened | None = None
+    empty: NDArray[np.bool_] | None = None  # rows without a place, such as those without counts
 
 
 class EncodedColumns(Correspondence):
@@ -136,6 +137,9 @@ class EncodedColumns(Correspondence):
 
     def _learned(self, table: Opened, weights: Floats, **options: Any) -> Encoder:
         """What one look at the table learns."""
+        return self._look_at(table, weights, **options)
+
+    def _look_at(self, table: Opened, weights: Floats, **options: Any) -> Encoder:
         return Encoder.learn(
             table, categorical=self.categorical, numbers=self._numbers, missing=self.missing, weights=weights, **options
         )
@@ -277,6 +281,15 @@ class EncodedColumns(Correspondence):
             )  # fmt: skip
         known = self._encoder
         return seen if list(known.names) == list(seen.names) else seen.renamed(known.columns)
+
+    def _same_parameters(self, other: Self) -> None:
+        if type(self) is not type(other):
+            raise MergeError(
+                f"a {type(self).__name__} can be combined with a {type(self).__name__} only",
+                received=type(other).__name__,
+                hint=f"fit the other rows with a {type(self).__name__} first, or add them with partial_fit",
+            )
+        super()._same_parameters(other)
 
     def _combine(self, others: list[Self], verb: Any) -> Self:
         for other in others:

@@ -38,20 +38,19 @@ def is_complete(encoder: Encoder) -> NDArray[np.bool_]:
 # supplementary columns
 
 
-def distances(model: MixedColumns, found: Sums, rows: Any) -> Floats:
+def distances(model: MixedColumns, found: Sums, R: Any) -> Floats:
     """(m,) squared distances of barycentres of categories from the centre, in the whole space."""
     p, encoder = found.encoder.p, found.encoder
     share = found.mass[p:]
-    if rows is not None:
-        coded = model._new(rows)
-        if are_blocks(coded.rows) or are_blocks(found.rows):
+    if R is not None:
+        if are_blocks(R) or are_blocks(found.rows):
             raise ParameterError(
                 "cos2 of supplementary categories needs rows in memory", received="rows outside memory",
                 hint="fit with n_components=None: then the axes say it",
             )  # fmt: skip
         mean, scale = model.__dict__["_mean"], model.__dict__["_scale"]
         levels = found.rows[:, p:]
-        cross = _dense(_weighted(levels, found.w).T @ coded.rows) - np.outer(share, mean)
+        cross = _dense(_weighted(levels, found.w).T @ R) - np.outer(share, mean)
         return np.asarray(np.square(cross / scale / share[:, None]).sum(axis=1))
     if encoder.vocabulary.J and not model._all_axes():
         raise ParameterError(

@@ -25,6 +25,7 @@ from ritz.data.labelled import labelled
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.words import shorten
+from ritz.methods.correspondence import Encoded
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns
 from ritz.methods.famd_columns import decoded, distances, is_complete, probabilities
@@ -216,7 +217,8 @@ class MixedColumns(Supplementary, EncodedColumns):
         return self._of_owners(self._column_contributions())
 
     def _variable_coordinates(self) -> Floats:
-        return self._variable_contributions() * self.eigenvalues_
+        weight = self._shares * np.nan_to_num(np.square(self._factors()[:, 0]))
+        return self._of_owners(self._column_contributions() * weight[:, None]) * self.eigenvalues_
 
     def _variable_cos2(self) -> Floats:
         share, p = self._shares, self._encoder.p
@@ -240,8 +242,9 @@ class MixedColumns(Supplementary, EncodedColumns):
         values, labels = found.result("coordinates", float(self.__dict__["_weight"]))
         values[found.encoder.p :] *= np.sqrt(self.eigenvalues_)
         if result == "cos2":
+            coded = rows if rows is None or isinstance(rows, Encoded) else self._new(rows)
             squares = np.ones(len(values))
-            squares[found.encoder.p :] = distances(self, found, rows)
+            squares[found.encoder.p :] = distances(self, found, None if coded is None else coded.rows)
             values = cos2(values, squares)
         return values, labels
 

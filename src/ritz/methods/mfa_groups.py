@@ -1,0 +1,99 @@
+"""Groups of columns: who belongs to whom, and what kind of group it is.
+
+    {"taste": ["acid", "sweet"], "words": slice("tea", "milk"), "origin": ["soil"]}   →   names of columns
+
+A slice of names holds both ends, as in pandas; places (for tables without names) are counted as in Python.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
+from ritz.data.words import shorten
+
+__all__ = ["check_groups", "resolved"]
+
+FORM = "groups={'taste': ['acid', 'sweet'], 'origin': ['soil']}"
+
+
+def check_groups(groups: Any, frequencies: Any, supplementary: Any, scale: Any) -> None:
+    """Refuse what cannot be groups."""
+    if not isinstance(groups, Mapping) or not groups or not all(isinstance(name, str) for name in groups):
+        raise ParameterError("groups must be a dict of names and their columns", received=repr(groups), hint=FORM)
+    for name, chosen in (("frequencies", frequencies), ("supplementary", supplementary)):
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+            raise ParameterError(
+                f"{name} must be a list of names of groups", received=repr(chosen), hint=f"{name}=[{chosen!r}]"
+            )
+        lost = [one for one in chosen if one not in groups]
+        if lost:
+            raise ParameterError(
+                f"{name} must name groups",
+                received=repr(lost[0]),
+                hint=f"the groups are {', '.join(map(repr, groups))}",
+            )
+    if all(name in supplementary for name in groups):
+        raise ParameterError("expected a group that is not supplementary", received=repr(list(supplementary)))
+    if not (isinstance(scale, bool) or (isinstance(scale, Mapping) and all(name in groups for name in scale))):
+        raise ParameterError(
+            "scale must be True, False or a dict of groups and truth values",
+            received=repr(scale),
+            hint="scale={'taste': False}: all other groups are scaled",
+        )
+
+
+def resolved(groups: Mapping[str, Any], names: Sequence[str], named: bool) -> dict[str, list[str]]:
+    """Names of the columns of every group; columns of no group are set aside with a warning."""
+    found = {name: _columns(name, spec, names, named) for name, spec in groups.items()}
+    owner: dict[str, str] = {}
+    for group, columns in found.items():
+        for column in columns:
+            if column in owner:
+                where = "twice in" if owner[column] == group else f"in {owner[column]!r} and"
+                raise ParameterError(f"column {column!r} is {where} group {group!r}", hint="a column has one group")
+            owner[column] = group
+    aside = [repr(name) for name in names if name not in owner]
+    if aside:
+        plural = "column" if len(aside) == 1 else "columns"
+        warnings.warn(f"{len(aside)} {plural} in no group, set aside: {shorten(aside)}", ColumnsSetAside, stacklevel=6)
+    return found
+
+
+def _columns(group: str, spec: Any, names: Sequence[str], named: bool) -> list[str]:
+    if isinstance(spec, slice):
+        columns = _sliced(group, spec, names)
+    elif isinstance(spec, (str, int)):
+        columns = [_one(group, spec, names, named)]
+    elif isinstance(spec, Iterable):
+        columns = [_one(group, one, names, named) for one in spec]
+    else:
+        raise ParameterError(f"group {group!r} must be a list or a slice of columns", received=repr(spec), hint=FORM)
+    if not columns:
+        raise InputError(f"expected columns in group {group!r}", received="none", hint=FORM)
+    return columns
+
+
+def _sliced(group: str, spec: slice, names: Sequence[str]) -> list[str]:
+    if not any(isinstance(end, str) for end in (spec.start, spec.stop)):
+        return list(names[spec])
+    first = 0 if spec.start is None else names.index(_one(group, spec.start, names, True))
+    last = len(names) - 1 if spec.stop is None else names.index(_one(group, spec.stop, names, True))
+    return list(names[first : last + 1])
+
+
+def _one(group: str, name: Any, names: Sequence[str], named: bool) -> str:
+    if not isinstance(name, str) and not named and -len(names) <= int(name) < len(names):
+        return names[int(name)]
+    if str(name) in names:
+        return str(name)
+    import difflib
+
+    close = difflib.get_close_matches(str(name), names, n=1)
+    raise InputError(
+        f"expected a column {name!r}, which group {group!r} names",
+        received=f"columns {shorten([repr(known) for known in names])}",
+        hint=f"did you mean {close[0]!r}?" if close else "check the names",
+    )
