@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -173,6 +174,56 @@ def test_kill_9_then_resume(tmp_path, table, solver):
     assert not (tmp_path / "broken/.journal").exists()
 
 
+FREE = """
+import os
+import ritz._core.memory as memory
+memory.available = lambda: float(os.environ["FREE"])
+"""
+
+
+def free(folder: Path, saves: int, amount: float, *arguments: object) -> subprocess.CompletedProcess:
+    """The program where ``amount`` bytes are available, killed after some writings of its journal."""
+    command = [sys.executable, "-c", FREE + KILLED, str(saves), *map(str, arguments)]
+    env = {**os.environ, "FREE": str(amount)}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+def test_resume_keeps_the_memory_limit_that_the_fit_began_with(tmp_path, table):
+    command = ["fit", table, "-k", 4, "--no-scale", "--scores", "none"]
+    whole = free(tmp_path, -1, 200e6, *command, "-o", "whole")
+    assert "exit 0" in whole.stdout, whole.stderr
+    assert free(tmp_path, 30, 200e6, *command, "-o", "broken").returncode == -9
+    resumed = free(tmp_path, -1, 130e6, *command, "-o", "broken", "--resume")
+    assert "exit 0" in resumed.stdout, resumed.stderr
+    assert "another fit" not in resumed.stderr
+    a, b = ritz.load(tmp_path / "whole/model.ritz"), ritz.load(tmp_path / "broken/model.ritz")
+    assert np.array_equal(a.components_, b.components_)
+    assert a.memory is b.memory is None
+    amount = [int(done.stdout.split("read ")[1]) for done in (whole, resumed)]
+    assert amount[1] < 0.95 * amount[0], amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "options"), [(90e6, []), (200e6, ["--memory", "110MB"])], ids=["too little left", "said otherwise"]
+)
+def test_a_journal_of_another_memory_limit_is_not_used(tmp_path, table, amount, options):
+    command = ["fit", table, "-k", 4, "--no-scale", "--scores", "none"]
+    assert free(tmp_path, 8, 200e6, *command).returncode == -9
+    done = free(tmp_path, -1, amount, *command, "--resume", *options)
+    assert "exit 0" in done.stdout, done.stderr
+    assert "belongs to another fit (different memory); starting from the beginning" in done.stderr
+
+
+def test_a_journal_of_other_words_about_the_table_is_not_used(tmp_path):
+    lines = ["a,b,c", *(f"{i % 17},{i % 13}.5,{i % 7}" for i in range(700_000))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    command = ["fit", "t.csv", "-k", 2, "--no-scale", "--memory", "45MB", "--scores", "none"]
+    assert killed(tmp_path, 2, *command).returncode == -9
+    done = killed(tmp_path, -1, *command, "--resume", "--na", "999")
+    assert "exit 0" in done.stdout, done.stderr
+    assert "belongs to another fit (different table)" in done.stderr
+
+
 def test_a_new_fit_does_not_take_up_an_old_journal(tmp_path, table):
     command = ["fit", table, "--memory", LIMIT, "-k", 4, "--no-scale"]
     assert killed(tmp_path, 5, *command).returncode == -9
@@ -274,8 +325,6 @@ def cut_npy(path: Path) -> None:
     ids=["damaged parquet", "cut parquet", "cut csv", "cut npy"],
 )
 def test_damaged_files_give_an_error_and_no_result(tmp_path, name, make, code, words):
-    import re
-
     make(tmp_path / name)
     done = ritz_fit(tmp_path, "fit", name, "--memory", "30MB", "-k", 2, "--no-scale", ok=False)
     assert done.returncode == code, done.stderr

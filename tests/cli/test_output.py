@@ -31,11 +31,44 @@ def tables(value=1.0):
         ("/data/wine.parquet", "wine_ritz"),
         ("a.b.csv.gz", "a.b_ritz"),
         ("x", "x_ritz"),
+        ("a.csv.xz", "a_ritz"),
     ],
 )
 def test_folder_name(table, folder):
     assert result_folder(Path(table), None) == Path(folder)
     assert result_folder(Path(table), Path("elsewhere")) == Path("elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "folder"),
+    [
+        ("shards", "shards", "shards_ritz"),
+        ("shards", "shards/", "shards_ritz"),
+        ("shards", "./shards", "shards_ritz"),
+        ("shards.v2", "shards.v2/", "shards.v2_ritz"),  # a point in the name of a folder begins no ending
+        ("sales.parquet", "sales.parquet", "sales_ritz"),
+        ("cells.zarr", "cells.zarr/", "cells_ritz"),
+    ],
+)
+def test_folder_name_of_a_folder(tmp_path, monkeypatch, name, given, folder):
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert result_folder(Path(given), None) == Path(folder)
+
+
+@pytest.mark.parametrize(
+    ("place", "given"), [("shards", "."), ("shards/year=1", ".."), ("shards/year=1", "../../shards")]
+)
+def test_results_never_go_into_the_folder_that_is_the_table(tmp_path, monkeypatch, place, given):
+    (tmp_path / place).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / place)
+    folder = result_folder(Path(given), None)
+    assert folder.resolve() == tmp_path / "shards_ritz"
+    assert not folder.is_absolute()
+    with pytest.raises(
+        FileError, match=r"(?s)result folder outside of .*, which is read as one table; received out\nhint"
+    ):
+        result_folder(Path(given), Path("out"))
 
 
 def test_files_and_manifest_agree(tmp_path):

@@ -323,7 +323,7 @@ def test_missing_embeddings_are_nan(tmp_path):
 def test_lists_of_another_length_further_down(tmp_path):
     lists = [[1.0, 2.0]] * 2000 + [[1.0]]
     pq.write_table(pa.table({"e": lists}), tmp_path / "e.parquet")
-    with pytest.raises(InputError, match=r"(?s)lists of 2 numbers in column 'e'; received 1 numbers.*hint: .*'drop'"):
+    with pytest.raises(InputError, match=r"(?s)lists of 2 numbers in column 'e'; received 1 number in one row.*hint: .*'drop'"):
         read(tmp_path / "e.parquet")
     source, _ = read(tmp_path / "e.parquet", memory=10).source_for()
     with pytest.raises(InputError, match="lists of 2 numbers in column 'e'"):

@@ -1,6 +1,6 @@
 """A journal of passes: what a fit has summed so far, so that it can go on after it was killed.
 
-    <folder>/identity.ritz              which fit this is: data, columns, parameters, version
+    <folder>/identity.ritz              which fit this is: data, columns, parameters, memory limit, version
     <folder>/pass-<i>.ritz              sums of pass i, complete
     <folder>/pass-<i>-lane-<j>.ritz     sums of lane j in pass i, up to some row
 
@@ -24,7 +24,7 @@ import numpy as np
 from ritz._core.container import read_container, write_container
 from ritz._core.errors import FileError, JournalIgnored
 
-__all__ = ["Journal", "Keeper", "current", "journaling"]
+__all__ = ["Journal", "Keeper", "current", "journaling", "known_identity"]
 
 #: Seconds between two writings of a lane, and the largest share of the time that writing may take.
 EVERY, SHARE = 20.0, 0.05
@@ -43,15 +43,9 @@ class Journal:
             write_container(folder / "identity.ritz", "journal", {"identity": identity}, {})
 
     def _known(self) -> dict[str, Any] | None:
-        try:
-            header, _ = read_container(self.folder / "identity.ritz", "journal")
-        except FileError:
-            return None
-        known = header.get("identity")
-        if known != self.identity:
-            different = sorted(
-                k for k in self.identity if not isinstance(known, dict) or known.get(k) != self.identity[k]
-            )
+        known = known_identity(self.folder)
+        if known is not None and known != self.identity:
+            different = sorted(k for k in {*self.identity, *known} if known.get(k) != self.identity.get(k))
             warnings.warn(
                 f"the checkpoint in {self.folder} belongs to another fit (different {', '.join(different)}); "
                 "starting from the beginning",
@@ -59,7 +53,7 @@ class Journal:
                 stacklevel=4,
             )
             return None
-        return dict(known)
+        return known
 
     def next_pass(self) -> int:
         """Number of the pass that begins now."""
@@ -94,6 +88,16 @@ class Journal:
     def _empty(self) -> None:
         for file in [*self.folder.glob("pass-*.ritz"), self.folder / "identity.ritz", *self.folder.glob(".*.tmp")]:
             file.unlink(missing_ok=True)
+
+
+def known_identity(folder: Path) -> dict[str, Any] | None:
+    """Which fit the journal in a folder belongs to; None where there is none that can be read."""
+    try:
+        header, _ = read_container(folder / "identity.ritz", "journal")
+    except FileError:
+        return None
+    known = header.get("identity")
+    return dict(known) if isinstance(known, dict) else None
 
 
 class Keeper:

@@ -8,8 +8,10 @@ A traceback appears only with ``--debug``. Messages are never read as markup: a 
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ritz._core.errors import FileError, ParameterError, RitzError
 
@@ -29,6 +32,7 @@ __all__ = [
     "DEFECT",
     "FILE",
     "USAGE",
+    "Program",
     "plain",
     "put",
     "repeat",
@@ -48,6 +52,13 @@ OPTIONS = [
         (r"\bmemory must be None, a number of bytes, or a text\b", "--memory must be a size"),
         (r"\bmemory='?([\w. ]+)'?", r"--memory \1"),
         (r"\b(thousands|encoding|decimal|delimiter)=", r"--\1 "),
+        (r"\b(thousands|encoding|decimal|delimiter) is for text files\b", r"--\1 is for text files"),
+        (r"\bmissing is for text files\b", "--na is for text files"),
+        (r"\bmissing=\['?(.*?)'?\]", r"--na \1"),
+        (r"\bleave out missing=", "leave out --na"),
+        (r"\bfor kinds=$", "for --drop or --id"),
+        (r"\bfor kinds=;", "for --drop or --id;"),
+        (r"\bkinds=\{'?([^'{}]+)'?: 'drop'\}", r"--drop \1"),
         (r"\bPCA needs\b", "a fit needs"),
         (r"\bpass more rows\b", "give more rows"),
         (r"\b0 and min\(n_samples, n_features\)=", "1 and "),
@@ -139,12 +150,68 @@ def stopping(debug: bool) -> Iterator[None]:
         code = FILE if isinstance(error, FileError) else USAGE if isinstance(error, ParameterError) else DATA
         _stop(error, str(error), code, debug)
     except OSError as error:
-        _stop(error, str(error), FILE, debug)
+        where = f"could not use {error.filename}: " if error.filename else ""
+        _stop(error, f"{where}{error.strerror or error}\nhint: check the path and its permissions", FILE, debug)
     except MemoryError as error:
         _stop(error, "not enough memory\nhint: use fewer components (-k) or fewer rows", DATA, debug)
     except Exception as error:  # noqa: BLE001 - the last net: a sentence instead of a traceback
         hint = "this is a defect of Ritz; run again with --debug and report what it prints"
         _stop(error, f"{type(error).__name__}: {error}\nhint: {hint}", DEFECT, debug)
+
+
+class Program(TyperGroup):
+    """The program, whose usage errors look like all others: one message, a hint, exit code 2."""
+
+    _asked = "ritz"
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, and remember it for what may be wrong with its options."""
+        found = super().resolve_command(ctx, args)
+        self._asked = f"{ctx.command_path} {found[0]}"
+        return found
+
+    def main(  # as that of click, which hands the arguments on by name
+        self,
+        args: Any = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the program; outside of ``standalone_mode`` errors are left to the caller."""
+        extra |= {"prog_name": prog_name, "complete_var": complete_var, "windows_expand_args": windows_expand_args}
+        if not standalone_mode:
+            return super().main(args, standalone_mode=False, **extra)
+        try:
+            code = super().main(args, standalone_mode=False, **extra)
+        except typer.Abort:
+            say("cancelled", "stopped by the keyboard", "bold yellow")
+            sys.exit(CANCELLED)
+        except Exception as error:
+            # typer carries a click of its own from some release on: its errors are known by what they can do.
+            if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+                raise
+            _wrong_usage(error, self._asked)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _wrong_usage(error: Any, asked: str) -> None:
+    context = getattr(error, "ctx", None)
+    path = asked if context is None else context.command_path  # what a parser complains of has no context
+    if type(error).__name__ == "NoArgsIsHelpError":  # no command at all: help
+        error.show()
+        sys.exit(error.exit_code)
+    text = re.sub(r"\s*(\(Possible options: .*\)|Did you mean .*)$", "", str(error.format_message())).removesuffix(".")
+    wrong = re.search(r"command '(.*)'", text)
+    if wrong:
+        known = getattr(getattr(context, "command", None), "commands", {})
+        what, near = "commands", difflib.get_close_matches(wrong[1], known, n=1)
+    else:
+        what, near = "options", list(getattr(error, "possibilities", None) or [])
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    say("error", f"{text[:1].lower()}{text[1:]}\nhint: {meant}{path} --help lists the {what}", "bold red")
+    sys.exit(error.exit_code)
 
 
 def _stop(error: BaseException, text: str, code: int, debug: bool, prefix: str = "error") -> None:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from ritz.cli.console import plain, repeat, say, stderr, stopping
+from ritz.cli.options import DECIMAL, DELIMITER, DROP, ENCODING, HEADER, IDS, NA, THOUSANDS, table_options
 
 __all__ = ["FitCommand", "fit"]
 
@@ -61,15 +62,6 @@ OUTPUT = typer.Option("-o", "--output", metavar="DIR", show_default="<stem>_ritz
 SOLVER = typer.Option(help="auto, svd, moments, krylov, lanczos, chebyshev, power or sketch.")
 TOL = typer.Option(help="Residual at which iterative solvers stop, relative to the largest eigenvalue.")
 SEED = typer.Option(min=0, help="Seed of random starts.")
-HEADER = typer.Option(
-    "--header/--no-header",
-    show_default="found out",
-    help="Whether the first line of a text file names the columns.",
-)
-DELIMITER = typer.Option(metavar="MARK", show_default="found out", help="What separates fields of a text file.")
-DECIMAL = typer.Option(metavar="MARK", show_default="found out", help="Decimal mark of a text file: . or ,")
-THOUSANDS = typer.Option(metavar="MARK", show_default="found out", help="What groups digits in a text file.")
-ENCODING = typer.Option(metavar="NAME", show_default="found out", help="Encoding of a text file, such as latin-1.")
 MEMORY = typer.Option(
     metavar="SIZE",
     show_default="half of what is available",
@@ -100,6 +92,9 @@ def fit(
     decimal: Annotated[str | None, DECIMAL] = None,
     thousands: Annotated[str | None, THOUSANDS] = None,
     encoding: Annotated[str | None, ENCODING] = None,
+    drop: Annotated[list[str] | None, DROP] = None,
+    ids: Annotated[list[str] | None, IDS] = None,
+    na: Annotated[list[str] | None, NA] = None,
     memory: Annotated[str | None, MEMORY] = None,
     missing: Annotated[str, MISSING] = "error",
     scores: Annotated[str | None, SCORES] = None,
@@ -130,11 +125,13 @@ def fit(
                 "missing": parse_choice("--missing", missing, ("error", "mean", "em", "regularized")),
                 "progress": False if quiet or plain() else None,
             }
-            text = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands, "encoding": encoding}
-            job = Job(
-                table, k, scale, output, force, {"header": header, **text}, memory, missing, resume, engine, kind,
-                quiet or as_json, options,
+            how = table_options(
+                header=header, delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding,
+                drop=drop, ids=ids, na=na,
             )  # fmt: skip
+            job = Job(
+                table, k, scale, output, force, how, memory, missing, resume, engine, kind, quiet or as_json, options
+            )
             facts, written = run(job)
         finally:
             repeat(caught)

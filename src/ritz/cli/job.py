@@ -18,7 +18,8 @@ import numpy as np
 
 from ritz import __version__
 from ritz._core.errors import Cancelled, RitzError
-from ritz._core.journal import Journal, journaling
+from ritz._core.journal import Journal, journaling, known_identity
+from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
 from ritz.cli.choice import count, reason
 from ritz.cli.console import say
@@ -54,8 +55,8 @@ class Job:
     scale: bool | None
     output: Path | None
     force: bool
-    text: dict[str, Any]  # how a text file is written, as far as the user says
-    memory: str | None
+    how: dict[str, Any]  # to read the table, as far as the user says
+    memory: str | float | None
     missing: str
     resume: bool
     engine: str | None
@@ -80,19 +81,33 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     before = check_folder(folder, job.force)
     # Workers of a cluster run in folders of their own.
     path = job.path if job.engine is None else job.path.absolute()
-    table = read(path, memory=job.memory, **job.text)
+    bounded = replace(job, memory=_allowed(job, folder))
+    table = read(path, memory=bounded.memory, progress=job.options["progress"], **job.how)
     names = table.numeric_names()
     outside = table.lazy or job.engine is not None
     if job.resume and not outside:
         say("note", "a table in memory is fitted at once: nothing to go on with", "bold cyan")
     with engaged(job.engine):
-        with _journal(job, folder, table, names) if outside else nullcontext():
-            done = _outside(job, table, names) if outside else _inside(job, table, names)
+        with _journal(bounded, folder, table, names) if outside else nullcontext():
+            done = _outside(bounded, table, names) if outside else _inside(job, table, names)
         shape = (int(done.rows.shape[0]), len(names))
         facts = describe(table, names, done.model, done.scaling, reason(job.k, done.model, shape, done.refit))
         written = [path.name for path in write_results(folder, _contents(job, table, names, done), facts)]
     replaced = before if before != table.source else None
     return {**facts, "replaced": replaced, "written": written, "seconds": done.model.plan_.actual_seconds}, folder
+
+
+def _allowed(job: Job, folder: Path) -> float:
+    """The memory limit in bytes: what was asked for, or half of what is available.
+
+    Batches and lanes are sized by it, and with them the order of sums. So a fit that is gone on with keeps the limit it
+    began with, however much is available by now, as long as that much is.
+    """
+    before = known_identity(folder / JOURNAL) if job.resume and job.memory is None else None
+    kept = None if before is None else before.get("memory")
+    if isinstance(kept, (int, float)) and 0 < kept <= available():
+        return float(kept)
+    return float(int(limit(job.memory)))
 
 
 def _inside(job: Job, table: Table, names: list[str]) -> Fitted:
@@ -179,7 +194,8 @@ def _journal(job: Job, folder: Path, table: Table, names: list[str]) -> Iterator
         Journal(place, {"old": True}).clear()
     identity = {
         "data": source.fingerprint(), "columns": names, "lanes": lane_count(), "ritz": __version__,
-        "parameters": repr((job.k, job.scale, job.memory, job.missing, sorted(job.options.items(), key=str))),
+        "memory": job.memory, "table": repr(sorted(job.how.items())),
+        "parameters": repr((job.k, job.scale, job.missing, sorted(job.options.items(), key=str))),
     }  # fmt: skip
     try:
         with journaling(place, identity):
@@ -215,14 +231,14 @@ def _contents(job: Job, table: Table, names: list[str], done: Fitted) -> dict[st
     files: dict[str, Any] = {} if ending == "none" else {f"scores.{ending}": scores}
     return files | {
         "components.csv": _components(names, heads, done.model),
-        "model.ritz": lambda sink: pack(_untimed(done.model), sink),
+        "model.ritz": lambda sink: pack(_untimed(done.model, job.memory), sink),
     }
 
 
-def _untimed(model: PCA) -> PCA:
-    """The model without seconds, so that equal runs write equal files."""
+def _untimed(model: PCA, memory: Any) -> PCA:
+    """The model without seconds and with the limit as it was asked for, so that equal runs write equal files."""
     copy = type(model)(**model.get_params(deep=False))
-    copy.__dict__.update({**vars(model), "progress": None})
+    copy.__dict__.update({**vars(model), "progress": None, "memory": memory})
     copy.certificate_ = replace(model.certificate_, seconds=float("nan"))
     copy.plan_ = replace(model.plan_, actual_seconds=None)
     return copy

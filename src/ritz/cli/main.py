@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 
 from ritz import __version__
-from ritz.cli.console import plain
+from ritz.cli.console import Program, plain
 from ritz.cli.fit import FitCommand, fit
 from ritz.cli.transform import merge, transform
 
@@ -28,6 +28,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="ritz",
+    cls=Program,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

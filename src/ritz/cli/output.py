@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -25,16 +26,38 @@ from ritz.data.write import disk_errors
 __all__ = ["MANIFEST", "check_folder", "result_folder", "write_results"]
 
 MANIFEST = "manifest.json"
-COMPRESSED = {".gz", ".bz2", ".zst", ".lz4"}
+COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".xz"}
+FOLDER_ENDINGS = {".parquet", ".pq", ".zarr"}
 
 
 def result_folder(table: Path, chosen: Path | None) -> Path:
-    """``<stem>_ritz`` in the current folder, unless the user chose one."""
+    """``<stem>_ritz`` in the current folder, unless the user chose one; never inside a folder that is the table.
+
+    Where the current folder is the table, or lies in it, the results go beside the table.
+    """
+    folder = table.is_dir()
     if chosen is not None:
+        if folder and _within(chosen, table):
+            raise FileError(
+                f"expected a result folder outside of {table}, which is read as one table",
+                received=str(chosen),
+                hint="choose another one with -o",
+            )
         return chosen
-    name = Path(table.name)
-    stem = Path(name.stem).stem if name.suffix in COMPRESSED else name.stem
-    return Path(f"{stem}_ritz")
+    place = Path(f"{_stem(table, folder) or 'table'}_ritz")
+    return Path(os.path.relpath(table.resolve().parent / place)) if folder and _within(place, table) else place
+
+
+def _stem(table: Path, folder: bool) -> str:
+    """The name without its endings; points in the name of a folder mean nothing, and ``.`` is no name."""
+    name = Path(table.resolve().name if folder else table.name)
+    if folder and name.suffix not in FOLDER_ENDINGS:
+        return name.name
+    return Path(name.stem).stem if name.suffix in COMPRESSED else name.stem
+
+
+def _within(inner: Path, outer: Path) -> bool:
+    return inner.resolve().is_relative_to(outer.resolve())
 
 
 def check_folder(folder: Path, force: bool) -> str | None:

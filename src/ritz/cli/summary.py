@@ -17,6 +17,7 @@ from ritz import __version__
 from ritz.cli.console import put, spoken
 from ritz.cli.scaling import Scaling
 from ritz.data.table import Table
+from ritz.data.words import counted, grouped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +78,7 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     for item in facts["notes"]:
         lines.add_row("read", Text(item))
     if facts["set_aside"]:
-        lines.add_row("set aside", Text(_aside(facts["set_aside"])))
+        lines.add_row("set aside", Text("\n".join(_aside(facts["set_aside"]))))
     lines.add_row("scaling", Text(facts["scaling"]))
     if facts["choice"]["why"]:
         lines.add_row("components", Text(_choice(facts["choice"])))
@@ -111,10 +112,11 @@ def _components(facts: dict[str, Any]) -> Any:
 
 def _data(facts: dict[str, Any]) -> str:
     used, total = len(facts["columns"]), len(facts["columns"]) + len(facts["set_aside"])
-    columns = f"{used} columns" if used == total else f"{used} of {total} columns"
+    columns = counted(total, "column") if used == total else f"{used:,} of {counted(total, 'column')}"
     k, possible = len(facts["components"]), facts["possible_components"]
-    count = "all" if k >= possible else f"{k} of"
-    return f"{facts['rows']:,} rows, {columns}, {count} {possible} components"
+    components = counted(possible, "component")
+    every = f"all {components}" if possible != 1 else components
+    return f"{counted(facts['rows'], 'row')}, {columns}, {every if k >= possible else f'{k} of {components}'}"
 
 
 def _choice(choice: dict[str, Any]) -> str:
@@ -123,10 +125,9 @@ def _choice(choice: dict[str, Any]) -> str:
     return f"by {'the share of the variance' if choice['rule'] == 'fraction' else choice['rule']}: {choice['why']}"
 
 
-def _aside(items: list[dict[str, str]]) -> str:
-    words = [f"{item['column']} ({item['reason']})" for item in items[:SHOWN_COLUMNS]]
-    more = f" and {len(items) - SHOWN_COLUMNS} more" if len(items) > SHOWN_COLUMNS else ""
-    return ", ".join(words) + more
+def _aside(items: list[dict[str, str]]) -> list[str]:
+    """One line for each reason, with the columns that share it."""
+    return grouped([(item["column"], item["reason"]) for item in items], SHOWN_COLUMNS)
 
 
 def _sentences(certificate: Any) -> list[str]:

@@ -9,10 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ritz._core.errors import FileError, NonFiniteError
+from ritz._core.errors import FileError, MergeError, NonFiniteError
 from ritz.cli.console import plain, repeat, say, spoken, stopping
+from ritz.cli.options import DECIMAL, DELIMITER, ENCODING, HEADER, IDS, NA, THOUSANDS, table_options
 
 __all__ = ["merge", "transform"]
+
+MODEL_NAME = "model.ritz"
 
 MODEL = typer.Argument(metavar="MODEL", help="A model.ritz that ritz fit wrote.", show_default=False)
 MODELS = typer.Argument(metavar="MODEL...", help="Models of parts of the data.", show_default=False)
@@ -24,13 +27,6 @@ MERGED = typer.Option("-o", "--output", metavar="FILE", show_default=False, help
 MEMORY = typer.Option(
     metavar="SIZE", show_default="half of what is available", help="Memory to add at most, such as 500MB."
 )
-HEADER = typer.Option(
-    "--header/--no-header", show_default="found out", help="Whether the first line of a text file names the columns."
-)
-DELIMITER = typer.Option(metavar="MARK", show_default="found out", help="What separates fields of a text file.")
-DECIMAL = typer.Option(metavar="MARK", show_default="found out", help="Decimal mark of a text file: . or ,")
-THOUSANDS = typer.Option(metavar="MARK", show_default="found out", help="What groups digits in a text file.")
-ENCODING = typer.Option(metavar="NAME", show_default="found out", help="Encoding of a text file, such as latin-1.")
 FORCE = typer.Option("--force", help="Overwrite a file that is no model.")
 JSON = typer.Option("--json", help="Print what was done as JSON to stdout.")
 QUIET = typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
@@ -47,6 +43,8 @@ def transform(
     decimal: Annotated[str | None, DECIMAL] = None,
     thousands: Annotated[str | None, THOUSANDS] = None,
     encoding: Annotated[str | None, ENCODING] = None,
+    ids: Annotated[list[str] | None, IDS] = None,
+    na: Annotated[list[str] | None, NA] = None,
     as_json: Annotated[bool, JSON] = False,
     quiet: Annotated[bool, QUIET] = False,
     debug: Annotated[bool, DEBUG] = False,
@@ -59,13 +57,22 @@ def transform(
         warnings.simplefilter("always")
         try:
             from ritz.data.read import read
+            from ritz.data.words import counted
             from ritz.persist.model import load
 
-            fitted = load(model)
-            fitted.set_params(memory=memory, progress=False if quiet or plain() else None)
-            text: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal}
-            text |= {"thousands": thousands, "encoding": encoding}
-            rows = read(table, header=header, memory=memory, **text)
+            fitted = load(model_file(model))
+            progress = False if quiet or plain() else None
+            fitted.set_params(memory=memory, progress=progress)
+            options = table_options(
+                header=header,
+                delimiter=delimiter,
+                decimal=decimal,
+                thousands=thousands,
+                encoding=encoding,
+                ids=ids,
+                na=na,
+            )
+            rows = read(table, memory=memory, progress=progress, **options)
             for note in () if quiet else rows.notes:
                 say("read", spoken(note), "bold cyan")
             written = _scores(fitted, rows, output)
@@ -74,7 +81,8 @@ def transform(
         facts = {"model": str(model), "table": str(table), "rows": len(rows), "scores": str(written)}
         facts["notes"] = [spoken(note) for note in rows.notes]
         facts["components"] = len(fitted.components_)
-        _tell(facts, f"{facts['rows']:,} rows, {facts['components']} components: {written}", as_json, quiet)
+        told = f"{counted(len(rows), 'row')}, {counted(len(fitted.components_), 'component')}: {written}"
+        _tell(facts, told, as_json, quiet)
 
 
 def _scores(fitted: Any, rows: Any, output: Path) -> Path:
@@ -95,14 +103,40 @@ def merge(
 ) -> None:
     """Make one exact model of models that were fitted on parts of the data."""
     with stopping(debug):
+        from ritz.data.words import counted
+        from ritz.persist.model import load, save
         from ritz.persist.model import merge as together
-        from ritz.persist.model import save
 
         _keep_foreign(output, force)
-        whole = together(*models)
+        parts = [load(model_file(model)) for model in models]
+        _require_alike(models, parts)
+        whole = together(*parts)
         save(whole, output)
         facts = {"models": [str(model) for model in models], "rows": whole.n_samples_, "model": str(output)}
-        _tell(facts, f"{len(models)} models, {whole.n_samples_:,} rows: {output}", as_json, quiet)
+        told = f"{counted(len(models), 'model')}, {counted(whole.n_samples_, 'row')}: {output}"
+        _tell(facts, told, as_json, quiet)
+
+
+def model_file(path: Path) -> Path:
+    """The path, unless it is a folder: a result folder has its model inside."""
+    if not path.is_dir():
+        return path
+    inside = [path / MODEL_NAME] if (path / MODEL_NAME).exists() else sorted(path.glob("*.ritz"))
+    hint = f"did you mean {inside[0]}?" if inside else f"ritz fit writes {MODEL_NAME} into its result folder"
+    raise FileError(f"expected a model file at {path}", received="a folder", hint=hint)
+
+
+def _require_alike(models: list[Path], parts: list[Any]) -> None:
+    """Say which of the files differ, and in what, before anything is added up."""
+    compare = getattr(parts[0], "_same_parameters", None)
+    for path, part in zip(models[1:], parts[1:], strict=True):
+        try:
+            if compare is not None:
+                compare(part)
+        except MergeError as error:
+            names = f"{models[0]} and {path}"
+            expected = error.expected.replace("both models", names, 1)
+            raise MergeError(expected, received=error.received, hint=error.hint) from error
 
 
 def _keep_foreign(output: Path, force: bool) -> None:

@@ -18,7 +18,8 @@ import re
 from typing import Any
 
 from ritz.data.scan import DISTINCT, MatrixSummary, Summary
-from ritz.data.table import Column
+from ritz.data.sources.pack import numpy_dtype
+from ritz.data.table import RAGGED, Column
 from ritz.data.words import cut
 
 __all__ = ["column_kind", "matrix_columns", "may_identify"]
@@ -56,7 +57,9 @@ def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
         return Column(name, "date", missing, "dates or times")
     if len(summary.distinct):
         return _words(name, summary)
-    return Column(name, "text", missing, f"values of type {kind}")
+    lists = pt.is_list(kind) or pt.is_large_list(kind)
+    ragged = lists and numpy_dtype(kind.value_type) is not None
+    return Column(name, "text", missing, RAGGED if ragged else f"values of type {kind}")
 
 
 def matrix_columns(summary: MatrixSummary, names: list[str]) -> list[Column]:

@@ -12,17 +12,17 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ritz._core.errors import FileError, InputError, ParameterError
+from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.memory import limit
 from ritz._core.progress import Progress, using
+from ritz.data.objects import source_of
+from ritz.data.sources.files import unreadable
 from ritz.data.table import Table
-from ritz.data.words import ALIKE, describe, shorten
+from ritz.data.words import ALIKE, shorten
 
 __all__ = ["read"]
 
@@ -44,6 +44,7 @@ FOREIGN = (
     (b"ORC", "an ORC file", "write it as Parquet: pyarrow.orc.read_table, pyarrow.parquet.write_table"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
 )
+TABLES = {".csv", ".tsv", ".txt", ".npy", ".npz", ".h5ad", ".arrow", ".feather"}
 ZARR = ("zarr.json", ".zarray", ".zgroup")
 
 
@@ -104,12 +105,15 @@ def read(
     text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
     text |= {"encoding": encoding, "missing": missing}
     with using(progress, "read"):
-        if isinstance(source, (str, os.PathLike)):
-            found = _from_path(Path(source), text, layer, allowed)
-        else:
+        if not isinstance(source, (str, os.PathLike)):
             _no_options(**text, layer=layer)
-            found = _Found(_from_object(source, allowed))
-        return _table(found, kinds, allowed)
+            return _table(_Found(source_of(source, EAGER_SHARE * allowed)), kinds, allowed)
+        try:
+            return _table(_from_path(Path(source), text, layer, allowed), kinds, allowed)
+        except OSError as error:
+            if isinstance(error, RitzError):
+                raise
+            raise unreadable(source, error) from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,14 +160,12 @@ def _no_options(**options: Any) -> None:
         )
 
 
-# --- files ------------------------------------------------------------------------------------------------
-
-
 def _from_path(path: Path, text: dict[str, Any], layer: str | None, allowed: float) -> _Found:
     """A source for a file or folder."""
     if path.is_dir():
         _no_options(**text)
-        return _Found(_from_folder(path, layer), path.name)
+        # "." and ".." are no names.
+        return _Found(_from_folder(path, layer), path.resolve().name)
     start = _first_bytes(path)
     if start.startswith(b"\x89HDF"):
         from ritz.data.sources.anndata import open_h5ad
@@ -226,9 +228,15 @@ def _from_folder(path: Path, layer: str | None) -> Any:
         raise FileError(
             f"expected a file at {path}, or a folder of Parquet files",
             received="a folder without any",
-            hint="give one table inside it",
+            hint=_inside(path),
         )
     return ParquetSource(files, path)
+
+
+def _inside(folder: Path) -> str:
+    """Suggest a table in a folder that is none."""
+    tables = sorted(entry for entry in folder.iterdir() if TABLES & set(entry.suffixes) and entry.is_file())
+    return f"give one table inside it, such as {tables[0]}" if tables else "give one table"
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -237,8 +245,8 @@ def _first_bytes(path: Path) -> bytes:
             start = file.read(16)
     except FileNotFoundError as error:
         raise FileError(f"{path} does not exist", hint=_near(path)) from error
-    except OSError as error:
-        raise FileError(f"could not read {path}: {error.strerror or error}", hint="check its permissions") from error
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise unreadable(path, error) from error
     if not start:
         raise FileError(f"expected a table at {path}", received="an empty file", hint="check how the file was made")
     return start
@@ -258,103 +266,3 @@ def _near(path: Path) -> str:
     if close:
         return f"did you mean {folder / close[0]}?"
     return f"the path is relative to {Path.cwd()}" if not path.is_absolute() else "check the path"
-
-
-# --- objects ----------------------------------------------------------------------------------------------
-
-
-def _from_object(source: Any, allowed: float) -> Any:
-    """A source for something that is no path."""
-    import narwhals as nw
-
-    from ritz.data.frames import is_frame
-
-    module = type(source).__module__.split(".")[0]
-    if hasattr(source, "spans") and hasattr(source, "batches"):
-        return source
-    if isinstance(source, np.ndarray) or (module == "scipy" and hasattr(source, "tocsr")):
-        return _matrix(source)
-    if nw.dependencies.is_polars_lazyframe(source):
-        from ritz.data.sources.query import from_polars
-
-        return from_polars(source)
-    if nw.dependencies.is_duckdb_relation(source):
-        from ritz.data.sources.query import from_duckdb
-
-        return from_duckdb(source, EAGER_SHARE * allowed)
-    if module == "dask":
-        raise InputError("a table", received=describe(source), hint="give it to fit as it is: PCA().fit(X)")
-    if module == "anndata":
-        return _anndata(source)
-    if module == "pyarrow":
-        return _pyarrow(source)
-    if is_frame(source):
-        from ritz.data.sources.memory import ArrowTable, arrow_table
-
-        return _with_rows(ArrowTable(arrow_table(source)), source)
-    if isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)):
-        from ritz.data.sources.iterable import from_iterable
-
-        return _with_rows(from_iterable(source), source)
-    raise InputError(
-        "a path, a frame, an array, a query or batches of rows",
-        received=describe(source),
-        hint="ritz.read('table.csv'), or a frame: pyarrow.table({'x': [1, 2]})",
-    )
-
-
-def _pyarrow(source: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
-    from ritz.data.sources.iterable import from_iterable
-    from ritz.data.sources.memory import ArrowTable
-    from ritz.data.sources.query import from_dataset, from_scanner
-
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if isinstance(source, pa.Table):
-        return _with_rows(ArrowTable(source), source)
-    if isinstance(source, ds.Dataset):
-        return from_dataset(source)
-    if isinstance(source, ds.Scanner):
-        return from_scanner(source)
-    if isinstance(source, pa.RecordBatchReader):
-        return from_iterable(iter(source))
-    raise InputError(
-        "an Arrow table, Dataset or Scanner", received=describe(source), hint="pyarrow.table({name: column})"
-    )
-
-
-def _matrix(values: Any) -> Any:
-    from ritz.data.sources.matrix import MemoryMatrix
-
-    if values.ndim != 2 or values.dtype.kind not in "biuf":
-        raise InputError(
-            "rows and columns of real numbers",
-            received=describe(values),
-            hint="give an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
-        )
-    return _with_rows(MemoryMatrix(values if isinstance(values, np.ndarray) else values.tocsr()), values)
-
-
-def _anndata(data: Any) -> Any:
-    """An AnnData object in memory."""
-    import pyarrow as pa
-
-    from ritz.data.sources.matrix import MemoryMatrix
-    from ritz.data.text.header import unique_names
-
-    names = unique_names(tuple(str(name) for name in data.var_names))
-    values = data.X if isinstance(data.X, np.ndarray) else data.X.tocsr()
-    return MemoryMatrix(values, names, {"obs_names": pa.array([str(name) for name in data.obs_names])})
-
-
-def _with_rows(found: Any, source: Any) -> Any:
-    if found.n_rows == 0 or not (found.names or found.label_names):
-        raise InputError(
-            "rows and columns",
-            received=f"{describe(source)}: {found.n_rows} rows and {len(found.names) + len(found.label_names)} columns",
-            hint="look at the filter that made it",
-        )
-    return found

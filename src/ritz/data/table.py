@@ -23,12 +23,13 @@ import numpy as np
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
 from ritz._core.memory import limit
 from ritz._core.progress import using
-from ritz.data.words import ALIKE, shorten
+from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["KINDS", "Column", "Table"]
 
 KINDS = ("numeric", "categorical", "text", "identifier", "date", "constant")
 BATCH_ROWS = 1 << 14
+RAGGED = "lists of numbers that are not all as long"
 
 
 @dataclass(frozen=True)
@@ -144,28 +145,30 @@ class Table:
         rows = "an unknown number of" if self.n_rows is None else self.n_rows
         where = ", read in pieces" if self.lazy else ""
         name = self.source or ("batches" if self.lazy else "in memory")
-        width = f"{len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"
+        width = counted(len(self.columns), "column")
         return f"Table({name}: {rows} row{'s' if rows != 1 else ''} × {width}: {kinds}{where})"
 
     def numeric_names(self, stacklevel: int = 2) -> list[str]:
         """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
         names = [column.name for column in self.columns if column.kind == "numeric"]
-        aside = [f"{name!r} ({reason})" for name, reason in self.set_aside]
+        aside = grouped([(repr(name), reason) for name, reason in self.set_aside])
         if not names:
             if all(column.kind == "constant" for column in self.columns):
                 raise InputError(
                     f"expected a column that varies in {self.source or 'the table'}",
-                    received=f"only constant columns: {shorten(aside)}",
+                    received=f"only constant columns: {'; '.join(aside)}",
                     hint="components are directions of variance, and there is none",
                 )
+            ragged = any(column.reason == RAGGED for column in self.columns)
             raise InputError(
                 f"expected a numeric column in {self.source or 'the table'}",
-                received=f"{len(self.columns)} columns, none of them numeric: {shorten(aside)}",
-                hint="check the delimiter and the decimal mark, or turn text into numbers first",
+                received=f"{counted(len(self.columns), 'column')}, none of them numeric: {'; '.join(aside)}",
+                hint="make the lists equally long: an embedding has as many numbers in every row"
+                if ragged
+                else "check the delimiter and the decimal mark, or turn text into numbers first",
             )
         if aside:
-            plural = "column" if len(aside) == 1 else "columns"
-            text = f"{len(aside)} {plural} set aside: {shorten(aside, 20)}"
+            text = f"{counted(len(self.set_aside), 'column')} set aside: {'; '.join(aside)}"
             warnings.warn(text, ColumnsSetAside, stacklevel=stacklevel + 1)
         return names
 
@@ -253,7 +256,7 @@ class Table:
         needed = int(source.decoded * share) if source.sparse else needed
         if needed > allowed:
             raise MemoryLimitError(
-                f"expected a memory limit that holds {width} columns of {self.source or 'the table'} in memory",
+                f"expected a memory limit that holds {counted(width, 'column')} of {self.source or 'the table'}",
                 received=f"{allowed / 1e6:,.0f} MB for {needed / 1e6:,.0f} MB",
                 hint=f"memory='{-(-needed // 10**6)}MB', fewer columns, or give the table itself to fit, which reads "
                 "it in pieces",

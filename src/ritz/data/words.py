@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["ALIKE", "cut", "describe", "shorten"]
+__all__ = ["ALIKE", "counted", "cut", "describe", "grouped", "shorten"]
 
 ALIKE = 0.75  # similarity from which "did you mean" helps more than it puzzles
 SHOWN = 5  # names listed in a message before "and 12 more"
+GROUPS = 8  # reasons told one by one; of more, those of one kind are told together
+PARTICULAR = re.compile(r": |, such as ")  # before it the kind of a reason, behind it what is said of one column
 
 
 def shorten(words: list[str], shown: int = SHOWN) -> str:
     """Join words with commas and cut a long list to its first few and a count."""
     text = ", ".join(words[:shown])
     return text if len(words) <= shown else f"{text} and {len(words) - shown} more"
+
+
+def counted(number: int, what: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def grouped(items: Sequence[tuple[str, str]], shown: int = SHOWN) -> list[str]:
+    """Names and the reason that they share, one text a reason: ``a, b and 12 more (an identifier)``."""
+    if len({reason for _, reason in items}) > GROUPS:
+        kinds = {reason: _kind(reason) for _, reason in items}
+        several = {kind for kind in kinds.values() if len({r for r, k in kinds.items() if k == kind}) > 1}
+        items = [(name, kinds[reason] if kinds[reason] in several else reason) for name, reason in items]
+    names: dict[str, list[str]] = {}
+    for name, reason in items:
+        names.setdefault(reason, []).append(name)
+    return [f"{shorten(held, shown)} ({reason})" for reason, held in names.items()]
+
+
+def _kind(reason: str) -> str:
+    return "always the same value" if reason.startswith("always ") else PARTICULAR.split(reason, maxsplit=1)[0]
 
 
 def describe(X: Any) -> str:

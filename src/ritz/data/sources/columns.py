@@ -28,7 +28,7 @@ from ritz.data.sources.matrix import MatrixSource, MemoryMatrix
 from ritz.data.sources.memory import ArrowTable
 from ritz.data.sources.pack import list_rows, numbers
 from ritz.data.table import KINDS, Column
-from ritz.data.words import ALIKE, shorten
+from ritz.data.words import ALIKE, counted, shorten
 
 __all__ = ["judge", "said"]
 
@@ -226,5 +226,5 @@ def _from_first(column: Column, summary: Summary) -> Column:
     """What the first batch can tell: numbers are numbers, even if they do not vary yet."""
     if summary.numeric and column.kind == "constant":
         return Column(column.name, "numeric", None)
-    reason = column.reason and f"{column.reason} (judged by the first {summary.rows} rows)"
+    reason = column.reason and f"{column.reason} (judged by the first {counted(summary.rows, 'row')})"
     return dataclasses.replace(column, missing=None, reason=reason)

@@ -21,6 +21,7 @@ from ritz.data.sources.files import file_identity
 from ritz.data.text.dialect import TextOptions
 from ritz.data.text.file import TextFile
 from ritz.data.text.scan import SPAN_BYTES, Scanned, scan
+from ritz.data.words import counted
 
 __all__ = ["DelimitedSource"]
 
@@ -65,7 +66,7 @@ class DelimitedSource(ArrowSource):
             yield pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
         if seen != span.rows:
             raise FileError(
-                f"expected {span.rows} rows from line {span.key.line} of {self.text.path} on",
+                f"expected {counted(span.rows, 'row')} from line {span.key.line} of {self.text.path} on",
                 received=f"{seen}",
                 hint="the file has changed since it was first read; read it again with ritz.read",
             )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.words import cut
+from ritz.data.words import counted, cut
 
 __all__ = [
     "DECODE_BYTES", "column_numbers", "list_rows", "numbers", "numpy_dtype", "pack_arrays", "pack_columns",
@@ -184,8 +184,8 @@ def list_rows(values: Any, width: int, name: str) -> NDArray[Any]:
     if wrong.any():
         i = int(wrong.argmax())
         raise InputError(
-            f"lists of {width} numbers in column {name!r}",
-            received=f"{int(lengths[i])} numbers in one row",
+            f"expected lists of {counted(width, 'number')} in column {name!r}",
+            received=f"{counted(int(lengths[i]), 'number')} in one row",
             hint=f"make the lists equally long, or leave the column out: kinds={{{name!r}: 'drop'}}",
         )
     flat = numbers(values.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))

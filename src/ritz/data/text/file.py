@@ -20,7 +20,7 @@ from ritz.data.text.bytes import BYTEWISE, open_packed, open_text, stamp
 from ritz.data.text.dialect import SAMPLE_BYTES, TextOptions, sniff
 from ritz.data.text.header import unique_names
 from ritz.data.text.rows import NotUtf8, Piece, cut_rows, empty_end, skip_lines
-from ritz.data.words import cut
+from ritz.data.words import counted, cut
 
 __all__ = ["SURPLUS", "TextFile"]
 
@@ -221,7 +221,7 @@ class TextFile:
             hint = "the last line has no end: the file seems to be cut off"
         return FileError(
             f"expected a table with one row a line in {self.path}",
-            received=f"line {line}: Expected {width} columns, got {len(fields)}: {shown!r}",
+            received=f"line {line}: Expected {counted(width, 'column')}, got {len(fields)}: {shown!r}",
             hint=hint,
         )
 

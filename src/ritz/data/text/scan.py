@@ -21,7 +21,7 @@ from ritz.data.text.encoding import single_byte, single_byte_note
 from ritz.data.text.file import SURPLUS, TextFile
 from ritz.data.text.rows import NotUtf8, Piece
 from ritz.data.text.sums import ColumnSum
-from ritz.data.words import cut, shorten
+from ritz.data.words import counted, cut, shorten
 
 __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
 
@@ -150,7 +150,7 @@ def _require_rows(rows: int, file: TextFile) -> None:
         names = ", ".join(repr(name) for name in file.names[:5])
         raise FileError(
             f"expected rows and columns in {file.path}",
-            received=f"0 rows and {len(file.names)} columns ({names}{', …' if len(file.names) > 5 else ''})",
+            received=f"0 rows and {counted(len(file.names), 'column')} ({names}{', …' if len(file.names) > 5 else ''})",
             hint="the file has a header and nothing below it; header=False takes that line as data",
         )
 

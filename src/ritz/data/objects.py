@@ -1,0 +1,114 @@
+"""Objects with rows and columns to sources: frames, arrays, sparse matrices, queries, batches.
+
+pandas, polars, pyarrow, DuckDB, AnnData and Dask are known by the module of the object, so none of them is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.words import counted, describe
+
+__all__ = ["source_of"]
+
+
+def source_of(source: Any, allowed: float) -> Any:
+    """A source for a frame, an array, a query or batches; ``allowed`` are the bytes that it may take in memory."""
+    import narwhals as nw
+
+    from ritz.data.frames import is_frame
+
+    module = type(source).__module__.split(".")[0]
+    if hasattr(source, "spans") and hasattr(source, "batches"):
+        return source
+    if isinstance(source, np.ndarray) or (module == "scipy" and hasattr(source, "tocsr")):
+        return _matrix(source)
+    if nw.dependencies.is_polars_lazyframe(source):
+        from ritz.data.sources.query import from_polars
+
+        return from_polars(source)
+    if nw.dependencies.is_duckdb_relation(source):
+        from ritz.data.sources.query import from_duckdb
+
+        return from_duckdb(source, allowed)
+    if module == "dask":
+        raise InputError("a table", received=describe(source), hint="give it to fit as it is: PCA().fit(X)")
+    if module == "anndata":
+        return _anndata(source)
+    if module == "pyarrow":
+        return _pyarrow(source)
+    if is_frame(source):
+        from ritz.data.sources.memory import ArrowTable, arrow_table
+
+        return _with_rows(ArrowTable(arrow_table(source)), source)
+    if isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)):
+        from ritz.data.sources.iterable import from_iterable
+
+        return _with_rows(from_iterable(source), source)
+    raise InputError(
+        "a path, a frame, an array, a query or batches of rows",
+        received=describe(source),
+        hint="ritz.read('table.csv'), or a frame: pyarrow.table({'x': [1, 2]})",
+    )
+
+
+def _pyarrow(source: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    from ritz.data.sources.iterable import from_iterable
+    from ritz.data.sources.memory import ArrowTable
+    from ritz.data.sources.query import from_dataset, from_scanner
+
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return _with_rows(ArrowTable(source), source)
+    if isinstance(source, ds.Dataset):
+        return from_dataset(source)
+    if isinstance(source, ds.Scanner):
+        return from_scanner(source)
+    if isinstance(source, pa.RecordBatchReader):
+        return from_iterable(iter(source))
+    raise InputError(
+        "an Arrow table, Dataset or Scanner", received=describe(source), hint="pyarrow.table({name: column})"
+    )
+
+
+def _matrix(values: Any) -> Any:
+    from ritz.data.sources.matrix import MemoryMatrix
+
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise InputError(
+            "rows and columns of real numbers",
+            received=describe(values),
+            hint="give an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
+        )
+    return _with_rows(MemoryMatrix(values if isinstance(values, np.ndarray) else values.tocsr()), values)
+
+
+def _anndata(data: Any) -> Any:
+    """An AnnData object in memory."""
+    import pyarrow as pa
+
+    from ritz.data.sources.matrix import MemoryMatrix
+    from ritz.data.text.header import unique_names
+
+    names = unique_names(tuple(str(name) for name in data.var_names))
+    values = data.X if isinstance(data.X, np.ndarray) else data.X.tocsr()
+    return MemoryMatrix(values, names, {"obs_names": pa.array([str(name) for name in data.obs_names])})
+
+
+def _with_rows(found: Any, source: Any) -> Any:
+    if found.n_rows == 0 or not (found.names or found.label_names):
+        raise InputError(
+            "rows and columns",
+            received=f"{describe(source)}: {counted(found.n_rows or 0, 'row')} and "
+            f"{counted(len(found.names) + len(found.label_names), 'column')}",
+            hint="look at the filter that made it",
+        )
+    return found
