@@ -4,6 +4,7 @@
     limits                how large is too large, for rows of the fit and for new ones
     blame                 which columns made a row odd
     outliers              which rows are odd, with the false discovery rate controlled
+    conformal_p, benjamini_hochberg   the two steps of it on scores of one's own
     outlier_map           score distance against orthogonal distance
     ellipse               confidence ellipses of rows, of their means, and of the points of a correspondence map
 
@@ -19,15 +20,27 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ritz.insight.blame import blame as blame
+    from ritz.insight.ellipse import ellipse as ellipse
     from ritz.insight.limits import limits as limits
+    from ritz.insight.outliers import benjamini_hochberg as benjamini_hochberg
+    from ritz.insight.outliers import conformal_p as conformal_p
+    from ritz.insight.outliers import outliers as outliers
+    from ritz.insight.outliers_map import outlier_map as outlier_map
     from ritz.insight.t2 import combined as combined
     from ritz.insight.t2 import spe as spe
     from ritz.insight.t2 import t2 as t2
 
 # Where each public name lives.
 _NAMES = {
+    "benjamini_hochberg": "outliers",
+    "blame": "blame",
     "combined": "t2",
+    "conformal_p": "outliers",
+    "ellipse": "ellipse",
     "limits": "limits",
+    "outlier_map": "outliers_map",
+    "outliers": "outliers",
     "spe": "t2",
     "t2": "t2",
 }

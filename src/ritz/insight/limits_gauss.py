@@ -22,7 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rest", "Thetas", "box", "inflation", "jackson_mudholkar", "new_rest", "t2_new", "t2_training", "training"]
+__all__ = [
+    "Rest", "Thetas", "box", "inflation", "jackson_mudholkar", "new_rest", "t2_new", "t2_scale", "t2_training", "tail",
+    "training",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -81,6 +84,20 @@ def jackson_mudholkar(t: Thetas, alpha: float) -> tuple[float, str]:
     return box(t, alpha), "Box"
 
 
+def tail(t: Thetas, values: Floats) -> Floats:
+    """P(Q > q) for every q: the same two formulas, read the other way."""
+    from scipy.stats import chi2, norm
+
+    if t.one <= 0 or t.two <= 0:
+        return np.ones(len(values))
+    h0 = 1 - 2 * t.one * t.three / (3 * t.two**2)
+    if h0 <= 0:
+        return np.asarray(chi2.sf(values * (t.one / t.two), t.one**2 / t.two), np.float64)
+    centre = 1 + t.two * h0 * (h0 - 1) / t.one**2
+    z = (np.maximum(values / t.one, 0.0) ** h0 - centre) * t.one / (np.sqrt(2 * t.two) * h0)
+    return np.asarray(norm.sf(z), np.float64)
+
+
 def box(t: Thetas, alpha: float) -> float:
     """gχ²_h with the mean and the variance of Q."""
     from scipy.stats import chi2
@@ -102,18 +119,25 @@ def t2_new(variances: Floats, rest: Rest | None, rows: float, divisor: float, *,
     """Limit of T² for a row that took no part in the fit; ``rest`` None: the plane was not chosen by its variance."""
     from scipy.stats import f
 
-    k, degrees = len(variances), rows - 1 if centered else rows
+    k = len(variances)
     if k == 0:
         return 0.0
+    factor, left = t2_scale(variances, rest, rows, divisor, centered=centered)
+    return factor * float(f.isf(alpha, k, left)) if left > 0 else float("inf")
+
+
+def t2_scale(
+    variances: Floats, rest: Rest | None, rows: float, divisor: float, *, centered: bool
+) -> tuple[float, float]:
+    """a and ν₂ with T² ~ a·F(k, ν₂) for a row that took no part in the fit."""
+    k, degrees = len(variances), rows - 1 if centered else rows
     left = degrees - k + 1
-    if left <= 0:
-        return float("inf")
-    limit = float(divisor * k / left * f.isf(alpha, k, left)) * (1 + 1 / rows if centered else 1.0)
+    factor = divisor * k / max(left, 1e-300) * (1 + 1 / rows if centered else 1.0)
     if rest is None:
-        return limit
+        return factor, left
     gaps = _gaps(variances, degrees)
     lost = sum(rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True))
-    return limit * max(1 - 2 * lost / (degrees * k), 1 / k)
+    return factor * max(1 - 2 * lost / (degrees * k), 1 / k), left
 
 
 def _gaps(variances: Floats, degrees: float) -> Floats:

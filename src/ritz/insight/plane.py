@@ -31,7 +31,7 @@ from ritz.methods.svd import SVD
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 
-__all__ = ["Parts", "Plane", "distances", "mapped", "plane_of", "rows_of"]
+__all__ = ["Parts", "Plane", "distances", "fit_sums", "mapped", "plane_of", "rows_of"]
 
 Floats = NDArray[np.float64]
 
@@ -207,3 +207,17 @@ def _kernel_distances(model: KernelPCA, X: Any, diagonal: Any) -> tuple[Floats, 
     keep = values > unit_roundoff(vars(model)["_dtype"]) * float(np.max(values, initial=0.0))
     F = np.asarray(found.coordinates, np.float64)[:, keep]
     return np.square(F / np.sqrt(values[keep])).sum(axis=1), np.asarray(found.reconstruction_error, np.float64)
+
+
+def fit_sums(model: Any) -> tuple[float, float, float]:
+    """Σw, Σw·T² and Σw·Q of the rows of the fit, which the model knows without them."""
+    known = vars(model).get("_sums")  # of models whose variances are not those of all rows
+    if known is not None:
+        return tuple(known)
+    if isinstance(model, KernelPCA):
+        n, values = model.n_samples_, np.abs(np.asarray(model.eigenvalues_, np.float64))
+        k = np.count_nonzero(values > unit_roundoff(vars(model)["_dtype"]) * float(np.max(values, initial=0.0)))
+        return float(n), float(k * (n - 1)), max(model.total_variance_ - float(np.sum(values)), 0.0)
+    plane = plane_of(model)
+    weight = 1.0 if isinstance(model, Correspondence) else plane.rows
+    return weight, plane.k * plane.divisor, plane.rest * plane.divisor

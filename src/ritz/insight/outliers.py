@@ -1,0 +1,297 @@
+"""Which rows are odd: p-values, and a list of them with few false alarms.
+
+    p(x) = (1 + #{j : sⱼ ≥ s(x)})/(1 + m)          s of m rows that the model did not see               [BCLRS23]
+    odd: the r rows of smallest p, r the largest with p₍ᵣ₎ ≤ r·fdr/n                                    [BH95]
+
+For rows that are exchangeable with the m, p(x) is uniform whatever their distribution and whatever the model, and of
+the rows that are called odd at most a share ``fdr`` is, on average, called so wrongly. Where the m rows come from:
+
+    reference not in the fit      the model as it is
+    reference = rows of the fit   each part of them judged by a model without it, new rows by all of these     [Vovk15]
+    X = rows of the fit           each judged among the others, by a model without its part; the rank of a row among n
+                                  cannot be below 1/n, so above the median p is the tail of a normal distribution of
+                                  s^⅓ with the median and the MAD of the rows [WH31]
+    nothing                       the model's own distribution: Gaussian, or robust for RobustPCA
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
+from ritz.insight.outliers_scores import Score, gaussian_p, score_of
+from ritz.insight.plane import distances, fit_sums
+from ritz.methods.correspondence import Correspondence
+from ritz.methods.kernel_pca import KernelPCA
+
+__all__ = ["Outliers", "benjamini_hochberg", "conformal_p", "outliers"]
+
+Floats = NDArray[np.float64]
+
+#: Relative difference of sums up to which rows are taken to be those of the fit; float32 rows leave 1e-6.
+SAME_ROWS = 1e-4
+#: MAD of a normal distribution in standard deviations.
+MAD = 0.6744897501960817
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """Odd rows, and how it was decided.
+
+    Attributes
+    ----------
+    mask : (n,) True for a row that is odd
+    p_values : (n,) small for an odd row; uniform for rows that belong
+    scores : (n,) what the p-values were made of; larger is odder
+    fdr : the expected share of false alarms among the odd rows
+    of : "t2", "spe" or "combined": what the scores are
+    method : "conformal", "cross-conformal", "leave-out", "gaussian" or "robust"
+    resolution : the smallest p-value that could come out
+    notes : in words
+    """
+
+    mask: NDArray[np.bool_]
+    p_values: Floats
+    scores: Floats
+    fdr: float
+    of: str
+    method: str
+    resolution: float
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Numbers of the odd rows, the oddest first."""
+        index = np.flatnonzero(self.mask)
+        return index[np.lexsort((-self.scores[index], self.p_values[index]))]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{i} (p={self.p_values[i]:.2g})" for i in self.rows[:8].tolist())
+        more = ", …" if len(self.rows) > 8 else ""
+        head = f"{len(self.rows)} of {len(self.mask)} rows are odd at a false discovery rate of {self.fdr:g}"
+        return "\n".join([head + (f": {shown}{more}" if shown else ""), *self.notes])
+
+
+def outliers(
+    model: Any, X: Any, fdr: float = 0.05, *, of: str | None = None, reference: Any = None, rows: str | None = None,
+    sample_weight: Any = None, folds: int | None = None, tail: bool = True, random_state: Any = 0,
+) -> Outliers:  # fmt: skip
+    """Find the odd rows.
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, KernelPCA, RobustPCA, SparsePCA, CA, MCA, FAMD or MFA
+    X : array-like, sparse matrix, frame or Table of shape (n, d); a list for kernels of objects
+        Rows to judge: those of the fit, or new ones.
+    fdr : float
+        Share of false alarms among the rows called odd that is tolerated on average.
+    of : None, "t2", "spe" or "combined"
+        What counts: the distance in the plane, off it, or both; None is both, for kernel models "spe".
+    reference : rows, optional
+        What normal rows look like: rows that took no part in the fit, or the rows of the fit.
+    rows : None, "new" or "training"
+        Whether X are the rows of the fit; None finds out, by sums that only those rows have.
+    sample_weight : (n,) weights of the rows of the fit where X is those, optional
+    folds : int or None
+        Parts that take turns in being left out; None: 10, or 2 for rows that are read from outside memory.
+    tail : bool
+        For rows of the fit: p-values below 1/n by a normal tail. False: ranks alone, which are exactly uniform and can
+        never be called odd at a false discovery rate below 1.
+    random_state : int, Generator, RandomState or None
+        Which rows fall into which part.
+    """
+    if not (isinstance(fdr, (int, float)) and 0 < fdr < 1):
+        raise ParameterError("fdr must be a number between 0 and 1", received=repr(fdr), hint="fdr=0.05")
+    if rows not in (None, "new", "training"):
+        raise ParameterError("rows must be None, 'new' or 'training'", received=repr(rows), hint="rows='new'")
+    score, own = score_of(model, of), _own_distances(model, X)
+    if reference is None and (rows == "training" or (rows is None and _of_fit(model, X, own, sample_weight))):
+        return _among_themselves(model, X, fdr, score, folds, random_state, sample_weight, tail)
+    if reference is None and isinstance(model, KernelPCA) and row_total(model, model.X_fit_) == model.n_samples_:
+        reference = model.X_fit_
+    if reference is None:
+        return _assumed(model, fdr, score, own)
+    known = _own_distances(model, reference)
+    if _of_fit(model, reference, known, sample_weight):
+        return _crossed(model, X, reference, fdr, score, own, folds, random_state, sample_weight)
+    p = conformal_p(score(*known), score(*own))
+    m = int(np.count_nonzero(np.isfinite(score(*known))))
+    words = f"conformal: compared with {m:,} rows that took no part in the fit"
+    return _result(p, score(*own), fdr, score.of, "conformal", 1 / (m + 1), words)
+
+
+# where p-values come from
+
+
+def _among_themselves(
+    model: Any, X: Any, fdr: float, score: Score, folds: int | None, seed: Any, sample_weight: Any, tail: bool
+) -> Outliers:
+    """Rows of the fit, each by a model that did not see it."""
+    n = row_total(model, X)
+    part = parts(n, folds, X, seed)
+    scores = np.empty(n)
+    for fit in crossed(model, X, part, sample_weight):
+        scores[fit.unseen] = score(*unseen_distances(fit, X))
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    known = np.isfinite(scores) & (weights > 0)
+    p = _ranks(scores, weights * known)
+    words = f"judged among themselves: each of {n:,} rows by a model without its part, {int(part.max()) + 1} parts"
+    if not tail:
+        least = float(np.min(weights[known]) / np.sum(weights[known]))
+        return _result(p, scores, fdr, score.of, "leave-out", least, words)
+    p = _normal_tail(scores, p, known)
+    note = "p-values above the median are tails of a normal distribution of the cube root of the scores"
+    return _result(p, scores, fdr, score.of, "leave-out", 0.0, words, note)
+
+
+def _crossed(
+    model: Any, X: Any, reference: Any, fdr: float, score: Score, own: tuple[Floats, Floats], folds: int | None,
+    seed: Any, sample_weight: Any,
+) -> Outliers:  # fmt: skip
+    """New rows against rows of the fit: every part of these is compared by a model that saw neither."""
+    n = row_total(model, reference)
+    part = parts(n, folds, reference, seed)
+    above, count = np.zeros(len(own[0])), 0
+    for fit in crossed(model, reference, part, sample_weight):
+        held = score(*unseen_distances(fit, reference))
+        held = np.sort(held[np.isfinite(held)])
+        fresh = score(*_new_distances(fit, X))
+        above += len(held) - np.searchsorted(held, fresh, side="left")
+        count += len(held)
+    scores = score(*own)
+    p = np.where(np.isfinite(scores), (1 + above) / (1 + count), np.nan)
+    words = f"cross-conformal: compared with the {count:,} rows of the fit, each part by a model without it"
+    return _result(p, scores, fdr, score.of, "cross-conformal", 1 / (count + 1), words)
+
+
+def _assumed(model: Any, fdr: float, score: Score, own: tuple[Floats, Floats]) -> Outliers:
+    """Nothing to compare with: the distribution that the model assumes."""
+    if isinstance(model, (KernelPCA, Correspondence)):
+        raise InputError(
+            "new rows are compared with others: this model assumes no distribution and keeps no rows",
+            received="reference=None",
+            hint="outliers(model, X_new, reference=X_fit), or rows that took no part in the fit",
+        )
+    robust = hasattr(model, "_robust_limits")
+    p = gaussian_p(model, score, *own, "new")
+    words = "judged by the model's own distribution, " + (
+        "with the location and scale of its good rows" if robust else "which is right for Gaussian rows"
+    )
+    note = "pass reference=X_fit for p-values that hold whatever the distribution"
+    return _result(p, score(*own), fdr, score.of, "robust" if robust else "gaussian", 0.0, words, note)
+
+
+def _new_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
+    model = fit.model
+    if isinstance(model, KernelPCA) and model.kernel_.takes == "precomputed":
+        X = np.asarray(X)[:, fit.seen]
+    return distances(model, X)
+
+
+def _own_distances(model: Any, X: Any) -> tuple[Floats, Floats]:
+    """T² and Q of rows from the model itself; of a square kernel matrix the diagonal is k(x, x)."""
+    if isinstance(model, KernelPCA) and model.kernel_.takes == "precomputed":
+        K = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        if K.ndim == 2 and K.shape[0] == K.shape[1]:
+            return distances(model, K, diagonal=np.diag(K))
+    return distances(model, X)
+
+
+def _of_fit(model: Any, X: Any, found: tuple[Floats, Floats], sample_weight: Any) -> bool:
+    """Whether these are the rows of the fit: their sums of T² and Q are then those that the model knows."""
+    weight, inside, off = fit_sums(model)
+    n = len(found[0])
+    weights = np.ones(n)
+    if isinstance(model, Correspondence):
+        weights = model._new(X, sample_weight).weights
+        weights = weights / float(np.sum(weights))
+    elif sample_weight is not None and len(np.asarray(sample_weight)) == n:
+        weights = np.asarray(sample_weight, np.float64)
+    if abs(float(np.sum(weights)) - weight) > SAME_ROWS * weight or n < 2:
+        return False
+    pairs = ((found[0], inside), (found[1], off))
+    whole = float(np.sum(weights[weights > 0] * found[0][weights > 0])) + inside
+    if not np.isfinite(whole):
+        return False
+    scale = (inside, max(off, 1e-9 * _spread(model)))
+    sums = [float(np.sum(weights[weights > 0] * values[weights > 0])) for values, _ in pairs]
+    near = [abs(a - b) <= SAME_ROWS * s for a, (_, b), s in zip(sums, pairs, scale, strict=True)]
+    return all(near)
+
+
+def _spread(model: Any) -> float:
+    """The whole variance times its divisor, for what counts as nothing off the plane."""
+    return float(model.certificate_.total) if hasattr(model, "certificate_") else 1.0
+
+
+# from scores to p-values to a list
+
+
+def conformal_p(reference: Any, scores: Any) -> Floats:
+    """p(x) = (1 + #{j : sⱼ ≥ s(x)})/(1 + m), (n,), from scores of m rows that the model did not see.
+
+    Parameters
+    ----------
+    reference : (m,) scores of rows that belong; those that are not finite do not count
+    scores : (n,) scores of the rows to judge
+    """
+    known = np.asarray(reference, np.float64)
+    known = np.sort(known[np.isfinite(known)])
+    wanted = np.asarray(scores, np.float64)
+    above = len(known) - np.searchsorted(known, wanted, side="left")
+    return np.where(np.isnan(wanted), np.nan, (1 + above) / (1 + len(known)))
+
+
+def _ranks(scores: Floats, weights: Floats) -> Floats:
+    """Share of the weight at or above each score, its own included."""
+    order = np.argsort(scores)
+    values, mass = scores[order], np.cumsum(weights[order])
+    below = np.concatenate([[0.0], mass])[np.searchsorted(values, scores, side="left")]
+    return np.where(np.isfinite(scores), (mass[-1] - below) / mass[-1], np.nan)
+
+
+def _normal_tail(scores: Floats, p: Floats, known: NDArray[np.bool_]) -> Floats:
+    from scipy.stats import norm
+
+    root = np.cbrt(scores)
+    middle = float(np.median(root[known]))
+    spread = float(np.median(np.abs(root[known] - middle))) / MAD
+    upper = np.isfinite(scores) & (root > middle)
+    if spread <= 0:  # more than half of the rows score the same
+        return np.where(upper, 0.0, p)
+    return np.where(upper, norm.sf((root - middle) / spread), p)
+
+
+def benjamini_hochberg(p_values: Any, fdr: float = 0.05) -> NDArray[np.bool_]:
+    """True for the r smallest p-values, r the largest with p₍ᵣ₎ ≤ r·fdr/n; NaN is never one of them.
+
+    Parameters
+    ----------
+    p_values : (n,)
+    fdr : float
+    """
+    p = np.asarray(p_values, np.float64)
+    known = np.flatnonzero(np.isfinite(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    below = np.flatnonzero(p[order] <= fdr * np.arange(1, len(order) + 1) / max(len(order), 1))
+    mask = np.zeros(len(p), bool)
+    if len(below):
+        mask[p <= p[order[below[-1]]]] = True
+    return mask
+
+
+def _result(p: Floats, scores: Floats, fdr: float, of: str, method: str, least: float, *notes: str) -> Outliers:
+    mask = benjamini_hochberg(p, fdr)
+    few = int(np.ceil(least * np.count_nonzero(np.isfinite(p)) / fdr - 1e-9))
+    words = [note for note in notes if note]
+    if few > 1 and not mask.any():
+        words.append(
+            f"p-values cannot be below {least:.2g} here: fewer than {few} odd rows could not be told; judge fewer rows "
+            "at a time, or compare with more"
+        )
+    return Outliers(mask, p, scores, float(fdr), of, method, least, tuple(words))

@@ -1,0 +1,129 @@
+"""One number for how odd a row is, and its p-value where a distribution is assumed.
+
+t2, spe      T² and Q
+combined     φ = T²/τ² + Q/δ²          τ², δ² fixed by the model: its limits at 5 %, or χ² ones
+
+gaussian     P(F > T²/a),   Jackson and Mudholkar's normal of Q^h₀,   the same for φ        (limits_gauss.py)
+robust       P(χ²_k > T²),  Q^⅓ ~ N(μ̂, σ̂²),  gχ²_h for φ                                    RobustPCA
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.insight.limits_gauss import Rest, Thetas, new_rest, t2_scale, tail, training
+from ritz.insight.limits_rest import rest_of
+from ritz.insight.plane import Plane, plane_of
+from ritz.methods.kernel_pca import KernelPCA
+
+__all__ = ["Score", "gaussian_p", "score_of"]
+
+Floats = NDArray[np.float64]
+
+KINDS = ("t2", "spe", "combined")
+#: Level of the limits that weigh the two parts of φ.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Score:
+    """How T² and Q become one number: ``inside``·T² + ``off``·Q."""
+
+    of: str
+    inside: float
+    off: float
+
+    def __call__(self, inside: Floats, off: Floats) -> Floats:
+        total = np.zeros(len(inside))
+        for weight, values in ((self.inside, inside), (self.off, off)):
+            total = total + weight * values if weight else total
+        return total
+
+
+def score_of(model: Any, of: str | None) -> Score:
+    """The score of a model; None: ``"combined"``, for kernel models ``"spe"``, Hoffmann's error."""
+    kind = of or ("spe" if isinstance(model, KernelPCA) else "combined")
+    if kind not in KINDS:
+        raise ParameterError(f"of must be one of {', '.join(KINDS)} or None", received=repr(of), hint="of='combined'")
+    if kind != "combined":
+        return Score(kind, float(kind == "t2"), float(kind == "spe"))
+    from scipy.stats import chi2
+
+    if isinstance(model, KernelPCA):
+        k, rest = model.n_components_, model.total_variance_ - float(np.sum(np.abs(model.eigenvalues_)))
+        return Score(kind, 1 / float(chi2.isf(LEVEL, max(k, 1))), (model.n_samples_ - 1) / rest if rest > 0 else 0.0)
+    if hasattr(model, "_robust_limits"):
+        inside, off, _ = model._robust_limits(LEVEL)
+        return Score(kind, 1 / inside if inside > 0 else 0.0, 1 / off if off > 0 else 0.0)
+    plane = plane_of(model)
+    t = _thetas(plane)
+    off = t.two / t.one * float(chi2.isf(LEVEL, t.one**2 / t.two)) if t.two > 0 else 0.0
+    return Score(kind, 1 / float(chi2.isf(LEVEL, plane.k)) if plane.k else 0.0, 1 / off if off > 0 else 0.0)
+
+
+def _thetas(plane: Plane) -> Thetas:
+    """θ's off the plane; of even variances where the model does not know them."""
+    try:
+        return rest_of(plane).thetas
+    except InputError:
+        many = max(min(plane.d, int(plane.degrees)) - plane.k, 1)
+        one = plane.rest / many
+        return Thetas(plane.rest, plane.rest * one, plane.rest * one**2)
+
+
+def gaussian_p(model: Any, score: Score, inside: Floats, off: Floats, rows: str) -> Floats:
+    """P-values of rows if the model's rows are Gaussian."""
+    if hasattr(model, "_robust_limits"):
+        return _robust_p(model, score, inside, off)
+    plane = plane_of(model)
+    rest = rest_of(plane)
+    if score.of == "t2":
+        return _t2_p(plane, rest, inside, rows)
+    if rows == "training":
+        t = training(rest.thetas, plane.rows, plane.divisor, centered=plane.centered)
+        one = training(_even(plane.k), plane.rows, plane.divisor, centered=plane.centered)
+    else:
+        t = new_rest(
+            rest, plane.variances, plane.rows, plane.d - plane.k, centered=plane.centered, chosen=plane.chosen
+        )[0]
+        factor, left = t2_scale(
+            plane.variances, rest if plane.chosen else None, plane.rows, plane.divisor, centered=plane.centered
+        )
+        mean = factor * left / (left - 2) if left > 2 else factor
+        one = _even(plane.k).times(mean / max(plane.k, 1))
+    joint = one.times(score.inside).plus(t.times(score.off)) if score.of == "combined" else t
+    return tail(joint, score(inside, off))
+
+
+def _even(k: int) -> Thetas:
+    return Thetas(float(k), float(k), float(k))
+
+
+def _t2_p(plane: Plane, rest: Rest, inside: Floats, rows: str) -> Floats:
+    from scipy.stats import beta, f
+
+    if rows == "training":
+        most = plane.divisor * (plane.degrees / plane.rows if plane.centered else 1.0)
+        return np.asarray(beta.sf(inside / most, plane.k / 2, max(plane.degrees - plane.k, 1e-9) / 2), np.float64)
+    factor, left = t2_scale(
+        plane.variances, rest if plane.chosen else None, plane.rows, plane.divisor, centered=plane.centered
+    )
+    return np.asarray(f.sf(inside / factor, plane.k, max(left, 1e-9)), np.float64)
+
+
+def _robust_p(model: Any, score: Score, inside: Floats, off: Floats) -> Floats:
+    from scipy.stats import chi2, norm
+
+    k = model.n_components_
+    if score.of == "t2":
+        return np.asarray(chi2.sf(inside, k), np.float64)
+    location, spread = model._off_location, model._off_spread
+    if score.of == "spe":
+        return np.asarray(norm.sf((np.cbrt(off) - location) / max(spread, 1e-300)), np.float64)
+    t = Thetas(*model._robust_limits(LEVEL)[2])
+    return tail(_even(k).times(score.inside).plus(t.times(score.off)), score(inside, off))
