@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ritz.methods.famd_results import MixedColumns
     from ritz.methods.mca_supplementary import Sums
 
-__all__ = ["decoded", "distances", "is_complete", "probabilities"]
+__all__ = ["decoded", "distances", "frame_of", "is_complete", "probabilities", "value_of"]
 
 Floats = NDArray[np.float64]
 
@@ -101,22 +101,21 @@ def decoded(model: MixedColumns, R: Floats) -> Any:
         columns[variable.name] = _chosen(R[:, p + at], levels, variable.kind)
     ordered = {name: columns[name] for name in encoder.columns if name in columns}
     library = model.__dict__.get("_library")
-    if library is None:
-        if not encoder.vocabulary.J:
-            return R + encoder.shift
-        return np.stack([np.asarray(values, dtype=object) for values in ordered.values()], axis=1)
-    return _frame(ordered, library)
+    if library is None and not encoder.vocabulary.J:
+        return R + encoder.shift
+    return frame_of(ordered, library)
 
 
 def _chosen(shares: Floats, levels: list[str], kind: str) -> Any:
     """The level of the largest share, as what it stands for; None for missing answers and where no level is in use."""
     if not levels:
         return np.full(len(shares), None, dtype=object)
-    values = [None if level == MISSING else _value(level, kind) for level in levels]
+    values = [None if level == MISSING else value_of(level, kind) for level in levels]
     return np.asarray([*values, None], dtype=object)[np.argmax(shares, axis=1)]
 
 
-def _value(level: str, kind: str) -> Any:
+def value_of(level: str, kind: str) -> Any:
+    """What the text of a level stands for: a truth value, a number, the text itself."""
     if kind == "truth" and level in ("True", "False"):
         return level == "True"
     if kind == "number":
@@ -128,7 +127,10 @@ def _value(level: str, kind: str) -> Any:
     return level
 
 
-def _frame(columns: dict[str, Any], library: str) -> Any:
+def frame_of(columns: dict[str, Any], library: str | None) -> Any:
+    """Columns by name as a frame of ``library``; without one, an array of objects."""
+    if library is None:
+        return np.stack([np.asarray(values, dtype=object) for values in columns.values()], axis=1)
     if library == "pandas":
         import pandas as pd
 

@@ -13,7 +13,8 @@ Rows are the same in all three: the mean of the standard points Γ of their answ
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,8 +153,8 @@ class MCA(Supplementary, EncodedColumns):
         if reset and self.missing == "regularized":
             from ritz.methods.mca_regularized import filled_in
 
-            encoder, coded.rows = filled_in(self._encoder, coded, int(self.n_components))
-            self.__dict__["_columns"] = encoder
+            encoder, coded.rows, note = filled_in(self._encoder, coded, int(self.n_components))
+            self.__dict__.update(_columns=encoder, _note=note)
         return coded
 
     # results
@@ -165,6 +166,8 @@ class MCA(Supplementary, EncodedColumns):
         if (state := self._held_state(results[1])) is not None:
             pairs = pair_inertias(state, self.__dict__["_scale"], self._encoder.active.owners)
         self.__dict__.update(_lambda=values, _pairs=pairs)
+        if (note := self.__dict__.pop("_note", None)) is not None:
+            self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, note))
         if self.method == "indicator" or pairs is None:
             return
         if self.method == "burt":
@@ -286,14 +289,37 @@ class MCA(Supplementary, EncodedColumns):
         """The most probable of the levels in use of every variable, (n, J), from coordinates; None: missing."""
         return decoded(self, self.inverse_transform(X))
 
+    def impute(self, X: Any) -> Any:
+        """The table with missing answers filled in by the most probable levels, for ``missing="regularized"``.
+
+        Parameters
+        ----------
+        X : frame, Table in memory, or array-like with the columns of the fit
+        """
+        check_is_fitted(self)
+        from ritz.methods.mca_regularized import imputed
+
+        return imputed(self, X)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut.
+
+        Levels may appear in any part; ``missing="regularized"`` needs all rows at once.
+        """
+        self._addable("partial_fit")
+        return super().partial_fit(X, y, sample_weight, check_input)
+
     def _need_state(self, verb: str = "merge") -> Moments:
+        self._addable(verb)
+        return super()._need_state(verb)
+
+    def _addable(self, verb: str) -> None:
         if self.missing == "regularized":
             raise MergeError(
                 f"{verb} needs rows that can be added up",
                 received="missing='regularized', which fills in answers by axes of all rows",
                 hint="missing='category' or 'exclude'",
             )
-        return super()._need_state(verb)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("benzecri_", "greenacre_") and self.__sklearn_is_fitted__():

@@ -23,8 +23,10 @@ from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
 from ritz.data.encode.opened import InMemory
+from ritz.data.labelled import library_of
+from ritz.methods.famd_columns import frame_of, value_of
 
-__all__ = ["filled_in"]
+__all__ = ["filled_in", "imputed"]
 
 Floats = NDArray[np.float64]
 
@@ -34,8 +36,8 @@ ROUNDS, SETTLED = 1000, 1e-11
 CHUNK = 4096
 
 
-def filled_in(encoder: Encoder, coded: Any, k: int) -> tuple[Encoder, Any]:
-    """The encoder that fills in missing answers by ``k`` axes, and the completed rows."""
+def filled_in(encoder: Encoder, coded: Any, k: int) -> tuple[Encoder, Any, str | None]:
+    """The encoder that fills in missing answers by ``k`` axes, the completed rows, and what certificates say."""
     table = coded.table
     if not isinstance(table, InMemory):
         raise InputError(
@@ -46,8 +48,43 @@ def filled_in(encoder: Encoder, coded: Any, k: int) -> tuple[Encoder, Any]:
     present = np.flatnonzero(coded.weights > 0)
     weights = coded.weights[present] / float(np.sum(coded.weights))
     hidden = encoder.gaps(table.columns)[present]
-    held = replace(encoder, fill=_Rounds(encoder, coded.rows[present], hidden, weights, k).run())
-    return held, held.rows(table, unseen=None)
+    rounds = _Rounds(encoder, coded.rows[present], hidden, weights, k)
+    held = replace(encoder, fill=rounds.run())
+    lost = int(np.count_nonzero(hidden))
+    note = (
+        f"{lost:,} of {hidden.size:,} answers ({lost / hidden.size:.3g} of all) were missing, filled in by regularised "
+        f"iterative MCA with {k} axes in {rounds.made} rounds; the certificate is about the completed table"
+    )
+    return held, held.rows(table, unseen=None), note if lost else None
+
+
+def imputed(model: Any, X: Any) -> Any:
+    """A table in memory with its missing answers filled in."""
+    if model.missing != "regularized":
+        raise ParameterError(
+            "impute needs a model that fills in missing answers",
+            received=f"missing={model.missing!r}",
+            hint="MCA(2, missing='regularized')",
+        )
+    table = model._open(X, reset=False)
+    if not isinstance(table, InMemory):
+        raise InputError("expected a table in memory", received="a table that stays outside", hint="pass some rows")
+    encoder = table.fitting(model._encoder)
+    hidden = encoder.gaps(table.columns)
+    rows = encoder.rows(table, unseen=model.unseen)
+    words, active = encoder.vocabulary, encoder.active
+    columns: dict[str, Any] = {}
+    for j, variable in enumerate(words.variables):
+        coded = table.columns.coded(variable.name)
+        given = np.asarray([*(value_of(level, variable.kind) for level in coded.levels), None], object)[coded.codes]
+        gaps = np.flatnonzero(hidden[:, j])
+        at = np.flatnonzero(active.owners == j)
+        names = [active.labels[i][len(variable.name) + 1 :] for i in at]
+        levels = np.asarray([value_of(name, variable.kind) for name in names], dtype=object)
+        if len(gaps):
+            given[gaps] = levels[np.asarray(rows[gaps][:, at].toarray()).argmax(axis=1)]
+        columns[variable.name] = given
+    return frame_of({name: columns[name] for name in encoder.columns if name in columns}, library_of(X))
 
 
 class _Rounds:
@@ -55,6 +92,7 @@ class _Rounds:
 
     def __init__(self, encoder: Encoder, Z: Any, hidden: NDArray[np.bool_], weights: Floats, k: int) -> None:
         self.owners, self.J, self.k = encoder.active.owners, encoder.vocabulary.J, k
+        self.made = 0
         self.rank = min(Z.shape[0] - 1, Z.shape[1] - self.J)
         if k >= self.rank:
             raise ParameterError(
@@ -79,6 +117,7 @@ class _Rounds:
         fill, before = Fill(*none, self.start, np.sqrt(self.J * self.start), self.owners), np.zeros((K, K))
         moved = np.inf
         for _ in range(ROUNDS):
+            self.made += 1
             mean, M = self._completed(fill)
             fill = self._axes(mean, M)
             size = float(np.linalg.norm(M))
