@@ -209,7 +209,7 @@ def _wrong_usage(error: Any, asked: str) -> None:
         what, near = "commands", difflib.get_close_matches(wrong[1], known, n=1)
     else:
         what, near = "options", list(getattr(error, "possibilities", None) or [])
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    meant = f"did you mean {near[0]}? " if near else ""
     say("error", f"{text[:1].lower()}{text[1:]}\nhint: {meant}{path} --help lists the {what}", "bold red")
     sys.exit(error.exit_code)
 
