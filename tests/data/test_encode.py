@@ -104,6 +104,11 @@ def test_numbers_as_categories_are_sorted_by_size_and_whole_ones_lose_their_poin
     np.testing.assert_array_equal(dense(encoder.rows(X)).sum(axis=1), 2.0)
 
 
+def test_infinity_is_no_category():
+    with pytest.raises(InputError, match="column 'a'; received infinity"):
+        Encoder.learn(pd.DataFrame({"a": [1.0, np.inf]}), categorical="all")
+
+
 def test_texts_of_values():
     values = ["x", True, 3, 3.0, 2.5, None, float("nan"), pd.NA, pd.NaT, np.int64(4), np.bool_(False), 1e300]
     assert [text_of(v) for v in values] == [

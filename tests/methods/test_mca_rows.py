@@ -301,6 +301,26 @@ def test_models_are_cloned_pickled_saved_and_loaded(tmp_path) -> None:
     same(merged, MCA(**MODELS["own"]).fit(pd.concat([X, X])))
 
 
+# size
+
+
+def test_the_indicator_is_never_dense() -> None:
+    """Dense, the indicator of this table alone would take 2 GB."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    n, K = 50_000, 2500
+    trait = rng.random(n)
+    X = pd.DataFrame({name: ((trait + rng.random(n)) / 2 * K).astype(int).astype(str) for name in ("a", "b")})
+    tracemalloc.start()
+    model = MCA(2, tol=1e-3).fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    levels = len(model.components_.T)
+    assert levels > 4000
+    assert peak < 0.1 * 8 * n * levels
+
+
 # tables outside memory
 
 

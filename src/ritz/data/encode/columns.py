@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, NonFiniteError
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.encode.codes import Coded, arrow_kind, code_arrow, code_objects, code_pandas, text_of
 from ritz.data.frames import is_frame
@@ -96,6 +96,10 @@ class MemoryColumns:
             held = self._coded.get(name)
         if held is None:
             held = self._code(self._held[name])
+            if held.kind == "number" and not {"inf", "-inf"}.isdisjoint(held.levels):
+                raise NonFiniteError(
+                    f"expected categories in column {name!r}", received="infinity", hint="use None where there is none"
+                )
             with self._lock:
                 self._coded[name] = held
         return held
