@@ -255,6 +255,8 @@ class EncodedColumns(Correspondence):
         table = self._open(X, reset=first)
         weights = self._weights(table, sample_weight)
         seen = self._learned(table, weights) if first else self._learned_again(table, weights)
+        if first:
+            self.__dict__["_columns"] = seen
         state = seen.lifted(self._state_of(seen, table, weights))
         columns = replace(seen, rare=self.rare, exclude=tuple(self.exclude))
         if held is not None:

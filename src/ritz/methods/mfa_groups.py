@@ -72,7 +72,9 @@ def _columns(group: str, spec: Any, names: Sequence[str], named: bool) -> list[s
     else:
         raise ParameterError(f"group {group!r} must be a list or a slice of columns", received=repr(spec), hint=FORM)
     if not columns:
-        raise InputError(f"expected columns in group {group!r}", received="none", hint=FORM)
+        raise InputError(
+            f"expected columns in group {group!r}", received=f"none of the table's {len(names)} feature(s)", hint=FORM
+        )
     return columns
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import EmptyProfiles, InputError
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import Opened
+from ritz.data.words import describe
 from ritz.methods.correspondence import Encoded
 from ritz.methods.encoded import EncodedTable
 from ritz.methods.famd_results import MixedColumns
@@ -78,7 +79,14 @@ class GroupedColumns(MixedColumns):
     # columns
 
     def _compare(self, X: Any, reset: bool) -> None:
-        """Columns are found by their names, so that tables may hold others too."""
+        """Columns are found by their names, so that tables may hold others too; without names by their places."""
+        if not reset and isinstance(X, np.ndarray) and X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input",
+                received=describe(X),
+                hint="give the columns of the fit, in the same order",
+            )
 
     def _open(self, X: Any, *, reset: bool) -> Opened:
         table = super()._open(X, reset=reset)

@@ -4,6 +4,7 @@
     ndarray              {"array": key}      one of RECORDS      {"record": name, "fields": {…}}
     array of names       {"names": […]}      dtype, scalar       {"dtype": "<f8"}, {"scalar": […]}
     kernel               {"kernel": {…}}     sparse matrix       {"csr": {…}}
+    slice                {"slice": […]}
 
 Only the record types listed here are ever built. What belongs to a process and not to a model (a generator, a
 progress function) is written as nothing and comes back as None.
@@ -52,6 +53,8 @@ def encode(value: Any, arrays: dict[str, np.ndarray], key: str) -> Any:
         return {"record": type(value).__name__, "fields": held}
     if isinstance(value, Kernel):
         return {"kernel": value.to_dict()}
+    if isinstance(value, slice):
+        return {"slice": [encode(end, arrays, key) for end in (value.start, value.stop, value.step)]}
     if is_sparse(value):
         return _encode_sparse(value, arrays, key)
     if isinstance(value, (np.random.Generator, np.random.RandomState)) or callable(value):
@@ -124,6 +127,7 @@ READERS: dict[str, Callable[[Any, dict[str, np.ndarray], str], Any]] = {
     "list": lambda content, arrays, source: [decode(item, arrays, source) for item in content],
     "names": lambda content, *_: np.asarray([str(name) for name in content], dtype=object),
     "scalar": lambda content, *_: np.dtype(str(content[0])).type(content[1]),
+    "slice": lambda content, arrays, source: slice(*(decode(end, arrays, source) for end in content)),
     "tuple": lambda content, arrays, source: tuple(decode(item, arrays, source) for item in content),
 }
 

@@ -24,6 +24,7 @@ from ritz.methods.ca import CA
 from ritz.methods.famd import FAMD
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.mca import MCA
+from ritz.methods.mfa import MFA
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.persist.codec import decode, encode
@@ -31,7 +32,7 @@ from ritz.persist.kernel import fitted_values, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
-ESTIMATORS: dict[str, type[Any]] = {cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD)}
+ESTIMATORS: dict[str, type[Any]] = {cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD, MFA)}
 FORMAT = 1
 
 
