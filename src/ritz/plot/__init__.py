@@ -1,6 +1,7 @@
 """Pictures of fitted models, as matplotlib Axes.
 
     component_maps   fᵢ(x) over the plane of two-dimensional rows, one picture a component
+    map              rows and columns of a table of the correspondence family in one plane
     scores           rows in the plane of two components: colours by a column, names beside the points
     house            a context in which figures of one's own have the house style
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from ritz.plot.maps import component_maps as component_maps
     from ritz.plot.points import scores as scores
     from ritz.plot.style import house as house
+    from ritz.plot.table_map import map as map
 
-_NAMES = {"component_maps": "maps", "house": "style", "scores": "points"}
+_NAMES = {"component_maps": "maps", "house": "style", "map": "table_map", "scores": "points"}
 
 __all__ = sorted(_NAMES)
 
