@@ -281,5 +281,6 @@ def _complete(census: Census, table: Any) -> None:
         raise InputError(
             f"expected an answer in every row of column {name!r}",
             received=f"{count:g} missing, the first in {table.row_name(row)}",
-            hint="missing='category' makes them a level of their own, missing='exclude' gives them no column",
+            hint="missing='category' makes them a level of their own, missing='exclude' gives them no column; "
+            "None and NaN are missing",
         )
