@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ritz
-from ritz import FAMD, MFA
+from ritz import FAMD, MCA, MFA
 
 
 def survey(n: int = 60, seed: int = 0) -> pd.DataFrame:
@@ -120,6 +120,35 @@ def test_weights_are_copies(kind: str) -> None:
     close(weighted.column_v_tests_, copied.column_v_tests_, 1e-8)
     close(weighted.lg_, copied.lg_)
     close(weighted.transform(frame), copied.transform(frame))
+    close(weighted.row_coordinates_, weighted.transform(frame))  # rows of weight 0 have a place all the same
+
+
+def test_certificate_verifies_and_can_fail() -> None:
+    for options in KINDS.values():
+        frame = FRAME[columns(options)]
+        model = MFA(3, **options).fit(frame)
+        check = model.verify(frame)
+        assert check, str(check)
+        assert not model.verify(frame.assign(a=frame["a"] ** 3))
+
+
+def test_levels_that_are_missing_rare_excluded_or_new() -> None:
+    frame = FRAME[["a", "b", "c", "u", "v"]]
+    gappy = frame.assign(u=frame["u"].where(np.arange(60) % 7 > 0, None))
+    own, filled = MFA(groups=PLAIN, missing="category").fit(gappy), MFA(groups=PLAIN).fit(gappy.fillna({"u": "zz"}))
+    np.testing.assert_allclose(own.eigenvalues_, filled.eigenvalues_, rtol=1e-12)
+    left = MFA(groups=PLAIN, missing="exclude").fit(gappy)
+    specific = MFA(groups=PLAIN, exclude=["u=zz"]).fit(gappy.fillna({"u": "zz"}))
+    np.testing.assert_allclose(left.eigenvalues_, specific.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(
+        left.group_eigenvalues_["answers"], MCA(missing="exclude").fit(gappy[["u", "v"]]).eigenvalues_, rtol=1e-9
+    )
+    rare = frame.assign(u=np.where(np.arange(60) == 3, "r1", np.where(np.arange(60) == 4, "r2", frame["u"])))
+    assert "u=(other)" in MFA(groups=PLAIN, rare=0.05).fit(rare).column_coordinates_.index
+    model = MFA(groups=PLAIN, unseen="ignore").fit(frame)
+    assert np.isfinite(model.transform(frame[:2].assign(u="new"))).all()
+    with pytest.raises(ritz.InputError, match="u=new"):
+        MFA(groups=PLAIN).fit(frame).transform(frame[:2].assign(u="new"))
 
 
 # forms

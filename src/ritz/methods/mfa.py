@@ -23,13 +23,14 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.correspondence import Encoded
 from ritz.methods.encoded import EncodedTable
-from ritz.methods.famd_columns import is_complete
 from ritz.methods.famd_results import variances
 from ritz.methods.mfa_results import GroupResults
 from ritz.methods.mfa_separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
+from ritz.methods.rank_tables import GROUP_RULES, encoded_material
 from ritz.methods.state import KEEP_STATE, LARGEST_STATE
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
+from ritz.rank.material import Material
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
 
@@ -80,6 +81,7 @@ class MFA(GroupResults):
     _agreeing = (
         "n_components", "groups", "frequencies", "supplementary", "scale", "categorical", "missing", "rare", "exclude",
     )  # fmt: skip
+    _rules = GROUP_RULES
 
     def __init__(
         self, n_components: Any = None, *, groups: Any = None, frequencies: Any = (), supplementary: Any = (),
@@ -147,9 +149,9 @@ class MFA(GroupResults):
     def _variables(self, places: Places) -> int:
         """Number of variables of a group of categories alone, whose own analysis is an MCA; 1 for all else."""
         encoder = self._encoder
-        owners = np.unique(encoder.active.owners[places[places >= encoder.p] - encoder.p])
-        whole = bool(np.all(places >= encoder.p)) and bool(np.all(is_complete(encoder)[owners]))
-        return len(owners) if whole else 1
+        if not bool(np.all(places >= encoder.p)):
+            return 1
+        return len(np.unique(encoder.active.owners[places - encoder.p]))
 
     def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
         outside = shape.outside
@@ -174,6 +176,12 @@ class MFA(GroupResults):
 
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(super()._most(rows, d), d - len(self._tables().places)))
+
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+        owners = np.zeros(d, np.intp)
+        for group, places in enumerate(self._group_places().values()):
+            owners[places] = group
+        return encoded_material(self, R, weights, owners, None, self._most(rows, d))
 
     def _keeps_state(self, d: int) -> bool:
         if len(self._tables().places) < 2:

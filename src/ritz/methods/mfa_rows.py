@@ -39,19 +39,22 @@ class Tables:
         """Columns of all tables."""
         return np.concatenate([np.zeros(0, np.intp), *self.places]).astype(np.intp)
 
+    def totals(self, rows: Any) -> Floats:
+        """(n,) counts of every row in all tables."""
+        return np.asarray(rows[:, self.all].sum(axis=1), np.float64).reshape(-1)
+
     def shares(self, rows: Any) -> Any:
         """Rows whose counts are shares of all counts; a row without counts stays as it is."""
-        dense = isinstance(rows, np.ndarray)
-        held = rows.astype(np.float64) if dense else rows.copy()
-        columns = self.all
-        if dense:
-            totals = held[:, columns].sum(axis=1)
-            held[:, columns] /= np.where(totals > 0, totals, 1.0)[:, None]
+        totals = self.totals(rows)
+        by = np.where(totals > 0, totals, 1.0)
+        if isinstance(rows, np.ndarray):
+            held = rows.astype(np.float64)
+            held[:, self.all] /= by[:, None]
             return self._centred(held)
-        counts = np.isin(held.indices, columns)
+        held = rows.copy()
+        counts = np.isin(held.indices, self.all)
         row = np.repeat(np.arange(held.shape[0]), np.diff(held.indptr))
-        totals = np.bincount(row[counts], held.data[counts], held.shape[0])
-        held.data[counts] /= np.where(totals > 0, totals, 1.0)[row[counts]]
+        held.data[counts] /= by[row[counts]]
         return held if self.profiles is None else self._centred(held.toarray())
 
     def _centred(self, rows: Floats) -> Floats:

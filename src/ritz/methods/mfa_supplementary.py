@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.methods.famd_columns import is_complete
 from ritz.methods.mca_supplementary import RESULTS, Sums
 from ritz.methods.mfa_rows import count_totals
 from ritz.methods.mfa_separate import from_rows, own_axes
@@ -44,8 +43,7 @@ class _Group:
         spectrum = from_rows(model, B[self.known], w[self.known], np.ones(B.shape[1]), self.encoder.labels)
         self.values, self.vectors = own_axes(spectrum, name)
         self.B = np.where(self.known[:, None], B, 0.0)
-        categories = self.encoder.p == 0 and bool(np.all(is_complete(self.encoder)))
-        self.variables = self.encoder.vocabulary.J if categories else 1
+        self.variables = self.encoder.vocabulary.J if self.encoder.p == 0 else 1
         self.counts = counts
 
     def _scaled(self, model: MFA, name: str) -> tuple[Floats, Floats]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import EmptyProfiles, InputError
+from ritz.data.blocks import are_blocks
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import Opened
 from ritz.data.words import describe
@@ -158,8 +159,8 @@ class GroupedColumns(MixedColumns):
                 profiles[places] = mean[places] / max(float(np.sum(mean[places])), 1e-300)
             self.__dict__.update(_profiles=profiles, _frequencies=mean)
             tables = self._tables()
+        coded.empty = coded.weights <= 0 if are_blocks(coded.rows) else tables.totals(coded.rows) == 0
         coded.rows = with_shares(coded.rows, tables)
-        coded.empty = coded.weights <= 0
         return coded
 
     def _forward(self, coded: Encoded) -> Floats:
