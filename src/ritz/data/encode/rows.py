@@ -113,7 +113,8 @@ def _complete(encoder: Encoder, coded: Coded, name: str, start: int) -> None:
     raise InputError(
         f"expected an answer in every row of column {name!r}",
         received=f"{int(np.count_nonzero(gone))} missing, the first in row {start + int(np.argmax(gone))}, with {why}",
-        hint="fit with missing='category' or 'exclude'" if refused else "unseen='ignore' lets it contribute nothing",
+        hint=("fit with missing='category' or 'exclude'" if refused else "unseen='ignore' lets it contribute nothing")
+        + "; None and NaN are missing",
     )
 
 
