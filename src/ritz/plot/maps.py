@@ -2,7 +2,7 @@
 
     fᵢ(x) = transform(x)ᵢ    on a grid of x (g×g),    − blue, 0 white, + red,    fᵢ(x) = 0 drawn thick
 
-On a thick line a component says nothing; rows on its two sides are told apart [Schölkopf 1998, Figs. 4 and 5].
+On a thick line a component says nothing; rows on its two sides are told apart [SSM98].
 """
 
 from __future__ import annotations

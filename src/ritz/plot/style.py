@@ -72,7 +72,8 @@ _RC = {
 
 def house() -> AbstractContextManager[None]:
     """A context in which new figures have the house style: ``with house(): plt.subplots()``."""
-    style: AbstractContextManager[None] = _matplotlib().rc_context(_RC)
+    mpl = _matplotlib()
+    style: AbstractContextManager[None] = mpl.rc_context(_RC | {"axes.prop_cycle": mpl.cycler(color=PALETTE)})
     return style
 
 

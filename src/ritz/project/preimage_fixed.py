@@ -1,4 +1,4 @@
-"""Pre-images for the RBF kernel by fixed-point iteration.                                      [Mika et al. 1999]
+"""Pre-images for the RBF kernel by fixed-point iteration.                                                [Mika99]
 
     P = Σⱼ γ̃ⱼ φ(xⱼ),   γ̃ = γ + (1 − Σγ)/n                the mean's share of the expansion belongs to it
     ρ(z) = ⟨φ(z), P⟩ = Σⱼ γ̃ⱼ k(z, xⱼ)                    ‖φ(z) − P‖² = 1 − 2ρ(z) + ‖P‖²
