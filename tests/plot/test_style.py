@@ -80,7 +80,7 @@ def test_the_first_colours_stay_apart_for_the_colour_blind(kind):
 
 
 def boxes(ax, notes):
-    renderer = ax.figure.canvas.get_renderer()
+    renderer = ax.figure.figure._get_renderer()
     for note in notes:
         getattr(note, "update_positions", lambda _: None)(renderer)
     # The words alone: the box of an annotation would hold its line as well.
@@ -130,3 +130,15 @@ def test_the_same_names_stand_at_the_same_places():
         places.append([note.get_position() for note in write_names(ax, crowd(), [str(i) for i in range(25)])])
     assert places[0] == places[1]
     assert write_names(ax, np.empty((0, 2)), []) == []
+
+
+def test_names_find_room_on_every_canvas_and_in_parts_of_a_figure():
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    whole = Figure(figsize=(6, 4))
+    FigureCanvasSVG(whole)
+    ax = whole.subfigures(1, 2)[1].subplots()
+    ax.scatter(*crowd().T)
+    notes = write_names(ax, crowd(), [str(i) for i in range(25)])
+    assert covered(boxes(ax, notes)) == 0

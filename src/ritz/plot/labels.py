@@ -45,7 +45,7 @@ def write_names(ax: Any, xy: Any, names: Sequence[str], *, colors: Any = None, s
     points = np.asarray(xy, np.float64)
     if not len(points):
         return []
-    figure = ax.figure
+    figure = ax.figure.figure  # the whole one, where Axes stand in a part of it
     figure.draw_without_rendering()  # a layout moves Axes when it is drawn: only then are distances known
     scale = figure.dpi / 72
     half = _sizes(ax, names, size) / (2 * scale)
@@ -64,11 +64,10 @@ def write_names(ax: Any, xy: Any, names: Sequence[str], *, colors: Any = None, s
 
 def _sizes(ax: Any, names: Sequence[str], size: float) -> Floats:
     """Widths and heights of names in pixels, (m, 2)."""
-    renderer = ax.figure.canvas.get_renderer()
     found = np.empty((len(names), 2))
     for i, name in enumerate(names):
         text = ax.text(0, 0, name, fontsize=size)
-        found[i] = text.get_window_extent(renderer).size
+        found[i] = text.get_window_extent().size
         text.remove()
     return found
 
