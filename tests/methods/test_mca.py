@@ -388,3 +388,17 @@ def test_parameters_are_checked() -> None:
     ):
         with pytest.raises(ParameterError, match=words):
             MCA(**bad).fit(X)
+
+
+def test_every_parameter_method_and_result_is_on_the_page(root: Path) -> None:
+    import inspect
+
+    page = (root / "docs" / "methods" / "mca.md").read_text(encoding="utf-8")
+    listed = MCA.__doc__ or ""
+    results = [name for name in dir(MCA) if name.endswith("_") and not name.startswith("_")]
+    own = [name for name, value in vars(MCA).items() if inspect.isfunction(value) and not name.startswith("_")]
+    spoken = page.replace("`…_standard_coordinates_`", "`row_standard_coordinates_` `column_standard_coordinates_`")
+    for name in (*inspect.signature(MCA).parameters, *own, *results, "supplementary_columns", "supplementary_rows"):
+        assert f"`{name}" in spoken or f" {name}=" in spoken, name
+    for name in results:
+        assert name in listed, name
