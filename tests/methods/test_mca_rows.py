@@ -390,3 +390,19 @@ def test_iterators_and_queries(tmp_path) -> None:
     X = survey(1000)
     pq.write_table(pa.Table.from_pandas(X), tmp_path / "survey.parquet", row_group_size=100)
     same(MCA(3).fit(pl.scan_parquet(tmp_path / "survey.parquet")), MCA(3).fit(X))
+    parts = [X[i : i + 150] for i in range(0, 1000, 150)]
+    same(MCA(3).fit(iter(parts)), MCA(3).fit(X))
+    w = np.arange(1000.0)
+    same(MCA(3).fit(iter(parts), sample_weight=w), MCA(3).fit(X, sample_weight=w))
+    with pytest.warns(ritz.ColumnsSetAside, match="'age'"):
+        same(MCA(3).fit(ritz.read(iter(part.assign(age=7.5 + part.index) for part in parts))), MCA(3).fit(X))
+    with pytest.raises(InputError, match="each of the 1000 rows"):
+        MCA(3).fit(iter(parts), sample_weight=np.ones(1001))
+    with pytest.raises(InputError, match="tables with rows"):
+        MCA(3).fit(iter([]))
+
+
+def test_the_route_can_be_asked_for_before_it_is_taken() -> None:
+    X = survey(1000)
+    plan = ritz.plan(X, MCA(2))
+    assert plan.solver == MCA(2).fit(X).plan_.solver

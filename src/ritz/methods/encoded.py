@@ -11,6 +11,7 @@ solve       numbers shifted again, rare levels pooled, excluded ones left out
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -39,6 +40,9 @@ from ritz.project.transition import cos2, row_distances
 __all__ = ["EncodedColumns", "EncodedTable"]
 
 Floats = NDArray[np.float64]
+
+#: Rows that are added up at once where a table can be read only once.
+PART_ROWS = 1 << 16
 
 
 @dataclass
@@ -220,6 +224,45 @@ class EncodedColumns(Correspondence):
 
     def _column_labels(self) -> list[str] | None:
         return self._encoder.labels
+
+    # rows that come in parts
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to a table.
+
+        Parameters
+        ----------
+        X : frame, Table or array-like of shape (n, d)
+            What stays outside memory is read in pieces; an iterator of tables is read once.
+        y : ignored
+        sample_weight : (n,) weights of the rows, or None
+        """
+        if isinstance(X, Iterator):
+            return self._fit_parts(X, sample_weight)
+        if isinstance(X, Table) and not X.repeatable:
+            used = set(opened(X).choose(categorical=self.categorical, numbers=self._numbers).names)
+            self._fit_parts(X.batches([name for name in X.names if name in used], PART_ROWS), sample_weight)
+            self.__dict__["_library"] = library_of(X)
+            return self
+        return super().fit(X, y, sample_weight)
+
+    def _fit_parts(self, parts: Iterator[Any], sample_weight: Any) -> Self:
+        """Fit to tables that come one after the other: their states are added up, then solved."""
+        model = type(self)(**self.get_params(deep=False))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        row = 0
+        for part in parts:
+            rows = opened(part, self.memory).n_rows
+            model.partial_fit(part, sample_weight=None if weights is None else weights[row : row + rows])
+            row += rows
+        if weights is not None and len(weights) != row:
+            raise InputError(f"sample_weight needs one entry for each of the {row} rows", received=f"{len(weights)}")
+        if row == 0:
+            raise InputError("expected tables with rows", received="none", hint="look at what the iterator gives")
+        len(model.components_)  # solves the state
+        self._forget()
+        self.__dict__.update(vars(model))
+        return self
 
     # the moment state
 
