@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from ritz.methods.mfa import MFA as MFA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
+    from ritz.methods.robust_pca import RobustPCA as RobustPCA
+    from ritz.methods.sparse_pca import SparsePCA as SparsePCA
     from ritz.methods.svd import SVD as SVD
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
@@ -79,6 +81,8 @@ __all__ = [
     "ParameterError",
     "RitzError",
     "RitzWarning",
+    "RobustPCA",
+    "SparsePCA",
     "Table",
     "insight",
     "kernels",
@@ -101,6 +105,8 @@ _HOMES = {
     "MCA": "ritz.methods.mca",
     "MFA": "ritz.methods.mfa",
     "PCA": "ritz.methods.pca",
+    "RobustPCA": "ritz.methods.robust_pca",
+    "SparsePCA": "ritz.methods.sparse_pca",
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",
     "load": "ritz.persist.model",

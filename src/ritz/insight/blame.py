@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from ritz._core import memory as memory_limit
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.insight.limits import Limits, limits
-from ritz.insight.plane import Parts, Plane, mapped, plane_of, rows_of
+from ritz.insight.plane import Plane, mapped, plane_of, rows_of
+from ritz.project.residual import Parts
 
 __all__ = ["blame"]
 

@@ -4,7 +4,7 @@
 
     rows of a group    C = S, c² = 2(n² − 1)/(n(n − 2)) F(2, n − 2)       where a further row of the group would lie
     mean of a group    C = S/n, c² = 2(n − 1)/(n − 2) F(2, n − 2)         where the mean would lie in other data
-    row i of a CA      C = Vᵀ D_c^-½ (D_p − ppᵀ) D_c^-½ V/nᵢ, c² = χ²_2   p its profile, nᵢ its count: multinomial counts
+    row i of a CA      C = Vᵀ D_c^-½ (D_p − ppᵀ) D_c^-½ V/nᵢ, c² = χ²_2   p its profile, nᵢ its counts: multinomial
     column j           the same with the rows' side of the transition formulae
 
 ``limit="chi2"`` takes χ²_2 in place of F, as FactoMineR does [HLP17]. The axes themselves are taken as known; the

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
-from ritz.data.blocks import Block, blocks_of
+from ritz.data.blocks import blocks_of
 from ritz.data.validate import require_finite, validate_rows
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
@@ -30,8 +30,9 @@ from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
+from ritz.project.residual import Frame, Parts
 
-__all__ = ["Parts", "Plane", "distances", "fit_sums", "mapped", "plane_of", "rows_of"]
+__all__ = ["Plane", "distances", "fit_sums", "mapped", "plane_of", "rows_of"]
 
 Floats = NDArray[np.float64]
 
@@ -63,18 +64,14 @@ class Plane:
         return int(self.basis.shape[1])
 
     @property
+    def frame(self) -> Frame:
+        """What rows are compared with."""
+        return Frame(self.basis, self.white, self.mean, self.scale)
+
+    @property
     def degrees(self) -> float:
         """Degrees of freedom of the variances: Σw, one less where a mean was estimated."""
         return self.rows - 1 if self.centered else self.rows
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Some rows in the frame of a plane."""
-
-    whitened: Floats  # (b, k) y W
-    left: Floats | None  # (b, d) z − Bᵀy; None where rows stay sparse and only its square is known
-    squares: Floats  # (b,) Q
 
 
 def plane_of(model: Any) -> Plane:
@@ -141,47 +138,10 @@ def rows_of(model: Any, X: Any) -> Any:
 
 def mapped(plane: Plane, rows: Any, width: int, step: Callable[[Parts], Floats], *, whole: bool = False) -> Floats:
     """``step`` of the parts of every row, (n, width), in one pass; ``whole``: also the parts of sparse rows."""
-    blocks = blocks_of(rows)
-    norm = None if plane.mean is None else plane.mean / (1.0 if plane.scale is None else plane.scale)
-
-    def each(_scratch: dict[str, Any], block: Block) -> Any:
-        values = block.values
-        if isinstance(values, np.ndarray) or whole:
-            return step(_dense_parts(plane, values if isinstance(values, np.ndarray) else values.toarray()))
-        return step(_sparse_parts(plane, values, norm))
-
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
-        out = blocks.map_rows(each, np.empty((blocks.shape[0], width)))
+    out = plane.frame.map(rows, width, step, whole=whole)
     if not bool(np.isfinite(out).all()) and not isinstance(plane.model, Correspondence):
         require_finite(rows, getattr(plane.model, "feature_names_in_", None))
     return out
-
-
-def _dense_parts(plane: Plane, x: NDArray[Any]) -> Parts:
-    z = np.asarray(x, np.float64)
-    if plane.mean is not None:
-        z = z - plane.mean
-    if plane.scale is not None:
-        z = z / plane.scale
-    y = z @ plane.basis.T
-    left = z - y @ plane.basis  # the difference itself: ‖z‖² − ‖y‖² would cancel for rows near the plane
-    return Parts(y @ plane.white, left, np.einsum("ij,ij->i", left, left))
-
-
-def _sparse_parts(plane: Plane, x: Any, centre: Floats | None) -> Parts:
-    """From stored entries alone: ‖z‖² = ‖c‖² + Σ x̃(x̃ − 2c) over them, x̃ = x/σ, c = μ/σ."""
-    wide = x.astype(np.float64)
-    if plane.scale is not None:
-        wide.data /= plane.scale[wide.indices]
-    y = np.asarray(wide @ plane.basis.T)
-    squares = wide.copy()
-    squares.data *= wide.data - (0.0 if centre is None else 2 * centre[wide.indices])
-    length = np.asarray(squares.sum(axis=1)).ravel()
-    if centre is not None:
-        y = y - plane.basis @ centre
-        length = length + float(centre @ centre)
-    left = np.maximum(length - np.einsum("ij,ij->i", y, y), 0.0)
-    return Parts(y @ plane.white, None, left)
 
 
 def distances(model: Any, X: Any, *, diagonal: Any = None) -> tuple[Floats, Floats]:
@@ -193,7 +153,7 @@ def distances(model: Any, X: Any, *, diagonal: Any = None) -> tuple[Floats, Floa
     if isinstance(model, KernelPCA):
         return _kernel_distances(model, X, diagonal)
     plane, rows = plane_of(model), rows_of(model, X)
-    both = mapped(plane, rows, 2, lambda part: np.column_stack([np.square(part.whitened).sum(axis=1), part.squares]))
+    both = mapped(plane, rows, 2, lambda part: part.distances)
     return both[:, 0], both[:, 1]
 
 

@@ -26,13 +26,17 @@ from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.mca import MCA
 from ritz.methods.mfa import MFA
 from ritz.methods.pca import PCA
+from ritz.methods.robust_pca import RobustPCA
+from ritz.methods.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
 from ritz.persist.codec import decode, encode
 from ritz.persist.kernel import fitted_values, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
-ESTIMATORS: dict[str, type[Any]] = {cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD, MFA)}
+ESTIMATORS: dict[str, type[Any]] = {
+    cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD, MFA, RobustPCA, SparsePCA)
+}
 FORMAT = 1
 
 
