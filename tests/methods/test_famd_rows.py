@@ -163,7 +163,7 @@ def test_models_that_do_not_merge() -> None:
 
 
 @pytest.mark.parametrize("levels", [3, 60])  # dense and sparse rows
-@pytest.mark.parametrize("mean", [1e6, 1e9])
+@pytest.mark.parametrize("mean", [1e6, 1e9, 1e13])
 def test_large_means_keep_their_digits(levels: int, mean: float) -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(0, 64, 3000) / 64

@@ -22,7 +22,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.operators import Centered, MomentGram, Scaled, Weighted
 from ritz.rank.positive import Positive
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.spectrum import Spectrum
 
@@ -52,7 +52,7 @@ def from_state(model: MFA, state: Moments, own: Floats, places: Places) -> Spect
         MomentGram(some, center=True, scale=own[places]), kind="eigh", n=float(state.rows), d=len(places),
         rows=state.rows, centered=True, repeatable=False, **model._request(wanted, shape),
     )  # fmt: skip
-    return model._solve(problem, model._plan_for(shape, wanted, whole=True), 1.0, {})
+    return _solved(model, problem, model._plan_for(shape, wanted, whole=True))
 
 
 def from_rows(model: MFA, R: Any, weights: Floats, own: Floats, names: list[str]) -> Spectrum:
@@ -67,7 +67,12 @@ def from_rows(model: MFA, R: Any, weights: Floats, own: Floats, names: list[str]
         A, n=float(stats.rows), d=shape.d, rows=stats.rows, centered=True, repeatable=True,
         **model._request(wanted, shape),
     )  # fmt: skip
-    return model._solve(problem, plan, 1.0, {}, R)
+    return _solved(model, problem, plan, R)
+
+
+def _solved(model: MFA, problem: SpectralProblem, plan: Plan, rows: Any = None) -> Spectrum:
+    """The spectrum, by a model of its own: what this one remembers is the whole."""
+    return type(model)(**model.get_params(deep=False))._solve(problem, plan, 1.0, {}, rows)
 
 
 def _wanted(model: MFA, rows: int, d: int) -> Any:

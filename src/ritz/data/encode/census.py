@@ -124,9 +124,9 @@ class Census:
         return {name: (t.missing, t.first) for name, t in self._tallies.items() if t.first is not None}
 
     def shift(self) -> NDArray[np.float64]:
-        """(p,) a number near the mean of every numeric column, of few digits, so that taking it off is exact."""
+        """(p,) near the mean of every numeric column: taking it off is exact for values within a factor of 2."""
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = (self._sums[0] / np.maximum(self._sums[1], 1.0)).astype(np.float32).astype(np.float64)
+            mean = self._sums[0] / np.maximum(self._sums[1], 1.0)
         return np.where(np.isfinite(mean), mean, 0.0)
 
     def vocabulary(self, own: bool) -> Vocabulary:
