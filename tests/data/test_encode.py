@@ -477,3 +477,11 @@ def test_dask_collections_are_learned_and_encoded_as_in_memory(kind):
         V = np.arange(18.0).reshape(9, 2)
         lazy = lazy_rows(D, got, lambda part: part @ V, 2, "error")
         np.testing.assert_allclose(lazy.compute(), rows @ V)
+
+
+def test_texts_that_return_are_not_taken_for_as_small_as_their_file(tmp_path):
+    """A dictionary keeps the file small; the texts in memory would not keep the limit."""
+    words = pa.array([f"level{i % 10}" for i in range(200_000)])
+    pq.write_table(pa.table({f"q{j}": words for j in range(5)}), tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").stat().st_size < 1_000_000
+    assert ritz.read(tmp_path / "t.parquet", memory="20MB").lazy

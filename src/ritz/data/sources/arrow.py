@@ -30,7 +30,7 @@ from ritz.data.sources.pack import (
     unwrapped,
 )  # fmt: skip
 
-__all__ = ["ArrowSource", "Field", "fields_of"]
+__all__ = ["TEXT_BYTES", "ArrowSource", "Field", "fields_of"]
 
 TEXT_BYTES = 32  # a guess at one text in memory, where nothing better is known
 
