@@ -51,6 +51,47 @@ def test_filled_in_answers_are_a_fixed_point(n: int, share: float, k: int) -> No
     np.testing.assert_allclose(blocks, 1, atol=1e-12)
 
 
+def naive(Z: np.ndarray, hidden: np.ndarray, J: int, k: int, steps: int = 4000) -> np.ndarray:
+    """missMDA's imputeMCA step by step: shares, then one step of rebuilding after the other."""
+    n, K = Z.shape
+    Z = Z.copy()
+    Z[hidden] = np.nan
+    Z = np.where(hidden, np.nanmean(Z, axis=0), Z)
+    for _ in range(steps):
+        p = Z.mean(axis=0)
+        U, s, Vt = np.linalg.svd((Z / p - 1) * np.sqrt(p / J) / np.sqrt(n), full_matrices=False)
+        noise = min(np.mean(np.square(s[k : K - J])), s[k] ** 2)
+        rebuilt = (U[:, :k] * ((np.square(s[:k]) - noise) / s[:k])) @ Vt[:k] * np.sqrt(n)
+        new = np.where(hidden, p * (rebuilt / np.sqrt(p / J) + 1), Z)
+        if float(np.max(np.abs(new - Z))) < 1e-13:
+            break
+        Z = new
+    return Z
+
+
+def test_it_settles_where_plain_iteration_settles() -> None:
+    X = survey(150)
+    mask = held_out(X, 0.15)
+    model = MCA(2, missing="regularized").fit(X.mask(mask))
+    full = pd.get_dummies(X, prefix_sep="=").to_numpy(float)
+    want = naive(full, mask[:, model._encoder.active.owners], X.shape[1], 2)
+    np.testing.assert_allclose(model._encoder.rows(X.mask(mask), unseen=None).toarray(), want, atol=1e-8)
+
+
+def test_rare_levels_are_pooled_before_answers_are_filled_in() -> None:
+    X = survey(300)
+    gaps = X.mask(held_out(X, 0.1))
+    shares = pd.get_dummies(gaps, prefix_sep="=").mean()
+    pooled = gaps.copy()
+    for name in X:
+        small = [v for v in X[name].unique() if shares[f"{name}={v}"] < 0.15]
+        pooled[name] = pooled[name].where(~pooled[name].isin(small), "(other)")
+    a = MCA(2, missing="regularized", rare=0.15).fit(gaps)
+    b = MCA(2, missing="regularized").fit(pooled)
+    assert "q3=(other)" in a.column_coordinates_.index
+    np.testing.assert_allclose(a.eigenvalues_, b.eigenvalues_, rtol=1e-9)
+
+
 @pytest.mark.parametrize("share", [0.05, 0.3])
 def test_held_out_answers_come_back_more_often_than_by_the_mode(share: float, seed: int) -> None:
     X = survey(500, seed)
