@@ -75,7 +75,7 @@ def test_integers_are_numbers_unless_declared() -> None:
         warnings.simplefilter("error")
         declared = FAMD(categorical=["grade"]).fit(frame.assign(grade=np.arange(80) % 3))
         FAMD(numeric=["grade"]).fit(frame.assign(grade=np.arange(80) % 3))
-        FAMD(numeric="all").fit(frame[["size", "age"]].assign(grade=np.arange(80) % 3))
+        FAMD(numeric="all").fit(frame.assign(grade=np.arange(80) % 3))
     assert {"grade=0", "grade=1", "grade=2"} <= set(declared.column_coordinates_.index)
     assert declared.inverse_transform(declared.transform(frame.assign(grade=np.arange(80) % 3)))["grade"].tolist() == [
         i % 3 for i in range(80)

@@ -222,7 +222,7 @@ def test_other_columns_are_set_aside_and_not_needed_again() -> None:
 def test_rows_without_counts() -> None:
     frame = FRAME[columns(KINDS["counts"])].copy()
     frame.loc[4, ["m0", "m1", "m2"]] = 0
-    with pytest.warns(ritz.EmptyProfiles, match="1 rows without counts, the first row 4"):
+    with pytest.warns(ritz.EmptyProfiles, match="1 row without counts, the first row 4"):
         model = MFA(3, **KINDS["counts"]).fit(frame)
     rest = MFA(3, **KINDS["counts"]).fit(frame.drop(index=4))
     np.testing.assert_allclose(model.eigenvalues_, rest.eigenvalues_, rtol=1e-10)
@@ -252,6 +252,15 @@ def test_many_columns_are_solved_without_a_state() -> None:
     np.testing.assert_allclose(model.group_eigenvalues_["genes"], exact.group_eigenvalues_["genes"], rtol=1e-9)
     with pytest.raises(AttributeError, match="mergeable=True"):
         _ = model.column_cos2_
+
+
+def test_fitting_again_forgets_what_was_fitted_before() -> None:
+    options = KINDS["tables"]
+    model = MFA(3, **options, numeric="all").fit(FRAME[columns(options)])
+    again = model.set_params(frequencies=["words"]).fit(FRAME[columns(options)])
+    fresh = MFA(3, groups=TABLES, frequencies=["words"], numeric="all").fit(FRAME[columns(options)])
+    np.testing.assert_array_equal(again.eigenvalues_, fresh.eigenvalues_)
+    close(again.column_coordinates_, fresh.column_coordinates_, 1e-15)
 
 
 def test_scikit_learn_habits() -> None:

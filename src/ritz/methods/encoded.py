@@ -171,11 +171,11 @@ class EncodedColumns(Correspondence):
         if not bool(lost.any()):
             return
         i, j = (int(at[0]) for at in np.nonzero(lost))
+        name, count = self._encoder.numeric[j], int(lost[:, j].sum())
         what = "NaN" if bool(np.isnan(numbers[lost]).any()) else "infinity"
         raise NonFiniteError(
             f"Input X contains {what}, where only finite numbers can be used",
-            received=f"{int(lost[:, j].sum())} such values in column {self._encoder.numeric[j]!r}, "
-            f"the first in {table.row_name(i)}",
+            received=f"{count} in column {name!r}, the first in {table.row_name(i)}",
             hint="drop those rows, or fill them first",
         )
 

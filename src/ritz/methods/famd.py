@@ -32,7 +32,7 @@ class FAMD(MixedColumns):
     categorical : None, "all" or list of names
         Columns that are categories whatever they hold; texts, truth values and categorical columns are anyway.
     numeric : None, "all" or list of names
-        Columns of integers with few different values that are meant as numbers: they are not asked about.
+        Columns of integers with few different values that are meant as numbers, or all: they are not asked about.
     missing : "error", "category" or "exclude"
         Missing categories: refused, a level of their own, or without a column. Missing numbers are refused.
     unseen : "error", "ignore", "missing" or "supplementary"

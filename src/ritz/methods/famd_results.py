@@ -82,13 +82,14 @@ class MixedColumns(Supplementary, EncodedColumns):
         """Columns that are declared as numbers."""
         if self.numeric is None:
             return set()
-        if isinstance(self.numeric, str) and self.numeric != "all":
+        if isinstance(self.numeric, str):
+            if self.numeric == "all":
+                return set(encoder.numeric)
             raise ParameterError(
                 "numeric must be None, 'all' or a list of column names", received=repr(self.numeric),
                 hint=f"numeric=[{self.numeric!r}]",
             )  # fmt: skip
-        wanted = list(names) if isinstance(self.numeric, str) else list(self.numeric)
-        held = {names[name] if isinstance(name, int) and not encoder.named else str(name) for name in wanted}
+        held = {names[name] if isinstance(name, int) and not encoder.named else str(name) for name in self.numeric}
         other = sorted(held - set(encoder.numeric))
         if other:
             what = "categories" if other[0] in names else f"columns {shorten(names)}"

@@ -93,7 +93,8 @@ class GroupedColumns(MixedColumns):
         table = super()._open(X, reset=reset)
         if reset:
             self.__dict__["_members"] = resolved(self.groups, table.names, table.named)
-            self.__dict__.pop("_profiles", None)
+            for name in ("_profiles", "_frequencies"):
+                self.__dict__.pop(name, None)
         return table
 
     def _look(self, table: Any, weights: Floats, columns: list[str], counts: list[str], **options: Any) -> Encoder:
@@ -139,9 +140,10 @@ class GroupedColumns(MixedColumns):
         totals = count_totals(encoder.rows(table, unseen=None, memory=self.memory), list(encoder.numeric))
         empty = np.flatnonzero((totals == 0) & (weights > 0))
         if len(empty):
+            plural = "s" if len(empty) > 1 else ""
             warnings.warn(
-                f"{len(empty)} rows without counts, the first row {int(empty[0])}: no profile, so no part in the fit; "
-                "coordinates are NaN",
+                f"{len(empty)} row{plural} without counts, the first row {int(empty[0])}: no profile, so no part in "
+                "the fit; coordinates are NaN",
                 EmptyProfiles,
                 stacklevel=4,
             )
