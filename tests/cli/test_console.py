@@ -56,6 +56,8 @@ def test_a_broken_pipe_is_no_error_of_ours():
         ("ALL", None),
         ("Kaiser", "kaiser"),
         ("mle", "mle"),
+        ("parallel", "parallel"),
+        ("consensus", "consensus"),
     ],
 )
 def test_components(text, value):
@@ -76,7 +78,7 @@ def test_components_refused(text):
         ("90,5%", "hint: write 90.5%$"),
         ("kaisar", "hint: did you mean kaiser"),
         ("nonsense", "hint: these rules work: "),
-        ("parallel", "not available yet\nhint: these rules work: "),
+        ("paralel", "hint: did you mean parallel"),
         ("1.0", "hint: -k all"),
         ("90.0", "hint: write 0.9 or 90%$"),
     ],

@@ -32,11 +32,8 @@ WRONG_K = [
     (True, r"None, an int, a fraction .*, or the name of a rule; received True\nhint: "),
     ([2], r"None, an int, a fraction .*, or the name of a rule; received list\nhint: "),
     ("kayser", r"the name of a rule; received 'kayser'\nhint: did you mean 'kaiser'\?"),
-    (
-        "parallel",
-        r"n_components='parallel' needs more than the spectrum .* not available yet\nhint: these work",
-    ),
-    ("consensus", r"n_components='consensus' needs more than the spectrum .*\nhint: these work"),
+    ("paralel", r"the name of a rule; received 'paralel'\nhint: did you mean 'parallel'\?"),
+    ("concensus", r"the name of a rule; received 'concensus'\nhint: did you mean 'consensus'\?"),
 ]
 
 

@@ -70,13 +70,23 @@ def test_every_name_gives_its_rule(name):
     assert resolve(np.str_(name), **SHAPE).name == name
 
 
-@pytest.mark.parametrize(
-    "name", ["parallel", "permutation", "dpa", "map", "bcv", "gcv", "kfold", "stability", "consensus"]
-)
-def test_names_to_come_say_which_work_today(name):
-    with pytest.raises(ParameterError, match=f"n_components='{name}' needs more than the spectrum") as caught:
-        resolve(name, **SHAPE)
-    assert "these work today: 'aic', 'bic', 'broken-stick', 'elbow'" in str(caught.value)
+def test_a_consensus_asks_all_rules_and_the_whole_spectrum_where_it_is_small():
+    rule = resolve("consensus", **SHAPE)
+    assert sorted(r.name for r in rule.rules) == sorted((*NAMES, "fraction"))
+    assert rule.needs_all
+    assert not resolve("consensus", n=10_000, d=6_000, centered=True).needs_all
+
+
+def test_a_rule_itself_is_taken_as_it_is():
+    rule = criterion("kaiser")
+    assert resolve(rule, **SHAPE) is rule
+
+
+@pytest.mark.parametrize("name", ["map", "mle", "bcv"])
+def test_names_that_make_no_sense_for_a_method_say_which_do(name):
+    words = f"n_components='{name}' makes no sense for CA\nhint: these rules do: 'kaiser', 'parallel', 'consensus'"
+    with pytest.raises(ParameterError, match=words):
+        resolve(name, **SHAPE, names=("kaiser", "parallel"), method="CA")
 
 
 @pytest.mark.parametrize(

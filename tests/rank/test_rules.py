@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ritz.rank import NAMES, Fraction, criterion
+from ritz.rank import SPECTRAL, Fraction, criterion
 
-PARTIAL = [name for name in NAMES if not criterion(name).needs_all]
-RULES = [criterion(name) for name in NAMES] + [Fraction(f) for f in (0.3, 0.9, 0.999)]
+PARTIAL = [name for name in SPECTRAL if not criterion(name).needs_all]
+RULES = [criterion(name) for name in SPECTRAL] + [Fraction(f) for f in (0.3, 0.9, 0.999)]
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.name}{getattr(rule, 'fraction', '')}")
 
 

@@ -61,18 +61,16 @@ def parse_choice(option: str, text: str, allowed: tuple[str, ...]) -> str:
 
 
 def _rule(word: str, text: str) -> str:
-    from ritz.rank.rule import LATER, NAMES
+    from ritz.rank.rule import NAMES
 
-    name = word.replace("_", "-")
-    if name in NAMES:
+    name, names = word.replace("_", "-"), (*NAMES, "consensus")
+    if name in names:
         return name
-    works = f"these rules work: {', '.join(NAMES)}"
+    works = f"these rules work: {', '.join(names)}"
     whole, comma, digits = word.removesuffix("%").partition(",")
     if comma and whole.isdigit() and digits.isdigit():
         raise ParameterError(FORMS, received=repr(text), hint=f"write {word.replace(',', '.')}")
-    if name in LATER:
-        raise ParameterError(f"the rule {name} is not available yet", hint=works)
-    close = difflib.get_close_matches(name, NAMES, n=1, cutoff=ALIKE)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     raise ParameterError(FORMS, received=repr(text), hint=f"did you mean {close[0]}? {works}" if close else works)
 
 
@@ -100,6 +98,9 @@ def reason(
     k, every = len(model.components_), min(n - 1, d)
     if isinstance(asked, (str, float)):
         name = asked if isinstance(asked, str) else "fraction"
+        held = vars(model).get("_choice")  # what the rule itself said in the fit
+        if held is not None and held[0] == name:
+            return {"asked": asked, "rule": name, "why": held[1]}
         if name in FILLING:
             return {"asked": asked, "rule": name, "why": f"{k} component{'s' if k != 1 else ''}, by cross-validation"}
         return {"asked": asked, "rule": name, "why": _sentence(asked, model, shape, refit)}

@@ -28,10 +28,11 @@ from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
+from ritz.methods.rank_linear import remember
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
-from ritz.rank.rule import resolve
+from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.outside import choose_outside
 from ritz.spectral.plan import Plan, Shape, choose, size_words
 from ritz.spectral.problem import SpectralProblem
@@ -54,6 +55,9 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     #: what files and reports call an axis: PC1, PC2, …
     _axis: ClassVar[str] = "PC"
+
+    #: rules that make sense for ``n_components``
+    _rules: ClassVar[tuple[str, ...]] = NAMES
 
     n_components: Any
     solver: str
@@ -144,10 +148,12 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise
         if rows is not None and not np.isfinite(spectrum.values).all():
             require_finite(rows, getattr(self, "feature_names_in_", None))
+        remember(self, problem, spectrum, unit)
         return spectrum
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
-        wanted = resolve(self.n_components if n_components is None else n_components, n=n, d=d, centered=centered)
+        asked = self.n_components if n_components is None else n_components
+        wanted = resolve(asked, n=n, d=d, centered=centered, names=self._rules, method=type(self).__name__)
         if isinstance(wanted, int) and wanted == 0 and self.solver not in ("auto", "svd", "moments"):
             most = f"min(n_samples, n_features)={min(n, d)}"
             raise ParameterError(

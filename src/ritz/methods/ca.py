@@ -29,7 +29,9 @@ from ritz.data.table import Table
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.data.words import shorten
 from ritz.methods.correspondence import Correspondence, Encoded
+from ritz.methods.rank_tables import CA_RULES, count_material
 from ritz.project.transition import cos2, supplementary
+from ritz.rank.material import Material
 
 __all__ = ["CA"]
 
@@ -63,6 +65,7 @@ class CA(Correspondence):
     """
 
     _agreeing = ("n_components", "rows", "columns", "counts")
+    _rules = CA_RULES
 
     def __init__(
         self, n_components: Any = None, *, rows: str | None = None, columns: str | None = None,
@@ -151,6 +154,12 @@ class CA(Correspondence):
 
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(rows, d) - 1)
+
+    def _directions(self, rows: int, d: int) -> int:
+        return self._most(rows, d)  # rows and columns are alike
+
+    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, whole: float) -> Material:
+        return count_material(self, R, weights, whole, (rows, d))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

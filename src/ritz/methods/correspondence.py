@@ -30,11 +30,14 @@ from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.data.write import row_writer
 from ritz.methods.base import keep_apart
 from ritz.methods.correspondence_results import NO_ROWS, CorrespondenceResults
+from ritz.methods.rank_linear import handed
+from ritz.methods.rank_within import Within
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, MomentGram, Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
 from ritz.project.transition import row_distances
+from ritz.rank.material import Material
 from ritz.rank.positive import Positive
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
@@ -84,6 +87,14 @@ class Correspondence(CorrespondenceResults, Stateful):
         """The largest number of axes."""
         return max(0, min(rows - 1, d))
 
+    def _directions(self, rows: int, d: int) -> int:
+        """Directions that the columns have, however many rows there are."""
+        return self._most(max(rows, d + 2), d)
+
+    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, whole: float) -> Material:
+        """What rules for ``n_components`` may ask; R is None where only a state is left."""
+        raise NotImplementedError
+
     # fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -102,6 +113,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         shape, whole = self._shape(R), float(np.sum(weights))
         rows = int(np.count_nonzero(weights))
         wanted = self._axes(rows, shape.d)
+        wanted = handed(wanted, lambda: self._material(R, weights, rows, shape.d, whole), self._rules)
         keep = self._keeps_state(shape.d)
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
@@ -160,7 +172,8 @@ class Correspondence(CorrespondenceResults, Stateful):
                 received=f"{rows} rows and {d} columns",
                 hint="n_components=None gives all",
             )
-        return self._wanted(rows, d, centered=True)
+        wanted = self._wanted(rows, d, centered=True)
+        return wanted if isinstance(wanted, int) else Within(wanted, most, self._directions(rows, d))
 
     # the moment state
 
@@ -197,6 +210,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         state = self._solvable(self.__dict__["_state"])
         unit = state.times(1 / state.weight)
         wanted = self._axes(state.rows, state.d)
+        wanted = handed(wanted, lambda: self._material(None, None, state.rows, state.d, state.weight), self._rules)
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
         plan = self._plan_for(shape, wanted, whole=True)
         scale = self._metric(unit)

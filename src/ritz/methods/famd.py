@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from ritz.methods.famd_results import MixedColumns
+from ritz.methods.rank_tables import ENCODED_RULES
 
 __all__ = ["FAMD"]
 
@@ -57,6 +58,7 @@ class FAMD(MixedColumns):
     """
 
     _agreeing = ("n_components", "categorical", "missing", "rare", "exclude")
+    _rules = ENCODED_RULES
 
     def __init__(
         self, n_components: Any = None, *, categorical: Any = None, numeric: Any = None, missing: str = "error",

@@ -30,7 +30,9 @@ from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns
 from ritz.methods.famd_columns import decoded, distances, is_complete, probabilities
 from ritz.methods.mca_supplementary import Sums, Supplementary
+from ritz.methods.rank_tables import encoded_material, variable_blocks
 from ritz.project.transition import cos2
+from ritz.rank.material import Material
 
 __all__ = ["MixedColumns", "OfVariables", "variances"]
 
@@ -120,6 +122,10 @@ class MixedColumns(Supplementary, EncodedColumns):
 
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(rows - 1, d - int(np.sum(is_complete(self._encoder)))))
+
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+        blocks = variable_blocks(self._encoder)
+        return encoded_material(self, R, weights, self._owners(), blocks, self._most(rows, d))
 
     def _name_columns(self, spectrum: Any, column: Any, scale: Any, whole: float, rows: int) -> None:
         constant = self._constant(column)

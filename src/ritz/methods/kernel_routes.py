@@ -26,9 +26,10 @@ from ritz.kernels.vectors import Linear
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
 from ritz.methods.kernel_solved import NOISE, Solved, widened, without_noise
+from ritz.methods.rank_kernel import wanted_of
+from ritz.methods.rank_linear import remember
 from ritz.operators import Centered, Dense, Sparse
 from ritz.project.kernel import FeatureMapped, KernelMap
-from ritz.rank.rule import resolve
 from ritz.spectral.canonical import signs
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
@@ -72,7 +73,7 @@ def _more_than(size: int, wanted: Any) -> bool:
 
 def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: float) -> Solved:
     phi = features.transform(rows)
-    spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit)
+    spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit, wanted_of(estimator, kernel, rows))
     mean, dtype = stats.column.mean, phi.dtype
     delta = _feature_rounding(kernel, spectrum, mean, phi)
     spectrum = widened(spectrum, delta) if delta else spectrum
@@ -99,10 +100,9 @@ def _feature_floor(spectrum: Spectrum, plan: Plan, p: int) -> float:
     return top * ((100 * u) ** 2 if plan.solver in ("svd", "moments") else NOISE * u * float(np.sqrt(p)))
 
 
-def _linear(estimator: Any, phi: Any, blocks: Any, limit: float) -> tuple[Spectrum, Statistics, Plan]:
+def _linear(estimator: Any, phi: Any, blocks: Any, limit: float, wanted: Any) -> tuple[Spectrum, Statistics, Plan]:
     """PCA of features: J Φ as an operator."""
     n, p = blocks.shape
-    wanted = resolve(estimator.n_components, n=n, d=n, centered=True)
     needs_all = not isinstance(wanted, int) and wanted.needs_all
     k = min(wanted, p) if isinstance(wanted, int) else (min(n, p) if needs_all else min(FIRST_GUESS, n, p))
     sparse = blocks.sparse or (phi is not None and not isinstance(phi, np.ndarray))
@@ -120,7 +120,9 @@ def _linear(estimator: Any, phi: Any, blocks: Any, limit: float) -> tuple[Spectr
         centered=True, repeatable=not isinstance(blocks, MappedBlocks),
     )  # fmt: skip
     matrix = "J K J" if phi is not None else "J K̂ J"
-    return solve(problem, plan, frame={"matrix": matrix}), stats, plan
+    spectrum = solve(problem, plan, frame={"matrix": matrix})
+    remember(estimator, problem, spectrum, 1.0)
+    return spectrum, stats, plan
 
 
 def _signed(spectrum: Spectrum, Z: Any, values: Any) -> tuple[Spectrum, Any, Any]:
@@ -147,7 +149,7 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
         A = A.at(np.float64)
     made, kept = _landmarks(estimator, kernel, rows, A)
     blocks = MappedBlocks(lambda start, stop: made.rows(A, start, stop), (A.n, made.size), A.dtype)
-    spectrum, stats, _ = _linear(estimator, None, blocks, limit)
+    spectrum, stats, _ = _linear(estimator, None, blocks, limit, wanted_of(estimator, kernel, rows))
     whole, mean = float(np.sum(kernel.diag(A))), stats.column.mean
     # what rounding of the tiles puts into squares of features; the ridge of the landmarks keeps it that small
     blur = NOISE * tile_rounding(kernel, A) * whole

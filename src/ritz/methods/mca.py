@@ -29,8 +29,10 @@ from ritz.methods.encoded import EncodedColumns, EncodedTable
 from ritz.methods.famd_columns import decoded, probabilities
 from ritz.methods.mca_inertia import CORRECTED, above, adjusted, corrected, pair_inertias
 from ritz.methods.mca_supplementary import Supplementary, v_tests
+from ritz.methods.rank_tables import ENCODED_RULES, encoded_material, variable_blocks
 from ritz.methods.state import LARGEST_STATE
 from ritz.project.transition import contributions, inverse_root
+from ritz.rank.material import Material
 
 __all__ = ["MCA"]
 
@@ -80,6 +82,7 @@ class MCA(Supplementary, EncodedColumns):
     """
 
     _agreeing = ("n_components", "method", "categorical", "missing", "rare", "exclude")
+    _rules = ENCODED_RULES
     _numbers = False
     _missing_ways: ClassVar[tuple[str, ...]] = ("error", "category", "exclude", "regularized")
 
@@ -134,6 +137,11 @@ class MCA(Supplementary, EncodedColumns):
         filled = self.missing == "regularized" and not self.exclude
         whole = np.count_nonzero((answered > weight * (1 - 1e-12)) | (filled & (answered > 0)))
         return max(0, min(rows - 1, len(active.labels) - int(whole)))
+
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+        encoder = self._encoder
+        owners, factor = encoder.active.owners, 1.0 / encoder.vocabulary.J
+        return encoded_material(self, R, weights, owners, variable_blocks(encoder), self._most(rows, d), factor)
 
     def _keeps_state(self, d: int) -> bool:
         if self.missing == "regularized":
@@ -257,7 +265,7 @@ class MCA(Supplementary, EncodedColumns):
         most = self._most(self.n_samples_, 0)
         if self.method == "adjusted" and self.n_components is None:
             return np.asarray(values)
-        if len(values) == most or float(values[-1]) <= 1 / J or isinstance(self.n_components, type(None)):
+        if len(values) == most or float(values[-1]) <= 1 / J or self.n_components is None:
             return values[above(values, J)]
         state = self.__dict__.get("_state")
         if state is None:

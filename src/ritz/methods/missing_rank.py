@@ -12,17 +12,16 @@ at a sample of the rows, spread evenly over the table: 20,000 at most, fewer of 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.blocks import MemoryBlocks
 from ritz.data.observed import observe
+from ritz.data.sampled import take_dense
 from ritz.methods.missing_em import Filling, iterate
 
-__all__ = ["RankChoice", "choose", "gcv", "kfold", "most_axes"]
+__all__ = ["RankChoice", "choose", "complete_folds", "gcv", "kfold", "most_axes"]
 
 Vector = NDArray[np.float64]
 
@@ -118,6 +117,18 @@ def kfold(filling: Filling, folds: int = FOLDS, most: int | None = None, tol: fl
     return np.array(curve)
 
 
+def complete_folds(X: Vector, *, center: bool, scale: bool, seed: int) -> tuple[Vector, str]:
+    """Mean square errors of entries of complete rows that were held out, for 0, 1, … axes, and how it was done."""
+    spread = np.var(X, axis=0) if center else np.mean(X**2, axis=0)
+    X = X[:, spread > 0]
+    words = f"{FOLDS} folds"
+    if X.shape[1] < 2 or X.shape[0] < 3:
+        return np.zeros(1), words
+    blocks = MemoryBlocks(X)
+    filling = Filling(blocks, None, observe(blocks, None, None), 0, True, center, scale, None, seed=seed)
+    return kfold(filling), words
+
+
 def _units(filling: Filling) -> Vector:
     seen = filling.observed
     spread = np.sqrt(seen.variance())
@@ -141,33 +152,11 @@ def _folds(there: NDArray[np.bool_], folds: int, seed: int) -> NDArray[np.int8]:
 # a sample of the rows
 
 
-class _Taken(Sums):
-    """Chosen rows of one piece of the table, in row order."""
-
-    LISTS = ("rows",)
-
-    def __init__(self, chosen: NDArray[np.int64]) -> None:
-        self.chosen = chosen
-        self.rows: list[NDArray[Any]] = []
-
-    def feed(self, block: Block) -> None:
-        """Keep what is chosen of a block."""
-        a, b = np.searchsorted(self.chosen, [block.rows.start, block.rows.stop])
-        if b > a:
-            self.rows.append(np.array(block.values[self.chosen[a:b] - block.start]))
-
-
 def _rows(filling: Filling) -> NDArray[np.float64]:
     held = getattr(filling.blocks, "X", None)
     if isinstance(held, np.ndarray):
         return held.astype(np.float64)
-    return _take(filling.blocks, np.arange(filling.blocks.shape[0]))
-
-
-def _take(blocks: RowBlocks, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-    taken = blocks.map_reduce(lambda: _Taken(chosen), lambda sums, block: sums.feed(block))
-    parts = [part if isinstance(part, np.ndarray) else part.toarray() for part in taken.rows]
-    return np.concatenate(parts).astype(np.float64)
+    return take_dense(filling.blocks, np.arange(filling.blocks.shape[0]))
 
 
 def _sample(filling: Filling, name: str) -> tuple[Filling, str, int]:
@@ -177,7 +166,7 @@ def _sample(filling: Filling, name: str) -> tuple[Filling, str, int]:
     if n <= most and isinstance(getattr(filling.blocks, "X", None), np.ndarray):
         return filling, "", 0
     chosen = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
-    X = _take(filling.blocks, chosen)
+    X = take_dense(filling.blocks, chosen)
     weights = None if filling.weights is None else filling.weights[chosen]
     kept = ~np.isnan(X).all(axis=0)  # a rare column may have nothing in the sample
     keep = np.ones(len(X), bool) if weights is None else weights > 0

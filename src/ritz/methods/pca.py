@@ -22,6 +22,7 @@ from ritz.data.table import Table
 from ritz.data.validate import validate_rows
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.missing_model import FillsGaps
+from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
@@ -139,6 +140,7 @@ class PCA(FillsGaps, Stateful):
         keep = self._keeps_state(shape.d) and not filled
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         leaf, stats = self._leaf(X, weights, plan)
+        wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
         problem = self._problem(leaf, stats, wanted, shape)
         spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {}, X)
         column = stats.column

@@ -19,6 +19,7 @@ from ritz.data.moments import Moments
 from ritz.data.table import Table
 from ritz.data.words import shorten
 from ritz.methods.base import LinearEstimator
+from ritz.methods.rank_linear import handed, state_material
 from ritz.methods.scaling import spread_of
 from ritz.operators import MomentGram
 from ritz.spectral.plan import Shape
@@ -191,6 +192,7 @@ class Stateful(LinearEstimator):
             )
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
         wanted = self._wanted(state.rows, state.d, centered=self.center)
+        wanted = handed(wanted, lambda: state_material(self, state))
         plan = self._plan_for(shape, wanted, whole=True)
         scale = spread_of(state, self) if self.scale else None
         unit = 1.0 if self.scale else state.unit

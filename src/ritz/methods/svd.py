@@ -14,9 +14,11 @@ import numpy as np
 
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
+from ritz.methods.rank_linear import handed, rows_material
 from ritz.operators import Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
+from ritz.rank.rule import NAMES
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.spectrum import Spectrum
@@ -45,6 +47,7 @@ class SVD(LinearEstimator):
     """
 
     _axis = "SV"
+    _rules = tuple(name for name in NAMES if name != "map")  # correlations have no meaning about zero
 
     def __init__(
         self, n_components: Any = None, *, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
@@ -76,6 +79,7 @@ class SVD(LinearEstimator):
         wanted = self._wanted(shape.n, shape.d, centered=False)
         plan = self._plan_for(shape, wanted)
         leaf, stats = self._leaf(X, weights, plan)
+        wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
         problem = self._problem(leaf, stats, wanted, shape)
         spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None}, X)
         self._name(spectrum, stats.column, self._float(X))

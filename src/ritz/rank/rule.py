@@ -3,8 +3,8 @@
     None → min(n, d)      int → itself      0 < f < 1 → min{k : Σ_{i≤k} λᵢ / Σλ > f}      name → its rule
 
 A rule reads a spectrum, whole or in part (``Seen``), and answers with a number of components, or with None as
-long as the values seen leave it open. ``> f`` is strict, as in scikit-learn: a share that equals f, to
-rounding, is not enough.
+long as the values seen leave it open. Rules that need more are handed it by the method (``material.py``). ``> f`` is
+strict, as in scikit-learn: a share that equals f, to rounding, is not enough.
 """
 
 from __future__ import annotations
@@ -12,38 +12,66 @@ from __future__ import annotations
 import difflib
 import numbers
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz.rank.bicross import BiCross
+from ritz.rank.crossval import GCV, KFold
+from ritz.rank.edge import Deterministic
 from ritz.rank.elbow import Elbow
 from ritz.rank.likelihood import InformationCriterion, check_rows
+from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.minka import Minka
+from ritz.rank.parallel import Parallel, Permutation
 from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided, zero_level
+from ritz.rank.stability import Stability
 from ritz.rank.thresholds import BrokenStick, GavishDonoho, Kaiser
+from ritz.rank.velicer import Velicer
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
 
-__all__ = ["NAMES", "Fraction", "criterion", "resolve"]
+__all__ = ["NAMES", "ROWLESS", "SPECTRAL", "Fraction", "Options", "criterion", "resolve"]
 
-_RULES: dict[str, Callable[[], Criterion]] = {
-    "aic": lambda: InformationCriterion("aic"),
-    "bic": lambda: InformationCriterion("bic"),
-    "broken-stick": BrokenStick,
-    "elbow": Elbow,
-    "gavish-donoho": GavishDonoho,
-    "kaiser": Kaiser,
-    "mle": Minka,
+
+@dataclass(frozen=True)
+class Options:
+    """What the rules can be told; each has its own default."""
+
+    fraction: float = 0.9
+    noise: float | None = None
+    quantile: float | None = None
+    sample: int = SAMPLE_ROWS
+
+
+_RULES: dict[str, Callable[[Options], Criterion]] = {
+    "aic": lambda _: InformationCriterion("aic"),
+    "bcv": lambda o: BiCross(rows=o.sample),
+    "bic": lambda _: InformationCriterion("bic"),
+    "broken-stick": lambda _: BrokenStick(),
+    "dpa": lambda _: Deterministic(),
+    "elbow": lambda _: Elbow(),
+    "gavish-donoho": lambda o: GavishDonoho(o.noise),
+    "gcv": lambda _: GCV(),
+    "kaiser": lambda _: Kaiser(),
+    "kfold": lambda o: KFold(o.sample),
+    "map": lambda _: Velicer(),
+    "mle": lambda _: Minka(),
+    "parallel": lambda o: Parallel(o.quantile),
+    "permutation": lambda o: Permutation(0.95 if o.quantile is None else o.quantile, rows=o.sample),
+    "stability": lambda o: Stability(rows=o.sample),
 }
 _LIKELIHOOD = ("aic", "bic", "mle")
 
-#: The names that ``n_components`` takes.
+#: The names that ``n_components`` takes, beside ``consensus``.
 NAMES = tuple(_RULES)
 
-#: Names that have a meaning but need more than a spectrum.
-LATER = ("parallel", "permutation", "dpa", "map", "bcv", "gcv", "kfold", "stability", "consensus")
+#: Those that a spectrum decides, and those that need no rows.
+SPECTRAL = ("aic", "bic", "broken-stick", "dpa", "elbow", "gavish-donoho", "gcv", "kaiser", "mle", "parallel")
+ROWLESS = tuple(sorted((*SPECTRAL, "map")))
 
 FORMS = "n_components must be None, an int, a fraction between 0 and 1, or the name of a rule"
 
@@ -91,41 +119,53 @@ class Fraction:
         return f"{text}{before}; asked for more than {self.fraction:.2%}"
 
 
-def criterion(name: str) -> Criterion:
+def criterion(name: str, options: Options | None = None, names: tuple[str, ...] = NAMES, method: str = "") -> Criterion:
     """Return the rule of that name.
+
+    Parameters
+    ----------
+    name
+        One of ``names``.
+    options
+        What the rule can be told.
+    names, method
+        The rules that make sense for a method, and its name.
 
     Raises
     ------
     ParameterError
-        The name is unknown, or known but not available.
+        The name is unknown, or makes no sense for the method.
     """
+    if name in _RULES and name in names:
+        return _RULES[name](options or Options())
+    works = ", ".join(repr(known) for known in names)
     if name in _RULES:
-        return _RULES[name]()
-    works = ", ".join(repr(known) for known in NAMES)
-    if name in LATER:
         raise ParameterError(
-            f"n_components={name!r} needs more than the spectrum of one fit and is not available yet",
-            hint=f"these work today: {works}",
+            f"n_components={name!r} makes no sense for {method}", hint=f"these rules do: {works}, 'consensus'"
         )
     if name.lower() == "fraction":
         hint = "write the fraction itself, n_components=0.9"
     else:
-        close = difflib.get_close_matches(name.lower().replace("_", "-"), NAMES + LATER, n=1)
-        hint = (f"did you mean {close[0]!r}? " if close else "") + f"these names work: {works}"
+        close = difflib.get_close_matches(name.lower().replace("_", "-"), (*names, "consensus"), n=1)
+        hint = (f"did you mean {close[0]!r}? " if close else "") + f"these names work: {works}, 'consensus'"
     raise ParameterError(FORMS, received=repr(name), hint=hint)
 
 
-def resolve(n_components: Any, *, n: int, d: int, centered: bool) -> int | Criterion:
+def resolve(
+    n_components: Any, *, n: int, d: int, centered: bool, names: tuple[str, ...] = NAMES, method: str = ""
+) -> int | Criterion:
     """Turn ``n_components`` into a number of components or a rule.
 
     Parameters
     ----------
-    n_components : None, int, float or str
-        All, a number, a fraction of the total, or the name of a rule.
+    n_components : None, int, float, str or rule
+        All, a number, a fraction of the total, the name of a rule, or a rule itself.
     n, d : int
         Rows and columns.
     centered : bool
         Whether column means are removed, which costs a row.
+    names, method
+        The rules that make sense for a method, and its name.
 
     Returns
     -------
@@ -140,10 +180,17 @@ def resolve(n_components: Any, *, n: int, d: int, centered: bool) -> int | Crite
     if n_components is None:
         return min(n, d)
     if isinstance(n_components, str):
-        rule = criterion(str(n_components))
+        if n_components == "consensus":
+            from ritz.rank.consensus import Consensus
+
+            return Consensus(names, whole=min(n, d))
+        rule = criterion(str(n_components), names=names, method=method)
         if rule.name in _LIKELIHOOD:
             check_rows(rule.name, n, d, centered=centered)
         return rule
+    if hasattr(n_components, "decide") and hasattr(n_components, "needs_all"):
+        given: Criterion = n_components
+        return given
     if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, numbers.Real):
         kind = type(n_components).__name__
         shown = repr(n_components) if isinstance(n_components, (bool, np.bool_)) else kind

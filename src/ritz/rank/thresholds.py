@@ -3,6 +3,7 @@
     kaiser          λⱼ > Σλ / d                       the average variable; λ > 1 on a correlation matrix
     broken-stick    λⱼ / Σλ > (1/r) Σ_{i=j}^{r} 1/i   the j-th longest piece of a stick broken at random
     gavish-donoho   sⱼ > ω(β)·median(s)               s = √λ, β = smaller/larger side, ω = λ*(β)/√μ_β
+                    sⱼ > λ*(β)·√larger side·σ         where the noise σ of an entry is known
 
 The first two stop at the first component that fails and are decided as soon as one must. Kaiser counts all
 ``d`` variables, as every program that says λ > 1, even where the shape forces zero eigenvalues; the stick
@@ -18,12 +19,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ritz._core.errors import ParameterError
+from ritz.rank.material import Handed
 from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided, zero_level
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
 
-__all__ = ["BrokenStick", "GavishDonoho", "Kaiser", "marchenko_pastur_median", "omega"]
+__all__ = ["BrokenStick", "GavishDonoho", "Kaiser", "marchenko_pastur_median", "omega", "optimal"]
 
 
 def _leading(seen: Seen, lines: Floats) -> int | None:
@@ -104,27 +107,63 @@ class BrokenStick:
         return text or undecided(self.name, seen)
 
 
-class GavishDonoho:
-    """Keep the singular values above the optimal hard threshold for white noise of unknown level."""
+class GavishDonoho(Handed):
+    """Keep the singular values above the optimal hard threshold for white noise.
+
+    Parameters
+    ----------
+    noise : float or None
+        Standard deviation of the noise in an entry, in the units of the analysis; None: unknown, learned from the
+        median singular value.
+    """
 
     name = "gavish-donoho"
-    needs_all = True
+
+    def __init__(self, noise: float | None = None) -> None:
+        super().__init__()
+        if noise is not None and not noise > 0.0:
+            raise ParameterError("noise must be a standard deviation above 0, or None", received=repr(noise))
+        self.noise = noise
+        self.needs_all = noise is None
+
+    def _known(self, seen: Seen) -> float | None:
+        """The noise of an entry over √Σλ, if it is known."""
+        noise = self.noise
+        if self.material is not None:
+            noise = self.material.noise if noise is None else noise / self.material.unit
+        return None if noise is None else noise / math.sqrt(max(seen.total, 1e-300))
+
+    def _sides(self, seen: Seen) -> tuple[float, float]:
+        """The shorter and the longer side of the noise; a method that knows its noise knows its shape."""
+        rows = divisor(seen)  # centring costs a row
+        sides = (rows, float(seen.d))
+        if self.noise is None and self.material is not None and self.material.sides is not None:
+            sides = self.material.sides
+        return min(sides), max(sides)
 
     def _line(self, seen: Seen) -> tuple[Floats, float, float]:
         """Return the singular values (as roots of shares), the aspect ratio and the threshold."""
-        rows = divisor(seen)  # centring costs a row
-        beta = min(rows, seen.d) / max(rows, seen.d)
+        small, large = self._sides(seen)
+        beta = small / large
         s = np.sqrt(shares(seen))
+        noise = self._known(seen)
+        if noise is not None:
+            return s, beta, optimal(beta) * math.sqrt(large) * noise
         # Repeated rows leave fewer directions than the noise model counts; those that are missing are zeros.
-        padded = np.append(s, np.zeros(max(0, min(int(rows), seen.d) - len(s))))
+        padded = np.append(s, np.zeros(max(0, min(int(small), seen.d) - len(s))))
         return s, beta, omega(beta) * float(np.median(padded))
 
     def decide(self, seen: Seen) -> int | None:
         """Return the number of singular values above the threshold."""
-        if not seen.complete:
+        if not seen.complete and self._known(seen) is None:
             return None
         s, _, line = self._line(seen)
-        return int(np.count_nonzero(s > max(line, math.sqrt(zero_level(seen)))))
+        least = max(line, math.sqrt(zero_level(seen)))
+        k = int(np.count_nonzero(s > least))
+        if k < len(s) or seen.complete or k >= seen.r:
+            return k
+        # The next eigenvalue is at most the whole rest.
+        return k if float(rests(seen)[-1]) + zero_level(seen) <= least**2 else None
 
     def curve(self, seen: Seen) -> Curve:
         """Return the singular values beside the threshold, both over √Σλ."""
@@ -139,10 +178,12 @@ class GavishDonoho:
         s, beta, line = self._line(seen)
         root = math.sqrt(max(seen.total, 0.0))
         edge = f"; the next singular value is {s[k] * root:.4g}" if k < len(s) else ""
-        return (
-            f"{plural(k)}: singular values above {line * root:.4g}"
-            f" = {omega(beta):.4f} × their median, for aspect ratio {beta:.3g}{edge}"
-        )
+        noise = self._known(seen)
+        if noise is not None:
+            how = f"{optimal(beta):.4f} × √{self._sides(seen)[1]:g} × noise {noise * root:.4g}"
+        else:
+            how = f"{omega(beta):.4f} × their median"
+        return f"{plural(k)}: singular values above {line * root:.4g} = {how}, for aspect ratio {beta:.3g}{edge}"
 
 
 @functools.lru_cache(maxsize=256)
@@ -167,7 +208,11 @@ def marchenko_pastur_median(beta: float) -> float:
     return 1.0 + beta + 2.0 * root * math.cos(0.5 * (low + high))
 
 
+def optimal(beta: float) -> float:
+    """Return λ*(β), the optimal hard threshold over √(longer side) × noise."""
+    return math.sqrt(2.0 * (beta + 1.0) + 8.0 * beta / (beta + 1.0 + math.sqrt(beta**2 + 14.0 * beta + 1.0)))
+
+
 def omega(beta: float) -> float:
     """Return the optimal hard threshold over the median singular value, noise level unknown."""
-    known = math.sqrt(2.0 * (beta + 1.0) + 8.0 * beta / (beta + 1.0 + math.sqrt(beta**2 + 14.0 * beta + 1.0)))
-    return known / math.sqrt(marchenko_pastur_median(beta))
+    return optimal(beta) / math.sqrt(marchenko_pastur_median(beta))

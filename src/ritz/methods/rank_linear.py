@@ -1,0 +1,151 @@
+"""What PCA and SVD hand to a rule for ``n_components``: columns, covariance, some rows, held-out errors.
+
+    columns   variances as analysed: 1 each with scale=True; mean squares without centring
+    matrix    scatter of the moment state over its divisor, or that of the sampled rows
+    sample    at most 20,000 rows, fewer of wide tables, spread over the table
+    kfold     iterative PCA with entries hidden (missing_rank.py), on at most 200,000 entries
+
+``handed`` gives a rule its material; a rule that reads nothing but the spectrum passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.random import seed_of
+from ritz.data.moments import Moments
+from ritz.data.sampled import chosen_rows, take_dense
+from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.rank.material import Material
+from ritz.rank.rule import ROWLESS
+from ritz.rank.sample import LinearSample, rows_for, rows_words
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = ["handed", "remember", "rows_material", "state_material"]
+
+Floats = NDArray[np.float64]
+
+#: Columns up to which a covariance matrix is formed for a rule.
+MOST_COLUMNS = 3_000
+
+NO_MATRIX = f"map needs the correlations of the columns, at most {MOST_COLUMNS:,}"
+
+
+def handed(wanted: Any, material: Callable[[], Material], names: tuple[str, ...] = ROWLESS) -> Any:
+    """A rule with its material; numbers and rules that take none as they are."""
+    if not hasattr(wanted, "on"):
+        return wanted
+    rule = wanted.on(material())
+    rule.check(", ".join(repr(name) for name in ROWLESS if name in names))
+    return rule
+
+
+def remember(model: Any, problem: SpectralProblem, spectrum: Spectrum, unit: float) -> None:
+    """Keep what a later question about the number of components needs: the values known, and the answer given."""
+    direct = spectrum.plan.solver in ("svd", "moments")
+    values = (spectrum.known if direct else spectrum.values)[: max(problem.rank, 1)]
+    seen = problem.seen(values, spectrum.total, complete=len(values) >= problem.rank)
+    model.__dict__["_seen_values"] = values
+    model.__dict__["_seen"] = (seen.total, seen.n, seen.d, seen.r, seen.centered, seen.complete)
+    model.__dict__.pop("_choice", None)
+    rule = problem.rule
+    if rule is not None and hasattr(rule, "why"):
+        shown = replace(seen, values=values / unit**2, total=spectrum.total / unit**2)
+        model.__dict__["_choice"] = (rule.name, rule.why(shown))
+
+
+class _Once:
+    """Samples by their size, taken once: several rules look at the same rows."""
+
+    def __init__(self, make: Callable[[int], LinearSample]) -> None:
+        self.make = make
+        self.held: dict[int, LinearSample] = {}
+
+    def __call__(self, most: int) -> LinearSample:
+        if most not in self.held:
+            self.held[most] = self.make(most)
+        return self.held[most]
+
+
+def rows_material(estimator: Any, X: Any, weights: Floats | None, stats: Statistics) -> Material:
+    """What rules may ask of rows that are being fitted."""
+    center, scale = bool(getattr(estimator, "center", False)), bool(getattr(estimator, "scale", False))
+    seed, (n, d) = seed_of(estimator.random_state), (int(X.shape[0]), int(X.shape[1]))
+    of = n if weights is None else max(round(float(np.sum(weights))), 1)  # a weight is so many copies
+
+    def make(most: int) -> LinearSample:
+        rows = take_dense(X, chosen_rows(n, weights, rows_for(of, d, most), seed), used=True)
+        return LinearSample(rows, of, center=center, scale=scale)
+
+    sample = _Once(make)
+
+    def matrix() -> Floats:
+        if "moments" in stats.__dict__:
+            return _covariance(stats.moments, center=center, scale=scale)
+        held = sample(20_000).table()
+        held = held - held.mean(axis=0) if center else held
+        return np.asarray(held.T @ held / max(len(held) - center, 1))
+
+    def folds(most: int) -> tuple[Floats, str]:
+        from ritz.methods.missing_rank import (
+            LEAST_ROWS,
+            MOST_ENTRIES,
+            complete_folds,
+        )  # loaded only where it is asked for
+
+        few = max(LEAST_ROWS, MOST_ENTRIES["kfold"] // max(1, d))
+        rows = take_dense(X, chosen_rows(n, weights, min(most, few), seed), used=True)
+        errors, words = complete_folds(rows, center=center, scale=scale, seed=seed)
+        return errors, f"{words}; {rows_words(len(rows), of)}"
+
+    return Material(
+        method=type(estimator).__name__,
+        seed=seed,
+        columns=lambda: _variances(stats.column, center=center, scale=scale),
+        matrix=matrix if d <= MOST_COLUMNS else None,
+        sample=sample,
+        kfold=folds,
+        unit=1.0 if scale else stats.unit,
+        lacking={} if d <= MOST_COLUMNS else {"map": NO_MATRIX},
+    )
+
+
+def state_material(estimator: Any, state: Moments) -> Material:
+    """What rules may ask of a moment state: everything but rows."""
+    center, scale = bool(estimator.center), bool(estimator.scale)
+    return Material(
+        method=type(estimator).__name__,
+        seed=seed_of(estimator.random_state),
+        columns=lambda: _variances(state, center=center, scale=scale),
+        matrix=(lambda: _covariance(state, center=center, scale=scale)) if state.d <= MOST_COLUMNS else None,
+        unit=1.0 if scale else state.unit,
+        why_not="a state that was merged or added up keeps none",
+        lacking={} if state.d <= MOST_COLUMNS else {"map": NO_MATRIX},
+    )
+
+
+def _variances(column: ColumnStatistics | Moments, *, center: bool, scale: bool) -> Floats:
+    """Variances (d,) of the columns as analysed, up to a common factor."""
+    squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
+    values = squares / degrees_of_freedom(column.weight)
+    if not center:
+        values = squares / column.weight + np.square(column.mean / column.unit)
+    if not scale:
+        return np.asarray(values)
+    return np.asarray(values / np.square(spread_of(column, None) / column.unit))
+
+
+def _covariance(state: Moments, *, center: bool, scale: bool) -> Floats:
+    """Covariance (d, d) of the columns as analysed, up to a common factor."""
+    C = state.scatter / degrees_of_freedom(state.weight) if center else state.second_moment() / state.weight
+    if not scale:
+        return np.asarray(C)
+    spread = spread_of(state, None) / state.unit
+    return np.asarray(C / np.outer(spread, spread))

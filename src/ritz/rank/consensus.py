@@ -1,0 +1,308 @@
+"""All rules side by side, and a consensus with its reasons.
+
+    weight of a vote   = its factor / Σ factors of its group × voice of the group
+    factor             = Π of the doubts that the data raise (judge.py);  0: the vote is set aside
+    voice              = largest factor among the members, halved for the group that looks at the scree plot alone
+    consensus          = weighted median of the votes: the smallest k with at least half of the weight at or below it
+
+Rules that measure the same thing err together, so a group has one voice however many members it has. A median cannot
+be moved far by one group, and needs no model of how rules err. A fraction is a budget and has no vote.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ritz._core.errors import ParameterError
+from ritz.rank.judge import ASSUMPTIONS, GROUPS, doubts, facts_of
+from ritz.rank.material import Material
+from ritz.rank.rule import Fraction, Options, criterion
+from ritz.rank.shares import Curve, plural
+
+if TYPE_CHECKING:
+    from ritz.spectral.problem import Seen
+
+__all__ = ["Consensus", "Ranks", "Row", "Verdict", "judged", "weighted_median"]
+
+#: Smaller side up to which a consensus asks for the whole spectrum, and leading values that it asks for beyond.
+WHOLE, LEADING = 5_000, 100
+#: Order of the table: from what asks least to what asks most.
+ORDER = (
+    "fraction", "elbow", "kaiser", "broken-stick", "parallel", "permutation", "dpa", "gavish-donoho", "mle", "aic",
+    "bic", "map", "bcv", "gcv", "kfold", "stability",
+)  # fmt: skip
+NOTHING = Curve(np.zeros(0, np.int64), np.zeros(0), None, "")
+
+
+class Row(NamedTuple):
+    """One line of the table; ``row["k"]`` and ``row.k`` are the same."""
+
+    criterion: str
+    k: int | None
+    why: str
+
+    def __getitem__(self, key: Any) -> Any:
+        """A field by place or by name."""
+        return getattr(self, key) if isinstance(key, str) else tuple.__getitem__(self, key)
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What one rule says.
+
+    Attributes
+    ----------
+    name : str
+        Name of the rule.
+    k : int or None
+        Its answer; None where it has none.
+    curve : Curve
+        Its statistic as a function of the number of components.
+    why : str
+        The answer with its numbers, or why there is none.
+    assumption : str
+        What the rule assumes.
+    caution : str
+        When not to believe it on this data; empty where nothing speaks against it.
+    group : str
+        What it measures.
+    weight : float
+        Weight of its vote; 0 where it has none.
+    """
+
+    name: str
+    k: int | None
+    curve: Curve
+    why: str
+    assumption: str
+    caution: str
+    group: str
+    weight: float
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {self.why}", f"assumes: {self.assumption}"]
+        return "\n".join([*lines, f"caution: {self.caution}"] if self.caution else lines)
+
+
+class Ranks:
+    """The answers of all rules, their consensus and its reasons.
+
+    Attributes
+    ----------
+    consensus : int
+        How many components the rules agree on, more or less.
+    reasons : list of str
+        How the consensus came about.
+    table : list of rows
+        ``criterion, k, why`` of every rule.
+    """
+
+    def __init__(self, verdicts: list[Verdict], consensus: int, reasons: list[str], method: str) -> None:
+        self._verdicts = {verdict.name: verdict for verdict in verdicts}
+        self.consensus, self.reasons, self.method = consensus, reasons, method
+
+    @property
+    def table(self) -> list[Row]:
+        """``criterion, k, why`` of every rule."""
+        return [Row(v.name, v.k, v.why) for v in self._verdicts.values()]
+
+    def __getitem__(self, name: str) -> Verdict:
+        if name not in self._verdicts:
+            raise KeyError(f"{name!r}; these were asked: {', '.join(self._verdicts)}")
+        return self._verdicts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._verdicts)
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._verdicts
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        lines = [
+            f"How many components of {self.method}: {self.consensus}",
+            f"{'criterion':<14} {'k':>4} {'weight':>6}  why",
+        ]
+        for v in self._verdicts.values():
+            k, weight = "–" if v.k is None else str(v.k), f"{v.weight:.2f}" if v.weight else ""
+            lines.append(f"{v.name:<14} {k:>4} {weight:>6}  {v.why}")
+        return "\n".join([*lines, "", *self.reasons])
+
+
+def weighted_median(votes: list[tuple[int, float]]) -> int:
+    """Return the smallest k with at least half of the weight at or below it; 0 without votes."""
+    whole, below = sum(weight for _, weight in votes), 0.0
+    for k, weight in sorted(votes):
+        below += weight
+        if whole > 0.0 and below >= 0.5 * whole * (1.0 - 1e-9):
+            return k
+    return 0
+
+
+def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
+    """Ask all rules about a spectrum, weigh their answers and take the median."""
+    answers = {rule.name: _asked(rule, seen) for rule in rules}
+    votes = {name: k for name, (k, _) in answers.items() if k is not None}
+    first = [votes[name] for name in ("parallel", "permutation", "dpa") if name in votes] or list(votes.values())
+    linear = material is None or material.columns is not None
+    known = any(getattr(rule, "noise", None) is not None for rule in rules)
+    known = known or (material is not None and material.noise is not None)
+    rest = int(np.median(first)) if first else 0
+    facts = facts_of(seen, rest, _noisy(rules, seen), known_noise=known, linear=linear)
+    held = {name: doubts(name, k, facts) for name, k in votes.items()}
+    factors = {name: float(np.prod([factor for _, factor in found])) for name, found in held.items()}
+    weights = _weights(factors)
+    verdicts = []
+    for rule in rules:
+        k, why = answers[rule.name]
+        curve = NOTHING if k is None else rule.curve(seen)
+        caution = "; ".join(words for words, _ in held.get(rule.name, []))
+        group = group_of(rule.name)
+        weight = weights.get(rule.name, 0.0)
+        verdicts.append(Verdict(rule.name, k, curve, why, ASSUMPTIONS[rule.name], caution, group, weight))
+    consensus = weighted_median([(votes[name], weight) for name, weight in weights.items()])
+    return Ranks(verdicts, consensus, _reasons(verdicts, consensus), "PCA" if material is None else material.method)
+
+
+def group_of(name: str) -> str:
+    """What a rule measures."""
+    return next(group for group, names in GROUPS.items() if name in names)
+
+
+def _asked(rule: Any, seen: Seen) -> tuple[int | None, str]:
+    """The answer of a rule and its reason, or why it has none."""
+    lacking = rule.lacks() if hasattr(rule, "lacks") else None
+    if lacking is not None:
+        return None, str(lacking)
+    try:
+        return rule.decide(seen), rule.why(seen)
+    except ParameterError as error:  # a likelihood without a maximum
+        return None, f"{rule.name} needs more rows than columns; there are {error.received}"
+
+
+def _noisy(rules: list[Any], seen: Seen) -> int:
+    """Components of pure noise that would exceed the average, as parallel analysis simulated them."""
+    for rule in rules:
+        if rule.name == "parallel" and rule.lacks() is None:
+            line = rule.curve(seen).threshold
+            return int(np.count_nonzero(line > 1.0 / seen.d)) if line is not None else 0
+    return 0
+
+
+def _weights(factors: dict[str, float]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for group, names in GROUPS.items():
+        members = {name: factors[name] for name in names if factors.get(name, 0.0) > 0.0}
+        if group == "budget" or not members:
+            continue
+        voice = max(members.values()) * (0.5 if group == "scree" else 1.0)
+        weights |= {name: factor / sum(members.values()) * voice for name, factor in members.items()}
+    return weights
+
+
+def _reasons(verdicts: list[Verdict], consensus: int) -> list[str]:
+    """How the consensus came about, in sentences."""
+    voting = [v for v in verdicts if v.weight > 0.0 and v.k is not None]
+    if not voting:
+        return ["No rule has an answer that holds on this data; look at the curves."]
+    whole = sum(v.weight for v in voting)
+    at = sum(v.weight for v in voting if v.k == consensus) / whole
+    under = sum(v.weight for v in voting if v.k is not None and v.k < consensus) / whole
+    answers = sorted({v.k for v in voting if v.k is not None})
+    if len(answers) == 1:
+        lines = [f"{plural(consensus)}: all rules with a vote agree."]
+    else:
+        spread = ", ".join(str(k) for k in answers)
+        lines = [
+            f"{plural(consensus)}: the weighted median of the answers {spread};"
+            f" {at:.0%} of the weight says so, {under:.0%} fewer, {1 - at - under:.0%} more."
+        ]
+    for group in GROUPS:
+        members = [v for v in voting if v.group == group]
+        if members:
+            said = ", ".join(f"{v.name} {v.k}" for v in members)
+            lines.append(f"{WORDS[group]} (weight {sum(v.weight for v in members):.2f}): {said}.")
+    aside = [v for v in verdicts if v.k is not None and v.weight == 0.0 and v.group != "budget"]
+    lines += [f"Set aside: {v.name} {v.k}, because {v.caution}." for v in aside]
+    return lines
+
+
+WORDS = {
+    "noise": "Above what noise reaches",
+    "likelihood": "Best model for its price",
+    "prediction": "Best prediction of what was held out",
+    "structure": "Shared by columns, found again among rows",
+    "scree": "Shape of the scree plot",
+}
+
+
+class Consensus:
+    """A rule that asks all others.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Rules to ask.
+    options : Options
+        What they are told.
+    whole : int
+        The smaller side of the table: where it is large, leading eigenvalues have to do.
+    """
+
+    name = "consensus"
+
+    def __init__(self, names: tuple[str, ...], options: Options | None = None, whole: int = 0) -> None:
+        told = options or Options()
+        wanted = [name for name in ORDER if name in names or name == "fraction"]
+        self.rules: list[Any] = [
+            Fraction(told.fraction) if name == "fraction" else criterion(name, told) for name in wanted
+        ]
+        self.needs_all = whole <= WHOLE
+        self.material: Material | None = None
+        self.held: dict[str, Any] = {}
+
+    def on(self, material: Material) -> Consensus:
+        """The same with what a method hands in; what is found is shared with the original."""
+        given = copy.copy(self)
+        given.material = material
+        given.rules = [rule.on(material) if hasattr(rule, "on") else rule for rule in self.rules]
+        return given
+
+    def check(self, works: str) -> None:
+        """Rules without material have no vote; nothing is refused."""
+
+    def ranks(self, seen: Seen) -> Ranks:
+        """All verdicts on a spectrum; the same spectrum is judged once."""
+        if self.held.get("seen") is not seen:
+            self.held.update(seen=seen, ranks=judged(self.rules, seen, self.material))
+        held: Ranks = self.held["ranks"]
+        return held
+
+    def decide(self, seen: Seen) -> int | None:
+        """Return the consensus, once enough of the spectrum is seen."""
+        if not seen.complete and len(seen.values) < min(seen.r, LEADING):
+            return None
+        k = min(self.ranks(seen).consensus, seen.r)
+        return k if seen.complete or k <= len(seen.values) else None
+
+    def curve(self, seen: Seen) -> Curve:
+        """Return the share of the weight that says k or more."""
+        voting = [v for v in map(self.ranks(seen).__getitem__, self.ranks(seen)) if v.weight > 0 and v.k is not None]
+        k = np.arange(max((v.k or 0 for v in voting), default=0) + 1)
+        whole = max(sum(v.weight for v in voting), 1e-300)
+        value = np.array([sum(v.weight for v in voting if (v.k or 0) >= at) / whole for at in k])
+        return Curve(k, value, np.full(len(k), 0.5), "share of the weight that says k or more")
+
+    def why(self, seen: Seen) -> str:
+        """Return the first reason."""
+        return self.ranks(seen).reasons[0]

@@ -1,0 +1,129 @@
+"""Rows of a linear method in memory, to be permuted, cut and drawn again.
+
+    A (m×d) = (X − 1μᵀ)D_s⁻¹,   M = AᵀA or AAᵀ, the smaller one
+    permuted     every column of A by itself; random signs where columns are not centred
+    bootstrap    rows with counts c ~ multinomial: in the coordinates Z = AV the axes of the sample are the unit
+                 vectors, so VᵀV_b is the leading block of the eigenvectors of Zᵀ(diag c − ccᵀ/m)Z  [Fisher 2016]
+
+Column scales are part of the question and stay as they are when rows are drawn again.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ritz.rank.shares import Floats
+
+__all__ = ["LinearSample", "drawn_axes", "rows_for", "rows_words", "smaller_spectrum"]
+
+#: Operations for one spectrum of a sample, rows that are looked at in any case, and entries that are held.
+WORK, LEAST_ROWS, ENTRIES = 1e10, 200, 2e7
+#: Coordinates that a bootstrap turns: what lies beyond is not among the leading axes.
+COORDINATES = 400
+
+
+def rows_for(n: int, d: int, most: int) -> int:
+    """How many of n rows with d columns a rule looks at: ``most``, fewer of wide tables."""
+    least = min(n, LEAST_ROWS)
+    by_work = WORK / (2.0 * d * d) if WORK / (2.0 * d * d) >= d else np.sqrt(WORK / (2.0 * d))
+    return int(max(least, min(n, most, by_work, ENTRIES / d)))
+
+
+def rows_words(m: int, n: int) -> str:
+    """How the rows that were looked at are named."""
+    return f"all {n:,} rows" if m >= n else f"looked at {m:,} of {n:,} rows"
+
+
+def smaller_spectrum(A: Floats) -> Floats:
+    """Eigenvalues of AᵀA that the shape lets differ from zero, decreasing."""
+    M = A.T @ A if A.shape[1] <= A.shape[0] else A @ A.T
+    return np.maximum(np.linalg.eigvalsh(M)[::-1], 0.0)
+
+
+class LinearSample:
+    """Some rows of PCA or SVD.
+
+    Parameters
+    ----------
+    X : (m, d) float64
+        Rows, not yet centred.
+    of : int
+        How many rows the table has.
+    center, scale : bool
+        As in the fit.
+    """
+
+    def __init__(self, X: Floats, of: int, *, center: bool, scale: bool) -> None:
+        self.center, self.of = center, of
+        A = X - X.mean(axis=0) if center else np.array(X, np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->j", A, A))
+        size = np.sqrt(np.einsum("ij,ij->j", X, X))
+        kept = lengths > 1e-13 * np.maximum(size, 1e-300)  # columns that do not vary here are no part of it
+        self._A, self._X = A[:, kept], X[:, kept]
+        if scale:
+            spread = lengths[kept] / np.sqrt(max(len(X) - 1, 1))
+            self._A, self._X = self._A / spread, self._X / spread
+        self.shape = (int(self._A.shape[0]), int(self._A.shape[1]))
+        self.whole = len(X) >= of
+        self.words = rows_words(len(X), of)
+
+    @cached_property
+    def _total(self) -> float:
+        return max(float(np.einsum("ij,ij->", self._A, self._A)), 1e-300)
+
+    @cached_property
+    def _by_column(self) -> Floats:
+        return np.ascontiguousarray(self._A.T)
+
+    def cost(self) -> float:
+        """Floating-point operations of one spectrum."""
+        m, d = self.shape
+        return 2.0 * m * d * min(m, d) + 20.0 * m * d
+
+    def values(self) -> Floats:
+        """Eigenvalues as shares of their total, decreasing."""
+        m, d = self.shape
+        return smaller_spectrum(self._A)[: min(m - self.center, d)] / self._total
+
+    def null(self, rng: np.random.Generator) -> Floats:
+        """Eigenvalues of the columns permuted, or with random signs where they are not centred."""
+        columns, (m, d) = self._by_column, self.shape
+        if self.center:
+            drawn = rng.permuted(columns, axis=1)
+        else:
+            drawn = np.where(rng.integers(0, 2, columns.shape, dtype=np.int8) == 1, columns, -columns)
+        return smaller_spectrum(drawn.T)[: min(m - self.center, d)] / self._total
+
+    @cached_property
+    def _coordinates(self) -> Floats:
+        """Z = AV, the coordinates of the rows on the axes, by decreasing variance."""
+        A, (m, d) = self._A, self.shape
+        top = min(m, d, COORDINATES)
+        if d <= m:
+            _, V = eigh(A.T @ A, subset_by_index=(d - top, d - 1))
+            return np.asarray(A @ V[:, ::-1])
+        values, U = eigh(A @ A.T, subset_by_index=(m - top, m - 1))
+        return np.asarray(U[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
+
+    def turned(self, rng: np.random.Generator, k: int) -> Floats:
+        """(k, k) VᵀV_b for rows drawn with replacement."""
+        return drawn_axes(self._coordinates, rng, k, center=self.center)
+
+    def table(self) -> Floats:
+        """The rows in the units of the analysis, not centred."""
+        return self._X
+
+
+def drawn_axes(Z: Floats, rng: np.random.Generator, k: int, *, center: bool) -> Floats:
+    """The leading block of the eigenvectors of rows drawn with replacement, in coordinates on the sample's axes."""
+    m, r = Z.shape
+    counts = rng.multinomial(m, np.full(m, 1.0 / m)).astype(np.float64)
+    G = (Z * counts[:, None]).T @ Z
+    if center:
+        mean = counts @ Z / m
+        G -= m * np.outer(mean, mean)
+    _, V = eigh(G, subset_by_index=(max(0, r - k), r - 1))
+    return np.asarray(V[:, ::-1][:k])

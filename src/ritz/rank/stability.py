@@ -1,0 +1,59 @@
+"""Stability: as many components as span the same subspace when the rows are drawn again.
+
+    s(k) = mean over draws of cos²θ_k,   θ_k the largest angle between span(v₁ … v_k) and that of rows drawn again
+
+A subspace that splits components of equal variance turns freely, so s falls and rises again; the answer is the largest
+k whose subspace holds (s ≥ ½: the worst direction keeps more of itself than it loses).
+References: Besse and de Falguerolles 1993; Fisher et al., J. Am. Statist. Assoc. 111, 2016, for the draws.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz.rank.material import SAMPLE_ROWS, Found, Sampled
+from ritz.rank.shares import Curve, Floats, plural
+
+__all__ = ["Stability"]
+
+#: Draws, components that are tried, and the least mean cos² of a subspace that holds.
+DRAWS, MOST, HOLDS = 50, 50, 0.5
+
+
+class Stability(Sampled):
+    """Keep the largest subspace that stays when rows are drawn again.
+
+    Parameters
+    ----------
+    draws : int
+        How often rows are drawn.
+    rows : int
+        Rows that are looked at, at most.
+    """
+
+    name = "stability"
+
+    def __init__(self, draws: int = DRAWS, rows: int = SAMPLE_ROWS) -> None:
+        super().__init__(rows)
+        self.draws = draws
+
+    def find(self) -> Found:
+        """Draw, decompose, compare."""
+        sample, rng = self._sample(), self.rng(4)
+        rank = min(sample.shape[0] - 1, sample.shape[1])
+        most = max(1, min(MOST, max(rank // 2, min(rank - 1, 3))))
+        s = np.zeros(most)
+        for _ in range(self.draws):
+            M = sample.turned(rng, most)
+            s += [_worst(M, k) for k in range(1, most + 1)]
+        s /= self.draws
+        held = np.flatnonzero(s >= HOLDS)
+        k = int(held[-1]) + 1 if len(held) else 0
+        beside = [f"{s[i - 1]:.2f} for {i}" for i in (k, k + 1) if 1 <= i <= most]
+        words = f"{plural(k)}: mean cos² of the worst direction over {self.draws} draws is {', '.join(beside)}"
+        curve = Curve(np.arange(1, most + 1), s, np.full(most, HOLDS), "mean cos² of the largest angle")
+        return Found(k, curve, f"{words}; {sample.words}")
+
+
+def _worst(M: Floats, k: int) -> float:
+    return float(min(np.linalg.svd(M[:k, :k], compute_uv=False)[-1], 1.0)) ** 2
