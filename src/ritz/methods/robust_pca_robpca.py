@@ -3,7 +3,7 @@
     1  outlyingness of row i: max over v of |xᵢᵀv − m(v)|/s(v), m and s the univariate MCD, v through two rows
     2  the h least outlying rows: their covariance, its k leading axes
     3  orthogonal distances to that plane; the plane anew from all rows within their cut-off (Q^⅓ is nearly normal)
-    4  in the plane: minimum covariance determinant of h rows, reweighted: centre and covariance                [RD99]
+    4  of those rows, in the plane: minimum covariance determinant, reweighted: centre and covariance           [RD99]
 
 Where the rows span few dimensions (r ≤ 10 and r ≤ n/5) step 4 alone is done in all of them. h = coverage·n, so up to
 n − h rows may be anything. Distances are made consistent at the normal distribution; small-sample factors are not used.
@@ -11,7 +11,6 @@ n − h rows may be anything. Distances are made consistent at the normal distri
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.methods.robust_pca_location import KEPT, consistency, univariate_mcd
+from ritz.methods.robust_pca_mcd import least_determinant, mahalanobis
 
 __all__ = ["Plane", "robust_plane"]
 
@@ -59,19 +59,19 @@ def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: i
         return _nothing(X, mean)
     direct = r <= min(FEW, n // ROWS_PER_AXIS)
     if direct:
-        center, axes, best = np.zeros(r), np.eye(r), None
+        center, axes, near, best = np.zeros(r), np.eye(r), np.ones(n, bool), None
         words = f"minimum covariance determinant in all {r} dimensions"
     else:
         best = np.argsort(outlyingness(T, h, directions, seed), kind="stable")[:h]
-        center, axes = _leading(T[best], k)
-        center, axes = _refined(T, center, axes, h)
+        center, axes, near = _refined(T, *_leading(T[best], k), h)
+        best = np.flatnonzero(np.isin(np.flatnonzero(near), best))  # among the rows near the plane
         words = f"{h} of {n} rows by projection pursuit, then"
-    Y = (T - center) @ axes
-    where, cov, how = _start(Y, best, h, seed)
+    Y = (T[near] - center) @ axes
+    where, cov, how = _start(Y, best, min(h, len(Y)))
     support, factor, rounds = reweighted(Y, where, cov)
     place = Y[support].mean(axis=0)
     mask = np.zeros(n, bool)
-    mask[order] = support
+    mask[order[np.flatnonzero(near)[support]]] = True
     words = words if direct else f"{words} {how} in {axes.shape[1]} dimensions"
     middle = mean + (center + axes @ place) @ V.T
     return Plane(middle, V @ axes, Y[support] - place, mask, factor, rounds, words)
@@ -133,8 +133,11 @@ def _leading(T: Floats, k: Any) -> tuple[Floats, Floats]:
     return center, Vt[: max(1, min(wanted, rank))].T
 
 
-def _refined(T: Floats, center: Floats, axes: Floats, h: int) -> tuple[Floats, Floats]:
-    """The plane anew from all rows whose distance from it is not out of the ordinary."""
+def _refined(T: Floats, center: Floats, axes: Floats, h: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """The plane anew from all rows whose distance from it is not out of the ordinary, and which these are.
+
+    Rows off the plane may lie anywhere when they are projected, such as in the middle, and have no say in what follows.
+    """
     from scipy.stats import norm
 
     gap = T - center
@@ -143,22 +146,17 @@ def _refined(T: Floats, center: Floats, axes: Floats, h: int) -> tuple[Floats, F
     place, spread = univariate_mcd(root[:, None], h)
     near = root <= place[0] + float(norm.ppf(KEPT)) * spread[0] + 1e-12 * float(root.max(initial=0.0))
     if np.count_nonzero(near) < h:
-        near = np.argsort(root, kind="stable")[:h]
-    return _leading(T[near], axes.shape[1])
+        near = np.isin(np.arange(len(T)), np.argsort(root, kind="stable")[:h])
+    return *_leading(T[near], axes.shape[1]), near
 
 
-def _start(Y: Floats, best: Any, h: int, seed: int) -> tuple[Floats, Floats, str]:
+def _start(Y: Floats, best: Any, h: int) -> tuple[Floats, Floats, str]:
     """Location and covariance of h rows to begin with."""
     n, p = Y.shape
-    if n >= ROWS_PER_AXIS * p:
-        from sklearn.covariance import fast_mcd
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # subsets that cannot be improved are skipped, which it tells about
-            where, cov, _, _ = fast_mcd(Y, support_fraction=h / n, random_state=seed)
-        return where, np.atleast_2d(cov), "minimum covariance determinant"
-    some = Y if best is None else Y[best]
-    return some.mean(axis=0), np.atleast_2d(np.cov(some.T)), "the covariance of those rows"
+    enough = n >= ROWS_PER_AXIS * p
+    some = Y[least_determinant(Y, h, best)] if enough else Y if best is None else Y[best]
+    how = "minimum covariance determinant" if enough else "the covariance of those rows"
+    return some.mean(axis=0), np.atleast_2d(np.cov(some.T)), how
 
 
 def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_], float, int]:
@@ -167,7 +165,7 @@ def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_]
 
     p = Y.shape[1]
     limit, factor = float(chi2.ppf(KEPT, p)), consistency(KEPT, p)
-    distance = _squares(Y, where, cov)
+    distance = mahalanobis(Y, where, cov)
     middle = float(np.median(distance))
     support = distance <= limit * (middle / float(chi2.ppf(0.5, p)) if middle > 0 else 1.0)
     rounds = 0
@@ -179,13 +177,8 @@ def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_]
                 hint="ask for fewer components, or method='spherical'",
             )
         some = Y[support]
-        new = _squares(Y, some.mean(axis=0), np.atleast_2d(np.cov(some.T)) * factor) <= limit
+        new = mahalanobis(Y, some.mean(axis=0), np.atleast_2d(np.cov(some.T)) * factor) <= limit
         if bool(np.all(new == support)):
             break
         support = new
     return support, factor, rounds
-
-
-def _squares(Y: Floats, where: Floats, cov: Floats) -> Floats:
-    gap = Y - where
-    return np.asarray(np.einsum("ij,jk,ik->i", gap, np.linalg.pinv(cov, hermitian=True), gap), np.float64)

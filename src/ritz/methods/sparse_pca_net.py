@@ -21,10 +21,8 @@ __all__ = ["Net", "elastic_net", "lasso", "lasso_of_size"]
 
 Floats = NDArray[np.float64]
 
-#: Sweeps over the active entries before the gradient of the others is looked at again.
-SWEEPS = 1000
-#: Change of an entry, relative to the largest, at which sweeps end.
-STILL = 1e-13
+#: Changes of sign that are repaired before the whole path is followed instead.
+REPAIRS = 50
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,15 @@ def elastic_net(
     A, B = start.copy(), start.copy()
     change, it = np.inf, 0
     for it in range(1, steps + 1):
-        before = _unit(B)
+        before, first = _unit(B), it == 1
         for j in range(A.shape[1]):
             right = C @ A[:, j]
             if counts is not None:
                 B[:, j] = lasso_of_size(C, right, ridge, int(counts[j]))
             elif penalties is not None:
-                B[:, j] = _never_empty(lasso(C, right, ridge, float(penalties[j]), B[:, j]), C, right)
+                B[:, j] = _never_empty(
+                    lasso(C, right, ridge, float(penalties[j]), None if first else B[:, j]), C, right
+                )
         U, _, Wt = np.linalg.svd(C @ B, full_matrices=False)
         A = U @ Wt
         change = float(np.max(np.abs(_unit(B) - before), initial=0.0))
@@ -73,48 +73,66 @@ def _unit(B: Floats) -> Floats:
     return B / np.where(length > 0, length, 1.0)
 
 
-def lasso(C: Floats, right: Floats, ridge: float, penalty: float, start: Floats) -> Floats:
-    """argmin bᵀ(C + ρI)b − 2bᵀr + α‖b‖₁, (d,)."""
+def lasso(C: Floats, right: Floats, ridge: float, penalty: float, start: Floats | None = None) -> Floats:
+    """argmin bᵀ(C + ρI)b − 2bᵀr + α‖b‖₁, (d,); ``start`` is a solution for a right side nearby.
+
+    With the signs known it is a linear system. Signs of the start are tried first and repaired one by one: an entry
+    that would change its sign on the way to the solution leaves, one whose gradient is too large enters [LBRN07].
+    """
     half = penalty / 2
     if np.isinf(ridge):  # (C + ρI)/(1 + ρ) → I
         return _soft(right, half)
-    b = np.array(start, np.float64)
-    slack = 1e-12 * float(np.max(np.abs(right), initial=0.0))
-    for _ in range(len(b) + 1):
-        gradient = right - C @ b - ridge * b
-        active = np.flatnonzero((b != 0) | (np.abs(gradient) > half + slack))
-        if len(active) == 0:
-            return np.zeros_like(b)
-        M = C[np.ix_(active, active)] + ridge * np.eye(len(active))
-        b[active] = _settle(M, right[active], half, b[active])
-        wrong = np.abs(right - C @ b - ridge * b) > half + slack
-        if not bool(np.any(wrong[b == 0])):
-            return b
-    return b
+    if start is None or not bool(np.any(start)):
+        return _path(C, right, ridge, alpha_min=half)[:, -1]
+    b, settled = np.array(start, np.float64), False
+    active, slack = np.flatnonzero(b), 1e-12 * float(np.max(np.abs(right), initial=0.0))
+    sign = np.sign(b)
+    for _ in range(REPAIRS + len(b)):
+        if settled:
+            left = right - C[:, active] @ b[active] - ridge * b
+            excess = np.abs(left) - half
+            excess[active] = -np.inf
+            j = int(np.argmax(excess))
+            if excess[j] <= slack:
+                return b
+            active, sign[j] = np.append(active, j), np.sign(left[j])
+        b, settled = _toward(C, right, ridge, half, b, active, sign)
+        active = np.flatnonzero(b)
+        sign = np.sign(b)
+        settled = settled or len(active) == 0
+    return _path(C, right, ridge, alpha_min=half)[:, -1]
 
 
-def _settle(M: Floats, right: Floats, half: float, start: Floats) -> Floats:
-    """The same on few entries: solved at once where the signs are already right, else by coordinate descent."""
-    sign = np.sign(start)
-    if bool(np.all(sign != 0)):
-        b = np.asarray(np.linalg.solve(M, right - half * sign), np.float64)
-        if bool(np.all(np.sign(b) == sign)):
-            return b
-    b, left = start.copy(), right - M @ start
-    diagonal = np.diag(M)
-    for _ in range(SWEEPS):
-        moved = 0.0
-        for j in range(len(b)):
-            old = float(b[j])
-            pull = float(left[j] + diagonal[j] * old)
-            new = np.sign(pull) * max(abs(pull) - half, 0.0) / float(diagonal[j])
-            if new != old:
-                b[j] = new
-                left -= (new - old) * M[:, j]
-                moved = max(moved, abs(new - old))
-        if moved <= STILL * float(np.max(np.abs(b), initial=0.0)):
-            break
-    return b
+def _toward(
+    C: Floats, right: Floats, ridge: float, half: float, b: Floats, active: NDArray[np.intp], sign: Floats
+) -> tuple[Floats, bool]:
+    """Go to the solution for these signs, or to the best point at which an entry becomes zero on the way."""
+    M = C[np.ix_(active, active)] + ridge * np.eye(len(active))
+    r, old = right[active], b[active]
+    new = np.asarray(np.linalg.solve(M, r - half * sign[active]), np.float64)
+    out = np.zeros_like(b)
+    if bool(np.all(new * sign[active] > 0)):
+        out[active] = new
+        return out, True
+    crossing = np.flatnonzero((old != 0) & (new * old <= 0))
+    best, least = None, np.inf
+    for i in [*crossing.tolist(), None]:
+        point = new if i is None else old + old[i] / (old[i] - new[i]) * (new - old)
+        if i is not None:
+            point[i] = 0.0
+        value = float(point @ M @ point - 2 * r @ point + 2 * half * np.sum(np.abs(point)))
+        if value < least:
+            best, least = point, value
+    out[active] = best
+    return out, False
+
+
+def _path(C: Floats, right: Floats, ridge: float, **options: Any) -> Floats:
+    """Solutions for falling penalties, (d, steps)."""
+    from sklearn.linear_model import lars_path_gram
+
+    M = C + ridge * np.eye(len(C))
+    return np.asarray(lars_path_gram(Xy=right, Gram=M, n_samples=1, method="lasso", **options)[2], np.float64)
 
 
 def _soft(values: Floats, half: float) -> Floats:
@@ -126,15 +144,12 @@ def lasso_of_size(C: Floats, right: Floats, ridge: float, count: int) -> Floats:
     if np.isinf(ridge):
         order = np.sort(np.abs(right))[::-1]
         return _soft(right, float(order[count]) if count < len(order) else 0.0)
-    from sklearn.linear_model import lars_path_gram
-
-    M = C + ridge * np.eye(len(C))
     steps = min(2 * count + 8, 8 * len(C))  # a step adds an entry, or now and then drops one
     while True:
-        _, _, path = lars_path_gram(Xy=right, Gram=M, n_samples=1, method="lasso", alpha_min=0, max_iter=steps)
+        path = _path(C, right, ridge, alpha_min=0, max_iter=steps)
         sizes = np.count_nonzero(path, axis=0)
         beyond = np.flatnonzero(sizes > count)
         if len(beyond) or path.shape[1] <= steps:
             last = beyond[0] - 1 if len(beyond) else path.shape[1] - 1
-            return np.asarray(path[:, last], np.float64)
+            return path[:, last]
         steps *= 2
