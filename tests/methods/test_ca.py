@@ -249,6 +249,37 @@ def test_subtract() -> None:
     np.testing.assert_allclose(rest.eigenvalues_, CA(3).fit(N[12:]).eigenvalues_, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::ritz.EmptyProfiles")
+def test_subtract_leaves_no_trace_of_an_emptied_column() -> None:
+    for seed in range(6):
+        a = np.array([[3, 0, 1], [1, 0, 4], [2, 0, 2.0], [5, 0, 1]])
+        b = np.random.default_rng(seed).random((4, 3))
+        rest, alone = CA().fit(np.vstack([a, b])).subtract(CA().fit(b)), CA().fit(a)
+        np.testing.assert_allclose(rest.eigenvalues_, alone.eigenvalues_, rtol=1e-9)
+        np.testing.assert_allclose(rest.total_inertia_, alone.total_inertia_, rtol=1e-9)
+        np.testing.assert_allclose(rest.p_value_, alone.p_value_, rtol=1e-9)
+        assert rest.dof_ == alone.dof_
+        assert np.isnan(rest.column_coordinates_[1]).all()
+
+
+def test_observations_add_up_category_by_category() -> None:
+    raw = observations()
+    raw.loc[199] = ["green", "hazel"]
+    whole, parts = CA(2).fit(raw), [raw[:61], raw[61:100], raw[100:]]
+    added = CA(2)
+    for part in parts:
+        added.partial_fit(part)
+    merged = ritz.merge(*[CA(2).partial_fit(part) for part in parts])
+    for model in (added, merged):
+        assert (model.n_samples_, model.dof_) == (whole.n_samples_, whole.dof_)
+        np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-12)
+        pd.testing.assert_frame_equal(model.row_coordinates_.abs(), whole.row_coordinates_.abs(), atol=1e-12)
+    rest = CA().fit(raw).subtract(CA().fit(raw[100:]))
+    np.testing.assert_allclose(rest.total_inertia_, CA().fit(raw[:100]).total_inertia_, rtol=1e-12)
+    with pytest.raises(ritz.MergeError, match="either tables of counts or observations"):
+        added.merge(CA(2).fit(pd.crosstab(raw.hair, raw.eye)))
+
+
 @given(rows=st.lists(st.integers(0, 39), min_size=1, max_size=12), sparse=st.booleans())
 def test_a_row_has_one_place(rows: list[int], sparse: bool) -> None:
     N = counts()
@@ -281,6 +312,47 @@ def test_dask_array() -> None:
     model = CA(3).fit(da.from_array(N, chunks=(90, 8)))
     np.testing.assert_allclose(model.eigenvalues_, CA(3).fit(N).eigenvalues_, rtol=1e-10)
     np.testing.assert_allclose(model.transform(da.from_array(N, chunks=(90, 8))), CA(3).fit(N).transform(N), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::ritz.EmptyProfiles")
+def test_new_counts_in_empty_columns_in_every_engine(tmp_path: Path) -> None:
+    da = pytest.importorskip("dask.array")
+    N = counts(60, 4)
+    bare = N.copy()
+    bare[:, 2] = 0
+    bare[bare.sum(axis=1) == 0, 0] = 1
+    frame = pd.DataFrame(N.astype(float), columns=list("abcd"))
+    frame.to_parquet(tmp_path / "n.parquet", row_group_size=20)
+    model, named = CA().fit(bare), CA().fit(pd.DataFrame(bare.astype(float), columns=list("abcd")))
+    here = model.transform(N)
+    there = model.transform(da.from_array(N, chunks=(10, 4)))
+    streamed = named.transform(ritz.read(tmp_path / "n.parquet", memory="1kB"))
+    np.testing.assert_allclose(there, here, atol=1e-12)
+    np.testing.assert_allclose(streamed, here, atol=1e-12)
+    assert not model.verify(N)  # a whole column of counts more
+
+
+@pytest.mark.filterwarnings("ignore::ritz.EmptyProfiles")
+def test_verify_reads_streams(tmp_path: Path) -> None:
+    N = counts(500, 6).astype(float)
+    N[7] = 0
+    frame = pd.DataFrame(N, columns=list("abcdef"))
+    frame.to_parquet(tmp_path / "n.parquet", row_group_size=100)
+    other = frame.copy()
+    other.iloc[3, 2] += 1
+    other.to_parquet(tmp_path / "m.parquet", row_group_size=100)
+    model = CA(3).fit(ritz.read(tmp_path / "n.parquet", memory="1kB"))
+    right = model.verify(ritz.read(tmp_path / "n.parquet", memory="1kB"))
+    assert right, str(right)
+    assert not model.verify(ritz.read(tmp_path / "m.parquet", memory="1kB"))  # one cell
+    assert model.verify(frame)
+
+
+def test_a_constant_column_of_a_file_counts(tmp_path: Path) -> None:
+    frame = pd.DataFrame(counts(40, 3), columns=list("abc")).assign(b=5)
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    model = CA().fit(ritz.read(tmp_path / "n.csv"))
+    np.testing.assert_allclose(model.eigenvalues_, CA().fit(frame).eigenvalues_, rtol=1e-12)
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
@@ -284,3 +285,17 @@ def test_what_was_never_in_cannot_be_taken_out(X):
         model.subtract(PCA(2).fit(X[:20] * 1000))
     with pytest.raises(ritz.MergeError, match="received scale=False and scale=True"):
         model.subtract(PCA(2, scale=True).fit(X[:20]))
+
+
+def test_a_model_verifies_itself_from_memory_and_files(tmp_path) -> None:
+    X = np.random.default_rng(0).normal(5.0, 2.0, (400, 5)) * [1, 2, 3, 4, 5]
+    w = np.arange(400) % 3
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame.to_parquet(tmp_path / "x.parquet", row_group_size=90)
+    frame.iloc[:, ::-1].assign(a=X[::-1, 0])[list("abcde")].to_parquet(tmp_path / "y.parquet", row_group_size=90)
+    for model in (ritz.PCA(2), ritz.PCA(2, scale=True), ritz.SVD(2)):
+        assert model.fit(X, sample_weight=w).verify(X, sample_weight=w)
+        assert not model.verify(X)
+        model.fit(ritz.read(tmp_path / "x.parquet", memory="1kB"))
+        assert model.verify(ritz.read(tmp_path / "x.parquet", memory="1kB"))
+        assert not model.verify(ritz.read(tmp_path / "y.parquet", memory="1kB"))

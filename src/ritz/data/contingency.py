@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.frames import is_frame
 from ritz.data.table import Table
 from ritz.data.words import shorten
@@ -30,6 +30,38 @@ class Counts:
     values: Any  # CSR or ndarray (n, d)
     rows: list[str]
     columns: list[str]
+
+    def spread(self, rows: list[str], columns: list[str]) -> Counts:
+        """The same counts in a table with these rows and columns, which must contain the own ones."""
+        from scipy.sparse import coo_array
+
+        held = coo_array(self.values)
+        row = np.asarray([rows.index(name) for name in self.rows] if self.rows != rows else range(len(rows)), np.intp)
+        place = {name: j for j, name in enumerate(columns)}
+        column = np.asarray([place[name] for name in self.columns], np.intp)
+        i, j = held.coords
+        wide = coo_array((held.data, (row[i], column[j])), shape=(len(rows), len(columns))).tocsr()
+        return Counts(_settled(wide), rows, columns)
+
+    def plus(self, other: Counts) -> Counts:
+        """Both tables added up, category by category."""
+        rows, columns = _union(self.rows, other.rows), _union(self.columns, other.columns)
+        return Counts(_settled(self.spread(rows, columns).values + other.spread(rows, columns).values), rows, columns)
+
+    def minus(self, other: Counts) -> Counts:
+        """This table without the counts of ``other``, which must be part of it; what is left empty is left out."""
+        rows, columns = _union(self.rows, other.rows), _union(self.columns, other.columns)
+        mine, theirs = self.spread(rows, columns).values, other.spread(rows, columns).values
+        rest = _dense(mine) - _dense(theirs)
+        rest[np.abs(rest) <= 64 * 2.0**-53 * _dense(mine)] = 0.0  # rounding of weighted counts
+        if float(np.min(rest)) < 0:
+            raise MergeError(
+                "subtract needs a model whose observations are part of this one",
+                received="more of some combination than there are",
+                hint="subtract only what was merged or fitted before",
+            )
+        i, j = np.flatnonzero(rest.any(axis=1)), np.flatnonzero(rest.any(axis=0))
+        return Counts(rest[np.ix_(i, j)], [rows[a] for a in i], [columns[b] for b in j])
 
 
 def form_of(X: Any, rows: str | None, columns: str | None, counts: str | None) -> str:
@@ -172,5 +204,21 @@ def _table(total: Any, orders: tuple[dict[str, int], dict[str, int]]) -> Counts:
         sides.append(levels)
     shape = (len(sides[0]), len(sides[1]))
     N = csr_array((total["n"].to_numpy().astype(np.float64), (codes[0], codes[1])), shape=shape)
-    dense = shape[0] * shape[1] <= 4 * max(N.nnz, 1 << 16)
-    return Counts(N.toarray() if dense else N, sides[0], sides[1])
+    return Counts(_settled(N), sides[0], sides[1])
+
+
+def _settled(N: Any) -> Any:
+    """A small table as an array, a large one as CSR."""
+    if isinstance(N, np.ndarray):
+        return N
+    return N.toarray() if N.shape[0] * N.shape[1] <= 4 * max(N.nnz, 1 << 16) else N.tocsr()
+
+
+def _dense(N: Any) -> Any:
+    return np.asarray(N if isinstance(N, np.ndarray) else N.toarray(), np.float64)
+
+
+def _union(mine: list[str], theirs: list[str]) -> list[str]:
+    """All labels: in order where both are sorted, else one's own first."""
+    both = mine + [name for name in theirs if name not in set(mine)]
+    return sorted(both) if mine == sorted(mine) and theirs == sorted(theirs) else both

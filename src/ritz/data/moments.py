@@ -25,6 +25,9 @@ __all__ = ["Moments", "scaled_noise"]
 
 Vector = NDArray[np.float64]
 
+#: Round-offs of a sum by which what is left of it may miss zero after everything was taken away.
+TRACES = 64.0
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -155,6 +158,16 @@ class Moments:
         offset = self.offset - delta * (other.weight / self.weight)
         u = max(self.roundoff, other.roundoff)
         return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone)
+
+    def without_traces(self, before: Moments) -> Moments:
+        """What a subtraction from ``before`` left of amounts: columns of nothing but rounding are empty."""
+        trace = TRACES * 2.0**-53 * before.weight / self.weight * np.abs(before.mean)
+        kept = (np.abs(self.mean) > trace).astype(np.float64)
+        if bool(np.all(kept)):
+            return self
+        lost = None if self.lost is None else self.lost * kept
+        scatter = self.scatter * kept[:, None] * kept
+        return replace(self, shift=self.shift * kept, offset=self.offset * kept, scatter=scatter, lost=lost)
 
     def _match(self, other: Moments) -> None:
         if self.d != other.d:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz.data.blocks import Accumulator, Block, RowBlocks, are_blocks, blocks_of
 
-__all__ = ["ProfileBlocks", "profiles", "row_totals"]
+__all__ = ["ProfileBlocks", "RestrictedBlocks", "profiles", "restricted", "row_totals"]
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -27,6 +27,17 @@ def profiles(N: Any, totals: NDArray[np.float64]) -> Any:
     if are_blocks(N):
         return ProfileBlocks(N)
     return divided(N, totals)
+
+
+def restricted(N: Any, keep: NDArray[np.bool_]) -> Any:
+    """The same table with zeros in the columns that are not kept."""
+    if are_blocks(N):
+        return RestrictedBlocks(N, keep)
+    if isinstance(N, np.ndarray):
+        return N * keep
+    from scipy.sparse import diags_array
+
+    return (N @ diags_array(keep.astype(np.float64))).tocsr()
 
 
 def divided(rows: Any, totals: NDArray[np.float64]) -> Any:
@@ -65,8 +76,8 @@ def _checked(rows: Any, start: int) -> NDArray[np.float64]:
     return np.asarray(rows.sum(axis=1, dtype=np.float64), np.float64).reshape(-1)
 
 
-class ProfileBlocks:
-    """Another table's blocks as row profiles."""
+class _DerivedBlocks:
+    """Another table's blocks, each changed while it is read."""
 
     def __init__(self, inner: RowBlocks) -> None:
         self.inner = inner
@@ -78,22 +89,39 @@ class ProfileBlocks:
         """What is known of how fast the rows are read."""
         return getattr(self.inner, "reading", None)
 
+    def _changed(self, block: Block) -> Block:
+        raise NotImplementedError
+
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
-        """Feed every block of profiles to an accumulator; the accumulators are merged in row order."""
-        return self.inner.map_reduce(create, lambda state, block: step(state, _profiled(block)))
+        """Feed every changed block to an accumulator; the accumulators are merged in row order."""
+        return self.inner.map_reduce(create, lambda state, block: step(state, self._changed(block)))
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
-        """Fill ``out[i]`` with ``step`` of profile i."""
-        return self.inner.map_rows(lambda scratch, block: step(scratch, _profiled(block)), out)
+        """Fill ``out[i]`` with ``step`` of changed row i."""
+        return self.inner.map_rows(lambda scratch, block: step(scratch, self._changed(block)), out)
 
     def each(self) -> Iterator[Block]:
-        """Every block of profiles, in row order."""
-        return map(_profiled, self.inner.each())
+        """Every changed block, in row order."""
+        return map(self._changed, self.inner.each())
 
     def sample(self, rows: int) -> Any:
-        """About ``rows`` profiles spread evenly over the table."""
-        return _profiled(Block(self.inner.sample(rows), 0)).values
+        """About ``rows`` changed rows spread evenly over the table."""
+        return self._changed(Block(self.inner.sample(rows), 0)).values
 
 
-def _profiled(block: Block) -> Block:
-    return Block(divided(block.values, _checked(block.values, block.start)), block.start)
+class ProfileBlocks(_DerivedBlocks):
+    """Another table's blocks as row profiles."""
+
+    def _changed(self, block: Block) -> Block:
+        return Block(divided(block.values, _checked(block.values, block.start)), block.start)
+
+
+class RestrictedBlocks(_DerivedBlocks):
+    """Another table's blocks with zeros in some columns."""
+
+    def __init__(self, inner: RowBlocks, keep: NDArray[np.bool_]) -> None:
+        super().__init__(inner)
+        self.keep = keep
+
+    def _changed(self, block: Block) -> Block:
+        return Block(restricted(block.values, self.keep), block.start)

@@ -15,7 +15,8 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,16 @@ class Table:
         width = counted(len(self.columns), "column")
         return f"Table({name}: {rows} row{'s' if rows != 1 else ''} × {width}: {kinds}{where})"
 
+    def counting(self) -> Table:
+        """The same table for an analysis of counts, in which a column of one number all over counts as well."""
+        numbers = [name for name, reason in self.set_aside if self.kinds[name] == "constant" and _always(reason)]
+        if not numbers:
+            return self
+        columns = [replace(one, kind="numeric", reason="") if one.name in numbers else one for one in self.columns]
+        same = copy(self)
+        same.columns = tuple(columns)
+        return same
+
     def numeric_names(self, stacklevel: int = 2) -> list[str]:
         """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
         names = [column.name for column in self.columns if column.kind == "numeric"]
@@ -261,6 +272,15 @@ class Table:
                 hint=f"memory='{-(-needed // 10**6)}MB', fewer columns, or give the table itself to fit, which reads "
                 "it in pieces",
             )
+
+
+def _always(reason: str) -> bool:
+    """Whether a constant column holds one number: its reason says ``always 5``."""
+    try:
+        float(reason.removeprefix("always "))
+    except ValueError:
+        return False
+    return reason.startswith("always ")
 
 
 def _as_source(values: Any, names: list[str]) -> Any:

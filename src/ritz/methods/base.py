@@ -41,6 +41,7 @@ from ritz.spectral.spectrum import Spectrum
 
 if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
+    from ritz.spectral.verify import Verification
 
 __all__ = ["LinearEstimator", "keep_apart"]
 
@@ -176,6 +177,20 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         In memory it costs little. From files it would double the time for digits beyond 1e-12·λ₁, which tol=0 asks for.
         """
         return not shape.outside or self.tol == 0
+
+    def verify(self, X: Any, sample_weight: Any = None) -> Verification:
+        """Check the certificate against the rows that were fitted, sharing no code with the fit.
+
+        Parameters
+        ----------
+        X, sample_weight : what ``fit`` took
+            A Table or Dask collection outside memory is read again, some times.
+        """
+        check_is_fitted(self)
+        certificate = self.certificate_  # read first: it solves a pending state
+        rows, weights = self._rows(X, sample_weight, reset=False)
+        checked: Verification = certificate.verify(rows, weights)
+        return checked
 
     # coordinates
 

@@ -11,19 +11,18 @@ the work and a sparse table stays sparse.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import EmptyProfiles, InputError, ParameterError
-from ritz.data.blocks import are_blocks
-from ritz.data.contingency import crosstab, form_of, split_labels
+from ritz._core.errors import EmptyProfiles, InputError, MergeError, ParameterError
+from ritz.data.contingency import Counts, crosstab, form_of, split_labels
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
-from ritz.data.profiles import profiles, row_totals
+from ritz.data.profiles import profiles, restricted, row_totals
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.table import Table
 from ritz.data.validate import require_finite, validate_rows, validate_weights
@@ -87,61 +86,121 @@ class CA(Correspondence):
     # the table
 
     def _encode(self, X: Any, sample_weight: Any, *, reset: bool) -> Encoded:
-        library, form = library_of(X), form_of(X, self.rows, self.columns, self.counts)
-        labels: list[Any] | None
-        if form == "raw":
-            N, labels = self._counted(X, sample_weight, reset)
-            sample_weight = None
-        elif form == "labels":
-            labels, rest = split_labels(X, str(self.rows))
-            N = validate_rows(self, rest, reset=reset)
-        else:
-            labels, N = row_labels(X), validate_rows(self, X, reset=reset)
+        return self._encoded(X, sample_weight, reset, placed=not reset and not self.__dict__.get("_pending"))
+
+    def _as_fitted(self, X: Any, sample_weight: Any) -> Encoded:
+        return self._encoded(X, sample_weight, False, placed=False)
+
+    def _encoded(self, X: Any, sample_weight: Any, reset: bool, *, placed: bool) -> Encoded:
+        """Profiles and totals; rows to be ``placed`` on the map count in the columns that have a place there."""
+        N, labels, library = self._table(X, sample_weight, reset)
         totals = row_totals(N)
         if not bool(np.all(np.isfinite(totals))):
             require_finite(N, getattr(self, "feature_names_in_", None))
-        if not reset and not self.__dict__.get("_pending"):
+        if placed:
             N, totals = self._with_mass(N, totals)
         _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
-        weights = (
-            totals if sample_weight is None else totals * validate_weights(sample_weight, len(totals), whole=False)
-        )
+        weights = totals
+        if sample_weight is not None and not self._tabulated:
+            weights = totals * validate_weights(sample_weight, len(totals), whole=False)
         return Encoded(profiles(N, totals), weights, labels, library)
 
-    def _counted(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[str]]:
-        """Cross-tabulate; new tables are put in the order of the columns of the fit."""
-        table = crosstab(X, self.rows, self.columns, self.counts, sample_weight)
-        N = table.values
+    def _table(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[Any] | None, str | None]:
+        """Counts, labels of the rows, and the library of the frame."""
+        library = library_of(X)
+        form = "raw" if isinstance(X, Counts) else form_of(X, self.rows, self.columns, self.counts)
+        if reset:
+            self.__dict__["_raw"] = None
+        if form == "raw":
+            table = X if isinstance(X, Counts) else crosstab(X, self.rows, self.columns, self.counts, sample_weight)
+            return self._counted(table, reset), list(table.rows), library
+        if form == "labels":
+            labels, rest = split_labels(X, str(self.rows))
+            return validate_rows(self, rest, reset=reset), labels, library
+        X = X.counting() if isinstance(X, Table) else X
+        return validate_rows(self, X, reset=reset), row_labels(X), library
+
+    @property
+    def _tabulated(self) -> bool:
+        """Whether the fit counted observations: their weights are in the counts."""
+        return self.__dict__.get("_raw") is not None
+
+    def _counted(self, table: Counts, reset: bool) -> Any:
+        """The counts; those of new tables in the order of the columns of the fit."""
         if reset:
             self.n_features_in_, self.feature_names_in_ = len(table.columns), np.asarray(table.columns, object)
-            return N, table.rows
-        place = {str(name): j for j, name in enumerate(self.feature_names_in_)}
-        strange = [name for name in table.columns if name not in place]
+            self.__dict__["_raw"] = table
+            return table.values
+        known = [str(name) for name in self.feature_names_in_]
+        strange = [name for name in table.columns if name not in set(known)]
         if strange:
             raise InputError(
                 "expected the column categories of the fit", received=f"{shorten(strange)}", hint="leave them out"
             )
-        out = np.zeros((N.shape[0], self.n_features_in_))
-        out[:, [place[name] for name in table.columns]] = N if isinstance(N, np.ndarray) else N.toarray()
-        return out, table.rows
+        return table.spread(table.rows, known).values
 
     def _with_mass(self, N: Any, totals: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
         """New rows on the columns that had counts in the fit: the others have no place on the map."""
-        empty = np.flatnonzero(self._column_masses() == 0)
-        if len(empty) == 0 or are_blocks(N):
+        placed = self._column_masses() > 0
+        if bool(np.all(placed)):
             return N, totals
-        held = N[:, empty] if isinstance(N, np.ndarray) else N.tocsc()[:, empty]
-        if float(held.sum()) == 0:
+        kept = restricted(N, placed)
+        rest = row_totals(kept)
+        if np.array_equal(rest, totals):
             return N, totals
-        _warn_columns(self, empty, "no counts in the fit, so new counts are left out of the profiles")
-        keep = (self._column_masses() > 0).astype(np.float64)
-        if isinstance(N, np.ndarray):
-            kept = N * keep
-        else:
-            from scipy.sparse import diags_array
+        _warn_columns(self, np.flatnonzero(~placed), "no counts in the fit, so new counts are left out of the profiles")
+        return kept, rest
 
-            kept = (N @ diags_array(keep)).tocsr()
-        return kept, row_totals(kept)
+    # adding and taking away
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Add rows of the table, or observations to be counted; the result does not depend on how they are cut."""
+        self._check_parameters()
+        if form_of(X, self.rows, self.columns, self.counts) != "raw":
+            return super().partial_fit(X, y, sample_weight, check_input)
+        table, library = crosstab(X, self.rows, self.columns, self.counts, sample_weight), library_of(X)
+        if self.__sklearn_is_fitted__():
+            table, library = self._need_counts("partial_fit").plus(table), library or self.__dict__.get("_library")
+        return self._hold(table, library)
+
+    def _hold(self, table: Counts, library: str | None) -> Self:
+        """Keep counts, to be solved when a fitted name is first read."""
+        self._forget()
+        self._counted(table, reset=True)
+        self.__dict__.update(_pending=True, _library=library)
+        return self
+
+    def _solve_state(self) -> None:
+        if not self._tabulated:
+            super()._solve_state()
+            return
+        library = self.__dict__.get("_library")
+        self.fit(self.__dict__["_raw"])
+        self.__dict__["_library"] = library
+
+    def _need_counts(self, verb: str) -> Counts:
+        if self.__dict__.get("_raw") is None:
+            raise MergeError(
+                f"{verb} adds up either tables of counts or observations",
+                received="observations, and a model of a table" if verb == "partial_fit" else "one model of each",
+                hint="cross-tabulate first, or fit both to observations",
+            )
+        counts: Counts = self.__dict__["_raw"]
+        return counts
+
+    def _combine(self, others: list[Self], verb: Any) -> Self:
+        """Models of counted observations add up their counts: a category of the rows is one row in all of them."""
+        if not any(model.__dict__.get("_raw") is not None for model in (self, *others)):
+            result = super()._combine(others, verb)
+            if verb is Moments.subtract:
+                result.__dict__["_state"] = result.__dict__["_state"].without_traces(self._need_state())
+            return result
+        table = self._need_counts(verb.__name__)
+        for other in others:
+            self._same_parameters(other, columns=False)
+            theirs = other._need_counts(verb.__name__)
+            table = table.plus(theirs) if verb is Moments.merge else table.minus(theirs)
+        return type(self)(**self.get_params(deep=False))._hold(table, self.__dict__.get("_library"))
 
     def _metric(self, column: ColumnStatistics | Moments) -> NDArray[np.float64]:
         return np.sqrt(np.where(column.mean > 0, column.mean, 1.0))

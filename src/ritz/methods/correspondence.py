@@ -282,6 +282,10 @@ class Correspondence(CorrespondenceResults, Stateful):
         len(self.components_)  # solves a pending state
         return self._encode(X, sample_weight, reset=False)
 
+    def _as_fitted(self, X: Any, sample_weight: Any) -> Encoded:
+        """The very rows of the fit, encoded by its rules."""
+        return self._encode(X, sample_weight, reset=False)
+
     def transform_to(self, X: Any, path: Any) -> Path:
         """Write the coordinates of rows to a file, some rows at a time, and give its path, as ``PCA.transform_to``."""
         coded, target = self._new(X), Path(path)
@@ -292,7 +296,9 @@ class Correspondence(CorrespondenceResults, Stateful):
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
         """Check the certificate against the table that was fitted, independently of how the answer was found."""
-        coded = self._new(X, sample_weight)
+        check_is_fitted(self)
+        len(self.components_)  # solves a pending state
+        coded = self._as_fitted(X, sample_weight)
         rows, weights = self._present(coded)
         return self.certificate_.verify(rows, weights / float(np.sum(weights)))
 

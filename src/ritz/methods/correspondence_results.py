@@ -41,6 +41,7 @@ class Result:
         if model is None:
             return self
         check_is_fitted(model)
+        len(model.components_)  # solves a pending state
         values = getattr(model, f"_{self.name[:-1]}")()
         return model._labelled(values, self.side)
 

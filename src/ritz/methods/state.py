@@ -159,7 +159,7 @@ class Stateful(LinearEstimator):
             )
         return state
 
-    def _same_parameters(self, other: Self) -> None:
+    def _same_parameters(self, other: Self, columns: bool = True) -> None:
         if not (isinstance(other, type(self)) or isinstance(self, type(other))):
             raise MergeError(
                 f"a {type(self).__name__} can be combined with a {type(self).__name__} only",
@@ -171,7 +171,7 @@ class Stateful(LinearEstimator):
         pairs = ((name, mine[name], theirs[name]) for name in self._agreeing)
         differ = [f"{name}={one!r} and {name}={two!r}" for name, one, two in pairs if one != two]
         names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
-        if names[0] is not None and names[1] is not None and list(names[0]) != list(names[1]):
+        if columns and names[0] is not None and names[1] is not None and list(names[0]) != list(names[1]):
             differ.append(_other_names(list(names[0]), list(names[1])))
         if differ:
             raise MergeError(

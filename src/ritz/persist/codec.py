@@ -22,6 +22,7 @@ from ritz._core.errors import FileError, ParameterError
 from ritz.data.categories import Variable, Vocabulary
 from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
+from ritz.data.contingency import Counts
 from ritz.data.moments import Moments
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
@@ -32,7 +33,7 @@ from ritz.spectral.plan import Plan
 __all__ = ["RECORDS", "decode", "encode"]
 
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Certificate, Encoder, Fill, Filler, Moments, Plan, Variable, Vocabulary)
+    cls.__name__: cls for cls in (Certificate, Counts, Encoder, Fill, Filler, Moments, Plan, Variable, Vocabulary)
 }
 
 

@@ -35,7 +35,7 @@ class Reread:
     Parameters
     ----------
     X
-        Rows, dense or sparse.
+        Rows, dense or sparse, or row blocks of what stays outside memory.
     weights
         Frequencies; rows of weight zero are left out, whatever they hold.
     center, unit
@@ -50,10 +50,12 @@ class Reread:
     def __init__(
         self, X: Any, weights: Any, *, center: bool, unit: float, scale: Any = None, metric: bool = False
     ) -> None:
-        self.sparse = hasattr(X, "tocsr")
-        X = X.tocsr() if self.sparse else np.asarray(X)
+        self.outside = hasattr(X, "map_reduce")
+        self.sparse = X.sparse if self.outside else hasattr(X, "tocsr")
+        if not self.outside:
+            X = X.tocsr() if self.sparse else np.asarray(X)
         w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, np.float64)
-        if weights is not None and not bool(np.all(w > 0)):
+        if weights is not None and not self.outside and not bool(np.all(w > 0)):
             X, w = X[np.flatnonzero(w > 0)], w[w > 0]
         self.X, self.w, self.center, self.unit = X, w, center, unit
         self.weight, self.metric = float(np.sum(w)), metric
@@ -62,8 +64,14 @@ class Reread:
     def _blocks(self) -> Iterator[tuple[Any, Vector]]:
         n, d = self.X.shape
         rows = max(1, BLOCK // max(1, d))
-        for i in range(0, n, rows):
-            yield self.X[i : i + rows], self.w[i : i + rows]
+        if not self.outside:
+            for i in range(0, n, rows):
+                yield self.X[i : i + rows], self.w[i : i + rows]
+            return
+        for block in self.X.each():
+            held = np.flatnonzero(self.w[block.rows] > 0)
+            values = block.values if len(held) == block.values.shape[0] else block.values[held]
+            yield values, self.w[block.rows][held]
 
     def _sums(self, high: Any, low: Any, power: int) -> Any:
         """Σw(x − high − low)^power, (d,); dense blocks, which only a block of a sparse table ever becomes."""

@@ -65,6 +65,11 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
             hint="fit again with solver='svd', whose decomposition is dense, and compare the eigenvalues",
         )
     V = np.asarray(frame["vectors"], np.float64)
+    if not hasattr(X, "shape"):
+        raise InputError(
+            "verify of a certificate takes rows: an array or a sparse matrix", received=type(X).__name__,
+            hint="model.verify(table) takes what fit takes",
+        )  # fmt: skip
     if X.shape[1] != V.shape[0]:
         raise InputError(
             f"verify takes the data that was fitted, with {V.shape[0]} columns",
