@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import RitzWarning as RitzWarning
     from ritz.data.read import read as read
     from ritz.data.table import Table as Table
+    from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.methods.ca import CA as CA
     from ritz.methods.famd import FAMD as FAMD
     from ritz.methods.kernel_pca import KernelPCA as KernelPCA
@@ -84,6 +85,7 @@ __all__ = [
     "RobustPCA",
     "SparsePCA",
     "Table",
+    "choose_rank",
     "insight",
     "kernels",
     "load",
@@ -109,6 +111,7 @@ _HOMES = {
     "SparsePCA": "ritz.methods.sparse_pca",
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",
+    "choose_rank": "ritz.insight.choose_rank",
     "load": "ritz.persist.model",
     "merge": "ritz.persist.model",
     "plan": "ritz.methods.plan",

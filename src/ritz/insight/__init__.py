@@ -1,5 +1,6 @@
 """What a fitted model says: functions of a model, and of rows where they need some.
 
+    choose_rank           how many components: all criteria side by side, with a consensus
     t2, spe, combined     distances of rows in the plane and off it
     limits                how large is too large, for rows of the fit and for new ones
     blame                 which columns made a row odd
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ritz.insight.blame import blame as blame
+    from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.insight.ellipse import ellipse as ellipse
     from ritz.insight.limits import limits as limits
     from ritz.insight.outliers import benjamini_hochberg as benjamini_hochberg
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "benjamini_hochberg": "outliers",
     "blame": "blame",
+    "choose_rank": "choose_rank",
     "combined": "t2",
     "conformal_p": "outliers",
     "ellipse": "ellipse",

@@ -23,7 +23,7 @@ from ritz.data.encode import Encoder
 from ritz.data.encode.opened import Opened
 from ritz.data.labelled import labelled
 from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics
+from ritz.data.statistics import ColumnStatistics, require_spread
 from ritz.data.words import shorten
 from ritz.methods.correspondence import Encoded
 from ritz.methods.correspondence_results import Result
@@ -110,7 +110,10 @@ class MixedColumns(Supplementary, EncodedColumns):
         p = self._encoder.p
         spread, share = np.sqrt(variances(column)), np.sqrt(np.maximum(column.mean, 0.0))
         scale = np.concatenate([spread[:p], share[p:]])
-        return np.where(self._constant(column), 1.0, scale)
+        constant = self._constant(column)
+        divided = [name in self._divided() for name in self._encoder.numeric]
+        require_spread(spread[:p], constant[:p] | ~np.asarray(divided, bool), column.unit, self._encoder.numeric)
+        return np.where(constant, 1.0, scale)
 
     def _constant(self, column: ColumnStatistics | Moments) -> NDArray[np.bool_]:
         """Columns that do not vary: numbers up to their own rounding, levels that everybody or nobody gives."""

@@ -99,6 +99,7 @@ class PCA(FillsGaps, Stateful):
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
         A = Centered(leaf, stats) if self.center else leaf
         if self.scale:
+            stats.divide(np.ones(shape.d, bool))
             A = Scaled(A, lambda: spread_of(stats.column, self))
         elif stats.unit != 1:
             A = Scaled(A, stats.unit, "/unit")

@@ -51,7 +51,7 @@ class KernelSample:
         self.kernel, self.rows = kernel, rows
         m = len_of(rows)
         self.shape = (m, m - 1)
-        self.whole, self.words = m >= of, rows_words(m, of)
+        self.whole, self.words, self.drawn = m >= of, rows_words(m, of), "permutations"
 
     def _centered(self, rows: Any) -> Floats:
         given = self.kernel.takes == "precomputed"

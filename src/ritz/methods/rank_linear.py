@@ -22,13 +22,13 @@ from ritz.data.moments import Moments
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.scaling import degrees_of_freedom, spread_of
-from ritz.rank.material import Material
+from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.rank.rule import ROWLESS
 from ritz.rank.sample import LinearSample, rows_for, rows_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["handed", "remember", "rows_material", "state_material"]
+__all__ = ["handed", "remember", "rows_material", "rows_of_state", "state_material"]
 
 Floats = NDArray[np.float64]
 
@@ -76,38 +76,20 @@ class _Once:
 
 def rows_material(estimator: Any, X: Any, weights: Floats | None, stats: Statistics) -> Material:
     """What rules may ask of rows that are being fitted."""
-    center, scale = bool(getattr(estimator, "center", False)), bool(getattr(estimator, "scale", False))
-    seed, (n, d) = seed_of(estimator.random_state), (int(X.shape[0]), int(X.shape[1]))
-    of = n if weights is None else max(round(float(np.sum(weights))), 1)  # a weight is so many copies
-
-    def make(most: int) -> LinearSample:
-        rows = take_dense(X, chosen_rows(n, weights, rows_for(of, d, most), seed), used=True)
-        return LinearSample(rows, of, center=center, scale=scale)
-
-    sample = _Once(make)
+    center, scale = _frame(estimator)
+    sample, folds = _sampling(estimator, X, weights)
+    d = int(X.shape[1])
 
     def matrix() -> Floats:
         if "moments" in stats.__dict__:
             return _covariance(stats.moments, center=center, scale=scale)
-        held = sample(20_000).table()
+        held = sample(SAMPLE_ROWS).table()
         held = held - held.mean(axis=0) if center else held
         return np.asarray(held.T @ held / max(len(held) - center, 1))
 
-    def folds(most: int) -> tuple[Floats, str]:
-        from ritz.methods.missing_rank import (
-            LEAST_ROWS,
-            MOST_ENTRIES,
-            complete_folds,
-        )  # loaded only where it is asked for
-
-        few = max(LEAST_ROWS, MOST_ENTRIES["kfold"] // max(1, d))
-        rows = take_dense(X, chosen_rows(n, weights, min(most, few), seed), used=True)
-        errors, words = complete_folds(rows, center=center, scale=scale, seed=seed)
-        return errors, f"{words}; {rows_words(len(rows), of)}"
-
     return Material(
         method=type(estimator).__name__,
-        seed=seed,
+        seed=seed_of(estimator.random_state),
         columns=lambda: _variances(stats.column, center=center, scale=scale),
         matrix=matrix if d <= MOST_COLUMNS else None,
         sample=sample,
@@ -119,7 +101,7 @@ def rows_material(estimator: Any, X: Any, weights: Floats | None, stats: Statist
 
 def state_material(estimator: Any, state: Moments) -> Material:
     """What rules may ask of a moment state: everything but rows."""
-    center, scale = bool(estimator.center), bool(estimator.scale)
+    center, scale = _frame(estimator)
     return Material(
         method=type(estimator).__name__,
         seed=seed_of(estimator.random_state),
@@ -129,6 +111,42 @@ def state_material(estimator: Any, state: Moments) -> Material:
         why_not="a state that was merged or added up keeps none",
         lacking={} if state.d <= MOST_COLUMNS else {"map": NO_MATRIX},
     )
+
+
+def rows_of_state(estimator: Any, material: Material, X: Any) -> Material:
+    """The material of a state with rows beside it."""
+    sample, folds = _sampling(estimator, X, None)
+    return replace(material, sample=sample, kfold=folds, unit=1.0)
+
+
+def _frame(estimator: Any) -> tuple[bool, bool]:
+    """Whether columns are centred and scaled."""
+    return bool(getattr(estimator, "center", False)), bool(getattr(estimator, "scale", False))
+
+
+def _sampling(estimator: Any, X: Any, weights: Floats | None) -> tuple[_Once, Callable[[int], tuple[Floats, str]]]:
+    """Some rows of a table, and errors of entries held out of them."""
+    center, scale = _frame(estimator)
+    seed, (n, d) = seed_of(estimator.random_state), (int(X.shape[0]), int(X.shape[1]))
+    of = n if weights is None else max(round(float(np.sum(weights))), 1)  # a weight is so many copies
+
+    def make(most: int) -> LinearSample:
+        rows = take_dense(X, chosen_rows(n, weights, rows_for(of, d, most), seed), used=True)
+        return LinearSample(rows, of, center=center, scale=scale)
+
+    def folds(most: int) -> tuple[Floats, str]:
+        from ritz.methods.missing_rank import (  # loaded only where it is asked for
+            LEAST_ROWS,
+            MOST_ENTRIES,
+            complete_folds,
+        )
+
+        few = max(LEAST_ROWS, MOST_ENTRIES["kfold"] // max(1, d))
+        rows = take_dense(X, chosen_rows(n, weights, min(most, few), seed), used=True)
+        errors, words = complete_folds(rows, center=center, scale=scale, seed=seed)
+        return errors, f"{words}; {rows_words(len(rows), of)}"
+
+    return _Once(make), folds
 
 
 def _variances(column: ColumnStatistics | Moments, *, center: bool, scale: bool) -> Floats:

@@ -74,6 +74,7 @@ class CountSample:
         rows, columns = self.N.shape
         self.shape = (int(rows), int(columns) - 1)
         self.whole, self.words = len(N) >= of, rows_words(len(N), of)
+        self.drawn = "tables with the same margins"
         self.axes = min(rows, columns) - 1
 
     def _residuals(self, N: Floats) -> Floats:
@@ -166,7 +167,7 @@ class EncodedSample:
         self.R, self.metric = R, metric
         self.parts = [np.flatnonzero(owners == owner) for owner in np.unique(owners)]
         self.shape = (len(R), min(most, R.shape[1]))
-        self.whole, self.words = len(R) >= of, rows_words(len(R), of)
+        self.whole, self.words, self.drawn = len(R) >= of, rows_words(len(R), of), "permutations"
 
     def _standard(self, counts: Floats | None = None) -> Floats:
         """D_w^½ (R − 1mᵀ) D_s⁻¹ of the rows, each so often."""

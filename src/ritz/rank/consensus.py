@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ritz._core.errors import ParameterError
-from ritz.rank.judge import ASSUMPTIONS, GROUPS, doubts, facts_of
+from ritz.rank.judge import ASSUMPTIONS, GROUPS, doubts, facts_of, near_tie
 from ritz.rank.material import Material
 from ritz.rank.rule import Fraction, Options, criterion
 from ritz.rank.shares import Curve, plural
@@ -158,7 +158,8 @@ def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
     known = any(getattr(rule, "noise", None) is not None for rule in rules)
     known = known or (material is not None and material.noise is not None)
     rest = int(np.median(first)) if first else 0
-    facts = facts_of(seen, rest, _noisy(rules, seen), known_noise=known, linear=linear)
+    kernel = material is not None and material.method == "KernelPCA"
+    facts = facts_of(seen, rest, _noisy(rules, seen), known_noise=known, linear=linear, kernel=kernel)
     held = {name: doubts(name, k, facts) for name, k in votes.items()}
     factors = {name: float(np.prod([factor for _, factor in found])) for name, found in held.items()}
     weights = _weights(factors)
@@ -166,11 +167,14 @@ def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
     for rule in rules:
         k, why = answers[rule.name]
         curve = NOTHING if k is None else rule.curve(seen)
-        caution = "; ".join(words for words, _ in held.get(rule.name, []))
+        remarks = [words for words, _ in held.get(rule.name, [])]
+        if k is not None:
+            remarks.append(near_tie(rule.name, k, curve))
+        caution = "; ".join(words for words in remarks if words)
         group = group_of(rule.name)
         weight = weights.get(rule.name, 0.0)
         verdicts.append(Verdict(rule.name, k, curve, why, ASSUMPTIONS[rule.name], caution, group, weight))
-    consensus = weighted_median([(votes[name], weight) for name, weight in weights.items()])
+    consensus = weighted_median([(k, weights.get(name, 0.0) if weights else 1.0) for name, k in votes.items()])
     return Ranks(verdicts, consensus, _reasons(verdicts, consensus), "PCA" if material is None else material.method)
 
 
@@ -214,7 +218,9 @@ def _reasons(verdicts: list[Verdict], consensus: int) -> list[str]:
     """How the consensus came about, in sentences."""
     voting = [v for v in verdicts if v.weight > 0.0 and v.k is not None]
     if not voting:
-        return ["No rule has an answer that holds on this data; look at the curves."]
+        if all(v.k is None for v in verdicts):
+            return ["No rule has an answer: 0 components stand for none."]
+        return [f"{plural(consensus)}: the median of the answers; none of these rules has a vote on this data."]
     whole = sum(v.weight for v in voting)
     at = sum(v.weight for v in voting if v.k == consensus) / whole
     under = sum(v.weight for v in voting if v.k is not None and v.k < consensus) / whole
@@ -263,7 +269,7 @@ class Consensus:
 
     def __init__(self, names: tuple[str, ...], options: Options | None = None, whole: int = 0) -> None:
         told = options or Options()
-        wanted = [name for name in ORDER if name in names or name == "fraction"]
+        wanted = [name for name in ORDER if name in names]
         self.rules: list[Any] = [
             Fraction(told.fraction) if name == "fraction" else criterion(name, told) for name in wanted
         ]

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz.rank.shares import divisor, rests, shares, zero_level
+from ritz.rank.shares import Curve, divisor, rests, shares, zero_level
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
 
-__all__ = ["ASSUMPTIONS", "GROUPS", "Facts", "doubts", "facts_of"]
+__all__ = ["ASSUMPTIONS", "GROUPS", "Facts", "doubts", "facts_of", "near_tie"]
 
 #: What each rule measures; a group has one voice, shared by its members.
 GROUPS = {
@@ -54,6 +54,9 @@ ASSUMPTIONS = {
     "stability": "Rows are drawn independently; a component that is real is found again among rows drawn anew.",
 }
 
+#: How near a component may come to its line, and another k to the best one (absolutely for logarithms), to be a tie.
+CLOSE = 0.02
+NEAR = {"mle": 1.0, "aic": 2.0, "bic": 2.0, "map": 0.02, "bcv": 0.01, "gcv": 0.01, "kfold": 0.01}
 #: Excess of e over 1, in standard errors and absolutely, from which noise is not white.
 UNEVEN, SURE = 0.08, 4.0
 
@@ -76,8 +79,8 @@ class Facts:
         Components of pure noise that would exceed the average.
     known_noise : bool
         Whether the level of the noise is known.
-    linear : bool
-        Whether columns are variables (PCA, SVD) and not features or levels.
+    linear, kernel : bool
+        Whether columns are variables (PCA, SVD) and not levels; whether rows are compared by a kernel.
     """
 
     n: float
@@ -90,15 +93,18 @@ class Facts:
     noisy: int
     known_noise: bool = False
     linear: bool = True
+    kernel: bool = False
 
 
-def facts_of(seen: Seen, rest: int, noisy: int, *, known_noise: bool = False, linear: bool = True) -> Facts:
+def facts_of(
+    seen: Seen, rest: int, noisy: int, *, known_noise: bool = False, linear: bool = True, kernel: bool = False
+) -> Facts:
     """Measure the spectrum."""
     x = shares(seen)
     first = float(x[0]) if len(x) else 0.0
     ratio = first / float(x[1]) if len(x) > 1 and x[1] > 0.0 else 1.0
     uneven = unevenness(seen, rest) if seen.complete and linear else 0.0
-    return Facts(divisor(seen), seen.d, seen.r, rest, uneven, first, ratio, noisy, known_noise, linear)
+    return Facts(divisor(seen), seen.d, seen.r, rest, uneven, first, ratio, noisy, known_noise, linear, kernel)
 
 
 def unevenness(seen: Seen, q: int) -> float:
@@ -129,13 +135,36 @@ def doubts(name: str, k: int, facts: Facts) -> Doubts:
     return _scree(name, k, facts)
 
 
+def near_tie(name: str, k: int, curve: Curve) -> str:
+    """Say where another number of components does nearly as well, or nothing."""
+    place = {int(at): i for i, at in enumerate(curve.k)}
+    if curve.threshold is not None and name not in ("fraction", "stability"):
+        for at in (k, k + 1):
+            i = place.get(at)
+            line = 0.0 if i is None else float(curve.threshold[i])
+            if i is not None and line > 0.0 and abs(float(curve.value[i]) / line - 1.0) < CLOSE:
+                return f"a near tie: component {at} is within {CLOSE:.0%} of the line"
+        return ""
+    if k not in place or name not in NEAR:
+        return ""
+    here, margin = float(curve.value[place[k]]), NEAR[name]
+    allowed = margin if name in GROUPS["likelihood"] else margin * abs(here)
+    for at in (k - 1, k + 1):
+        i = place.get(at)
+        if i is not None and np.isfinite(here) and abs(float(curve.value[i]) - here) < allowed:
+            return f"a near tie: {at} do nearly as well"
+    return ""
+
+
 def _uneven(facts: Facts) -> str:
     return f"the noise is not white, its variances differ by {facts.uneven:.0%}"
 
 
 def _noise(name: str, k: int, facts: Facts) -> Doubts:
     out: Doubts = []
-    if name == "gavish-donoho" and not facts.known_noise:
+    if name == "gavish-donoho" and facts.kernel:
+        out.append(("the spectrum of a kernel has no flat end of white noise", 0.0))
+    elif name == "gavish-donoho" and not facts.known_noise:
         if facts.uneven:
             out.append((_uneven(facts), 0.0))
         if k > facts.r / 2:
@@ -189,9 +218,11 @@ def _scree(name: str, k: int, facts: Facts) -> Doubts:
         what = "component" if facts.noisy == 1 else "components"
         factor = 0.0 if 2 * facts.noisy > k else 0.5
         out.append((f"{facts.noisy} {what} of pure noise would exceed the average", factor))
+    if name == "kaiser" and facts.kernel:
+        out.append(("an average over as many eigenvalues as rows says little", 0.0))
     if name == "elbow" and k == 1 and facts.ratio > 3.0:
         out.append((f"component 1 is {facts.ratio:.1f} times the next and draws the bend to itself", 0.5))
-    if name == "elbow" and k > facts.r / 3:
+    if name == "elbow" and k > max(2.0, facts.r / 3):
         out.append(("the spectrum has no bend near its beginning", 0.0))
     if name == "broken-stick":
         out.append(("conservative: weak components hide behind strong ones", 0.5))

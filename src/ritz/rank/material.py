@@ -34,6 +34,7 @@ class Sample(Protocol):
     """Some rows of a table, resampled in the way of its method. Values are shares of the sample's total."""
 
     words: str  # "all 41 rows", "20,000 of 1,000,000 rows"
+    drawn: str  # what a draw of ``null`` is called: "permutations"
     whole: bool  # whether these are all rows
     shape: tuple[int, int]
 

@@ -178,6 +178,6 @@ class Permutation(Sampled):
         m = min(len(x), len(lines))
         # Equal to rounding is not above: a single column is its own permutation.
         k = leading_above(x, lines, 1e-12)
-        line = f"the {line_words(self.quantile)} of {count} permutations"
+        line = f"the {line_words(self.quantile)} of {count} {sample.drawn}"
         words = f"{_why(x, lines, k, line)}; {sample.words}"
         return Found(k, Curve(np.arange(1, m + 1), x[:m], lines[:m], "share of the total"), words)

@@ -183,7 +183,7 @@ def resolve(
         if n_components == "consensus":
             from ritz.rank.consensus import Consensus
 
-            return Consensus(names, whole=min(n, d))
+            return Consensus(("fraction", *names), whole=min(n, d))
         rule = criterion(str(n_components), names=names, method=method)
         if rule.name in _LIKELIHOOD:
             check_rows(rule.name, n, d, centered=centered)

@@ -69,6 +69,7 @@ class LinearSample:
         self.shape = (int(self._A.shape[0]), int(self._A.shape[1]))
         self.whole = len(X) >= of
         self.words = rows_words(len(X), of)
+        self.drawn = "permutations" if center else "draws of random signs"
 
     @cached_property
     def _total(self) -> float:

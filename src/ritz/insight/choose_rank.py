@@ -1,0 +1,211 @@
+"""How many components: all criteria side by side, with a consensus and its reasons.
+
+    rows                 one fit, whose spectrum every criterion reads; some rows are looked at again
+    fitted model         its spectrum and its moment state: no row is read
+    fitted model, rows   the same, and some rows for the criteria that need them
+
+``n_components="consensus"``, ``"parallel"`` and so on in an estimator ask exactly these rules. The rules themselves lie
+in ``ritz.rank``; what they are handed is the method's own business (``methods/rank_*.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import ParameterError
+from ritz._core.random import seed_of
+from ritz.data.validate import validate_rows
+from ritz.methods.correspondence import Correspondence
+from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.pca import PCA
+from ritz.methods.rank_kernel import KERNEL_RULES, kernel_material
+from ritz.methods.rank_linear import rows_of_state, state_material
+from ritz.methods.rank_within import Within
+from ritz.methods.svd import SVD
+from ritz.project.kernel import KernelMap
+from ritz.rank.consensus import WHOLE, Consensus, Ranks
+from ritz.rank.material import SAMPLE_ROWS, Material
+from ritz.rank.rule import NAMES, Options, criterion
+from ritz.spectral.problem import Seen
+
+__all__ = ["choose_rank"]
+
+FORMS = "choose_rank takes rows, or a model of PCA, SVD, KernelPCA, CA, MCA, FAMD or MFA"
+
+
+def choose_rank(
+    X_or_model: Any, X: Any = None, *, criteria: Iterable[str] | None = None, fraction: float = 0.9,
+    noise: float | None = None, quantile: float | None = None, sample: int = SAMPLE_ROWS, center: bool = True,
+    scale: bool = False, sample_weight: Any = None, random_state: Any = 0,
+) -> Ranks:  # fmt: skip
+    """Ask all criteria how many components there are, and take a consensus.
+
+    Parameters
+    ----------
+    X_or_model : rows, or a model
+        Rows are analysed by PCA. A fitted model is asked without its rows, from what it kept; one that is not fitted
+        needs ``X``.
+    X : rows, optional
+        Rows of the model, for the criteria that permute, hold out and draw again.
+    criteria : list of names, optional
+        Which criteria to ask; all that make sense for the method if None.
+    fraction : float
+        Share of the variance for ``"fraction"``.
+    noise : float, optional
+        Standard deviation of the noise in an entry, in the units of the analysis, for ``"gavish-donoho"``.
+    quantile : float, optional
+        Quantile of simulated and permuted eigenvalues that a component must exceed. None: their mean for
+        ``"parallel"``, 0.95 for ``"permutation"``.
+    sample : int
+        Rows that permutation, cross-validation and bootstrap look at, at most.
+    center, scale : bool
+        As in :class:`ritz.PCA`, for rows.
+    sample_weight : (n,) frequencies, optional
+        Of the rows that are fitted.
+    random_state : int, Generator, RandomState or None
+        Seed of simulations and samples.
+
+    Returns
+    -------
+    Ranks
+        ``consensus``, ``table`` (rows ``criterion, k, why``), ``reasons``; ``r[name]`` with ``k``, ``curve``, ``why``,
+        ``assumption`` and ``caution``.
+    """
+    options = Options(_share(fraction), noise, quantile, _size(sample))
+    if not isinstance(X_or_model, BaseEstimator):
+        if X is not None:
+            raise ParameterError(FORMS, received="two tables", hint="choose_rank(X), or choose_rank(model, X)")
+        model: Any = PCA(center=center, scale=scale, random_state=random_state)
+        return _fitted(model, X_or_model, sample_weight, _names(criteria, model), options, random_state)
+    model = X_or_model
+    if not isinstance(model, (PCA, SVD, KernelPCA, Correspondence)):
+        raise ParameterError(FORMS, received=type(model).__name__, hint="choose_rank(X)")
+    names = _names(criteria, model)
+    if X is None:
+        if not _is_fitted(model):
+            raise ParameterError(
+                "a model that is not fitted needs rows", received=type(model).__name__, hint="choose_rank(model, X)"
+            )
+        return _kept(model, None, names, options, random_state)
+    if _is_fitted(model) and isinstance(model, PCA) and vars(model).get("_state") is not None and sample_weight is None:
+        return _kept(model, X, names, options, random_state)
+    return _fitted(model, X, sample_weight, names, options, random_state)
+
+
+# checks
+
+
+def _share(fraction: float) -> float:
+    if not 0.0 < float(fraction) < 1.0:
+        raise ParameterError("fraction must lie strictly between 0 and 1", received=repr(fraction), hint="fraction=0.9")
+    return float(fraction)
+
+
+def _size(sample: int) -> int:
+    if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 10:
+        raise ParameterError("sample must be a number of rows, at least 10", received=repr(sample), hint="sample=20000")
+    return int(sample)
+
+
+def _names(criteria: Iterable[str] | None, model: Any) -> tuple[str, ...]:
+    """The rules to ask; a name that is unknown or makes no sense raises."""
+    allowed = KERNEL_RULES if isinstance(model, KernelPCA) else tuple(getattr(model, "_rules", NAMES))
+    if criteria is None:
+        return ("fraction", *allowed)
+    asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
+    for name in asked:
+        if name != "fraction":
+            criterion(str(name), names=allowed, method=type(model).__name__)
+    if not asked:
+        raise ParameterError("criteria must name at least one", received="none", hint="criteria=None asks all")
+    return asked
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+# two ways to a spectrum
+
+
+def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: Options, random_state: Any) -> Ranks:
+    """Fit once, with the criteria as the rule that decides."""
+    shape = getattr(X, "shape", None)
+    small = min(int(shape[0]), int(shape[1])) if shape is not None and len(shape) == 2 else 0
+    rule = Consensus(names, options, whole=small)
+    made = type(model)(**{**model.get_params(deep=False), "n_components": rule, "random_state": random_state})
+    if weights is None:
+        made.fit(X)
+    else:
+        made.fit(X, sample_weight=weights)
+    if vars(made).get("_pending"):
+        len(made.components_)  # a state is solved when it is read
+    ranks: Ranks = rule.held["ranks"]
+    return ranks
+
+
+def _kept(model: Any, X: Any, names: tuple[str, ...], options: Options, random_state: Any) -> Ranks:
+    """Ask what a fitted model kept, and some rows if there are any."""
+    seen, material = _seen(model), _material(model, X)
+    material = replace(material, seed=seed_of(random_state))
+    rule: Any = Consensus(names, options, whole=0 if seen.complete else WHOLE + 1)
+    if isinstance(model, Correspondence):
+        rows, d = int(seen.n), seen.d
+        within = Within(rule, model._most(rows, d), model._directions(rows, d))
+        return within.on(material).rule.ranks(within.seen(seen))
+    ranks: Ranks = rule.on(material).ranks(seen)
+    return ranks
+
+
+def _seen(model: Any) -> Seen:
+    """The spectrum of a fitted model: what its solver knew, or all of it from its moment state."""
+    len(getattr(model, "components_", ()))  # solves a pending state
+    kept = vars(model).get("_seen")
+    if kept is None:  # a model from a file of an older release
+        certificate = model.certificate_
+        n, d = float(model.n_samples_), int(getattr(model, "n_features_in_", model.n_samples_))
+        r = min(int(n) - 1, d)
+        return Seen(certificate.values, certificate.total, n, d, r, True, len(certificate.values) >= r)
+    seen = Seen(np.asarray(vars(model)["_seen_values"], np.float64), *kept)
+    state = vars(model).get("_state")
+    if seen.complete or state is None:
+        return seen
+    whole = model._restated(n_components=None)
+    len(whole.components_)
+    return Seen(np.asarray(vars(whole)["_seen_values"], np.float64), *vars(whole)["_seen"])
+
+
+def _material(model: Any, X: Any) -> Material:
+    """What a fitted model can hand to rules."""
+    if isinstance(model, KernelPCA):
+        held = vars(model)["_solved_map"]
+        rows = model.X_fit_ if X is None else X
+        if X is None and not (isinstance(held, KernelMap) and model.n_samples_ == len(model.eigenvectors_)):
+            return Material("KernelPCA", why_not="the model kept landmarks only")
+        return kernel_material(model, model.kernel_, rows)
+    if isinstance(model, Correspondence):
+        d, whole = vars(model)["_seen"][2], float(vars(model)["_weight"])
+        return replace(model._material(None, None, model.n_samples_, d, whole), why_not=PASS)
+    state = vars(model).get("_state")
+    if state is None:
+        return Material(
+            type(model).__name__, why_not=PASS,
+            lacking={name: f"{name} needs {NO_STATE}" for name in ("parallel", "dpa")},
+        )  # fmt: skip
+    held = replace(state_material(model, state), why_not=PASS)
+    return held if X is None else rows_of_state(model, held, validate_rows(model, X, reset=False))
+
+
+PASS = "pass them, choose_rank(model, X)"
+NO_STATE = "the variances of the columns, which the model did not keep: pass the rows, choose_rank(model, X)"
