@@ -4,7 +4,7 @@ gaussian     the formulas of ``limits_gauss.py``, from the spectrum alone; exact
 robust       χ²_k for T², and Q^⅓ ~ N(μ̂, σ̂²) with location and scale of the good rows, for RobustPCA      [HRV05]
 conformal    the ⌈(n + 1)(1 − α)⌉-th smallest distance of rows that the model did not see, for every model   [VGS05]
 
-    φ = T²/τ² + Q/δ²   has mean Σa and variance 2Σa², a = 1/τ² (k times) and λⱼ/δ²: the same formula as Q's    [YQ01]
+    φ = T²/τ² + Q/δ²   has mean Σa and variance 2Σa², a = 1/τ² (k times) and λⱼ/δ²: the same formulas as Q's   [YQ01]
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ritz.insight.limits_gauss import (
     Thetas,
     box,
     inflation,
-    jackson_mudholkar,
     new_rest,
+    spe_limit,
     t2_new,
     t2_training,
     training,
@@ -36,6 +36,7 @@ from ritz.methods.kernel_pca import KernelPCA
 __all__ = ["Limits", "limits"]
 
 ROWS = ("new", "training")
+FORMULAS = ("moments", "jackson-mudholkar")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Limits:
 
 def limits(
     model: Any, alpha: float = 0.05, rows: str = "new", *, X: Any = None, sample_weight: Any = None,
-    method: str | None = None, folds: int | None = None, random_state: Any = 0,
+    method: str | None = None, formula: str = "moments", folds: int | None = None, random_state: Any = 0,
 ) -> Limits:  # fmt: skip
     """Limits of T², Q and the combined index.
 
@@ -87,6 +88,9 @@ def limits(
     method : None, "gaussian" or "conformal"
         None: Gaussian, except for kernel models and the correspondence family, whose rows are not. RobustPCA has
         robust limits instead of Gaussian ones.
+    formula : "moments" or "jackson-mudholkar"
+        Gaussian limits of Q: χ² with its first three moments, which is nearer to the truth, or Jackson and Mudholkar's,
+        and Box's where that has none, as other programs do.
     folds : int or None
         Conformal limits of new rows: parts that take turns in being left out of the fit.
     random_state : int, Generator, RandomState or None
@@ -96,6 +100,9 @@ def limits(
         raise ParameterError("alpha must be a number between 0 and 1", received=repr(alpha), hint="alpha=0.05")
     if rows not in ROWS:
         raise ParameterError("rows must be 'new' or 'training'", received=repr(rows), hint="rows='new'")
+    if formula not in FORMULAS:
+        words = " or ".join(map(repr, FORMULAS))
+        raise ParameterError(f"formula must be {words}", received=repr(formula), hint="formula='moments'")
     free = isinstance(model, (KernelPCA, Correspondence))
     way = method or ("conformal" if free else "gaussian")
     if way == "conformal":
@@ -105,32 +112,32 @@ def limits(
         raise ParameterError(f"method must be {what}", received=repr(method), hint="method='conformal'")
     if hasattr(model, "_robust_limits"):
         return _robust(model, alpha, rows)
-    return _gaussian(plane_of(model), alpha, rows, X, sample_weight)
+    return _gaussian(plane_of(model), alpha, rows, X, sample_weight, formula)
 
 
-def _gaussian(plane: Plane, alpha: float, rows: str, X: Any, sample_weight: Any) -> Limits:
+def _gaussian(plane: Plane, alpha: float, rows: str, X: Any, sample_weight: Any, formula: str) -> Limits:
     rest = rest_of(plane, X, sample_weight)
-    inside, off, both, words = gaussian_parts(plane, rest, alpha, rows)
+    inside, off, both, words = gaussian_parts(plane, rest, alpha, rows, formula)
     notes = [words, rest.words] if plane.rest > 0 else [rest.words]
     if not plane.centered:
         notes.append("rows were not centred: distances are from zero, and limits hold for rows with mean zero")
     return Limits(inside, off, both, alpha, rows, "gaussian", tuple(notes))
 
 
-def gaussian_parts(plane: Plane, rest: Rest, alpha: float, rows: str) -> tuple[float, float, float, str]:
+def gaussian_parts(plane: Plane, rest: Rest, alpha: float, rows: str, formula: str) -> tuple[float, float, float, str]:
     """Limits of T², Q and φ, and by whose formula that of Q."""
     options: dict[str, Any] = {"centered": plane.centered}
     if rows == "training":
         inside = t2_training(plane.k, plane.rows, plane.divisor, alpha=alpha, **options)
-        off, words = jackson_mudholkar(training(rest.thetas, plane.rows, plane.divisor, **options), alpha)
+        off, words = spe_limit(training(rest.thetas, plane.rows, plane.divisor, **options), alpha, formula)
         if off <= 0 or inside <= 0:
             return inside, off, 1.0, words
         joint = _even(plane.k, 1 / inside).plus(rest.thetas.times(1 / off))
-        both, _ = jackson_mudholkar(training(joint, plane.rows, plane.divisor, **options), alpha)
+        both, _ = spe_limit(training(joint, plane.rows, plane.divisor, **options), alpha, formula)
         return inside, off, both, words
     inside = t2_new(plane.variances, rest if plane.chosen else None, plane.rows, plane.divisor, alpha=alpha, **options)
     t, nu = new_rest(rest, plane.variances, plane.rows, plane.d - plane.k, chosen=plane.chosen, **options)
-    off, words = jackson_mudholkar(t, alpha)
+    off, words = spe_limit(t, alpha, formula)
     off *= inflation(t, nu, alpha)
     if off <= 0 or not 0 < inside < np.inf:
         return inside, off, 1.0, words
@@ -138,7 +145,7 @@ def gaussian_parts(plane: Plane, rest: Rest, alpha: float, rows: str) -> tuple[f
 
     larger = inside / float(chi2.isf(alpha, plane.k))  # T² of new rows: a χ² stretched to its limit
     joint = _even(plane.k, larger / inside).plus(t.times(inflation(t, nu, alpha) / off))
-    return inside, off, jackson_mudholkar(joint, alpha)[0], words
+    return inside, off, spe_limit(joint, alpha, formula)[0], words
 
 
 def _even(k: int, value: float) -> Thetas:

@@ -4,13 +4,14 @@ n rows, ν = n − 1 degrees of freedom (n without centring), divisor s of the v
 
 T², rows of the fit    T² = s·m·β,   β ~ Beta(k/2, (ν − k)/2),   m = (n − 1)/n (1 without centring)    exact for every k
 T², new rows           (1 + 1/n) s k/(ν − k + 1) · F(k, ν − k + 1) · (1 − 2/(nk) Σ_{i≤k<j} λⱼ/(λᵢ − λⱼ))
-Q                      θᵢ = Σ_{j>k} λⱼⁱ,  h₀ = 1 − 2θ₁θ₃/(3θ₂²),
-                       Q_α = θ₁ [c_α√(2θ₂h₀²)/θ₁ + 1 + θ₂h₀(h₀ − 1)/θ₁²]^(1/h₀)                                 [JM79]
-                       gχ²_h, g = θ₂/θ₁, h = θ₁²/θ₂, where h₀ ≤ 0                                              [Box54]
+Q, θᵢ = Σ_{j>k} λⱼⁱ    θ₁ + b(χ²_ν − ν),  ν = θ₂³/θ₃²,  b = θ₃/θ₂: the first three moments               [Buckley88]
+                       or, with h₀ = 1 − 2θ₁θ₃/(3θ₂²),
+                       θ₁ [c_α√(2θ₂h₀²)/θ₁ + 1 + θ₂h₀(h₀ − 1)/θ₁²]^(1/h₀)                                       [JM79]
+                       and gχ²_h, g = θ₂/θ₁, h = θ₁²/θ₂, where h₀ ≤ 0                                          [Box54]
 
 The left singular vectors of Gaussian rows are uniform on the sphere whatever the spectrum, so a row of the fit has
-Q = s·m·Σ λⱼ gⱼ²/Σ g²: its first three cumulants are exact, and Jackson and Mudholkar's formula is given those in place
-of θ₁, 2θ₂ and 8θ₃. For new rows the leading sample variances are too large and the rest too small, to first order by
+Q = s·m·Σ λⱼ gⱼ²/Σ g²: its first three cumulants are exact, and the formulas are given those in place of θ₁, 2θ₂ and
+8θ₃. For new rows the leading sample variances are too large and the rest too small, to first order by
 λᵢλⱼ/(n(λᵢ − λⱼ)) for every pair [Lawley56], twice that for rows that did not choose the plane; θ₂ and θ₃ are unbiased
 for a Wishart matrix [FSG10], and F(h, hν) in place of χ²_h allows for θ₁ being an estimate.
 """
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "Rest", "Thetas", "box", "inflation", "jackson_mudholkar", "new_rest", "t2_new", "t2_scale", "t2_training", "tail",
+    "Rest", "Thetas", "box", "inflation", "new_rest", "spe_limit", "t2_new", "t2_scale", "t2_training", "tail",
     "training",
 ]  # fmt: skip
 
@@ -69,12 +70,15 @@ class Rest:
         return t.one / variance + t.two / variance**2 + t.three / variance**3 / max(1 - ratio, gap / variance)
 
 
-def jackson_mudholkar(t: Thetas, alpha: float) -> tuple[float, str]:
+def spe_limit(t: Thetas, alpha: float, formula: str = "moments") -> tuple[float, str]:
     """The limit of Q and by whose formula."""
-    from scipy.stats import norm
+    from scipy.stats import chi2, norm
 
     if t.one <= 0 or t.two <= 0:
         return 0.0, "nothing is left off the plane"
+    if formula == "moments":
+        nu, b = _shape(t)
+        return float(t.one + b * (chi2.isf(alpha, nu) - nu)), "χ² with the first three moments of Q"
     h0 = 1 - 2 * t.one * t.three / (3 * t.two**2)
     if h0 > 0:
         c = float(norm.isf(alpha))
@@ -85,17 +89,19 @@ def jackson_mudholkar(t: Thetas, alpha: float) -> tuple[float, str]:
 
 
 def tail(t: Thetas, values: Floats) -> Floats:
-    """P(Q > q) for every q: the same two formulas, read the other way."""
-    from scipy.stats import chi2, norm
+    """P(Q > q) for every q, by three moments."""
+    from scipy.stats import chi2
 
     if t.one <= 0 or t.two <= 0:
         return np.ones(len(values))
-    h0 = 1 - 2 * t.one * t.three / (3 * t.two**2)
-    if h0 <= 0:
-        return np.asarray(chi2.sf(values * (t.one / t.two), t.one**2 / t.two), np.float64)
-    centre = 1 + t.two * h0 * (h0 - 1) / t.one**2
-    z = (np.maximum(values / t.one, 0.0) ** h0 - centre) * t.one / (np.sqrt(2 * t.two) * h0)
-    return np.asarray(norm.sf(z), np.float64)
+    nu, b = _shape(t)
+    return np.asarray(chi2.sf(nu + (values - t.one) / b, nu), np.float64)
+
+
+def _shape(t: Thetas) -> tuple[float, float]:
+    """ν and b of θ₁ + b(χ²_ν − ν); without skewness to go by, those of gχ²_h."""
+    three = t.three if t.three > 0 else t.two**2 / t.one
+    return t.two**3 / three**2, three / t.two
 
 
 def box(t: Thetas, alpha: float) -> float:
