@@ -89,7 +89,11 @@ def test_many_rows_are_dots_and_categories_have_short_names() -> None:
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"work": rng.choice(["work", "Not.work"], 200), "sex": rng.choice(["F", "M"], 200)})
     ax = ritz.plot.map(ritz.MCA(2).fit(people))
-    assert sorted(text.get_text() for text in ax.texts) == ["Not.work", "sex=F", "sex=M", "work"]
+    assert sorted(text.get_text() for text in ax.texts) == ["F", "M", "Not.work", "work"]
+    full = ritz.plot.map(ritz.MCA(2).fit(people), labels="full")
+    assert sorted(text.get_text() for text in full.texts) == ["sex=F", "sex=M", "work=Not.work", "work=work"]
+    again = ritz.plot.map(ritz.MCA(2).fit(people.assign(again=people.sex)))  # two levels M: with their variables
+    assert "again=M" in [text.get_text() for text in again.texts]
     assert len(ritz.plot.map(ritz.MCA(2).fit(people), names=True, most=20).texts) == 20
 
 
@@ -107,6 +111,24 @@ def test_some_points() -> None:
     ax = ritz.plot.map(model, rows=False, columns=["milk", "tea"])
     assert len(drawn(ax)) == 1
     np.testing.assert_allclose(drawn(ax)[0], model.column_coordinates_.loc[["milk", "tea"]].to_numpy()[:, :2])
+
+
+def test_supplementary_points_and_colours() -> None:
+    model = ritz.CA().fit(TABLE)
+    more = pd.DataFrame({"water": [1, 2, 3, 4]}, TABLE.index)
+    ax = ritz.plot.map(model, supplementary=more, supplementary_rows=TABLE.iloc[:1] * 2, color=["a", "b", "a", "b"])
+    points = drawn(ax)
+    np.testing.assert_allclose(points[-2], model.supplementary_columns(more).to_numpy()[:, :2])
+    np.testing.assert_allclose(points[-1], model.row_coordinates_.to_numpy()[:1, :2], atol=1e-12)
+    np.testing.assert_allclose(points[0], model.row_coordinates_.to_numpy()[[0, 2], :2])  # kind a
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["a", "b", "columns", "supplementary", "supplementary rows"]
+    assert "water" in [text.get_text() for text in ax.texts]
+
+
+def test_rows_without_names_are_not_named() -> None:
+    ax = ritz.plot.map(ritz.CA().fit(TABLE.reset_index(drop=True)))
+    assert sorted(text.get_text() for text in ax.texts) == sorted(TABLE.columns)
 
 
 def test_empty_rows_are_not_drawn() -> None:
@@ -127,6 +149,8 @@ def test_empty_rows_are_not_drawn() -> None:
         (lambda: ritz.plot.map(ritz.CA().fit(TABLE), rows=["up"]), "labels of the map; received 'up'"),
         (lambda: ritz.plot.map(ritz.CA().fit(TABLE), names="some"), "names must be"),
         (lambda: ritz.plot.map(ritz.CA().partial_fit(TABLE)), "fitted in memory"),
+        (lambda: ritz.plot.map(ritz.CA(1).fit(TABLE)), "two axes; received a model with 1"),
+        (lambda: ritz.plot.map(ritz.CA().fit(TABLE), labels="x"), "labels must be"),
     ],
 )
 def test_refused(call, match: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.methods.correspondence_results import CorrespondenceResults
 from ritz.plot.groups import Groups, column_of, groups_of, scatter, tint
 from ritz.plot.labels import write_names
 from ritz.plot.style import FAINT, axis_label, chosen, dark, one_axes
@@ -79,6 +80,8 @@ def scores(
 
 
 def _plane(model: Any, X: Any) -> NDArray[Any]:
+    if X is None and isinstance(model, CorrespondenceResults):
+        return np.asarray(model._row_coordinates())
     if X is None:
         X = getattr(model, "X_fit_", None)
         if X is None:

@@ -112,6 +112,7 @@ def one_axes(ax: Any, *, size: tuple[float, float] = (0.75 * COLUMN, 0.6 * COLUM
 def share(model: Any, i: int) -> str:
     """``36.2 %`` of the variance, or nothing where the model does not know."""
     ratio = getattr(model, "explained_variance_ratio_", None)
+    ratio = getattr(model, "explained_inertia_ratio_", None) if ratio is None else ratio
     return "" if ratio is None else f"{100 * float(ratio[i]):.3g} %"
 
 

@@ -13,7 +13,7 @@ Greenacre, M. (2013). Contribution biplots. Journal of Computational and Graphic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.data.labelled import row_labels
 from ritz.methods.correspondence_results import CorrespondenceResults
+from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.labels import write_names
 from ritz.plot.style import COLUMN, FAINT, MARKERS, PALETTE, chosen, dark, one_axes
 
@@ -51,7 +53,8 @@ class Side:
 
 def map(
     model: Any, *, scaling: str = "symmetric", components: Any = (0, 1), rows: Any = True, columns: Any = True,
-    names: Any = "auto", most: int = MOST, legend: bool = True, ax: Any = None,
+    supplementary: Any = None, supplementary_rows: Any = None, color: Any = None, names: Any = "auto",
+    labels: str = "auto", most: int = MOST, legend: bool = True, ax: Any = None,
 ) -> Any:  # fmt: skip
     """Draw the map of a fitted CA, MCA, FAMD or MFA.
 
@@ -63,8 +66,16 @@ def map(
         Axes, counted from 0.
     rows, columns : bool or list of labels
         Draw a side, or these of its points only.
+    supplementary : frame or array, optional
+        Further columns, which ``supplementary_columns`` takes.
+    supplementary_rows : frame or array, optional
+        Further rows, which ``transform`` takes.
+    color : array-like (n,), optional
+        A kind or an amount for each row of the fit.
     names : "auto", "rows", "columns", True or False
-        Which sides are named; "auto" names columns, and rows where there are at most 80.
+        Which sides are named; "auto" names columns, and at most 80 rows that have names.
+    labels : "auto", "full" or "level"
+        Categories as ``variable=level`` or by their level; "auto": by their level where no two are the same.
     most : int
         Names at most; the points that contribute most come first.
     legend : bool
@@ -75,30 +86,76 @@ def map(
     -------
     Axes
     """
-    _check(model, scaling, names)
+    _check(model, scaling, names, labels)
+    if len(model.eigenvalues_) < 2:
+        raise ParameterError("a map needs two axes", received=f"a model with {len(model.eigenvalues_)}",
+                             hint="fit with n_components=2 or more, if the table has as many")  # fmt: skip
     which = chosen(components, len(model.eigenvalues_))
     if len(which) != 2:
         raise ParameterError("a map has two axes", received=repr(components), hint="components=(0, 1)")
-    sides = {}
-    if rows is not False:
-        sides["rows"] = _picked(_rows(model, which, scaling), rows, "rows")
-    if columns is not False and model.components_.shape[1] > _numbers(model):
-        sides["columns"] = _picked(_columns(model, which, scaling), columns, "columns")
+    sides = _sides(model, which, scaling, rows, columns, labels)
+    sides |= _further(model, which, supplementary, supplementary_rows)
     ax = one_axes(ax, size=(COLUMN, 0.85 * COLUMN))
     for line in (ax.axhline, ax.axvline):
         line(0, color=FAINT, linewidth=0.5, alpha=0.6, zorder=1)
+    groups = None if color is None or "rows" not in sides else _kinds(color, sides["rows"])
     for title, side in sides.items():
-        _points(ax, side, title, arrows=title == "columns" and scaling == "contribution", many=_many(title, side))
+        if title == "rows" and groups is not None:
+            scatter(ax, side.xy, groups, size=26.0 if not _many(title, side) else 10.0, bar=legend)
+            continue
+        _points(ax, side, title, arrows=side.shape == 1 and scaling == "contribution", many=_many(title, side))
     ax.set(xlabel=_axis(model, which[0]), ylabel=_axis(model, which[1]))
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.1)
-    if legend and len(sides) > 1:
-        _legend(ax, list(sides.values()), list(sides))
-    _write(ax, [side for title, side in sides.items() if _named(title, side, names)], most)
+    if legend and (len(sides) > 1 or groups is not None):
+        _legend(ax, sides, groups)
+    named = vars(model).get("_row_labels") is not None
+    _write(ax, [side for title, side in sides.items() if _named(title, side, names, named)], most)
     return ax
 
 
 # the two sides
+
+
+def _sides(model: Any, which: list[int], scaling: str, rows: Any, columns: Any, labels: str) -> dict[str, Side]:
+    sides = {}
+    if rows is not False:
+        sides["rows"] = _picked(_rows(model, which, scaling), rows, "rows", model)
+    if columns is not False and model.components_.shape[1] > _numbers(model):
+        title = "columns" if getattr(model, "_encoder", None) is None else "categories"
+        side = _columns(model, which, scaling)
+        full = _picked(side, columns, "columns", model)
+        sides[title] = replace(full, names=_labels(full.names, labels))
+    return sides
+
+
+def _further(model: Any, which: list[int], columns: Any, rows: Any) -> dict[str, Side]:
+    """Points that took no part in the fit: none of them contributed."""
+    sides = {}
+    if columns is not None:
+        placed = model.supplementary_columns(columns)
+        sides["supplementary"] = _placed(placed, which, 3)
+    if rows is not None:
+        names = row_labels(rows)
+        F = np.asarray(model.transform(rows))
+        sides["supplementary rows"] = _placed(F, which, 2, None if names is None else [str(name) for name in names])
+    return sides
+
+
+def _placed(found: Any, which: list[int], shape: int, names: list[str] | None = None) -> Side:
+    if hasattr(found, "index"):
+        names = [str(name) for name in found.index]
+    elif hasattr(found, "columns"):  # labels in the first column
+        names, found = [str(name) for name in found[found.columns[0]]], found[found.columns[1:]]
+    xy = np.asarray(found, np.float64)[:, which]
+    held = names or [str(i) for i in range(len(xy))]
+    side = Side(xy, np.full(len(xy), 0.02), np.ones(len(xy)), held, shape)
+    known = np.flatnonzero(np.isfinite(xy).all(axis=1))
+    return side if len(known) == len(xy) else _take(side, known)
+
+
+def _kinds(color: Any, side: Side) -> Groups:
+    return groups_of(column_of(None, color, len(side.xy), "color"), len(side.xy))
 
 
 def _rows(model: Any, which: list[int], scaling: str) -> Side:
@@ -123,7 +180,7 @@ def _columns(model: Any, which: list[int], scaling: str) -> Side:
     else:
         xy = model._column_coordinates()
     labels = model._column_labels()
-    names = [_short(str(label)) for label in (range(len(xy)) if labels is None else labels)]
+    names = [str(label) for label in (range(len(xy)) if labels is None else labels)]
     side = _side(xy, model._column_contributions(), model._column_cos2(), names, which, 1)
     return _take(side, np.arange(_numbers(model), len(side.names))) if _numbers(model) else side
 
@@ -134,10 +191,12 @@ def _numbers(model: Any) -> int:
     return 0 if encoder is None else int(encoder.p)
 
 
-def _short(label: str) -> str:
-    """``work=Not.work`` is ``Not.work``: a level that names its variable needs no other name."""
-    variable, equals, level = label.partition("=")
-    return level if equals and variable.lower() in level.lower() else label
+def _labels(names: list[str], labels: str) -> list[str]:
+    """Categories by their level, all of them, where that is enough to tell them apart."""
+    levels = [name.partition("=")[2] or name for name in names]
+    if labels == "level" or (labels == "auto" and len(set(levels)) == len(levels)):
+        return levels
+    return names
 
 
 def _side(xy: Any, share: Any, cos2: Any, names: list[str], which: list[int], shape: int) -> Side:
@@ -154,13 +213,16 @@ def _take(side: Side, places: Any) -> Side:
     return Side(side.xy[places], side.weight[places], side.quality[places], held, side.shape)
 
 
-def _picked(side: Side, wanted: Any, title: str) -> Side:
+def _picked(side: Side, wanted: Any, title: str, model: Any) -> Side:
     if wanted is True:
         return side
     labels = [str(label) for label in wanted]
     lost = [label for label in labels if label not in side.names]
     if lost:
-        raise ParameterError(f"{title} takes labels of the map", received=", ".join(_quoted(lost)))
+        numbers = (model._column_labels() or [])[: _numbers(model)]
+        hint = "numbers have correlations with the axes, not places among them: column_coordinates_"
+        raise ParameterError(f"{title} takes labels of the map", received=", ".join(_quoted(lost)),
+                             hint=hint if title == "columns" and set(lost) & set(numbers) else None)  # fmt: skip
     return _take(side, [side.names.index(label) for label in labels])
 
 
@@ -176,7 +238,7 @@ def _many(title: str, side: Side) -> bool:
 
 
 def _points(ax: Any, side: Side, title: str, *, arrows: bool, many: bool) -> None:
-    color, marker = PALETTE[side.shape], MARKERS[2 * side.shape]
+    color, marker = PALETTE[side.shape], MARKERS[2 * side.shape % len(MARKERS)]
     alpha = FAINTEST + (1 - FAINTEST) * side.quality
     area = SMALL + LARGE * side.weight if not many else DOT + 0.3 * LARGE * side.weight
     if arrows:
@@ -186,10 +248,11 @@ def _points(ax: Any, side: Side, title: str, *, arrows: bool, many: bool) -> Non
                label=title, zorder=2 if many else 3)  # fmt: skip
 
 
-def _named(title: str, side: Side, names: Any) -> bool:
+def _named(title: str, side: Side, names: Any, rows: bool) -> bool:
+    """Whether the points of a side are named; ``rows`` says whether rows have names."""
     if names == "auto":
-        return not _many(title, side)
-    return bool(names is True or names == title)
+        return not _many(title, side) and (rows or title != "rows")
+    return bool(names is True or names == title or (names == "columns" and title in ("categories", "supplementary")))
 
 
 def _write(ax: Any, sides: list[Side], most: int) -> None:
@@ -208,17 +271,22 @@ def _axis(model: Any, i: int) -> str:
     return f"axis {i + 1} ({100 * float(model.explained_inertia_ratio_[i]):.3g} % of inertia)"
 
 
-def _legend(ax: Any, sides: list[Side], titles: list[str]) -> None:
+def _legend(ax: Any, sides: dict[str, Side], groups: Groups | None) -> None:
     from matplotlib.lines import Line2D
 
+    shown = {title: side for title, side in sides.items() if not (title == "rows" and groups is not None)}
     marks = [
-        Line2D([], [], linestyle="", marker=MARKERS[2 * side.shape], color=PALETTE[side.shape], markersize=6)
-        for side in sides
+        Line2D([], [], linestyle="", marker=MARKERS[2 * side.shape % len(MARKERS)], color=PALETTE[side.shape])
+        for side in shown.values()
     ]
-    ax.legend(marks, titles, loc="best", frameon=False, handletextpad=0.2)
+    handles, titles = ax.get_legend_handles_labels()
+    kinds = [] if groups is None else [(h, t) for h, t in zip(handles, titles, strict=True) if t in groups.names]
+    held = ax.legend([h for h, _ in kinds] + marks, [t for _, t in kinds] + list(shown), loc="best", frameon=False,
+                     handletextpad=0.2, title="large: contributes · faint: low cos²")  # fmt: skip
+    held.get_title().set(fontsize=7, color=FAINT)
 
 
-def _check(model: Any, scaling: str, names: Any) -> None:
+def _check(model: Any, scaling: str, names: Any, labels: str) -> None:
     if not isinstance(model, CorrespondenceResults):
         raise ParameterError(
             "map draws models of the correspondence family", received=type(model).__name__,
@@ -227,5 +295,7 @@ def _check(model: Any, scaling: str, names: Any) -> None:
     check_is_fitted(model)
     if scaling not in SCALINGS:
         raise ParameterError(f"scaling must be one of {', '.join(SCALINGS)}", received=repr(scaling))
+    if labels not in ("auto", "full", "level"):
+        raise ParameterError("labels must be 'auto', 'full' or 'level'", received=repr(labels))
     if names not in ("auto", "rows", "columns", True, False):
         raise ParameterError("names must be 'auto', 'rows', 'columns', True or False", received=repr(names))
