@@ -23,7 +23,7 @@ from ritz._core.errors import InputError, MergeError
 from ritz.data.moments import Moments
 from ritz.data.words import shorten
 
-__all__ = ["MISSING", "OTHER", "Variable", "Vocabulary", "label", "pooled", "sorted_levels"]
+__all__ = ["MISSING", "OTHER", "Variable", "Vocabulary", "label", "pooled", "reserved", "sorted_levels"]
 
 #: The level of answers that are missing, where they are one of their own, and that of rare levels taken together.
 MISSING, OTHER = "(missing)", "(other)"
@@ -37,6 +37,15 @@ Places = NDArray[np.intp]
 def label(variable: str, level: str) -> str:
     """The name of a column of the indicator."""
     return f"{variable}={level}"
+
+
+def reserved(variable: str, level: str, whose: str, instead: str) -> InputError:
+    """The refusal of a level that is spelled like one that the analysis makes."""
+    return InputError(
+        f"expected no level {level!r} in column {variable!r}: the name that {whose}",
+        received="rows that give this very answer",
+        hint=f"call the level otherwise before the fit, or use {instead}",
+    )
 
 
 def sorted_levels(levels: Iterable[str], kind: str, order: Sequence[str] = ()) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz._core.tolerance import safe_range, unit_roundoff
+from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
 from ritz.data.finite import require_finite
 from ritz.data.gram import (
@@ -37,7 +37,7 @@ from ritz.data.gram import (
 from ritz.data.moments import Moments
 from ritz.data.wide import WidePass
 
-__all__ = ["ColumnStatistics", "Statistics"]
+__all__ = ["ColumnStatistics", "Statistics", "require_spread"]
 
 #: Rows sampled for the shift and the unit, and heaviest rows taken along.
 SAMPLE_ROWS, HEAVY_ROWS = 256, 64
@@ -47,6 +47,9 @@ OFF_CENTRE = 4.0
 
 #: Magnitudes whose variances can be told in float64.
 RANGE = (1e-145, 1e145)
+
+#: Deviations above this, in units, have squares in range even where a row has next to no weight.
+PLAIN = 1e-120
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,31 @@ class Statistics:
     passes: int = field(default=0, init=False)
     _moved: bool = field(default=False, init=False, repr=False)
     _errors: tuple[list[NDArray[Any]], int] | None = field(default=None, init=False, repr=False)
+    _divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = field(default=None, init=False, repr=False)
+
+    def divide(self, columns: NDArray[np.bool_], rounding: NDArray[np.float64] | float = 0.0) -> None:
+        """Announce columns that are divided by their standard deviation: one that float64 cannot tell is refused.
+
+        ``rounding``: what a column that does not vary may differ from its mean by, beside the rounding of the mean.
+        """
+        self._divided = columns, rounding
+        if self.known:
+            self._told(self.column)
+
+    def _told(self, column: ColumnStatistics) -> None:
+        """Refuse columns that vary by so little that their squares vanish; the sample tells them from constant ones."""
+        if self._divided is None or self.blocks.shape[0] == 0:
+            return
+        chosen, rounding = self._divided
+        small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0))
+        if not bool(np.any(small)):
+            return
+        with np.errstate(invalid="ignore", over="ignore"):
+            reach = np.max(np.abs(self._sample - column.mean), axis=0, initial=0.0)
+        still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
+        lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit))
+        if len(lost):
+            raise _out_of_range(float(reach[lost[0]]), lost, self.names)
 
     @cached_property
     def _sample(self) -> Any:
@@ -171,8 +199,7 @@ class Statistics:
         """Column means and variances: from the moment state if it is there, else by one pass."""
         if "moments" in self.__dict__:
             held = self.moments
-            squares = np.diag(held.scatter).copy()
-            return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
+            return _columns_of(held)
         self.passes += 1
         sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
         m, q = sums.m, sums.q
@@ -181,7 +208,9 @@ class Statistics:
             return self.column
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        return ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        found = ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        self._told(found)
+        return found
 
     @cached_property
     def moments(self) -> Moments:
@@ -203,12 +232,14 @@ class Statistics:
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
         offset = m * (self.unit / self._divisor)
-        return Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
+        found = Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
+        self._told(_columns_of(found))
+        return found
 
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Σwz and Σwzzᵀ with the noise of the latter."""
         self.passes += 1
-        blocks = self.blocks if short else taller(self.blocks, np.dtype(self.precision).itemsize)
+        blocks = taller(self.blocks, np.dtype(self.precision).itemsize, short)
         sums = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
         wide = isinstance(sums, WidePass)
         S = sums.finish() if isinstance(sums, WidePass) else np.asarray(sums.S)
@@ -242,9 +273,9 @@ class Statistics:
             return
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        self.__dict__["column"] = ColumnStatistics(
-            self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit
-        )
+        found = ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        self._told(found)
+        self.__dict__["column"] = found
 
     def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
         kind: Any = SparsePass if self.blocks.sparse else DensePass
@@ -259,10 +290,25 @@ class Statistics:
             raise _out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
 
 
-def _out_of_range(largest: float) -> InputError:
+def _columns_of(held: Moments) -> ColumnStatistics:
+    squares = np.diag(held.scatter).copy()
+    return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
+
+
+def require_spread(spread: NDArray[np.float64], constant: NDArray[np.bool_], unit: float, names: Any = None) -> None:
+    """Refuse standard deviations that are too small to be told from their squares, unless the column is constant."""
+    small = np.flatnonzero(~constant & (spread < RANGE[0] * unit))
+    if len(small):
+        raise _out_of_range(float(spread[small[0]]), small, names)
+
+
+def _out_of_range(size: float, columns: Any = None, names: Any = None) -> InputError:
+    where = ""
+    if columns is not None:
+        where = f" in column {str(names[columns[0]])!r}" if names is not None else f" in column {int(columns[0])}"
     return InputError(
         "squares of the data must stay within the range of float64",
-        received=f"values that are too large or too small, such as {largest:.1e}",
+        received=f"values that are too large or too small, such as {size:.1e}{where}",
         hint="divide the data, or the columns concerned, by a power of ten",
     )
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ritz._core.errors import InputError, MergeError, NonFiniteError, ParameterError
-from ritz.data.blocks import are_blocks, blocks_of
+from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz.data.blocks import blocks_of
 from ritz.data.categories import pooled
 from ritz.data.encode import Encoder
 from ritz.data.encode.encoder import UNSEEN_WAYS
@@ -33,6 +33,8 @@ from ritz.data.table import Table
 from ritz.data.validate import validate_weights
 from ritz.data.words import describe
 from ritz.methods.correspondence import Correspondence, Encoded
+from ritz.methods.encoded_excluded import sums_of
+from ritz.methods.encoded_numbers import divide, require_finite_numbers
 from ritz.methods.state import LARGEST_STATE
 from ritz.operators.base import Operator
 from ritz.project.transition import cos2, row_distances
@@ -95,8 +97,17 @@ class EncodedColumns(Correspondence):
         if reset:
             self.__dict__["_columns"] = self._learned(table, weights, rare=self.rare, exclude=tuple(self.exclude))
             self._adopt(self._encoder)
-        rows = self._encoder.rows(table, unseen=None if reset else self.unseen, memory=self.memory)
-        self._finite(rows, table, weights)
+        return self._encoded(X, table, weights, None if reset else self.unseen)
+
+    def _as_fitted(self, X: Any, sample_weight: Any) -> EncodedTable:
+        """The very rows of the fit: those without weight may hold anything, the others nothing that is new."""
+        table = self._open(X, reset=False)
+        weights = self._weights(table, sample_weight)
+        return self._encoded(X, table, weights, "error", weights <= 0)
+
+    def _encoded(self, X: Any, table: Opened, weights: Floats, unseen: str | None, absent: Any = None) -> EncodedTable:
+        rows = self._encoder.rows(table, unseen=unseen, memory=self.memory, absent=absent)
+        require_finite_numbers(self._encoder, rows, table, weights)
         return self._finished(EncodedTable(rows, weights, row_labels(X), library_of(X), table))
 
     def _open(self, X: Any, *, reset: bool) -> Opened:
@@ -157,32 +168,16 @@ class EncodedColumns(Correspondence):
         else:
             self.__dict__.pop("feature_names_in_", None)
 
-    def _finite(self, rows: Any, table: Opened, weights: Floats) -> None:
-        """Refuse missing and infinite numbers by their columns; rows outside memory are looked at as they are read."""
-        if are_blocks(rows) or not self._encoder.p:
-            return
-        entries = rows if isinstance(rows, np.ndarray) else rows.data
-        if bool(np.isfinite(entries).all()):
-            return
-        numbers = np.asarray(
-            rows[:, : self._encoder.p] if isinstance(rows, np.ndarray) else rows[:, : self._encoder.p].toarray()
-        )
-        lost = ~np.isfinite(numbers) & (weights > 0)[:, None]
-        if not bool(lost.any()):
-            return
-        i, j = (int(at[0]) for at in np.nonzero(lost))
-        name, count = self._encoder.numeric[j], int(lost[:, j].sum())
-        what = "NaN" if bool(np.isnan(numbers[lost]).any()) else "infinity"
-        raise NonFiniteError(
-            f"Input X contains {what}, where only finite numbers can be used",
-            received=f"{count} in column {name!r}, the first in {table.row_name(i)}",
-            hint="drop those rows, or fill them first",
-        )
-
     def _leaf(self, X: Any, weights: Floats | None, plan: Any) -> tuple[Operator, Statistics]:
         leaf, stats = super()._leaf(X, weights, plan)
         stats.names = self._encoder.labels
+        if X.shape[1] == self._encoder.d:
+            divide(self._encoder, stats, self._divided())
         return leaf, stats
+
+    def _divided(self) -> set[str]:
+        """Numbers that are divided by their standard deviation."""
+        return set(self._encoder.numeric)
 
     def _finished(self, coded: EncodedTable) -> EncodedTable:
         """Encoded rows as the method wants them."""
@@ -224,6 +219,11 @@ class EncodedColumns(Correspondence):
 
     def _column_labels(self) -> list[str] | None:
         return self._encoder.labels
+
+    def _name_rows(self, coded: Encoded) -> None:
+        super()._name_rows(coded)
+        if isinstance(coded, EncodedTable) and self.__dict__["_state"] is None:
+            self.__dict__["_outside"] = sums_of(self, coded)
 
     # rows that come in parts
 
@@ -285,7 +285,9 @@ class EncodedColumns(Correspondence):
             )
         coded = self._finished(EncodedTable(encoder.rows(table, unseen=None, memory=self.memory), weights))
         R, w = self._present(coded)
-        return Statistics(blocks_of(R), w, names=encoder.labels).moments
+        stats = Statistics(blocks_of(R), w, names=encoder.labels)
+        divide(encoder, stats, self._divided())
+        return stats.moments
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut.
@@ -301,7 +303,7 @@ class EncodedColumns(Correspondence):
         if first:
             self.__dict__["_columns"] = seen
         state = seen.lifted(self._state_of(seen, table, weights))
-        columns = replace(seen, rare=self.rare, exclude=tuple(self.exclude))
+        columns = replace(seen, rare=self.rare, exclude=tuple(self.exclude)).distinct()
         if held is not None:
             columns = self._encoder.union(seen)
             state = self._encoder.widened(held, columns.vocabulary).merge(seen.widened(state, columns.vocabulary))
@@ -327,14 +329,14 @@ class EncodedColumns(Correspondence):
         known = self._encoder
         return seen if list(known.names) == list(seen.names) else seen.renamed(known.columns)
 
-    def _same_parameters(self, other: Self) -> None:
+    def _same_parameters(self, other: Self, columns: bool = True) -> None:
         if type(self) is not type(other):
             raise MergeError(
                 f"a {type(self).__name__} can be combined with a {type(self).__name__} only",
                 received=type(other).__name__,
                 hint=f"fit the other rows with a {type(self).__name__} first, or add them with partial_fit",
             )
-        super()._same_parameters(other)
+        super()._same_parameters(other, columns)
 
     def _combine(self, others: list[Self], verb: Any) -> Self:
         for other in others:

@@ -98,7 +98,8 @@ def decoded(model: MixedColumns, R: Floats) -> Any:
     for j, variable in enumerate(encoder.vocabulary.variables):
         at = np.flatnonzero(encoder.active.owners == j)
         levels = [encoder.active.labels[i][len(variable.name) + 1 :] for i in at]
-        columns[variable.name] = _chosen(R[:, p + at], levels, variable.kind)
+        missing = MISSING if encoder.missing == "category" else None
+        columns[variable.name] = _chosen(R[:, p + at], levels, variable.kind, missing)
     ordered = {name: columns[name] for name in encoder.columns if name in columns}
     library = model.__dict__.get("_library")
     if library is None and not encoder.vocabulary.J:
@@ -106,11 +107,11 @@ def decoded(model: MixedColumns, R: Floats) -> Any:
     return frame_of(ordered, library)
 
 
-def _chosen(shares: Floats, levels: list[str], kind: str) -> Any:
+def _chosen(shares: Floats, levels: list[str], kind: str, missing: str | None) -> Any:
     """The level of the largest share, as what it stands for; None for missing answers and where no level is in use."""
     if not levels:
         return np.full(len(shares), None, dtype=object)
-    values = [None if level == MISSING else value_of(level, kind) for level in levels]
+    values = [None if level == missing else value_of(level, kind) for level in levels]
     return np.asarray([*values, None], dtype=object)[np.argmax(shares, axis=1)]
 
 

@@ -4,7 +4,7 @@
     factor       s/σ of a number, s/p of a category, s the scale in the problem
     numbers      correlations r = v √λ · factor
     categories   barycentres b = v λ · factor,   v-test b √((Σw − 1) p/(1 − p)) / √λ,   cos² b²/(‖(AᵀA)ⱼ.‖ factor)²
-    variables    r² and η² = Σ p b²/λ
+    variables    r² and η² = Σ p b²/λ over all levels, excluded ones too
 
 [Pages04], with the conventions of FactoMineR [HLP17]: the divisor is Σw.
 """
@@ -28,6 +28,7 @@ from ritz.data.words import shorten
 from ritz.methods.correspondence import Encoded
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns
+from ritz.methods.encoded_excluded import NO_EXCLUDED, excluded_of
 from ritz.methods.famd_columns import decoded, distances, is_complete, probabilities
 from ritz.methods.mca_supplementary import Sums, Supplementary
 from ritz.methods.rank_tables import encoded_material, variable_blocks
@@ -60,7 +61,9 @@ class MixedColumns(Supplementary, EncodedColumns):
     column_v_tests_ = Result(
         "(d, k) test values of the categories, about N(0, 1) where an axis has nothing to do with them"
     )
-    variable_coordinates_ = OfVariables("(p + J, k) r² of numbers, η² of categorical variables; columns sum to λ")
+    variable_coordinates_ = OfVariables(
+        "(p + J, k) r² of numbers, η² of categorical variables over all levels; columns sum to λ where none is excluded"
+    )
     variable_contributions_ = OfVariables("(p + J, k) shares of the variables in each axis; columns sum to 1")
     variable_cos2_ = OfVariables("(p + J, k) r⁴, η⁴/(categories − 1): quality in the map of variables")
 
@@ -196,6 +199,8 @@ class MixedColumns(Supplementary, EncodedColumns):
     def __getattr__(self, name: str) -> Any:
         if name == "column_cos2_" and self.__sklearn_is_fitted__():
             raise AttributeError(NO_DISTANCES)
+        if name in ("variable_coordinates_", "variable_cos2_") and self.__sklearn_is_fitted__():
+            raise AttributeError(NO_EXCLUDED)
         return super().__getattr__(name)
 
     def _all_axes(self) -> bool:
@@ -227,14 +232,20 @@ class MixedColumns(Supplementary, EncodedColumns):
         return self._of_owners(self._column_contributions())
 
     def _variable_coordinates(self) -> Floats:
-        weight = self._shares * np.nan_to_num(np.square(self._factors()[:, 0]))
-        return self._of_owners(self._column_contributions() * weight[:, None]) * self.eigenvalues_
+        weight, p = self._shares * np.nan_to_num(np.square(self._factors()[:, 0])), self._encoder.p
+        values = self._of_owners(self._column_contributions() * weight[:, None]) * self.eigenvalues_
+        if (outside := excluded_of(self)) is not None:
+            values[p:] += outside[0].ratios(outside[1], len(values) - p)
+        return values
 
     def _variable_cos2(self) -> Floats:
         share, p = self._shares, self._encoder.p
         live = np.where(self.__dict__["_still"], 0.0, 1.0)
-        # ‖I − √p√pᵀ‖² over the levels of a variable: categories − 1 where none is left out
+        # ‖I − √p√pᵀ‖² over the levels of a variable: categories − 1 where every row has one
         levels, sums = self._of_owners(live), self._of_owners(share * live)
+        if (outside := excluded_of(self)) is not None:
+            np.add.at(levels, p + outside[0].owners, 1.0)
+            np.add.at(sums, p + outside[0].owners, outside[0].shares)
         size = np.concatenate([live[:p], (levels - 2 * sums + sums**2)[p:]])
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(size[:, None] > 0, np.square(self._variable_coordinates()) / size[:, None], np.nan)

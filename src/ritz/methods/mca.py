@@ -26,6 +26,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns, EncodedTable
+from ritz.methods.encoded_excluded import NO_EXCLUDED, excluded_of
 from ritz.methods.famd_columns import decoded, probabilities
 from ritz.methods.mca_inertia import CORRECTED, above, adjusted, corrected, pair_inertias
 from ritz.methods.mca_supplementary import Supplementary, v_tests
@@ -39,6 +40,11 @@ __all__ = ["MCA"]
 Floats = NDArray[np.float64]
 
 METHODS = ("indicator", "burt", "adjusted")
+#: What a certificate says of inertias that are made from those of the indicator.
+CERTIFIED = {
+    "burt": "values and bounds are of the indicator's inertias λ; eigenvalues_ are λ²",
+    "adjusted": "values and bounds are of the indicator's inertias λ; eigenvalues_ are (J/(J−1))² (λ − 1/J)², λ > 1/J",
+}
 
 
 class MCA(Supplementary, EncodedColumns):
@@ -76,9 +82,10 @@ class MCA(Supplementary, EncodedColumns):
     row_contributions_, column_contributions_ : shares that sum to 1 on an axis
     row_cos2_, column_cos2_ : quality of each point on each axis
     column_v_tests_ : (K, k) how many standard deviations a category lies from the centre
-    eta2_ : (J, k) share of an axis that a variable explains
+    eta2_ : (J, k) share of an axis that a variable explains, by all of its levels
     row_masses_, column_masses_, row_inertias_, column_inertias_
-    certificate_, plan_, n_components_, n_samples_, n_features_in_
+    certificate_ : of the inertias λ of the indicator, whatever the method
+    plan_, n_components_, n_samples_, n_features_in_
     """
 
     _agreeing = ("n_components", "method", "categorical", "missing", "rare", "exclude")
@@ -182,6 +189,12 @@ class MCA(Supplementary, EncodedColumns):
             shown, self.total_inertia_ = np.square(values), float(np.sum(pairs[0]))
         else:
             kept = above(values, J)
+            if J < 2:
+                raise InputError(
+                    "method='adjusted' needs two variables or more: it counts what they have in common",
+                    received=f"{J}",
+                    hint="method='indicator' gives the axes of one",
+                )
             if not bool(kept.any()):
                 raise InputError(
                     "method='adjusted' needs an axis whose inertia exceeds that of a single variable, 1/J",
@@ -192,6 +205,7 @@ class MCA(Supplementary, EncodedColumns):
             shown, self.total_inertia_ = adjusted(values[kept], J), float(np.sum(pairs[1])) * J / (J - 1)
             self.n_components_ = len(shown)
         self.eigenvalues_, self.explained_inertia_ratio_ = shown, shown / self.total_inertia_
+        self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, CERTIFIED[self.method]))
 
     def _held_state(self, column: ColumnStatistics | Moments) -> Moments | None:
         """Moments of the active columns with Σw = 1, where they are known."""
@@ -227,12 +241,18 @@ class MCA(Supplementary, EncodedColumns):
 
     @property
     def eta2_(self) -> Any:
-        """(J, k) correlation ratios: the share of an axis' variance that lies between the levels of a variable."""
+        """(J, k) correlation ratios: the share of an axis' variance that lies between the levels of a variable.
+
+        All levels count, excluded ones too. A missing answer without a column is no level: its rows count in the
+        variance of the axis only.
+        """
         check_is_fitted(self)
         J, V = self._encoder.vocabulary.J, np.square(self.components_.T)
         shares = np.zeros((J, V.shape[1]))
         np.add.at(shares, self._encoder.active.owners, V)
         values = J * self.__dict__["_lambda"] * shares
+        if (outside := excluded_of(self)) is not None:
+            values += outside[0].ratios(outside[1], J)
         return labelled(
             values, self._encoder.vocabulary.names, self._axis_names(), self.__dict__.get("_library"), "variable"
         )
@@ -251,8 +271,8 @@ class MCA(Supplementary, EncodedColumns):
         check_is_fitted(self)
         J = self._encoder.vocabulary.J
         values, pairs = self._all_above(), self.__dict__["_pairs"]
-        if which == "greenacre" and pairs is None:
-            raise AttributeError(_FEW)
+        if J < 2 or (which == "greenacre" and pairs is None):
+            raise AttributeError(_why_not(J))
         total = None if which == "benzecri" else float(np.sum(pairs[1])) * J / (J - 1)
         table = corrected(values, J, total)
         names = [f"{self._axis}{i + 1}" for i in range(len(table))]
@@ -331,7 +351,10 @@ class MCA(Supplementary, EncodedColumns):
 
     def __getattr__(self, name: str) -> Any:
         if name in ("benzecri_", "greenacre_") and self.__sklearn_is_fitted__():
-            raise AttributeError(_FEW)  # Python asks here after a property has raised
+            # Python asks here after a property has raised
+            raise AttributeError(_why_not(self._encoder.vocabulary.J))
+        if name == "eta2_" and self.__sklearn_is_fitted__():
+            raise AttributeError(NO_EXCLUDED)
         return super().__getattr__(name)
 
     def __sklearn_tags__(self) -> Any:
@@ -344,6 +367,14 @@ class MCA(Supplementary, EncodedColumns):
         return tags
 
 
+def _why_not(J: int) -> str:
+    return _FEW if J > 1 else _ALONE
+
+
+_ALONE = (
+    "the correction takes off what a variable has in common with itself, and there is no other\n"
+    "hint: fit two variables or more; eigenvalues_ are the inertias of one"
+)
 _FEW = (
     "the correction needs all inertias above 1/J, and only some were computed\n"
     "hint: fit with n_components=None, or with mergeable=True"

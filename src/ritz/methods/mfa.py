@@ -25,6 +25,7 @@ from ritz.methods.correspondence import Encoded
 from ritz.methods.encoded import EncodedTable
 from ritz.methods.famd_results import variances
 from ritz.methods.mfa_results import GroupResults
+from ritz.methods.mfa_rows import without_counts
 from ritz.methods.mfa_separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
 from ritz.methods.rank_tables import GROUP_RULES, encoded_material
 from ritz.methods.state import KEEP_STATE, LARGEST_STATE
@@ -212,6 +213,18 @@ class MFA(GroupResults):
         self._check_parameters()
         self._one_table("partial_fit")
         return super().partial_fit(X, y, sample_weight, check_input)
+
+    def _combine(self, others: list[Any], verb: Any) -> Any:
+        result = super()._combine(others, verb)
+        if verb is Moments.subtract and self._counted:
+            result.__dict__["_state"] = without_counts(
+                result.__dict__["_state"], self._need_state(), self._count_places()
+            )
+        return result
+
+    def _count_places(self) -> Places:
+        held = set(self._counted)
+        return np.asarray([j for j, name in enumerate(self._encoder.numeric) if name in held], np.intp)
 
     def _restated(self, **parameters: Any) -> Any:
         model = super()._restated(**parameters)

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.blocks import Accumulator, Block, RowBlocks, are_blocks, blocks_of
+from ritz.data.categories import pooled
+from ritz.data.moments import Moments
 
-__all__ = ["Counts", "Tables", "count_totals", "with_shares"]
+__all__ = ["Counts", "Tables", "count_totals", "with_shares", "without_counts"]
 
 S = TypeVar("S", bound=Accumulator)
 Floats = NDArray[np.float64]
@@ -121,3 +123,18 @@ def count_totals(rows: Any, names: list[str]) -> Floats:
 
     blocks = blocks_of(rows)
     return blocks.map_rows(step, np.empty((blocks.shape[0], 1)))[:, 0]
+
+
+def without_counts(state: Moments, before: Moments, counts: Places) -> Moments:
+    """What a subtraction from ``before`` left; columns of counts of which only rounding is left are empty."""
+    part, whole = (pooled(one, _only(counts, one.d), len(counts)) for one in (state, before))
+    gone = counts[part.without_traces(whole).mean == 0]
+    places = np.arange(state.d)
+    places[gone] = -1
+    return pooled(state, places, state.d)
+
+
+def _only(columns: Places, d: int) -> Places:
+    places = np.full(d, -1, np.intp)
+    places[columns] = np.arange(len(columns))
+    return places

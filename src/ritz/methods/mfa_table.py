@@ -79,6 +79,10 @@ class GroupedColumns(MixedColumns):
 
     # columns
 
+    def _divided(self) -> set[str]:
+        held = [columns for name, columns in self._active().items() if self._scales(name)]
+        return {column for columns in held for column in columns}.difference(self._counted)
+
     def _compare(self, X: Any, reset: bool) -> None:
         """Columns are found by their names, so that tables may hold others too; without names by their places."""
         if not reset and isinstance(X, np.ndarray) and X.shape[1] != self.n_features_in_:

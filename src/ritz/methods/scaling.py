@@ -10,7 +10,7 @@ import numpy as np
 from ritz._core.errors import ConstantColumnWarning
 from ritz._core.tolerance import CONSTANT
 from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics
+from ritz.data.statistics import ColumnStatistics, require_spread
 
 __all__ = ["degrees_of_freedom", "spread_of"]
 
@@ -25,6 +25,7 @@ def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
     spread = np.sqrt(squares / degrees_of_freedom(column.weight)) * column.unit
     constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
+    require_spread(spread, constant, column.unit, getattr(estimator, "feature_names_in_", None))
     if estimator is not None and bool(np.any(constant)):
         _warn(np.flatnonzero(constant), getattr(estimator, "feature_names_in_", None))
     return np.where(constant, 1.0, spread)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.categories import MISSING, Variable, Vocabulary, sorted_levels
+from ritz.data.categories import MISSING, Variable, Vocabulary, reserved, sorted_levels
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.codes import Coded
 from ritz.data.scan import DISTINCT
@@ -136,8 +136,10 @@ class Census:
 
 def _variable(name: str, tally: _Tally, own: bool) -> Variable:
     counts = dict(tally.counts)
+    if own and MISSING in counts:
+        raise reserved(name, MISSING, "missing='category' gives to missing answers", "missing='exclude'")
     if own and tally.missing > 0:
-        counts[MISSING] = counts.get(MISSING, 0.0) + tally.missing
+        counts[MISSING] = tally.missing
     kind, order = tally.kind or "text", tuple(tally.order)
     levels = sorted_levels(counts, kind, order)
     return Variable(name, levels, np.asarray([counts[level] for level in levels], np.float64), kind, order)

@@ -136,7 +136,8 @@ def _from_table(
     found, aside = {}, []
     for name in used:
         said = table.kinds[name]
-        plain = kind(name) if said == "numeric" else said
+        # A column that somebody names is used, even where it holds one value only: counts may be the same in all rows.
+        plain = kind(name) if said == "numeric" or (chosen and said == "constant") else said
         declared = name in asked and (not everything or said in ("numeric", "categorical"))
         if declared or plain in ("category", "categorical"):
             found[name] = "category"

@@ -29,6 +29,7 @@ class Coded:
     levels: tuple[str, ...]
     kind: str = "text"  # "text", "truth" or "number"
     order: tuple[str, ...] = ()  # declared categories
+    twofold: str | None = None  # a level that stands for a text and for something else, such as "1" and 1
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -130,10 +131,12 @@ def code_objects(values: NDArray[Any], *, empty: bool = False) -> Coded:
         return code_arrow(pa.array(values, from_pandas=True), empty=empty)
     except (pa.ArrowException, TypeError, ValueError):
         # Values of several types in one column, which Arrow does not take: told apart by their texts.
-        place: dict[str | None, int] = {None: -1}
-        codes = [place.setdefault(text_of(value), len(place) - 1) for value in values.tolist()]
-        del place[None]
-        return _coded(np.asarray(codes, np.int32), list(place), _python_kind(values.tolist()), (), empty)
+        held = values.tolist()
+        place: dict[tuple[str | None, bool], int] = {(None, False): -1}
+        codes = [place.setdefault((text_of(value), isinstance(value, str)), len(place) - 1) for value in held]
+        del place[None, False]
+        texts = [text if plain else _Shown(text) for text, plain in place]
+        return _coded(np.asarray(codes, np.int32), texts, _python_kind(held), (), empty)
 
 
 def _python_kind(values: list[Any]) -> str:
@@ -155,4 +158,23 @@ def _coded(codes: NDArray[np.int32], values: list[Any], kind: str, order: tuple[
         place[:-1][gone] = -1
         codes = place[codes]
     levels = tuple(text for text, lost in zip(texts, gone, strict=True) if not lost and text is not None)
-    return Coded(codes, levels, kind, order)
+    return Coded(codes, levels, kind, order, _twofold(texts, values))
+
+
+class _Shown:
+    """A value of which only the text is known: not a text itself."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return str(self.text)
+
+
+def _twofold(texts: list[str | None], values: list[Any]) -> str | None:
+    """A text that is a value itself and what another value, of another type, is written as."""
+    if len(set(texts)) == len(texts):
+        return None
+    words = {text for text, value in zip(texts, values, strict=True) if isinstance(value, str)}
+    others = (text for text, value in zip(texts, values, strict=True) if not isinstance(value, str))
+    return next((text for text in others if text is not None and text in words), None)

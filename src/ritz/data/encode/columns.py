@@ -100,6 +100,12 @@ class MemoryColumns:
                 raise NonFiniteError(
                     f"expected categories in column {name!r}", received="infinity", hint="use None where there is none"
                 )
+            if held.twofold is not None:
+                raise InputError(
+                    f"expected values of one type in column {name!r}",
+                    received=f"the text {held.twofold!r} and another value that is written so",
+                    hint=f"cast the column: X[{name!r}].astype(str) counts them as one level",
+                )
             with self._lock:
                 self._coded[name] = held
         return held

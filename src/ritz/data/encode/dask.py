@@ -71,14 +71,17 @@ class DaskTable(Opened):
             self._lengths = [int(rows) for rows in _gathered([length(part) for part in self._parts], self.client)]
         return self._lengths
 
-    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """Row blocks of encoded partitions."""
         encoder, lengths = self.fitting(encoder), self.lengths()
         dask = require_dask()
         sealed = dask.delayed(hand_out, pure=False)(_Sealed(encoder))
         task = dask.delayed(_encode, pure=False)
-        starts = [0, *accumulate(lengths)]
-        chunks = [task(sealed, part, unseen, start) for part, start in zip(self._parts, starts, strict=False)]
+        cuts = list(pairwise([0, *accumulate(lengths)]))
+        some = [None if absent is None else absent[a:b] for a, b in cuts]
+        chunks = [
+            task(sealed, part, unseen, a, gone) for part, (a, _), gone in zip(self._parts, cuts, some, strict=True)
+        ]
         stored = sum(lengths) * (encoder.p + encoder.vocabulary.J)
         table: Partitions = grouped(chunks, lengths, encoder.d, np.dtype(np.float64), True, stored, encoder.labels)
         return DaskBlocks.of(table, self.client)
@@ -109,8 +112,8 @@ def _look(part: Any, choice: Choice, weights: Any) -> Census:
     return census
 
 
-def _encode(sealed: _Sealed, part: Any, unseen: str | None, start: int) -> Any:
-    return sealed.held.encode(memory_columns(part), unseen, start)
+def _encode(sealed: _Sealed, part: Any, unseen: str | None, start: int, absent: Any) -> Any:
+    return sealed.held.encode(memory_columns(part), unseen, start, absent)
 
 
 def _joined(parts: list[Census]) -> Census:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.categories import MISSING, OTHER, Vocabulary, label, pooled
+from ritz.data.categories import MISSING, OTHER, Vocabulary, label, pooled, reserved
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.fill import Fill
@@ -126,7 +126,17 @@ class Encoder:
 
     def checked(self) -> Encoder:
         """The encoder itself, after a look at what is excluded."""
-        self.active  # noqa: B018  names that are not there raise
+        self.distinct().active  # noqa: B018  names that are not there raise
+        return self
+
+    def distinct(self) -> Encoder:
+        """The encoder itself, after a look at its names: no two columns may have the same."""
+        for variable in self.vocabulary.variables:
+            if self.rare is not None and OTHER in variable.place:
+                raise reserved(variable.name, OTHER, f"rare={self.rare} gives to rare levels", "rare=None")
+        names = [*self.numeric, *self.vocabulary.labels]
+        if len(set(names)) < len(names):
+            raise _same_names(self.numeric, self.vocabulary)
         return self
 
     # columns
@@ -176,7 +186,8 @@ class Encoder:
     def _pooled_level(self, j: int, i: int) -> str:
         variable = self.vocabulary.variables[j]
         rare = self.rare is not None and variable.counts[i] < self.rare * self.weight
-        return OTHER if rare and variable.levels[i] != MISSING else variable.levels[i]
+        missing = self.missing == "category" and variable.levels[i] == MISSING
+        return OTHER if rare and not missing else variable.levels[i]
 
     def _excluded(self, names: list[str]) -> list[str]:
         unknown = [name for name in self.exclude if name not in names]
@@ -196,16 +207,17 @@ class Encoder:
 
     # rows
 
-    def rows(self, X: Any, *, unseen: str | None = "error", memory: Any = None) -> Any:
+    def rows(self, X: Any, *, unseen: str | None = "error", memory: Any = None, absent: Any = None) -> Any:
         """Encoded rows: CSR or ndarray (n, d), or row blocks for what stays outside memory.
 
         ``unseen``: what to do with levels that were not seen; None for the rows that were learned from.
+        ``absent``: (n,) rows that nobody asks about, so that they may hold anything.
         """
-        return opened(X).encoded(self, unseen, memory)
+        return opened(X).encoded(self, unseen, memory, absent)
 
-    def encode(self, columns: Any, unseen: str | None = "error", start: int = 0) -> Any:
+    def encode(self, columns: Any, unseen: str | None = "error", start: int = 0, absent: Any = None) -> Any:
         """CSR (n, d) of columns in memory; ``start`` is the number of the first row, for messages."""
-        return encode(self, columns, unseen, start)
+        return encode(self, columns, unseen, start, absent)
 
     def gaps(self, columns: Any) -> NDArray[np.bool_]:
         """(n, J) which answers of columns in memory are missing."""
@@ -245,7 +257,7 @@ class Encoder:
     def union(self, other: Encoder) -> Encoder:
         """The encoder of both tables; parameters and shift are this one's."""
         vocabulary, _, _ = self.vocabulary.union(other.vocabulary)
-        return replace(self, vocabulary=vocabulary, weight=self.weight + other.weight)
+        return replace(self, vocabulary=vocabulary, weight=self.weight + other.weight).distinct()
 
     def difference(self, other: Encoder) -> Encoder:
         """The encoder without the rows of ``other``."""
@@ -274,6 +286,21 @@ def _moved(state: Moments, by: Floats) -> Moments:
     high = total - state.shift
     rest = (state.shift - (total - high)) + (by - high)  # what rounding took: Knuth's two-sum
     return replace(state, shift=total, offset=state.offset + rest)
+
+
+def _same_names(numeric: Sequence[str], words: Vocabulary) -> InputError:
+    held: dict[str, str] = {name: f"column {name!r}" for name in numeric}
+    for variable in words.variables:
+        for level in variable.levels:
+            name, place = label(variable.name, level), f"level {level!r} of column {variable.name!r}"
+            if name in held:
+                return InputError(
+                    f"expected one column for each name, not two for {name!r}",
+                    received=f"{held[name]} and {place}",
+                    hint=f"rename the column {variable.name!r}, or the level",
+                )
+            held[name] = place
+    raise AssertionError("names that are all different")
 
 
 def _complete(census: Census, table: Any) -> None:

@@ -59,8 +59,8 @@ class Opened:
         """Look at the columns of a choice."""
         raise NotImplementedError
 
-    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
-        """Encoded rows."""
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
+        """Encoded rows; ``absent`` ones may hold anything."""
         raise NotImplementedError
 
     def row_name(self, row: int) -> str:
@@ -109,9 +109,9 @@ class InMemory(Opened):
         found.update(self.columns, None if weights is None else np.asarray(weights, np.float64))
         return found
 
-    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """CSR (n, d), or an array where most entries would be stored, or all are numbers."""
-        rows = self.fitting(encoder).encode(self.columns, unseen)
+        rows = self.fitting(encoder).encode(self.columns, unseen, 0, absent)
         return rows.toarray() if encoder.vocabulary.J == 0 else rows
 
 

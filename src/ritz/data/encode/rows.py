@@ -27,8 +27,11 @@ __all__ = ["encode"]
 NONE, UNSEEN, GAP = -1, -2, -3
 
 
-def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0) -> Any:
-    """CSR (n, d) of columns in memory; rows with levels that were not seen by the policy ``unseen``."""
+def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0, absent: Any = None) -> Any:
+    """CSR (n, d) of columns in memory; rows with levels that were not seen by the policy ``unseen``.
+
+    ``absent``: (n,) rows that may hold anything; what they hold that was not seen has no column.
+    """
     words = encoder.vocabulary
     n, p, J = columns.rows, encoder.p, words.J
     columns.look(words.names)
@@ -38,13 +41,16 @@ def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0) -
         coded = columns.coded(name)
         place, unknown = _places(encoder, j, coded, unseen)
         np.take(place, coded.codes, out=at[:, j], mode="wrap")  # the last entry is for −1
+        codes = coded.codes
+        if absent is not None:
+            at[absent & (at[:, j] < 0), j], codes = NONE, codes[~absent]
         if unseen is None:
             continue
         homeless = encoder.missing == "error" or int(place[-1]) == UNSEEN
         if encoder.missing == "error" or (homeless and unseen in ("error", "missing")):
-            _complete(encoder, coded, name, start)
+            _complete(encoder, coded.codes < 0 if absent is None else (coded.codes < 0) & ~absent, name, start)
         if unseen == "error" or (unseen == "missing" and homeless):
-            strange += [label(name, coded.levels[c]) for c in unknown if bool(np.any(coded.codes == c))]
+            strange += [label(name, coded.levels[c]) for c in unknown if bool(np.any(codes == c))]
     if strange:
         raise _not_seen(list(dict.fromkeys(strange)), unseen)
     Z = _matrix(at, _shifted(encoder, columns), p, encoder.d)
@@ -95,7 +101,9 @@ def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple
     out = np.empty(len(coded.levels) + 1, np.int32)
     unknown = []
     for c, level in enumerate(coded.levels):
-        known = variable.place.get(level)
+        # A text that is spelled like the level of missing answers is not one of them.
+        text = encoder.missing == "category" and level == MISSING
+        known = None if text else variable.place.get(level)
         out[c] = lost if known is None else active[offset + known]
         if known is None:
             unknown.append(c)
@@ -103,9 +111,8 @@ def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple
     return out, unknown
 
 
-def _complete(encoder: Encoder, coded: Coded, name: str, start: int) -> None:
+def _complete(encoder: Encoder, gone: NDArray[np.bool_], name: str, start: int) -> None:
     """Refuse missing answers that the fit had no place for."""
-    gone = coded.codes < 0
     if not bool(np.any(gone)):
         return
     refused = encoder.missing == "error"

@@ -74,9 +74,9 @@ class StreamedTable(Opened):
             first.merge(later)
         return first
 
-    def encoded(self, encoder: Any, unseen: str | None, memory: Any) -> Any:
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """Row blocks that encode what they read."""
-        source = EncodedSource(self._readable(), self.fitting(encoder), unseen)
+        source = EncodedSource(self._readable(), self.fitting(encoder), unseen, absent)
         if self.client is not None and self.table is not None:
             return on_cluster(source, None, self.client, self.table)
         return StreamBlocks(source, budget=limit(memory))
@@ -110,12 +110,14 @@ class EncodedSource:
         What turns them into numbers.
     unseen
         What to do with levels that were not seen; None for the rows that were learned from.
+    absent
+        (n,) rows that may hold anything.
     """
 
     dtype: np.dtype[Any] = np.dtype(np.float64)
 
-    def __init__(self, inner: Any, encoder: Any, unseen: str | None = "error") -> None:
-        self.inner, self.encoder, self.unseen = inner, encoder, unseen
+    def __init__(self, inner: Any, encoder: Any, unseen: str | None = "error", absent: Any = None) -> None:
+        self.inner, self.encoder, self.unseen, self.absent = inner, encoder, unseen, absent
         self.names: list[str] = encoder.labels
         self.spans, self.files = inner.spans, inner.files
         self.repeatable, self.decodes = inner.repeatable, getattr(inner, "decodes", False)
@@ -140,7 +142,8 @@ class EncodedSource:
         """Encoded rows of a span in batches of at most ``rows``."""
         at = span.start
         for batch in self.inner.arrow_batches(span, self.encoder.names, rows):
-            held = self.encoder.encode(memory_columns(batch, empty=True), self.unseen, at)
+            some = None if self.absent is None else self.absent[at : at + batch.num_rows]
+            held = self.encoder.encode(memory_columns(batch, empty=True), self.unseen, at, some)
             held = held if columns is None else held[:, list(columns)]
             yield held if self.sparse else held.toarray()
             at += batch.num_rows
