@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ritz.data.table import Table as Table
     from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.methods.ca import CA as CA
+    from ritz.methods.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.famd import FAMD as FAMD
     from ritz.methods.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.mca import MCA as MCA
@@ -69,6 +70,7 @@ __all__ = [
     "ColumnsSetAside",
     "ConstantColumnWarning",
     "EmptyProfiles",
+    "FactorAnalysis",
     "FileError",
     "InputError",
     "IntegersAsNumbers",
@@ -103,6 +105,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CA": "ritz.methods.ca",
     "FAMD": "ritz.methods.famd",
+    "FactorAnalysis": "ritz.methods.factor_analysis",
     "KernelPCA": "ritz.methods.kernel_pca",
     "MCA": "ritz.methods.mca",
     "MFA": "ritz.methods.mfa",

@@ -1,6 +1,12 @@
 """What a fitted model says: functions of a model, and of rows where they need some.
 
     choose_rank           how many components: all criteria side by side, with a consensus
+    loadings, structure, communalities, top_variables   what components are made of, column by column
+    contributions, cos2   shares of rows in axes, and of axes in rows; column_contributions, column_cos2 of columns
+    biplot                rows and columns whose inner products are the table
+    describe              axes in terms of measurements and categories
+    supplementary         variables that took no part, placed among those that did
+    rotate                varimax, quartimax, promax, oblimin
     t2, spe, combined     distances of rows in the plane and off it
     limits                how large is too large, for rows of the fit and for new ones
     blame                 which columns made a row odd
@@ -21,14 +27,26 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ritz.insight.biplot import biplot as biplot
     from ritz.insight.blame import blame as blame
     from ritz.insight.choose_rank import choose_rank as choose_rank
+    from ritz.insight.contributions import column_contributions as column_contributions
+    from ritz.insight.contributions import column_cos2 as column_cos2
+    from ritz.insight.contributions import contributions as contributions
+    from ritz.insight.contributions import cos2 as cos2
+    from ritz.insight.describe import describe as describe
     from ritz.insight.ellipse import ellipse as ellipse
     from ritz.insight.limits import limits as limits
+    from ritz.insight.loadings import communalities as communalities
+    from ritz.insight.loadings import loadings as loadings
+    from ritz.insight.loadings import structure as structure
+    from ritz.insight.loadings import top_variables as top_variables
     from ritz.insight.outliers import benjamini_hochberg as benjamini_hochberg
     from ritz.insight.outliers import conformal_p as conformal_p
     from ritz.insight.outliers import outliers as outliers
     from ritz.insight.outliers_map import outlier_map as outlier_map
+    from ritz.insight.rotate import rotate as rotate
+    from ritz.insight.supplementary import supplementary as supplementary
     from ritz.insight.t2 import combined as combined
     from ritz.insight.t2 import spe as spe
     from ritz.insight.t2 import t2 as t2
@@ -36,16 +54,28 @@ if TYPE_CHECKING:
 # Where each public name lives.
 _NAMES = {
     "benjamini_hochberg": "outliers",
+    "biplot": "biplot",
     "blame": "blame",
     "choose_rank": "choose_rank",
+    "column_contributions": "contributions",
+    "column_cos2": "contributions",
     "combined": "t2",
+    "communalities": "loadings",
     "conformal_p": "outliers",
+    "contributions": "contributions",
+    "cos2": "contributions",
+    "describe": "describe",
     "ellipse": "ellipse",
     "limits": "limits",
+    "loadings": "loadings",
     "outlier_map": "outliers_map",
     "outliers": "outliers",
+    "rotate": "rotate",
     "spe": "t2",
+    "structure": "loadings",
+    "supplementary": "supplementary",
     "t2": "t2",
+    "top_variables": "loadings",
 }
 
 __all__ = sorted(_NAMES)

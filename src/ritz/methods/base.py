@@ -24,6 +24,7 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
 from ritz.data.blocks import are_blocks, blocks_of
+from ritz.data.labelled import library_of
 from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
@@ -82,6 +83,8 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:
         """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
+        if reset:
+            self.__dict__["_library"] = library_of(X)  # of what is told about the columns later
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None

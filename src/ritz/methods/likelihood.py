@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ritz.project.linear import LinearMap
 
-__all__ = ["GaussianModel"]
+__all__ = ["GaussianModel", "square_norms"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class GaussianModel:
         """Scores t and squared lengths ‖z‖² of rows on the fitted scale."""
         # in float64 for float32 rows too: what is left outside is a difference
         frame = LinearMap(self.components, self.mean, self.scale, None, self.names)
-        return frame.forward(X, np.float64), _square_norms(X, self.mean, self.scale)
+        return frame.forward(X, np.float64), square_norms(X, self.mean, self.scale)
 
     def log_likelihood(self, X: Any) -> NDArray[np.float64]:
         """log p of every row."""
@@ -81,7 +81,7 @@ class GaussianModel:
         return np.maximum(np.mean(length[:, None] - explained, axis=0), 0.0)
 
 
-def _square_norms(X: Any, mean: Any, scale: Any, rows: int = 1024) -> NDArray[np.float64]:
+def square_norms(X: Any, mean: Any, scale: Any, rows: int = 1024) -> NDArray[np.float64]:
     """‖(x − μ)D⁻¹‖² of every row, block by block."""
     if not isinstance(X, np.ndarray):
         return _sparse_norms(X, mean, scale)

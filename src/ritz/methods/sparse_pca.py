@@ -42,7 +42,7 @@ from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["SparsePCA"]
+__all__ = ["ObliqueMap", "SparsePCA", "rest_spectrum"]
 
 Floats = NDArray[np.float64]
 
@@ -229,7 +229,7 @@ class SparsePCA(LinearEstimator):
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         self.__dict__.update(
             _mean64=state.mean if self.center else None, _scale64=scale, _weight=weight, _dtype=dtype,
-            _loadings=B, _score_covariance=S, _rest_variance=rest, _rest=_rest_spectrum(C, Q),
+            _loadings=B, _score_covariance=S, _rest_variance=rest, _rest=rest_spectrum(C, Q),
         )  # fmt: skip
 
     # what insight asks
@@ -316,7 +316,7 @@ def _pivots(S: Floats) -> Floats:
     return gains
 
 
-def _rest_spectrum(C: Floats, Q: Floats) -> Floats | None:
+def rest_spectrum(C: Floats, Q: Floats) -> Floats | None:
     """Variances off the plane, where there are few enough columns."""
     if len(C) > KEEP_REST:
         return None

@@ -21,6 +21,7 @@ from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError
 from ritz.methods.ca import CA
+from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.famd import FAMD
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.mca import MCA
@@ -35,7 +36,7 @@ from ritz.persist.kernel import fitted_values, restore
 __all__ = ["load", "merge", "pack", "save"]
 
 ESTIMATORS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD, MFA, RobustPCA, SparsePCA)
+    cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD, MFA, RobustPCA, SparsePCA, FactorAnalysis)
 }
 FORMAT = 1
 
