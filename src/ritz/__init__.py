@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileError as FileError
+    from ritz._core.errors import IdentifiersAsCategories as IdentifiersAsCategories
     from ritz._core.errors import InputError as InputError
     from ritz._core.errors import IntegersAsNumbers as IntegersAsNumbers
     from ritz._core.errors import JournalIgnored as JournalIgnored
@@ -72,6 +73,7 @@ __all__ = [
     "EmptyProfiles",
     "FactorAnalysis",
     "FileError",
+    "IdentifiersAsCategories",
     "InputError",
     "IntegersAsNumbers",
     "JournalIgnored",

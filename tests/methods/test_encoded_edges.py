@@ -241,6 +241,7 @@ def test_a_value_and_its_text_are_not_taken_for_one_level(pair: tuple[Any, str])
     assert len(MCA().fit(rows.astype(str)).column_coordinates_) == 7
 
 
+@pytest.mark.filterwarnings("ignore::ritz.ConstantColumnWarning")  # parts without the levels that collide
 def test_columns_and_levels_that_make_the_same_label_are_refused() -> None:
     rows = pd.DataFrame({"a": ["b=c", "x", "b=c", "y"] * 10, "a=b": ["c", "k", "k", "c"] * 10, "q": list("mnop") * 10})
     for model in (MCA(), MCA(exclude=["a=b=c"])):

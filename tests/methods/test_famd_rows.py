@@ -146,6 +146,7 @@ def test_weights_are_copies() -> None:
     np.testing.assert_allclose(added.eigenvalues_, copied.eigenvalues_, rtol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::ritz.IdentifiersAsCategories")  # numbers as texts
 def test_models_that_do_not_merge() -> None:
     with pytest.raises(ritz.MergeError, match="same columns of numbers"):
         FAMD().fit(FRAME).merge(FAMD().fit(FRAME.assign(size=FRAME["size"].astype(str))))

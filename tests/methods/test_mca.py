@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import ConstantColumnWarning, InputError, ParameterError
 from ritz.methods.mca import MCA
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "correspondence"
@@ -366,11 +366,12 @@ def test_every_solver_gives_the_same_axes() -> None:
         assert model.verify(X).ok
 
 
-def test_a_variable_of_one_level_counts_but_says_nothing() -> None:
+def test_a_variable_of_one_level_is_set_aside() -> None:
     X = survey().assign(same="yes")
-    model = MCA().fit(X)
-    np.testing.assert_allclose(model.total_inertia_, 15 / 5 - 1, rtol=1e-12)
-    assert np.allclose(model.column_coordinates_.loc["same=yes"], 0)
+    with pytest.warns(ConstantColumnWarning, match="'same'"):
+        model = MCA().fit(X)
+    np.testing.assert_allclose(model.total_inertia_, 14 / 4 - 1, rtol=1e-12)
+    assert model.column_coordinates_.loc["same=yes"].isna().all()
     with pytest.raises(InputError, match="at least 2 rows"):
         MCA().fit(X[["same"]])
 

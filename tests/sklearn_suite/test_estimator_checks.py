@@ -42,6 +42,8 @@ CHECKS = parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_fai
 # As a list: older releases of scikit-learn give a generator, which pytest is about to refuse.
 @pytest.mark.filterwarnings("ignore::ritz.EmptyProfiles")  # some of the tables have rows of zeros
 @pytest.mark.filterwarnings("ignore::ritz.IntegersAsNumbers")  # and some few different integers
+@pytest.mark.filterwarnings("ignore::ritz.IdentifiersAsCategories")  # and some a text of its own in every row
+@pytest.mark.filterwarnings("ignore::ritz.ConstantColumnWarning")  # and some one and the same
 @pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -18,6 +18,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
+    ├── IdentifiersAsCategories        categorical columns in which every row has a level of its own
     ├── NegativeEigenvalues            an indefinite kernel, and what became of its negative eigenvalues
     └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
@@ -31,6 +32,7 @@ __all__ = [
     "ConstantColumnWarning",
     "EmptyProfiles",
     "FileError",
+    "IdentifiersAsCategories",
     "InputError",
     "IntegersAsNumbers",
     "JournalIgnored",
@@ -121,6 +123,10 @@ class EmptyProfiles(RitzWarning):
 
 class IntegersAsNumbers(RitzWarning):
     """Integer columns with few different values were taken as numbers; they may be categories."""
+
+
+class IdentifiersAsCategories(RitzWarning):
+    """Every row has its own level in a categorical column: it names rows, and any axis separates its levels."""
 
 
 class JournalIgnored(RitzWarning):

@@ -33,6 +33,7 @@ from ritz.data.table import Table
 from ritz.data.validate import validate_weights
 from ritz.data.words import describe
 from ritz.methods.correspondence import Correspondence, Encoded
+from ritz.methods.encoded_advice import warn_identifiers
 from ritz.methods.encoded_excluded import sums_of
 from ritz.methods.encoded_numbers import divide, require_finite_numbers
 from ritz.methods.state import LARGEST_STATE
@@ -97,6 +98,7 @@ class EncodedColumns(Correspondence):
         if reset:
             self.__dict__["_columns"] = self._learned(table, weights, rare=self.rare, exclude=tuple(self.exclude))
             self._adopt(self._encoder)
+            warn_identifiers(self._encoder, int(np.count_nonzero(weights)))
         return self._encoded(X, table, weights, None if reset else self.unseen)
 
     def _as_fitted(self, X: Any, sample_weight: Any) -> EncodedTable:

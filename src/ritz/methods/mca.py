@@ -26,6 +26,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns, EncodedTable
+from ritz.methods.encoded_advice import constant_variables, warn_constant
 from ritz.methods.encoded_excluded import NO_EXCLUDED, excluded_of
 from ritz.methods.famd_columns import decoded, probabilities
 from ritz.methods.mca_inertia import CORRECTED, above, adjusted, corrected, pair_inertias
@@ -135,7 +136,12 @@ class MCA(Supplementary, EncodedColumns):
             )
 
     def _metric(self, column: ColumnStatistics | Moments) -> Floats:
-        return np.sqrt(self._encoder.vocabulary.J * np.maximum(column.mean, np.finfo(np.float64).tiny))
+        return np.sqrt(self._J * np.maximum(column.mean, np.finfo(np.float64).tiny))
+
+    @property
+    def _J(self) -> int:
+        """Number of variables that are not constant."""
+        return max(1, int(np.sum(~constant_variables(self._encoder))))
 
     def _most(self, rows: int, d: int) -> int:
         """A variable all of whose levels have a column brings one less than those: they sum to 1."""
@@ -147,7 +153,7 @@ class MCA(Supplementary, EncodedColumns):
 
     def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
         encoder = self._encoder
-        owners, factor = encoder.active.owners, 1.0 / encoder.vocabulary.J
+        owners, factor = encoder.active.owners, 1.0 / self._J
         return encoded_material(self, R, weights, owners, variable_blocks(encoder), self._most(rows, d), factor)
 
     def _keeps_state(self, d: int) -> bool:
@@ -176,7 +182,8 @@ class MCA(Supplementary, EncodedColumns):
 
     def _name_columns(self, *results: Any) -> None:
         super()._name_columns(*results)
-        values, J = self.eigenvalues_, self._encoder.vocabulary.J
+        values, J = self.eigenvalues_, self._J
+        warn_constant(self._encoder)
         pairs = None
         if (state := self._held_state(results[1])) is not None:
             pairs = pair_inertias(state, self.__dict__["_scale"], self._encoder.active.owners)
@@ -216,10 +223,12 @@ class MCA(Supplementary, EncodedColumns):
 
     def _column_masses(self) -> Floats:
         len(self.components_)  # solves a pending state
-        return np.asarray(self.__dict__["_mean"]) / self._encoder.vocabulary.J
+        mean = np.asarray(self.__dict__["_mean"])
+        still = constant_variables(self._encoder)[self._encoder.active.owners]
+        return np.where(still, 0.0, mean / self._J)
 
     def _column_inertias(self) -> Floats:
-        plain, J = super()._column_inertias(), self._encoder.vocabulary.J
+        plain, J = super()._column_inertias(), self._J
         if self.method == "indicator":
             return plain
         whole, between = self.__dict__["_pairs"]
@@ -236,7 +245,7 @@ class MCA(Supplementary, EncodedColumns):
         return self._column_standard_coordinates() * np.sqrt(self.__dict__["_lambda"])
 
     def _column_v_tests(self) -> Floats:
-        p = self._column_masses() * self._encoder.vocabulary.J
+        p = self._column_masses() * self._J
         return v_tests(self._indicator_coordinates(), p, float(self.__dict__["_weight"]))
 
     @property
@@ -250,7 +259,7 @@ class MCA(Supplementary, EncodedColumns):
         J, V = self._encoder.vocabulary.J, np.square(self.components_.T)
         shares = np.zeros((J, V.shape[1]))
         np.add.at(shares, self._encoder.active.owners, V)
-        values = J * self.__dict__["_lambda"] * shares
+        values = self._J * self.__dict__["_lambda"] * shares
         if (outside := excluded_of(self)) is not None:
             values += outside[0].ratios(outside[1], J)
         return labelled(
@@ -269,7 +278,7 @@ class MCA(Supplementary, EncodedColumns):
 
     def _corrected(self, which: str) -> Any:
         check_is_fitted(self)
-        J = self._encoder.vocabulary.J
+        J = self._J
         values, pairs = self._all_above(), self.__dict__["_pairs"]
         if J < 2 or (which == "greenacre" and pairs is None):
             raise AttributeError(_why_not(J))
@@ -281,7 +290,7 @@ class MCA(Supplementary, EncodedColumns):
     def _all_above(self) -> Floats:
         """Every inertia of the indicator above 1/J, whether its axis is kept or not."""
         len(self.components_)  # solves a pending state
-        values, J = self.__dict__["_lambda"], self._encoder.vocabulary.J
+        values, J = self.__dict__["_lambda"], self._J
         most = self._most(self.n_samples_, 0)
         if self.method == "adjusted" and self.n_components is None:
             return np.asarray(values)
@@ -352,7 +361,7 @@ class MCA(Supplementary, EncodedColumns):
     def __getattr__(self, name: str) -> Any:
         if name in ("benzecri_", "greenacre_") and self.__sklearn_is_fitted__():
             # Python asks here after a property has raised
-            raise AttributeError(_why_not(self._encoder.vocabulary.J))
+            raise AttributeError(_why_not(self._J))
         if name == "eta2_" and self.__sklearn_is_fitted__():
             raise AttributeError(NO_EXCLUDED)
         return super().__getattr__(name)

@@ -1,0 +1,54 @@
+"""What a table of categories should make its reader think twice about.
+
+η² = Σ pₖ ḡₖ² / λ = 1   on every axis, where every row has a level of its own
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories
+from ritz.data.encode import Encoder
+from ritz.data.words import shorten
+
+__all__ = ["constant_variables", "warn_constant", "warn_identifiers"]
+
+#: Rows from which a level for each is no accident; a level whose share differs from 1 by rounding is everybody's.
+ENOUGH_ROWS, ALL = 5, 1 - 1e-12
+
+
+def constant_variables(encoder: Encoder) -> NDArray[np.bool_]:
+    """(J,) categorical variables whose one level every row gives."""
+    return np.bincount(encoder.active.owners, encoder.mean >= ALL, minlength=encoder.vocabulary.J) > 0
+
+
+def warn_constant(encoder: Encoder) -> None:
+    """Name categorical columns without variance."""
+    still = constant_variables(encoder).tolist()
+    names = [repr(name) for name, constant in zip(encoder.vocabulary.names, still, strict=True) if constant]
+    if names:
+        plural = "s" if len(names) > 1 else ""
+        warnings.warn(
+            f"constant column{plural} {shorten(names)}: set aside, no variance to analyse",
+            ConstantColumnWarning,
+            stacklevel=5,
+        )
+
+
+def warn_identifiers(encoder: Encoder, rows: int) -> None:
+    """Name columns that give every one of ``rows`` rows a level of its own."""
+    if rows < ENOUGH_ROWS:
+        return
+    levels = np.bincount(encoder.active.owners, minlength=encoder.vocabulary.J)
+    names = [repr(name) for name, held in zip(encoder.vocabulary.names, levels.tolist(), strict=True) if held == rows]
+    if names:
+        plural, has = ("s", "have") if len(names) > 1 else ("", "has")
+        warnings.warn(
+            f"column{plural} {shorten(names)}: every row has its own level, so {'they' if plural else 'it'} {has} "
+            f"η² = 1 on every axis\nhint: drop the column{plural}, or set {'one' if plural else 'it'} as index",
+            IdentifiersAsCategories,
+            stacklevel=5,
+        )
