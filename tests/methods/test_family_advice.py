@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ritz import FAMD, MCA, MFA
-from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories
+from ritz import CA, FAMD, MCA, MFA
+from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories, InputError
 
 
 def survey(n: int = 60, seed: int = 3) -> pd.DataFrame:
@@ -62,3 +62,30 @@ def test_an_answer_that_is_constant_in_one_part_only_counts_in_the_whole() -> No
     with pytest.warns(ConstantColumnWarning, match="'k'"):
         first = MCA().fit(rows[:30])
     np.testing.assert_allclose(first.merge(MCA().fit(rows[30:])).eigenvalues_, whole.eigenvalues_, atol=1e-10)
+
+
+# rows by name
+
+
+def fitted(name: str, rows: pd.DataFrame) -> Any:
+    if name == "CA":
+        return CA().fit(rows[["m", "n", "o"]])
+    kinds = {"MCA": MCA(2), "FAMD": FAMD(2), "MFA": MFA(2, groups={"one": ["a", "x"], "two": ["b", "c"]})}
+    return kinds[name].fit(rows[["a", "b", "c"] if name == "MCA" else ["a", "x", "b", "c"]])
+
+
+@pytest.mark.parametrize("name", ["CA", "MCA", "FAMD", "MFA"])
+@pytest.mark.parametrize("index", ["names", "numbers"])
+def test_supplementary_columns_follow_the_index(name: str, index: str) -> None:
+    rng = np.random.default_rng(1)
+    rows = survey().assign(x=rng.normal(size=60), y=rng.integers(0, 9, 60) + 1)
+    rows[["m", "n", "o"]] = rng.integers(1, 20, (60, 3))
+    if index == "names":
+        rows.index = pd.Index([f"r{i}" for i in range(60)])
+    model, other = fitted(name, rows), rows[["y"]]
+    want = np.asarray(model.supplementary_columns(other))
+    for shown in (other[::-1], other.sample(frac=1, random_state=2), other.reset_index(drop=True), other.to_numpy()):
+        np.testing.assert_allclose(np.asarray(model.supplementary_columns(shown)), want, atol=1e-12)
+    if index == "names":
+        with pytest.raises(InputError, match=r"rows of the fit, among them 'r0'; received an index with 'q0' instead"):
+            model.supplementary_columns(other.rename(index={"r0": "q0"}))

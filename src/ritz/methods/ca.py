@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import EmptyProfiles, InputError, MergeError, ParameterError
+from ritz.data.align import aligned
 from ritz.data.contingency import Counts, crosstab, form_of, split_labels
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
@@ -275,11 +276,13 @@ class CA(Correspondence):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n, m)
-            Counts of new columns for the very rows of the fit, in their order.
+            Counts of new columns for the very rows of the fit. A pandas index that names these is followed; all else
+            is in their order.
         result : "coordinates" or "cos2"
         """
         check_is_fitted(self)
         F, masses = self._row_coordinates(), self._row_masses()
+        X = aligned(X, self.__dict__.get("_row_labels"), len(F))
         names = [str(name) for name in X.columns] if is_frame(X) else None
         if isinstance(X, Table):
             X, names = X.numeric()

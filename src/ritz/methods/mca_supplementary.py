@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.data.align import aligned
 from ritz.data.blocks import blocks_of
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
-from ritz.data.labelled import labelled, library_of
+from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.validate import validate_weights
 from ritz.project.transition import inverse_root
 
@@ -50,7 +51,8 @@ class Supplementary:
         Parameters
         ----------
         X : frame, Table or array of shape (n, m)
-            In the order of the rows of the fit. Missing values take no part.
+            A pandas index that names the rows of the fit is followed; all else is in the order of its rows.
+            Missing values take no part.
         result : "coordinates", "cos2", "v_tests" or "eta2"
             Of levels and numbers (for numbers, coordinates are correlations), of levels, or of variables.
         categorical : None, "all" or list of names
@@ -62,6 +64,8 @@ class Supplementary:
         if result not in RESULTS:
             raise ParameterError(f"result must be one of {', '.join(map(repr, RESULTS))}", received=repr(result))
         f, w = self._standard_rows(rows, sample_weight)
+        held = vars(self)
+        X = aligned(X, held.get("_row_labels") if held.get("_F") is not None else row_labels(rows), len(f))
         table = opened(X)
         if table.n_rows != len(f):
             raise InputError(
