@@ -111,12 +111,22 @@ class Statistics:
         small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0))
         if not bool(np.any(small)):
             return
-        with np.errstate(invalid="ignore", over="ignore"):
-            reach = np.max(np.abs(self._sample - column.mean), axis=0, initial=0.0)
+        reach = self._reach(column.mean)
         still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
         lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit))
         if len(lost):
             raise _out_of_range(float(reach[lost[0]]), lost, self.names)
+
+    def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(d,) how far sampled entries lie from the mean."""
+        rows = self.blocks.sample(SAMPLE_ROWS)
+        with np.errstate(invalid="ignore", over="ignore"):
+            if not self.blocks.sparse:
+                return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
+            stored = np.bincount(rows.indices, minlength=len(mean))
+            reach = np.where(stored < rows.shape[0], np.abs(mean), 0.0)
+            np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
+        return reach
 
     @cached_property
     def _sample(self) -> Any:
