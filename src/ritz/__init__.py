@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileError as FileError
+    from ritz._core.errors import GammaAtEdge as GammaAtEdge
     from ritz._core.errors import IdentifiersAsCategories as IdentifiersAsCategories
     from ritz._core.errors import InputError as InputError
     from ritz._core.errors import IntegersAsNumbers as IntegersAsNumbers
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import MergeError as MergeError
     from ritz._core.errors import MissingDependency as MissingDependency
     from ritz._core.errors import NegativeEigenvalues as NegativeEigenvalues
+    from ritz._core.errors import NoAssociation as NoAssociation
     from ritz._core.errors import NonFiniteError as NonFiniteError
     from ritz._core.errors import ParameterError as ParameterError
     from ritz._core.errors import RitzError as RitzError
@@ -73,6 +75,7 @@ __all__ = [
     "EmptyProfiles",
     "FactorAnalysis",
     "FileError",
+    "GammaAtEdge",
     "IdentifiersAsCategories",
     "InputError",
     "IntegersAsNumbers",
@@ -82,6 +85,7 @@ __all__ = [
     "MergeError",
     "MissingDependency",
     "NegativeEigenvalues",
+    "NoAssociation",
     "NonFiniteError",
     "ParameterError",
     "RitzError",

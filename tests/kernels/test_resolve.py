@@ -30,7 +30,9 @@ def test_matern_by_gamma_has_the_width_of_rbf():
 
 def test_objects_and_functions():
     kernel = kernels.RBF(0.5) + kernels.Linear()
-    assert resolve(kernel, 3.0) is kernel
+    assert resolve(kernel) is kernel
+    with pytest.raises(ParameterError, match="given by its name"):
+        resolve(kernel, 3.0)
     assert resolve(kernels.RBF(), kernel_params={"gamma": 2.0}) == kernels.RBF(2.0)
     made = resolve(lambda x, y, power: float(np.dot(x, y)) ** power, kernel_params={"power": 2})
     assert made.takes == "any"

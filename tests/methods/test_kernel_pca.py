@@ -5,10 +5,11 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.datasets import make_circles
+from sklearn.datasets import load_iris, make_circles
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -196,6 +197,7 @@ def test_every_way_to_gamma(rows, gamma):
     assert np.array_equal(again.eigenvalues_, model.eigenvalues_)
 
 
+@pytest.mark.filterwarnings("ignore::ritz.GammaAtEdge")
 def test_gamma_by_cross_validation_has_the_least_error_of_preimages():
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, 2 * np.pi, 60)
@@ -358,3 +360,50 @@ def test_what_new_rows_and_coordinates_must_be(rows):
         fitted.transform(rows[:4] @ rows[:50].T)
     with pytest.raises(ritz.InputError, match=r"k\(x, x\) of new rows"):
         fitted.novelty(rows[:4] @ rows.T)
+
+
+# what a user brings
+
+
+def test_frames_of_strings_have_one_column() -> None:
+    names = ["anna", "hans", "hanna", "johann", "otto"]
+    frame = pd.DataFrame({"name": names})
+    kernel = ritz.kernels.Spectrum(2)
+    model = ritz.KernelPCA(2, kernel=kernel).fit(frame)
+    np.testing.assert_allclose(
+        model.transform(frame), ritz.KernelPCA(2, kernel=kernel).fit_transform(names), atol=1e-12
+    )
+    with pytest.raises(ritz.InputError, match="one column of strings.*'name', 'sex'"):
+        ritz.KernelPCA(2, kernel=kernel).fit(frame.assign(sex="f"))
+
+
+@pytest.mark.parametrize(
+    ("fit", "match"),
+    [
+        (lambda X: ritz.KernelPCA(2).fit(["anna", "otto"]), "strings need a string kernel"),
+        (lambda X: ritz.KernelPCA(2, kernel="spectrum").fit(X), r"ritz\.kernels\.Spectrum\(3\)"),
+        (lambda X: ritz.KernelPCA(2, kernel=ritz.kernels.RBF(0.1), gamma=0.5).fit(X), "given by its name"),
+        (lambda X: ritz.KernelPCA(2, kernel="rbf", kernel_params={"sigma": 1}).fit(X), "kernlab's sigma is gamma"),
+        (lambda X: ritz.KernelPCA(2, kernel="precomputed").fit(np.abs(X[:, :1] - X[:, 0])), "as distances have"),
+        (lambda X: ritz.KernelPCA(2, kernel=lambda a, b: float(a[0])).fit(X), "symmetric"),
+    ],
+)
+def test_what_is_no_kernel_is_refused(fit, match: str) -> None:
+    with pytest.raises((ritz.InputError, ritz.ParameterError), match=match):
+        fit(np.random.default_rng(0).normal(size=(20, 3)))
+
+
+def test_a_large_mean_costs_nystrom_no_digits() -> None:
+    X = (np.random.default_rng(8).normal(size=(300, 6)) + 1e4).astype(np.float32)
+    model = ritz.KernelPCA(2, kernel="linear", solver="nystrom", landmarks=20).fit(X)
+    truth = np.linalg.svd(X.astype(float) - X.astype(float).mean(axis=0), compute_uv=False)[:2] ** 2
+    np.testing.assert_allclose(model.eigenvalues_, truth, rtol=1e-5)
+    narrow = ritz.KernelPCA(2, kernel="rbf", gamma=1e-6, solver="nystrom", landmarks=50).fit(X)
+    wide = ritz.KernelPCA(2, kernel="rbf", gamma=1e-6, solver="nystrom", landmarks=50).fit(X.astype(float))
+    np.testing.assert_allclose(narrow.eigenvalues_, wide.eigenvalues_, rtol=1e-3)
+
+
+def test_gamma_at_the_edge_is_said() -> None:
+    X = load_iris().data[::2]
+    with pytest.warns(ritz.GammaAtEdge, match="linear kernel"):
+        ritz.KernelPCA(2, kernel="rbf", gamma="cv").fit(X)

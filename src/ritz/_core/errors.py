@@ -17,8 +17,10 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
+    ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
     ├── IdentifiersAsCategories        categorical columns in which every row has a level of its own
+    ├── GammaAtEdge                    gamma="cv" chose the smallest or largest that it tried
     ├── NegativeEigenvalues            an indefinite kernel, and what became of its negative eigenvalues
     └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
@@ -40,6 +42,7 @@ __all__ = [
     "MergeError",
     "MissingDependency",
     "NegativeEigenvalues",
+    "NoAssociation",
     "NonFiniteError",
     "ParameterError",
     "RitzError",
@@ -129,8 +132,16 @@ class IdentifiersAsCategories(RitzWarning):
     """Every row has its own level in a categorical column: it names rows, and any axis separates its levels."""
 
 
+class GammaAtEdge(RitzWarning):
+    """The gamma that was chosen lies at the edge of those tried."""
+
+
 class JournalIgnored(RitzWarning):
     """A checkpoint was not used: it belongs to another fit, or cannot be written."""
+
+
+class NoAssociation(RitzWarning):
+    """All rows of a table of counts have the same profile: rows and columns have nothing to do with each other."""
 
 
 class NegativeEigenvalues(RitzWarning):

@@ -39,6 +39,11 @@ def resolve(
     """
     params = dict(kernel_params or {})
     if isinstance(kernel, Kernel):
+        if gamma is not None:
+            raise ParameterError(
+                "gamma belongs to a kernel given by its name", received=f"gamma={gamma!r} beside {kernel!r}",
+                hint="put it into the kernel: kernel=ritz.kernels.RBF(gamma=…)",
+            )  # fmt: skip
         if params:
             kernel = kernel.with_params(**params)
         return kernel
@@ -71,7 +76,9 @@ def _made(cls: Any, params: dict[str, Any]) -> Kernel:
     for name in params:
         if name not in known:
             raise ParameterError(
-                f"parameters of {cls.__name__} are {', '.join(known) or 'none'}", received=f"kernel_params {name!r}"
+                f"parameters of {cls.__name__} are {', '.join(known) or 'none'}",
+                received=f"kernel_params {name!r}",
+                hint="kernlab's sigma is gamma" if name == "sigma" and "gamma" in known else None,
             )
     return cls(**params)
 
@@ -82,5 +89,9 @@ def _near(kernel: Any) -> str | None:
     others = {"polynomial": "poly", "gaussian": "rbf", "additive_chi2": "rbf", "tanh": "sigmoid", "euclidean": "linear"}
     if not isinstance(kernel, str):
         return None
+    strings = {"spectrum": "Spectrum(3)", "string": "Subsequence(3)", "subsequence": "Subsequence(3)",
+               "edit": "EditDistance()", "mismatch": "Mismatch(3, 1)"}  # fmt: skip
+    if kernel.lower() in strings:
+        return f"kernel=ritz.kernels.{strings[kernel.lower()]}"
     near = others.get(kernel.lower()) or next(iter(get_close_matches(kernel.lower(), NAMES, 1)), None)
     return None if near is None else f"kernel={near!r}"

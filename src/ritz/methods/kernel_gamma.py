@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ritz._core.errors import NegativeEigenvalues, ParameterError
+from ritz._core.errors import GammaAtEdge, NegativeEigenvalues, ParameterError
 from ritz._core.random import seed_of
 from ritz.kernels.base import Kernel
-from ritz.kernels.gamma import gamma_cv, with_gamma
+from ritz.kernels.gamma import GRID, gamma_cv, median_gamma, with_gamma
 
 __all__ = ["fixed"]
 
@@ -29,7 +29,18 @@ def fixed(estimator: Any, kernel: Kernel, rows: Any, y: Any) -> Kernel:
     def error(candidate: Kernel, train: Any, test: Any) -> float:
         return _error(estimator, candidate, train, test)
 
-    return with_gamma(kernel, gamma_cv(kernel, rows, error, seed=seed)).fix(rows, y=y, seed=seed)
+    gamma = gamma_cv(kernel, rows, error, seed=seed)
+    _warn_edge(gamma / median_gamma(kernel, rows, seed))
+    return with_gamma(kernel, gamma).fix(rows, y=y, seed=seed)
+
+
+def _warn_edge(ratio: float) -> None:
+    """Say when the best γ was the smallest or the largest tried: a better one may lie beyond."""
+    if np.isclose(ratio, GRID[0]):
+        warnings.warn("the smallest gamma tried was best: a linear kernel suits these rows as well", GammaAtEdge,
+                      stacklevel=5)  # fmt: skip
+    elif np.isclose(ratio, GRID[-1]):
+        warnings.warn("the largest gamma tried was best: every row is like itself only", GammaAtEdge, stacklevel=5)
 
 
 def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:

@@ -23,7 +23,7 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.kernels.resolve import resolve as resolve_kernel
 from ritz.methods.kernel_gamma import fixed
-from ritz.methods.kernel_input import fit_rows, new_rows
+from ritz.methods.kernel_input import check_symmetry, fit_rows, new_rows
 from ritz.methods.kernel_routes import solve_kernel
 from ritz.methods.kernel_sign import check_negative
 from ritz.methods.kernel_solved import Solved
@@ -130,6 +130,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         rows = fit_rows(self, X, kernel)
         kernel = fixed(self, kernel, rows, y)
+        check_symmetry(kernel, rows)
         with using(self.progress, type(self).__name__):
             solved = solve_kernel(self, kernel, rows, memory_limit.limit(self.memory))
         self._name(solved, rows)

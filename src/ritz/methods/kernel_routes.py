@@ -40,6 +40,8 @@ __all__ = ["solve_kernel"]
 
 #: Nyström features are made in float64 where float32 tiles would be off by more than this, in units of k(x, x).
 COARSE = 1e-5
+#: Share of the first eigenvalue that the rounding of float32 tiles may reach before float64 ones are computed.
+BLURRED = 1e-3
 
 #: Roundings that an explicit feature takes, besides one a factor of a monomial.
 FEATURE = 3.0
@@ -147,6 +149,16 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
     A = kernel.prepare(rows)
     if tile_rounding(kernel, A) > COARSE:
         A = A.at(np.float64)
+    solved, blur = _nystrom_at(estimator, kernel, rows, A, limit)
+    top = float(np.max(solved.spectrum.values, initial=0.0))
+    if A.dtype == np.float64 or blur <= BLURRED * top:
+        return solved
+    # centring takes most of k away: what is left of float32 tiles is rounding
+    return _nystrom_at(estimator, kernel, rows, A.at(np.float64), limit)[0]
+
+
+def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: float) -> tuple[Solved, float]:
+    """The route in the precision of the prepared rows, and what rounding of the tiles may put into an eigenvalue."""
     made, kept = _landmarks(estimator, kernel, rows, A)
     blocks = MappedBlocks(lambda start, stop: made.rows(A, start, stop), (A.n, made.size), A.dtype)
     spectrum, stats, _ = _linear(estimator, None, blocks, limit, wanted_of(estimator, kernel, rows))
@@ -168,7 +180,7 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
         angles=np.full(len(values), np.nan),
     )  # fmt: skip
     spectrum = replace(spectrum, certificate=certificate)
-    return Solved(kernel, spectrum, None, held, spectrum.total, A.n, A.dtype, kept)
+    return Solved(kernel, spectrum, None, held, spectrum.total, A.n, A.dtype, kept), blur
 
 
 def _landmarks(estimator: Any, kernel: Kernel, rows: Any, A: Prepared) -> tuple[NystromMap, Any]:
