@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import ritz
 from ritz import CA, FAMD, MCA, MFA
-from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories, InputError
+from ritz._core.errors import (
+    ColumnsSetAside,
+    ConstantColumnWarning,
+    IdentifiersAsCategories,
+    InputError,
+    NoAssociation,
+    NonFiniteError,
+)
 
 
 def survey(n: int = 60, seed: int = 3) -> pd.DataFrame:
@@ -89,3 +98,43 @@ def test_supplementary_columns_follow_the_index(name: str, index: str) -> None:
     if index == "names":
         with pytest.raises(InputError, match=r"rows of the fit, among them 'r0'; received an index with 'q0' instead"):
             model.supplementary_columns(other.rename(index={"r0": "q0"}))
+
+
+# lists to be counted
+
+PEOPLE = pd.DataFrame({"Hair": list("aabbcc"), "Eye": list("xyxyxy"), "Freq": [1, 2, 3, 4, 9, 1]})
+
+
+def test_numbers_beside_a_pair_may_be_its_counts() -> None:
+    with (
+        pytest.warns(ColumnsSetAside, match=r"'Freq' holds numbers and was not used.*\n.*counts='Freq'"),
+        pytest.warns(NoAssociation, match="every row has the same profile"),
+    ):
+        model = CA(rows="Hair", columns="Eye").fit(PEOPLE)
+    assert model.total_inertia_ == pytest.approx(0.0, abs=1e-13)
+    assert CA(rows="Hair", columns="Eye", counts="Freq").fit(PEOPLE).total_inertia_ > 0.1
+    with pytest.warns(ColumnsSetAside, match="counts='Freq'"):  # counted by a third column too
+        CA(rows="Hair", columns="Eye").fit(pd.concat([PEOPLE.assign(Sex="f"), PEOPLE.assign(Sex="m")[1:]]))
+    CA(rows="Hair", columns="Eye").fit(pd.concat([PEOPLE, PEOPLE[1:]]).rename(columns={"Freq": "age"}))
+
+
+def test_frames_with_texts_are_told_how_to_be_counted(tmp_path: Path) -> None:
+    for frame, hint in (
+        (PEOPLE, r"CA\(rows='Hair', columns='Eye', counts='Freq'\)"),
+        (PEOPLE.drop(columns="Freq").assign(Sex="f"), r"CA\(rows='Hair', columns='Eye'\)"),
+        (PEOPLE.drop(columns="Eye"), r"CA\(rows='Hair'\)"),
+    ):
+        with pytest.raises(InputError, match=f"must hold numbers.*'Hair'.*\n.*{hint}"):
+            CA().fit(frame)
+    counts = pd.DataFrame(np.random.default_rng(0).integers(1, 9, (30, 3)), [f"t{i}" for i in range(30)], list("uvw"))
+    counts.to_csv(tmp_path / "counts.csv", index_label="task")
+    model = CA().fit(ritz.read(tmp_path / "counts.csv"))
+    pd.testing.assert_frame_equal(model.row_coordinates_, CA().fit(counts).row_coordinates_)
+
+
+def test_missing_counts_are_not_for_pca_to_fill() -> None:
+    N = np.array([[1.0, 2.0], [np.nan, 4.0], [5.0, 1.0]])
+    with pytest.raises(NonFiniteError, match=r"NaN.*\nhint: put 0 for no count, or leave the row out; rows"):
+        CA().fit(N)
+    with pytest.raises(NonFiniteError, match=r"infinity.*\nhint: drop those rows"):
+        CA().fit(np.nan_to_num(N, nan=np.inf))

@@ -9,18 +9,20 @@ Raw and long lists are added up batch by batch, so they may be larger than memor
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.errors import ColumnsSetAside, InputError, MergeError, ParameterError
 from ritz.data.frames import is_frame
 from ritz.data.table import Table
 from ritz.data.words import shorten
 
-__all__ = ["Counts", "crosstab", "form_of", "split_labels"]
+__all__ = ["Counts", "crosstab", "form_of", "split_labels", "without_names"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ def form_of(X: Any, rows: str | None, columns: str | None, counts: str | None) -
         texts = [] if names is None else _texts(X)
         if names is not None and len(texts) == len(names) == 2:
             return "raw"
+        if texts and not isinstance(X, Table):
+            raise _no_numbers(texts, [name for name in names or [] if name not in set(texts)])
         return "wide"
     if names is None:
         raise ParameterError(
@@ -86,6 +90,29 @@ def form_of(X: Any, rows: str | None, columns: str | None, counts: str | None) -
     if lost:
         raise InputError(f"expected the columns {', '.join(map(repr, lost))}", received=f"columns {shorten(names)}")
     return "labels" if columns is None else "raw"
+
+
+def _no_numbers(texts: list[str], numbers: list[str]) -> InputError:
+    """The refusal of a frame that is no table of counts, with the call that would count it."""
+    call = f"CA(rows={texts[0]!r}) takes it as names of the rows"
+    if len(texts) > 1:
+        pair = f"CA(rows={texts[0]!r}, columns={texts[1]!r}"
+        call = f"{pair}) counts two of them against each other"
+        if numbers:
+            call = f"{pair}, counts={numbers[0]!r}) adds up counts of two of them; without counts=, rows are counted"
+    held = "categories or texts in " + shorten([repr(name) for name in texts])
+    return InputError("every column of a table of counts must hold numbers", received=held, hint=call)
+
+
+def without_names(table: Table) -> Table:
+    """The table without the identifier that names its rows: it is used and not set aside."""
+    names = [name for name, kind in table.kinds.items() if kind == "identifier"]
+    if table.lazy or len(names) != 1:
+        return table
+    same = copy(table)
+    same.columns = tuple(column for column in table.columns if column.name != names[0])
+    same._position = {column.name: j for j, column in enumerate(same.columns)}
+    return same
 
 
 def _names(X: Any) -> list[str] | None:
@@ -139,7 +166,31 @@ def crosstab(X: Any, rows: str | None, columns: str | None, counts: str | None, 
         raise InputError(f"sample_weight needs one entry for each of the {start} rows", received=f"{len(weights)}")
     if total is None or len(total) == 0:
         raise InputError("expected observations to count", received="none")
+    if counts is None and (len(total) == start or _combinations(X)):
+        _warn_unused(X, (rows, columns))
     return _table(total, orders)
+
+
+def _combinations(X: Any) -> bool:
+    """Whether every combination of a frame's categories stands there once, as in a list that was counted before."""
+    return not isinstance(X, Table) and bool(_frame(X).select(*_texts(X)).is_unique().all())
+
+
+def _warn_unused(X: Any, used: tuple[str, str]) -> None:
+    """Name columns of numbers beside a pair that is counted row by row: they may be the counts."""
+    texts = set(_texts(X))
+    numbers = [name for name in _names(X) or [] if name not in texts and name not in used]
+    if isinstance(X, Table):
+        numbers = [name for name in numbers if X.kinds[name] == "numeric"]
+    if numbers:
+        names = shorten([repr(name) for name in numbers])
+        hold, was, they = ("hold", "were", "they") if len(numbers) > 1 else ("holds", "was", "these")
+        warnings.warn(
+            f"{names} {hold} numbers and {was} not used: every row counts once\n"
+            f"hint: counts={numbers[0]!r} if {they} are counts",
+            ColumnsSetAside,
+            stacklevel=7,
+        )
 
 
 def _batches(X: Any, names: Sequence[str]) -> Iterator[Any]:

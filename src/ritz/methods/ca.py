@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import EmptyProfiles, InputError, MergeError, ParameterError
+from ritz._core.errors import EmptyProfiles, InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
 from ritz.data.align import aligned
-from ritz.data.contingency import Counts, crosstab, form_of, split_labels
+from ritz.data.contingency import Counts, crosstab, form_of, split_labels, without_names
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
@@ -34,6 +34,9 @@ from ritz.project.transition import cos2, supplementary
 from ritz.rank.material import Material
 
 __all__ = ["CA"]
+
+#: Inertia that rounding leaves where rows and columns are independent.
+NOTHING = 1e-13
 
 
 class CA(Correspondence):
@@ -97,7 +100,7 @@ class CA(Correspondence):
         N, labels, library = self._table(X, sample_weight, reset)
         totals = row_totals(N)
         if not bool(np.all(np.isfinite(totals))):
-            require_finite(N, getattr(self, "feature_names_in_", None))
+            _require_counts(N, getattr(self, "feature_names_in_", None))
         if placed:
             N, totals = self._with_mass(N, totals)
         _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
@@ -118,8 +121,9 @@ class CA(Correspondence):
         if form == "labels":
             labels, rest = split_labels(X, str(self.rows))
             return validate_rows(self, rest, reset=reset), labels, library
-        X = X.counting() if isinstance(X, Table) else X
-        return validate_rows(self, X, reset=reset), row_labels(X), library
+        labels = row_labels(X)
+        X = without_names(X.counting()) if isinstance(X, Table) else X
+        return validate_rows(self, X, reset=reset), labels, library
 
     @property
     def _tabulated(self) -> bool:
@@ -211,6 +215,13 @@ class CA(Correspondence):
         empty = np.flatnonzero(self._column_masses() <= 0)
         if len(empty):
             _warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
+        if self.total_inertia_ <= NOTHING:
+            warnings.warn(
+                "no association at all: every row has the same profile, and all eigenvalues are zero\n"
+                "hint: look at what was counted; a list of combinations needs counts='…'",
+                NoAssociation,
+                stacklevel=4,
+            )
 
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(rows, d) - 1)
@@ -312,6 +323,16 @@ class CA(Correspondence):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _require_counts(N: Any, names: Any) -> None:
+    try:
+        require_finite(N, names)
+    except NonFiniteError as error:
+        if "NaN" not in error.expected:
+            raise
+        hint = "put 0 for no count, or leave the row out; rows count from 0"
+        raise NonFiniteError(error.expected, received=error.received, hint=hint) from None
 
 
 def _counts(X: Any, n: int) -> NDArray[np.float64]:
