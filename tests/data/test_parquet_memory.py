@@ -30,7 +30,11 @@ def scalars(path: Path, n: int, d: int, group: int, seed: int = 0) -> np.ndarray
 def everything(source, columns=None, rows=1000) -> np.ndarray:
     parts = [batch for span in source.spans for batch in source.batches(span, columns, rows)]
     assert all(len(part) <= rows and part.flags.c_contiguous for part in parts)
-    return np.concatenate(parts)
+    whole = np.concatenate(parts)
+    laid = [batch for span in source.spans for batch in source.column_batches(span, columns, rows)]
+    assert all(len(part) <= rows for part in laid)
+    assert np.array_equal(np.concatenate(laid), whole, equal_nan=True)
+    return whole
 
 
 @pytest.mark.parametrize("room", [0.0, 4e5, 1e6, 3e6, 1e9])

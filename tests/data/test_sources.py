@@ -43,6 +43,11 @@ def check(source, X):
         np.testing.assert_array_equal(rows(source, None, step), X)
     some = [d - 1, 0] if d > 1 else [0]
     np.testing.assert_array_equal(rows(source, some), X[:, some])
+    if hasattr(source, "column_batches"):
+        for columns in (None, some):
+            blocks = [block for span in source.spans for block in source.column_batches(span, columns, 7)]
+            assert all(0 < len(block) <= 7 and block.dtype == source.dtype for block in blocks)
+            np.testing.assert_array_equal(np.concatenate(blocks), X if columns is None else X[:, columns])
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda span: np.concatenate(list(source.batches(span, None, 5))), source.spans * 3))
     np.testing.assert_array_equal(np.concatenate(parts), np.concatenate([X] * 3))
@@ -323,7 +328,9 @@ def test_missing_embeddings_are_nan(tmp_path):
 def test_lists_of_another_length_further_down(tmp_path):
     lists = [[1.0, 2.0]] * 2000 + [[1.0]]
     pq.write_table(pa.table({"e": lists}), tmp_path / "e.parquet")
-    with pytest.raises(InputError, match=r"(?s)lists of 2 numbers in column 'e'; received 1 number in one row.*hint: .*'drop'"):
+    with pytest.raises(
+        InputError, match=r"(?s)lists of 2 numbers in column 'e'; received 1 number in .*hint: .*'drop'"
+    ):
         read(tmp_path / "e.parquet")
     source, _ = read(tmp_path / "e.parquet", memory=10).source_for()
     with pytest.raises(InputError, match="lists of 2 numbers in column 'e'"):

@@ -165,9 +165,7 @@ def test_loading_keeps_to_the_limit(tmp_path):
     np.save(tmp_path / "x.npy", X)
     table = read(tmp_path / "x.npy", memory=X.nbytes - 1)
     assert table.lazy
-    with pytest.raises(
-        MemoryLimitError, match=r"(?s)holds 10 columns of x.npy; received 0 MB for 0 MB\nhint"
-    ):
+    with pytest.raises(MemoryLimitError, match=r"(?s)holds 10 columns of x.npy; received 0 MB for 0 MB\nhint"):
         table.numeric()
     np.testing.assert_array_equal(table.select(["x3", "x1"]), X[:, [3, 1]])
     assert not read(tmp_path / "x.npy", memory=4 * X.nbytes).lazy

@@ -12,7 +12,7 @@ in float64, float64 in pieces of 256 rows); the differences Eᵢ and their corre
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
+from ritz.data.stream import StreamBlocks
 
 __all__ = [
     "CHECKED_BLOCKS",
@@ -61,6 +62,8 @@ LOOK_BYTES = 1 << 20
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
 #: of 1,280 rows, 86e9 of 4,096.
 TALL_ROWS, TALL_BYTES, TALL_ABOVE = 4096, 16 << 20, 512
+#: Rows more than needed between the columns of a buffer that is laid column after column.
+PAD = 16
 #: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
 TILE_ABOVE = 2048
 
@@ -86,7 +89,7 @@ class DensePass(Sums):
         self.weights, self.dtype, self.products = weights, dtype, products
         self.m, self.q = np.zeros(d), np.zeros(d)
         self.S = np.zeros((d, d)) if products else None
-        self.buffer = np.empty((0, d), dtype)
+        self.buffer, self.order = np.empty((0, d), dtype), "C"
         self.product = np.empty((d, d), dtype) if products else None
         self.errors: list[NDArray[Any]] = []
         self.blocks, self.checks = 0, CHECKED_BLOCKS if d <= 512 else 1  # blocks of usual height
@@ -132,8 +135,11 @@ class DensePass(Sums):
 
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
         rows = x.shape[0]
-        if self.buffer.shape[0] < rows:
-            self.buffer = fresh((rows, x.shape[1]), self.dtype)
+        order: Literal["C", "F"] = "F" if x.strides[0] < x.strides[1] else "C"  # as the rows lie: nothing is turned
+        if self.buffer.shape[0] < rows or self.order != order:
+            self.order = order
+            # Columns a power of two apart would share few lines of the caches.
+            self.buffer = fresh((rows + (PAD if order == "F" else 0), x.shape[1]), self.dtype, order)
         z = self.buffer[:rows]
         if x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             np.copyto(z, x, casting="unsafe")
@@ -193,12 +199,18 @@ def blocks_in(z: NDArray[Any]) -> int:
     return -(-z.shape[0] // block_rows(z.shape[1]))
 
 
-def taller(blocks: RowBlocks, itemsize: int) -> RowBlocks:
-    """The same rows of a table in memory in blocks for Gram matrices: tall ones, but several for every lane."""
+def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
+    """The same rows in blocks for Gram matrices: tall ones, but several for every lane; from files in any order.
+
+    Where sums are formed in ``short`` pieces, the height of blocks does not matter.
+    """
     n, d = blocks.shape
-    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray) or d < TALL_ABOVE:
-        return blocks
     rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
+    rows = rows if d >= TALL_ABOVE and not short else 0
+    if isinstance(blocks, StreamBlocks):
+        return blocks.for_products(rows)
+    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray):
+        return blocks
     return MemoryBlocks(blocks.X, rows) if rows > blocks.rows else blocks
 
 

@@ -2,15 +2,16 @@
 
     spans of the source  →  shared out among lanes in row order  →  batches, read ahead  →  blocks of rows
 
-What is held at any time are a few batches a lane, in buffers that the memory limit sizes, and the accumulators. Where
-a journal is kept (``_core/journal.py``), a pass that was summed before is not made again, and one that was broken off
-goes on from where its lanes had written down their sums.
+What is held at any time are a few batches a lane, in buffers that the memory limit sizes, and the accumulators. Sums
+that do not mind get columns as they lie (``for_products``); what a sample decoded is not decoded again (``begun.py``).
+Where a journal is kept (``_core/journal.py``), a pass that was summed before is not made again, and one that was broken
+off goes on from where its lanes had written down their sums.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,8 +21,9 @@ from ritz._core import journal as journals
 from ritz._core.progress import Step, track
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.ahead import ahead
+from ritz.data.begun import Begun, first_rows, sampled_spans
 from ritz.data.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
-from ritz.data.source import HELD_BATCHES, Source, Span, held_bytes
+from ritz.data.source import HELD_BATCHES, Source, Span, equal_shares, held_bytes
 
 __all__ = ["StreamBlocks", "batch_bytes", "reading_bytes"]
 
@@ -97,8 +99,11 @@ class StreamBlocks:
         self.sparse = bool(source.sparse)
         self.stored = int(getattr(source, "stored", n * d) if self.sparse else n * d)
         self.nbytes = int(source.nbytes)
+        self.spare = float("inf")  # bytes of the memory limit that a lane leaves
         self.lanes, self.batch, self.rows, self.reading = self._sized()
+        self.any_order = False  # whether rows may come column after column
         self._sampled: dict[int, Any] = {}
+        self._begun: dict[int, Begun] = {}  # spans that a sample was taken of, by their first row
 
     def _sized(self) -> tuple[int, int, int, float]:
         """Lanes, rows of a batch and of a block, bytes for reading: as much as the memory limit holds."""
@@ -118,19 +123,27 @@ class StreamBlocks:
             room = room / max(lanes, LEAST_SHARES) - buffers
             self.source = whole.within(max(0.0, room)) if hasattr(whole, "within") else whole
             held = held_bytes(self.source, self.columns, batch, row_bytes)
+            self.spare = room - held
             if held <= room:
                 break
         return lanes, batch, rows, lanes * (held + buffers) + RUN_BYTES
+
+    def for_products(self, rows: int) -> StreamBlocks:
+        """The same rows for an accumulator that takes them in any order, in blocks of ``rows`` if there is room."""
+        other = copy.copy(self)
+        other.any_order = True
+        more = 2.0 * (rows - self.rows) * self.shape[1] * 8
+        if rows > self.rows and more <= self.spare:
+            # A batch is a block then: what was decoded together is used together.
+            other.batch = other.rows = min(rows, self.batch)
+        return other
 
     # lanes
 
     def _shares(self, lanes: int) -> list[list[Span]]:
         """Spans of every lane: contiguous, as equal in rows as whole spans allow."""
         spans = [span for span in self.source.spans if span.rows]
-        ends = np.cumsum([span.rows for span in spans])
-        marks = [0, *(int(np.searchsorted(ends, self.shape[0] * i / lanes)) for i in range(1, lanes)), len(spans)]
-        shares = [spans[a:b] for a, b in pairwise(marks)]
-        return [share for share in shares if share] or [spans]
+        return equal_shares(spans, lanes) or [spans]
 
     def _lanes(self, first: Any) -> int:
         """How many lanes: one for accumulators that use both cores themselves, or that would not fit twice."""
@@ -145,8 +158,10 @@ class StreamBlocks:
     def _blocks(self, spans: Sequence[Span], begin: int, advance: Step) -> Iterator[Block]:
         """Blocks of rows from row ``begin`` on, read ahead."""
         for start, batch in ahead(self._batches(spans, begin)):
-            for first in range(0, batch.shape[0], self.rows):
-                yield Block(batch[first : first + self.rows], start + first)
+            n = batch.shape[0]
+            rows = max(1, -(-n // -(-n // self.rows)))  # equal blocks: a last one of few rows costs as much as others
+            for first in range(0, n, rows):
+                yield Block(batch[first : first + rows], start + first)
             share = batch.shape[0] / max(1, self.shape[0])
             advance(share, passes=share, bytes=int(self.nbytes * share))
 
@@ -155,11 +170,26 @@ class StreamBlocks:
             if span.stop <= begin:
                 continue
             at = span.start
-            for batch in self.source.batches(span, self.columns, self.batch):
+            for batch in self._span(span):
                 skip = min(max(0, begin - at), batch.shape[0])
                 if skip < batch.shape[0]:
                     yield at + skip, self._present(batch[skip:] if skip else batch, at + skip)
                 at += batch.shape[0]
+
+    def _span(self, span: Span) -> Iterator[Any]:
+        """Batches of a span: the ones that a sample began with, where there are any."""
+        begun = self._begun.pop(span.start, None)
+        return iter(self._read(span, self.batch)) if begun is None else begun.all()
+
+    def _read(self, span: Span, rows: int) -> Iterator[Any]:
+        read = getattr(self.source, "column_batches", self.source.batches) if self.any_order else self.source.batches
+        return iter(read(span, self.columns, rows))
+
+    def _keep_begun(self, shares: Sequence[Sequence[Span]]) -> None:
+        """Let go of what a sample decoded, unless a lane begins with it and takes it in any order."""
+        firsts = {share[0].start for share in shares if share and self.any_order}
+        for start in set(self._begun) - firsts:
+            del self._begun[start]
 
     def _present(self, batch: Any, start: int) -> Any:
         """The batch with absent rows as zeros, whatever they hold."""
@@ -179,9 +209,11 @@ class StreamBlocks:
         first, journal = create(), journals.current()
         number = -1 if journal is None else journal.next_pass()
         shares = self._shares(self._lanes(first))
+        self._keep_begun(shares)
         label = f"{type(first).__name__} {self.shape} {[share[0].start for share in shares]}"
         held = None if journal is None else journal.finished(number, label)
         if held is not None:
+            self._keep_begun([])
             first.restore(held)
             return first
 
@@ -211,12 +243,15 @@ class StreamBlocks:
             for block in self._blocks(share, 0, advance):
                 out[block.rows] = step(scratch, block)
 
+        shares = self._shares(self.lanes)
+        self._keep_begun(shares)
         with track("reading", total=1.0) as advance:
-            run_lanes(work, self._shares(self.lanes))
+            run_lanes(work, shares)
         return out
 
     def each(self) -> Iterator[Block]:
         """Batches of rows in row order, read ahead; for outputs that go to a file."""
+        self._keep_begun([self.source.spans])
         with track("reading", total=1.0) as advance:
             for start, batch in ahead(self._batches(self.source.spans, 0)):
                 yield Block(batch, start)
@@ -231,15 +266,19 @@ class StreamBlocks:
         return self._sampled[rows]
 
     def _first_rows(self, rows: int) -> Any:
+        decodes = bool(getattr(self.source, "decodes", False))
+        firsts = [share[0] for share in self._shares(self.lanes) if share] if decodes and not self.sparse else []
+        kept = {span.start for span in firsts}
+
+        def look(span: Span, count: int) -> Any:
+            if span.start not in kept:
+                return self._present(next(self._read(span, count)), span.start)[:count]
+            if span.start not in self._begun:
+                self._begun[span.start] = Begun(self.for_products(0)._read(span, self.batch))
+            return self._present(self._begun[span.start].first(count), span.start)
+
         spans = [span for span in self.source.spans if span.rows]
-        # A span that must be decoded for its first row costs a share of a pass: one in sixteen at most.
-        most = max(1, min(8, len(spans) // 16)) if getattr(self.source, "decodes", False) else 8
-        some = spans[:: max(1, len(spans) // most)][:most]
-        each = max(1, -(-rows // max(1, len(some))))
-        parts = []
-        for span in some:
-            batches = self.source.batches(span, self.columns, each)
-            parts.append(self._present(next(iter(batches)), span.start)[:each])
+        parts = first_rows(sampled_spans(spans, firsts, decodes), look, rows, self.lanes)
         if not parts:
             return np.empty((0, self.shape[1]), self.dtype)
         if not self.sparse:

@@ -14,7 +14,7 @@ import copy
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,11 @@ from ritz.data.sources.pack import (
     unwrapped,
 )  # fmt: skip
 
-__all__ = ["TEXT_BYTES", "ArrowSource", "Field", "fields_of"]
+__all__ = ["TEXT_BYTES", "ArrowSource", "Field", "fields_of", "views"]
 
+#: Decoded of a column of lists at once, at most: Arrow takes what is larger from the system each time, and gives it
+#: back. 196,608 embeddings of 768 float32 took 0.70 s in batches of 3 to 12 MB, 0.85 s in batches of 17 MB.
+LIST_BYTES = 8 << 20
 TEXT_BYTES = 32  # a guess at one text in memory, where nothing better is known
 
 
@@ -139,15 +142,25 @@ class ArrowSource:
 
     def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[NDArray[Any]]:
         """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``."""
+        return self._laid(span, columns, rows, "C")
+
+    def column_batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[NDArray[Any]]:
+        """The same rows, laid column after column where they come so: for sums, which do not mind."""
+        return self._laid(span, columns, rows, "F")
+
+    def _laid(
+        self, span: Span, columns: Sequence[int] | None, rows: int, order: Literal["C", "F"]
+    ) -> Iterator[NDArray[Any]]:
         at = range(len(self.names)) if columns is None else columns
         fields, pieces = self._pieces(at)
         dtype = self.dtype
         row_bytes = max(1, len(at) * dtype.itemsize)
-        for batch in self.record_batches(span, fields, max(rows, DECODE_BYTES // row_bytes)):
+        least, most = max(1, DECODE_BYTES // row_bytes), max(1, LIST_BYTES // row_bytes)
+        # Lists are handed out as they are decoded, so there is no use in more than is asked for.
+        asked = min(rows, most) if any(piece.vector for piece in pieces) else rows
+        for batch in self.record_batches(span, fields, max(asked, least)):
             if batch.num_rows:
-                block = _packed(batch, pieces, len(at), dtype)
-                for i in range(0, len(block), rows):
-                    yield block[i : i + rows]
+                yield from views(_packed(batch, pieces, len(at), dtype, order), rows)
 
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
         """Bytes that one lane of reading takes: a record batch, and rows in use, waiting and being packed."""
@@ -215,10 +228,19 @@ class _Piece:
         return rows if self.entries == list(range(vector.width)) else rows[:, self.entries]
 
 
-def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def views(block: NDArray[Any], rows: int, pieces: int = 1) -> Iterator[NDArray[Any]]:
+    """At least ``pieces`` pieces of a block, of at most ``rows`` rows and about equally many."""
+    n = len(block)
+    count = max(pieces, -(-n // rows))
+    rows = max(1, -(-n // count))
+    for i in range(0, n, rows):
+        yield block[i : i + rows]
+
+
+def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any], order: Literal["C", "F"]) -> NDArray[Any]:
     if len(pieces) == 1 and pieces[0].vector is not None:
         return np.ascontiguousarray(pieces[0].rows(batch), dtype=dtype)  # as they lie, where that can be
-    out = np.empty((batch.num_rows, d), dtype=dtype)
+    out = np.empty((batch.num_rows, d), dtype=dtype, order="C" if any(piece.vector for piece in pieces) else order)
     columns = batch.columns
     for piece in pieces:
         part = out[:, piece.first : piece.first + len(piece.read)]

@@ -32,7 +32,9 @@ def summaries_of(footers: Sequence[Any], fields: Sequence[Field], names: Sequenc
             for j, path in leaves if group.num_rows else ():
                 if path in failed:
                     continue
-                summary = found.setdefault(path, _empty(wanted[path]))
+                summary = found.get(path)
+                if summary is None:
+                    summary = found[path] = _empty(wanted[path])
                 if not _add(summary, group.column(j), group.num_rows):
                     failed.add(path)
     return {wanted[path].name: summary for path, summary in found.items() if path not in failed}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ritz._core.progress import track
 from ritz._core.threads import lane_count, run_lanes
-from ritz.data.source import Span
+from ritz.data.source import Span, equal_shares
 from ritz.data.sources.arrow import ArrowSource
 from ritz.data.sources.matrix import MatrixSource, MemoryMatrix
 from ritz.data.sources.memory import ArrowTable
@@ -32,10 +31,7 @@ def load(source: Any) -> Any:
 
 def shares(spans: list[Span]) -> list[list[Span]]:
     """Neighbouring spans for each lane, about equally many rows."""
-    lanes = min(lane_count(), len(spans))
-    ends = np.cumsum([span.rows for span in spans])
-    marks = [0, *(int(np.searchsorted(ends, ends[-1] * i / lanes)) for i in range(1, lanes)), len(spans)]
-    return [part for a, b in pairwise(marks) if (part := spans[a:b])]
+    return equal_shares(spans, lane_count())
 
 
 def rows_of(source: Any, columns: list[int] | None) -> Any:

@@ -1,15 +1,17 @@
 """Arrow columns to row-major numbers.
 
-    columns c₀ … c_{d−1}, each (r,)   →   rows (r, d), row-major
+    columns c₀ … c_{d−1}, each (r,)   →   rows (r, d), row-major, or column after column as they come
     list column, m entries a row      →   rows (r, m): row-major as they lie, a view unless some are missing
 
 Sixteen columns are laid side by side and then turned together: a cache line of float32 is written once instead of
-sixteen times. Missing values become NaN and therefore need a floating dtype.
+sixteen times. Where the order does not matter they stay columns, which costs a quarter of that. Missing values become
+NaN and therefore need a floating dtype.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,8 +27,10 @@ __all__ = [
 
 DECODE_BYTES = 4 << 20  # decoded at least at a time: calls cost as much for few rows as for many
 TILE_COLUMNS, TILE_ROWS = 16, 4096  # a tile stays in the caches
+KINDS = 1024  # Arrow types whose dtypes are remembered: it is asked for every column of every row group
 
 
+@lru_cache(KINDS)
 def unwrapped(kind: Any) -> Any:
     """The Arrow type of the values themselves: of a dictionary's or a run-end encoding's entries."""
     import pyarrow.types as pt
@@ -36,6 +40,7 @@ def unwrapped(kind: Any) -> Any:
     return kind
 
 
+@lru_cache(KINDS)
 def numpy_dtype(kind: Any) -> np.dtype[Any] | None:
     """The dtype that holds every value of an Arrow type of real numbers; None for other types."""
     import pyarrow.types as pt
@@ -144,6 +149,10 @@ def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None],
 
     ``dtypes`` are those of columns that hold plain numbers, None for all others.
     """
+    if out.flags.f_contiguous and not out.flags.c_contiguous:
+        for j, (values, dtype) in enumerate(zip(columns, dtypes, strict=True)):
+            _lay(values, dtype, out[:, j])
+        return
     for first in range(0, out.shape[1], TILE_COLUMNS):
         some = slice(first, first + TILE_COLUMNS)
         both = zip(columns[some], dtypes[some], strict=True)
@@ -159,6 +168,14 @@ def pack_arrays(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> None:
         for j, values in enumerate(columns):
             tile[j, : stop - start] = values[start:stop]
         out[start:stop] = tile[:, : stop - start].T
+
+
+def _lay(values: Any, dtype: np.dtype[Any] | None, out: NDArray[Any]) -> None:
+    """Copy one column, chunk after chunk, to ``out`` (r,)."""
+    at = 0
+    for chunk in getattr(values, "chunks", [values]):
+        out[at : at + len(chunk)] = column_numbers(chunk, dtype)
+        at += len(chunk)
 
 
 def column_numbers(values: Any, dtype: np.dtype[Any] | None) -> NDArray[Any]:

@@ -16,13 +16,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count
 from ritz.data.source import Span
-from ritz.data.sources.arrow import TEXT_BYTES, ArrowSource, Field, fields_of
+from ritz.data.sources.arrow import TEXT_BYTES, ArrowSource, Field, fields_of, views
 from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.sources.parquet_folder import parquet_files, partitions, require_same
@@ -100,13 +100,14 @@ class ParquetSource(ArrowSource):
 
     # rows
 
-    def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[NDArray[Any]]:
-        """Rows of a span in row-major batches of at most ``rows``; ``columns`` are positions in ``names``."""
+    def _laid(
+        self, span: Span, columns: Sequence[int] | None, rows: int, order: Literal["C", "F"]
+    ) -> Iterator[NDArray[Any]]:
         import pyarrow as pa
 
         way = self._way(columns, rows)
         if way.name == "pages":
-            yield from super().batches(span, columns, rows)
+            yield from super()._laid(span, columns, rows, order)
             return
         at = range(len(self.names)) if columns is None else columns
         fields, pieces = self._pieces(at)
@@ -117,7 +118,8 @@ class ParquetSource(ArrowSource):
                 if way.name == "spill":
                     yield from spilled(read, dtypes, dtype, (n, len(at)), way.columns, rows)
                 else:
-                    yield from _views(whole(read, dtypes, dtype, (n, len(at)), way.columns), rows)
+                    # Two pieces: the last waits until the first is done with, so that no third block is begun.
+                    yield from views(whole(read, dtypes, dtype, (n, len(at)), way.columns, order), rows, 2)
                 if way.held > SPARSE_ROOM * self._room:
                     pa.default_memory_pool().release_unused()
 
@@ -288,13 +290,6 @@ class ParquetSource(ArrowSource):
         return file_identity(self.files, [field.name for field in self.fields])
 
 
-def _views(block: NDArray[Any], rows: int) -> Iterator[NDArray[Any]]:
-    """At least two pieces: the last one waits until the first is done with, so that no third block is begun."""
-    rows = min(rows, max(1, -(-len(block) // 2)))
-    for i in range(0, len(block), rows):
-        yield block[i : i + rows]
-
-
 def _repeats(names: Sequence[str]) -> list[int]:
     """How often each name came before."""
     seen: Counter[str] = Counter()
@@ -319,12 +314,11 @@ def _null_counts(footers: Sequence[Any]) -> dict[str, int | None]:
     """Missing values of each leaf column; None where a footer does not say."""
     counts: dict[str, int | None] = {}
     for meta in footers:
+        paths = [meta.schema.column(j).path for j in range(meta.num_columns)]
         for g in range(meta.num_row_groups):
             group = meta.row_group(g)
-            for j in range(group.num_columns):
-                chunk = group.column(j)
-                told = chunk.is_stats_set and chunk.statistics.has_null_count
-                before = counts.get(chunk.path_in_schema, 0)
-                known = told and before is not None
-                counts[chunk.path_in_schema] = before + chunk.statistics.null_count if known else None
+            for j, path in enumerate(paths):
+                before, told = counts.get(path, 0), group.column(j).statistics
+                unknown = before is None or told is None or not told.has_null_count
+                counts[path] = None if unknown else before + told.null_count
     return counts

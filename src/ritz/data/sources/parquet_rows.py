@@ -15,7 +15,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,10 +101,13 @@ def chosen_way(chunk: Chunk, columns: int, block: float, batch: float, *, lists:
     return min(pages, spill, key=lambda way: way.held) if columns <= OPEN_COLUMNS and spill.held > room else spill
 
 
-def whole(read: Slice, dtypes: Sequence[Any], dtype: np.dtype[Any], shape: tuple[int, int], width: int) -> NDArray[Any]:
+def whole(
+    read: Slice, dtypes: Sequence[Any], dtype: np.dtype[Any], shape: tuple[int, int], width: int,
+    order: Literal["C", "F"] = "C",
+) -> NDArray[Any]:  # fmt: skip
     """Rows ``shape`` that ``read`` gives by columns, ``width`` of them at a time."""
     n, d = shape
-    out = fresh((n, d), dtype)
+    out = fresh((n, d), dtype, order)
     for first in range(0, d, width):
         at = range(first, min(d, first + width))
         pack_columns(read(at), [dtypes[j] for j in at], out[:, first : first + len(at)])
