@@ -138,3 +138,18 @@ def test_missing_counts_are_not_for_pca_to_fill() -> None:
         CA().fit(N)
     with pytest.raises(NonFiniteError, match=r"infinity.*\nhint: drop those rows"):
         CA().fit(np.nan_to_num(N, nan=np.inf))
+
+
+# rare levels
+
+
+def test_a_single_rare_level_keeps_its_name_and_several_are_recorded() -> None:
+    rows = survey().assign(price=["cheap", "free", *["dear"] * 29, *["fair"] * 29], kind=["odd", *["plain"] * 59])
+    model = MCA(2, rare=0.05).fit(rows)
+    assert model.pooled_ == {"price": ["cheap", "free"]}
+    labels = set(model.column_coordinates_.index)
+    assert {"price=(other)", "kind=odd"} <= labels
+    assert "kind=(other)" not in labels
+    assert "rare levels taken together: price: cheap, free" in str(model.certificate_)
+    np.testing.assert_allclose(model.transform(rows), model.row_coordinates_, atol=1e-10)
+    assert FAMD(2).fit(rows.assign(x=np.arange(60.0))).pooled_ == {}

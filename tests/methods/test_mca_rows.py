@@ -182,6 +182,8 @@ def test_rare_levels_are_pooled_and_stay_so_for_new_rows() -> None:
     X = survey()
     shares = pd.get_dummies(X, prefix_sep="=").mean()
     rare = {name for name, share in shares.items() if share < 0.22}
+    several = [name for name in X if sum(level.startswith(f"{name}=") for level in rare) > 1]
+    rare = {level for level in rare if level.split("=")[0] in several}
     assert rare
     pooled = X.copy()
     for name in X:

@@ -20,7 +20,7 @@ __all__ = ["aligned"]
 
 def aligned(X: Any, labels: Sequence[Any] | None, n: int) -> Any:
     """``X`` with its rows in the order of ``labels``, those of the n rows of the fit; None: 0 … n − 1."""
-    index = getattr(X, "index", None)
+    index: Any = getattr(X, "index", None)
     if not hasattr(X, "iloc") or len(X) != n or not getattr(index, "is_unique", False) or row_labels(X) is None:
         return X
     import pandas as pd

@@ -121,9 +121,9 @@ class CA(Correspondence):
         if form == "labels":
             labels, rest = split_labels(X, str(self.rows))
             return validate_rows(self, rest, reset=reset), labels, library
-        labels = row_labels(X)
+        names = row_labels(X)
         X = without_names(X.counting()) if isinstance(X, Table) else X
-        return validate_rows(self, X, reset=reset), labels, library
+        return validate_rows(self, X, reset=reset), names, library
 
     @property
     def _tabulated(self) -> bool:

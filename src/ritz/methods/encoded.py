@@ -33,7 +33,7 @@ from ritz.data.table import Table
 from ritz.data.validate import validate_weights
 from ritz.data.words import describe
 from ritz.methods.correspondence import Correspondence, Encoded
-from ritz.methods.encoded_advice import warn_identifiers
+from ritz.methods.encoded_advice import PooledLevels, warn_identifiers
 from ritz.methods.encoded_excluded import sums_of
 from ritz.methods.encoded_numbers import divide, require_finite_numbers
 from ritz.methods.state import LARGEST_STATE
@@ -56,7 +56,7 @@ class EncodedTable(Encoded):
     empty: NDArray[np.bool_] | None = None  # rows without a place, such as those without counts
 
 
-class EncodedColumns(Correspondence):
+class EncodedColumns(PooledLevels, Correspondence):
     """Base of methods whose rows are columns of categories and numbers."""
 
     categorical: Any

@@ -6,18 +6,41 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories
 from ritz.data.encode import Encoder
 from ritz.data.words import shorten
 
-__all__ = ["constant_variables", "warn_constant", "warn_identifiers"]
+__all__ = ["PooledLevels", "constant_variables", "warn_constant", "warn_identifiers"]
 
 #: Rows from which a level for each is no accident; a level whose share differs from 1 by rounding is everybody's.
 ENOUGH_ROWS, ALL = 5, 1 - 1e-12
+
+
+class PooledLevels:
+    """What became of rare levels."""
+
+    certificate_: Any
+
+    @property
+    def pooled_(self) -> dict[str, list[str]]:
+        """Levels that ``rare`` made one level, by variable; a single rare level stays as it is."""
+        check_is_fitted(self)
+        encoder: Encoder = vars(self)["_columns"]
+        return {name: list(levels) for name, levels in encoder.pooled.items()}
+
+    def _name_columns(self, *results: Any) -> None:
+        super()._name_columns(*results)  # type: ignore[misc]
+        if held := self.pooled_:
+            words = "; ".join(f"{name}: {shorten(levels)}" for name, levels in held.items())
+            notes = (*self.certificate_.notes, f"rare levels taken together: {words}")
+            self.certificate_ = replace(self.certificate_, notes=notes)
 
 
 def constant_variables(encoder: Encoder) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@
                   regularized: shares of the levels, from what the fit expects of the other answers (``fill.py``)
     unseen        error · ignore: the block is the mean p · missing: as a missing answer
                   supplementary: z − p of the known answers times J/J_known, the mean elsewhere
-    rare          levels of a smaller share are one level "(other)" of their variable
+    rare          levels of a smaller share, where a variable has several, are its one level "(other)"
     exclude       levels without a column: specific MCA [LR10]
 
 Everything is fixed when it is learned, so a row is encoded in the same way alone and among others. Σw of every level is
@@ -165,7 +165,8 @@ class Encoder:
     def active(self) -> Active:
         """The columns of the indicator, after pooling and without what is excluded."""
         words = self.vocabulary
-        levels = [self._pooled_level(j, i) for j, v in enumerate(words.variables) for i in range(len(v.levels))]
+        together = self.pooled
+        levels = [OTHER if i in together.get(v.name, ()) else i for v in words.variables for i in v.levels]
         columns: dict[tuple[int, str], float] = {}
         for j, level, count in zip(words.owners.tolist(), levels, words.counts.tolist(), strict=True):
             columns[j, level] = columns.get((j, level), 0.0) + count
@@ -183,11 +184,18 @@ class Encoder:
             np.asarray([j for j, _ in kept], np.intp),
         )
 
-    def _pooled_level(self, j: int, i: int) -> str:
-        variable = self.vocabulary.variables[j]
-        rare = self.rare is not None and variable.counts[i] < self.rare * self.weight
-        missing = self.missing == "category" and variable.levels[i] == MISSING
-        return OTHER if rare and not missing else variable.levels[i]
+    @cached_property
+    def pooled(self) -> dict[str, tuple[str, ...]]:
+        """Rare levels that are one level of their variable; a single one keeps its name."""
+        if self.rare is None:
+            return {}
+        found = {}
+        for variable in self.vocabulary.variables:
+            rare = [variable.levels[i] for i in np.flatnonzero(variable.counts < self.rare * self.weight)]
+            own = [level for level in rare if self.missing != "category" or level != MISSING]
+            if len(own) > 1:
+                found[variable.name] = tuple(own)
+        return found
 
     def _excluded(self, names: list[str]) -> list[str]:
         unknown = [name for name in self.exclude if name not in names]
