@@ -22,8 +22,10 @@ __all__ = ["Pursued", "pursue"]
 
 Floats = NDArray[np.float64]
 
-#: Iterations after which μ stays as it is, and how different the residuals may be before it moves.
-MOVES, UNEVEN = 100, 10.0
+#: Iterations after which μ stays as it is, how often and by what it is moved, and when: residuals that differ so much.
+MOVES, EVERY, FACTOR, UNEVEN = 300, 5, 1.3, 2.0
+#: Over-relaxation: a step of ADMM goes this far.
+RELAX = 1.6
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,18 @@ def pursue(X: Floats, weights: Any, penalty: float | None, *, tol: float, steps:
     L, rank, primal, dual, it = S, 0, np.inf, np.inf, 0
     for it in range(1, steps + 1):
         L, rank = shrunk(M - S + Y / mu, 1 / mu)
-        rest = M - L + Y / mu
+        ahead = RELAX * L + (1 - RELAX) * (M - S)
+        rest = M - ahead + Y / mu
         new = np.sign(rest) * np.maximum(np.abs(rest) - lam / mu, 0.0)
-        R = M - L - new
-        Y = Y + mu * R
-        primal, dual = float(np.linalg.norm(R)) / size, float(np.linalg.norm(new - S)) / size
+        Y = Y + mu * (M - ahead - new)
+        primal = float(np.linalg.norm(M - L - new)) / size
+        dual = float(np.linalg.norm(new - S)) / size
         S = new
         tick(it, primal)
         if primal <= tol and dual <= tol:
             break
-        if it <= MOVES and it % 10 == 0:
-            mu *= 2.0 if primal > UNEVEN * dual else 0.5 if dual > UNEVEN * primal else 1.0
+        if it <= MOVES and it % EVERY == 0:
+            mu *= FACTOR if primal > UNEVEN * dual else 1 / FACTOR if dual > UNEVEN * primal else 1.0
     gap = _gap(M, L, Y, lam)
     back = 1.0 if root is None else 1 / root
     return Pursued(L * back, S * back, rank, it, primal <= tol and dual <= tol, primal, gap)

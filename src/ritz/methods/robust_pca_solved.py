@@ -41,6 +41,8 @@ Floats = NDArray[np.float64]
 
 #: Largest smaller side of a table of which all robust variances are computed for a rule.
 ALL = 5_000
+#: Distance of the medians from zero, in units of the spread, beyond which pursuit takes them off first.
+OFFSET = 10.0
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,10 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
     order = np.argsort(-variances, kind="stable")
     if callable(wanted):
         order = order[: wanted(variances)]
-    if not bool(np.all(order == np.arange(len(variances)))) or len(order) < len(variances):
-        spectrum = picked(spectrum, order)
-    return Robust(spectrum.vectors.T, variances[order], center, _noted(spectrum, words), {"n_iter_": steps})
+    # the certificate stays that of the directions, in the order of their eigenvalues
+    changed = "" if np.array_equal(order, np.arange(len(variances))) else "components are ordered by robust variance"
+    spectrum = _noted(spectrum, *filter(None, (words, changed)))
+    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, {"n_iter_": steps})
 
 
 def _directions(model: Any, X: Any, center: Floats, scale: Floats | None) -> Any:
@@ -178,7 +181,7 @@ def _copied(Z: Floats, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]
 
 def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
     Z = _dense(model, X, scale)
-    before = median(Z, weights)
+    before = _offset(Z, weights)
     with using(model.progress, type(model).__name__), track("pursuit", total=model.max_iter) as step:
         found = pursue(
             Z - before, weights, model.penalty, tol=max(model.tol, 1e-12) / 100, steps=int(model.max_iter),
@@ -209,6 +212,16 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
     words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
     spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
     return Robust(spectrum.vectors.T, variances, (before + mean) * units, spectrum, kept)
+
+
+def _offset(Z: Floats, weights: Floats | None) -> Floats:
+    """What is taken off first: columns that do not vary, and medians that would drown the rest.
+
+    Smaller medians are low-rank like the rest and better left in: medians of columns with gross errors add a dimension.
+    """
+    middle, still = median(Z, weights), np.ptp(Z, axis=0) == 0
+    small = float(np.sum(middle[~still] ** 2)) <= OFFSET**2 * float(np.sum(mad(Z, weights) ** 2))
+    return np.where(still, middle, 0.0) if small else middle
 
 
 METHODS: dict[str, Callable[[Any, Any, Floats | None, Floats | None], Robust]] = {

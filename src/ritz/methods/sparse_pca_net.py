@@ -5,12 +5,13 @@
     given A, every bⱼ is an elastic net in Gram form;   given B, CB = U S Wᵀ and A = U Wᵀ;   loadings bⱼ/‖bⱼ‖
 
 Only the covariance enters, never the rows. ``counts`` instead of penalties: the point of the path at which bⱼ has that
-many entries and would get one more. ρ = ∞ is soft thresholding of Caⱼ, for far more columns than rows. A penalty never
-takes the last entry of a component.
+many entries and would get one more; where that goes round in a circle, places and penalties of the entries are held.
+ρ = ∞ is soft thresholding of Caⱼ, for far more columns than rows. A penalty never takes the last entry of a component.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ __all__ = ["Net", "elastic_net", "lasso", "lasso_of_size"]
 
 Floats = NDArray[np.float64]
 
+#: Iterations that are compared with, to see whether loadings go round in a circle, and after how many they are held
+#: anyway. Zou's example with numbers of entries settles in about 200.
+REMEMBERED, PATIENCE = 24, 250
 #: Changes of sign that are repaired before the whole path is followed instead.
 REPAIRS = 50
 
@@ -40,24 +44,48 @@ def elastic_net(
 ) -> Net:
     """Alternate until no loading changes by more than ``tol``; ``start`` (d, k) are the ordinary axes."""
     A, B = start.copy(), start.copy()
-    change, it = np.inf, 0
+    change, it, seen, held = np.inf, 0, deque([_unit(B)], maxlen=REMEMBERED), None
     for it in range(1, steps + 1):
-        before, first = _unit(B), it == 1
         for j in range(A.shape[1]):
             right = C @ A[:, j]
-            if counts is not None:
+            if held is not None:
+                B[:, j] = _on_support(C, right, ridge, *held[j], B[:, j])
+            elif counts is not None:
                 B[:, j] = lasso_of_size(C, right, ridge, int(counts[j]))
             elif penalties is not None:
-                B[:, j] = _never_empty(
-                    lasso(C, right, ridge, float(penalties[j]), None if first else B[:, j]), C, right
-                )
+                last = None if it == 1 else B[:, j]
+                B[:, j] = _never_empty(lasso(C, right, ridge, float(penalties[j]), last), C, right)
+        if counts is not None and held is None and (it == PATIENCE or _repeats(_unit(B), seen, tol)):
+            held = [_held(C, C @ A[:, j], ridge, B[:, j]) for j in range(A.shape[1])]
         U, _, Wt = np.linalg.svd(C @ B, full_matrices=False)
         A = U @ Wt
-        change = float(np.max(np.abs(_unit(B) - before), initial=0.0))
+        change = float(np.max(np.abs(_unit(B) - seen[-1]), initial=0.0))
+        seen.append(_unit(B))
         tick(it, change)
         if change <= tol:
             break
     return Net(_unit(B), it, change <= tol, change)
+
+
+def _repeats(loadings: Floats, seen: Any, tol: float) -> bool:
+    """Whether loadings go round in a circle, as numbers of entries, which have no objective, allow."""
+    return any(float(np.max(np.abs(loadings - old))) <= 10 * tol for old in list(seen)[:-1])
+
+
+def _held(C: Floats, right: Floats, ridge: float, b: Floats) -> tuple[NDArray[np.intp], float]:
+    """Where a component has entries, and the penalty that it has them for: from then on both stay."""
+    where = np.flatnonzero(b)
+    left = (right - b if np.isinf(ridge) else right - C @ b - ridge * b)[where]
+    return where, 2 * float(np.median(np.abs(left))) if len(where) else 0.0
+
+
+def _on_support(C: Floats, right: Floats, ridge: float, where: NDArray[np.intp], penalty: float, b: Floats) -> Floats:
+    """The elastic net with entries in given places only."""
+    out = np.zeros_like(b)
+    if len(where):
+        part = lasso(C[np.ix_(where, where)], right[where], ridge, penalty, b[where])
+        out[where] = _never_empty(part, C[np.ix_(where, where)], right[where])
+    return out
 
 
 def _never_empty(b: Floats, C: Floats, right: Floats) -> Floats:

@@ -3,8 +3,8 @@
     x ← the m largest entries of Cx, to unit length;    at the end the leading eigenvector of C on those m columns
     q = (I − QQᵀ)x/‖·‖,   C ← (I − qqᵀ) C (I − qqᵀ)      orthogonalised projection deflation                [Mackey08]
 
-For a covariance every step raises xᵀCx. The number of entries is halved on the way down to m, which avoids poor starts,
-and the columns of largest variance are tried as starts too. C (d×d) only; the rows are never looked at.
+For a covariance every step raises xᵀCx. From the leading eigenvector the number of entries is halved on the way down to
+m, which avoids poor ends; single columns of large variance are tried as starts too. Only C (d×d) is looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["leading_sparse", "truncated_power"]
 Floats = NDArray[np.float64]
 
 #: Single columns that are tried as starts, beside the leading eigenvector.
-STARTS = 5
+STARTS = 20
 
 
 def truncated_power(C: Floats, counts: Any, *, tol: float, steps: int, tick: Any) -> tuple[Floats, int, bool]:
@@ -46,11 +46,14 @@ def truncated_power(C: Floats, counts: Any, *, tol: float, steps: int, tick: Any
 def leading_sparse(C: Floats, count: int, *, tol: float, steps: int) -> tuple[Floats, int, bool]:
     """A unit vector of ``count`` entries with large variance, iterations, and whether it settled."""
     d = len(C)
-    starts = [np.linalg.eigh(C)[1][:, -1]]
-    starts += [np.eye(d)[:, i] for i in np.argsort(-np.diag(C), kind="stable")[: min(STARTS, d)]]
-    best, most, taken, settled = starts[0], -np.inf, 0, True
-    for start in starts:
-        x, used, still = _climb(C, start, count, tol, steps)
+    sizes = [count]
+    while sizes[-1] * 2 < d:
+        sizes.append(sizes[-1] * 2)
+    starts = [(np.linalg.eigh(C)[1][:, -1], sizes[::-1])]
+    starts += [(np.eye(d)[:, i], [count]) for i in np.argsort(-np.diag(C), kind="stable")[: min(STARTS, d)]]
+    best, most, taken, settled = starts[0][0], -np.inf, 0, True
+    for start, way in starts:
+        x, used, still = _climb(C, start, way, tol, steps)
         x = _polished(C, x)
         variance = float(x @ C @ x)
         if variance > most * (1 + 1e-12) or most == -np.inf:
@@ -59,13 +62,10 @@ def leading_sparse(C: Floats, count: int, *, tol: float, steps: int) -> tuple[Fl
     return best, taken, settled
 
 
-def _climb(C: Floats, start: Floats, count: int, tol: float, steps: int) -> tuple[Floats, int, bool]:
+def _climb(C: Floats, start: Floats, sizes: list[int], tol: float, steps: int) -> tuple[Floats, int, bool]:
     """Truncated power steps with ever fewer entries, the last ones until they settle."""
-    d, x, taken = len(C), start, 0
-    sizes = [count]
-    while sizes[-1] * 2 < d:
-        sizes.append(sizes[-1] * 2)
-    for size in sizes[::-1]:
+    x, taken = start, 0
+    for size in sizes:
         for it in range(1, steps + 1):
             new = _cut(C @ x, size)
             change = float(np.max(np.abs(new - x)))
@@ -73,7 +73,7 @@ def _climb(C: Floats, start: Floats, count: int, tol: float, steps: int) -> tupl
             if change <= tol:
                 break
         else:
-            if size == count:
+            if size == sizes[-1]:
                 return x, taken, False
     return x, taken, True
 
