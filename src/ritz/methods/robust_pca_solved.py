@@ -234,7 +234,7 @@ def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Float
     held = vars(model)
     scale = held["_scale64"]
     if model.method == "spherical":
-        sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, np.float64)
+        sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"])
         return sphere.whole(), weights
     if model.method == "pcp":
         return model.low_rank_ / (1.0 if scale is None else scale) - held["_before"], weights
