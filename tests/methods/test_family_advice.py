@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import ritz
 from ritz import CA, FAMD, MCA, MFA
@@ -153,3 +154,28 @@ def test_a_single_rare_level_keeps_its_name_and_several_are_recorded() -> None:
     assert "rare levels taken together: price: cheap, free" in str(model.certificate_)
     np.testing.assert_allclose(model.transform(rows), model.row_coordinates_, atol=1e-10)
     assert FAMD(2).fit(rows.assign(x=np.arange(60.0))).pooled_ == {}
+
+
+# names
+
+
+@pytest.mark.parametrize("model", [CA(), MCA(), FAMD(), MFA(groups={"one": ["a"], "two": ["b"]})])
+def test_results_of_an_unfitted_model_say_so(model: Any) -> None:
+    for name in ("row_coordinates_", "column_cos2_", "eigenvalues_", "certificate_"):
+        with pytest.raises(NotFittedError, match=f"not fitted yet, so it has no {name}"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match="no attribute 'row_colours_'"):
+        _ = model.row_colours_
+
+
+def test_only_results_of_rows_say_that_rows_are_not_kept() -> None:
+    model = MCA().fit(survey())
+    with pytest.raises(AttributeError, match="no attribute 'row_colours_'"):
+        _ = model.row_colours_
+    with pytest.raises(AttributeError, match=r"hint: the attribute row_coordinates_ after fit, or transform\(X\)"):
+        model.row_coordinates(survey())
+    with pytest.raises(AttributeError, match="hint: the attribute column_coordinates_ after fit"):
+        model.column_coordinates(survey())
+    with pytest.raises(AttributeError, match="tables in memory only"):
+        _ = MCA().partial_fit(survey()).row_coordinates_

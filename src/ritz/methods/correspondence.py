@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
@@ -29,7 +30,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.data.write import row_writer
 from ritz.methods.base import keep_apart
-from ritz.methods.correspondence_results import NO_ROWS, CorrespondenceResults
+from ritz.methods.correspondence_results import CorrespondenceResults, why_absent
 from ritz.methods.rank_linear import handed
 from ritz.methods.rank_within import Within
 from ritz.methods.state import Stateful
@@ -308,8 +309,9 @@ class Correspondence(CorrespondenceResults, Stateful):
         return model
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("row_") and self.__sklearn_is_fitted__():
-            raise AttributeError(NO_ROWS)
+        # Python asks here after a property has raised, so what it said is said again
+        if why := why_absent(self, name):
+            raise (AttributeError if self.__sklearn_is_fitted__() else NotFittedError)(why)
         return super().__getattr__(name)
 
     def _forget(self) -> None:

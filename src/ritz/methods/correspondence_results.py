@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz.data.labelled import labelled
 from ritz.project.transition import contributions, cos2, inverse_root
 
-__all__ = ["NO_ROWS", "CorrespondenceResults", "Result"]
+__all__ = ["NO_ROWS", "CorrespondenceResults", "Result", "why_absent"]
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +44,20 @@ class Result:
         len(model.components_)  # solves a pending state
         values = getattr(model, f"_{self.name[:-1]}")()
         return model._labelled(values, self.side)
+
+
+def why_absent(model: Any, name: str) -> str | None:
+    """What to say to somebody who asks for a result that is not there; None where ``name`` is none."""
+    kind, method = getattr(type(model), name, None), type(model).__name__
+    if isinstance(getattr(type(model), f"{name}_", None), Result):
+        instead = f"the attribute {name}_ after fit" + (", or transform(X) for new rows" if name[0] == "r" else "")
+        return f"{method!r} object has no attribute {name!r}\nhint: {instead}"
+    known = isinstance(kind, (Result, property)) or name in model._results
+    if name.startswith("_") or not name.endswith("_") or not known:
+        return None
+    if not model.__sklearn_is_fitted__():
+        return f"this {method} is not fitted yet, so it has no {name}\nhint: call fit(X) first"
+    return NO_ROWS if isinstance(kind, Result) and kind.side == "row" else None
 
 
 class CorrespondenceResults:
