@@ -1,5 +1,7 @@
 """Pictures of fitted models, as matplotlib Axes.
 
+    biplot           rows as points and columns as arrows, in a named scaling
+    circle           columns by their correlations with two components
     component_maps   fᵢ(x) over the plane of two-dimensional rows, one picture a component
     map              rows and columns of a table of the correspondence family in one plane
     scores           rows in the plane of two components: colours by a column, names beside the points
@@ -15,12 +17,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ritz.plot.arrows import biplot as biplot
+    from ritz.plot.arrows import circle as circle
     from ritz.plot.maps import component_maps as component_maps
     from ritz.plot.points import scores as scores
     from ritz.plot.style import house as house
     from ritz.plot.table_map import map as map
 
-_NAMES = {"component_maps": "maps", "house": "style", "map": "table_map", "scores": "points"}
+_NAMES = {
+    "biplot": "arrows",
+    "circle": "arrows",
+    "component_maps": "maps",
+    "house": "style",
+    "map": "table_map",
+    "scores": "points",
+}
 
 __all__ = sorted(_NAMES)
 
