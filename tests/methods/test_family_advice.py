@@ -179,3 +179,18 @@ def test_only_results_of_rows_say_that_rows_are_not_kept() -> None:
         model.column_coordinates(survey())
     with pytest.raises(AttributeError, match="tables in memory only"):
         _ = MCA().partial_fit(survey()).row_coordinates_
+
+
+# answers and words
+
+
+def test_missing_answers_are_all_named_with_every_way_to_take_them() -> None:
+    rows = survey()
+    rows.loc[3:5, "a"] = None
+    rows.loc[2:3, "b"] = None
+    words = r"columns 'a', 'b'; received 5 missing in 2 columns: 'a' \(3\), 'b' \(2\); the first in row 2\n"
+    with pytest.raises(InputError, match=words + "hint: .*'category'.*'exclude'.*missing='regularized'"):
+        MCA().fit(rows)
+    with pytest.raises(InputError, match=words) as caught:
+        FAMD().fit(rows.assign(x=np.arange(60.0)))
+    assert "regularized" not in str(caught.value)

@@ -31,6 +31,7 @@ from ritz.data.encode.fill import Fill
 from ritz.data.encode.opened import opened
 from ritz.data.encode.rows import encode
 from ritz.data.moments import Moments
+from ritz.data.words import shorten
 
 __all__ = ["UNSEEN_WAYS", "Active", "Encoder"]
 
@@ -117,7 +118,7 @@ class Encoder:
         choice = table.choose(categorical=categorical, numbers=numbers, columns=columns)
         census = table.census(choice, weights)
         if missing == "error":
-            _complete(census, table)
+            _complete(census, table, fills=not numbers)
         found = cls(
             choice.numeric, census.shift(), census.vocabulary(missing == "category"), census.weight, missing, rare,
             tuple(exclude), tuple(table.names), table.named, census.few,
@@ -311,11 +312,19 @@ def _same_names(numeric: Sequence[str], words: Vocabulary) -> InputError:
     raise AssertionError("names that are all different")
 
 
-def _complete(census: Census, table: Any) -> None:
-    for name, (count, row) in census.missing.items():
-        raise InputError(
-            f"expected an answer in every row of column {name!r}",
-            received=f"{count:g} missing, the first in {table.row_name(row)}",
-            hint="missing='category' makes them a level of their own, missing='exclude' gives them no column; "
-            "None and NaN are missing",
-        )
+def _complete(census: Census, table: Any, fills: bool) -> None:
+    """Refuse missing answers; ``fills``: the method can fill them in."""
+    if not census.missing:
+        return
+    names = [repr(name) for name in census.missing]
+    each = [f"{name} ({count:g})" for name, (count, _) in zip(names, census.missing.values(), strict=True)]
+    total = sum(count for count, _ in census.missing.values())
+    first = table.row_name(min(row for _, row in census.missing.values()))
+    listed = f" in {len(names)} columns: {shorten(each)}; the first" if len(names) > 1 else ", the first"
+    raise InputError(
+        f"expected an answer in every row of column{'s' if len(names) > 1 else ''} {shorten(names)}",
+        received=f"{total:g} missing{listed} in {first}",
+        hint="missing='category' makes them a level of their own, missing='exclude' gives them no column"
+        + (", missing='regularized' fills them in by the other answers" if fills else "")
+        + "; None and NaN are missing",
+    )
