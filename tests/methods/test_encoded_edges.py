@@ -305,3 +305,15 @@ def test_a_constant_column_of_counts_in_a_table_is_a_count_like_others(memory: A
     table = MFA(groups=GROUPS, frequencies=["counts"]).fit(ritz.read(tmp_path / "rows.parquet", memory=memory))
     np.testing.assert_allclose(table.eigenvalues_, plain.eigenvalues_, rtol=1e-10)
     assert np.isfinite(plain.column_coordinates_.loc["n2"]).all()
+
+
+def test_a_row_of_huge_weight_makes_no_variable_constant() -> None:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({name: rng.choice(list("pqr"), 40) for name in "abc"})
+    weights = np.ones(40)
+    weights[3] = 1e14
+    model = ritz.MCA(2).fit(people, sample_weight=weights)
+    Z = pd.get_dummies(people).to_numpy(float)
+    p = weights @ Z / weights.sum()
+    A = np.sqrt(weights / weights.sum())[:, None] * (Z - p) / np.sqrt(3 * p)
+    np.testing.assert_allclose(model.eigenvalues_, np.linalg.svd(A, compute_uv=False)[:2] ** 2, rtol=1e-6)

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories
 from ritz.data.encode import Encoder
 from ritz.data.words import shorten
 
-__all__ = ["PooledLevels", "constant_variables", "warn_constant", "warn_identifiers"]
+__all__ = ["PooledLevels", "constant_variables", "nearest", "warn_constant", "warn_identifiers"]
 
 #: Rows from which a level for each is no accident; a level whose share differs from 1 by rounding is everybody's.
 ENOUGH_ROWS, ALL = 5, 1 - 1e-12
@@ -43,9 +45,15 @@ class PooledLevels:
             self.certificate_ = replace(self.certificate_, notes=notes)
 
 
+def nearest(word: Any, allowed: Sequence[str]) -> str:
+    """The allowed word that was meant, whatever its case; the first one where none is near."""
+    return next(iter(get_close_matches(str(word).lower(), allowed, 1)), allowed[0])
+
+
 def constant_variables(encoder: Encoder) -> NDArray[np.bool_]:
-    """(J,) categorical variables whose one level every row gives."""
-    return np.bincount(encoder.active.owners, encoder.mean >= ALL, minlength=encoder.vocabulary.J) > 0
+    """(J,) categorical variables whose one level every row gives; one of a huge weight has others beside it."""
+    owners, J = encoder.active.owners, encoder.vocabulary.J
+    return (np.bincount(owners, minlength=J) == 1) & (np.bincount(owners, encoder.mean >= ALL, minlength=J) > 0)
 
 
 def warn_constant(encoder: Encoder) -> None:
