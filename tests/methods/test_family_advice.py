@@ -20,6 +20,7 @@ from ritz._core.errors import (
     InputError,
     NoAssociation,
     NonFiniteError,
+    ParameterError,
 )
 
 
@@ -194,3 +195,20 @@ def test_missing_answers_are_all_named_with_every_way_to_take_them() -> None:
     with pytest.raises(InputError, match=words) as caught:
         FAMD().fit(rows.assign(x=np.arange(60.0)))
     assert "regularized" not in str(caught.value)
+
+
+def test_words_that_are_nearly_right_are_recognised() -> None:
+    with pytest.raises(ParameterError, match="hint: method='burt'"):
+        MCA(method="Burt").fit(survey())
+    with pytest.raises(ParameterError, match="hint: missing='exclude'"):
+        MCA(missing="Exclude").fit(survey())
+    with pytest.raises(InputError, match="hint: did you mean 'Freq'"):
+        CA(rows="Hair", columns="Eye", counts="Freqs").fit(PEOPLE)
+
+
+def test_numbers_of_a_table_are_told_once_how_to_be_categories(tmp_path: Path) -> None:
+    survey().assign(p=np.arange(60) % 3, q=np.arange(60) % 4).to_csv(tmp_path / "rows.csv", index=False)
+    table = ritz.read(tmp_path / "rows.csv")
+    with pytest.warns(ColumnsSetAside, match=r"^2 columns set aside: 'p', 'q' \(numbers; categorical='all'.*\)$"):
+        MCA(2).fit(table)
+    assert len(MCA(2, categorical="all").fit(table).eta2_) == 5

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from ritz._core.errors import ColumnsSetAside, InputError, MergeError, ParameterError
 from ritz.data.frames import is_frame
 from ritz.data.table import Table
-from ritz.data.words import shorten
+from ritz.data.words import ALIKE, shorten
 
 __all__ = ["Counts", "crosstab", "form_of", "split_labels", "without_names"]
 
@@ -88,7 +89,12 @@ def form_of(X: Any, rows: str | None, columns: str | None, counts: str | None) -
         )
     lost = [name for name in (rows, columns, counts) if name is not None and name not in names]
     if lost:
-        raise InputError(f"expected the columns {', '.join(map(repr, lost))}", received=f"columns {shorten(names)}")
+        close = get_close_matches(lost[0], names, n=1, cutoff=ALIKE)
+        raise InputError(
+            f"expected the columns {', '.join(map(repr, lost))}",
+            received=f"columns {shorten(names)}",
+            hint=f"did you mean {close[0]!r}?" if close else "check the name",
+        )
     return "labels" if columns is None else "raw"
 
 

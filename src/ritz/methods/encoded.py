@@ -33,7 +33,7 @@ from ritz.data.table import Table
 from ritz.data.validate import validate_weights
 from ritz.data.words import describe
 from ritz.methods.correspondence import Correspondence, Encoded
-from ritz.methods.encoded_advice import PooledLevels, warn_identifiers
+from ritz.methods.encoded_advice import PooledLevels, nearest, warn_identifiers
 from ritz.methods.encoded_excluded import sums_of
 from ritz.methods.encoded_numbers import divide, require_finite_numbers
 from ritz.methods.state import LARGEST_STATE
@@ -75,8 +75,9 @@ class EncodedColumns(PooledLevels, Correspondence):
         for name, ways in (("missing", self._missing_ways), ("unseen", UNSEEN_WAYS)):
             if getattr(self, name) not in ways:
                 raise ParameterError(
-                    f"{name} must be one of {', '.join(map(repr, ways))}", received=repr(getattr(self, name))
-                )
+                    f"{name} must be one of {', '.join(map(repr, ways))}", received=repr(getattr(self, name)),
+                    hint=f"{name}={nearest(getattr(self, name), ways)!r}",
+                )  # fmt: skip
         rare = self.rare
         if not (rare is None or (isinstance(rare, (int, float)) and not isinstance(rare, bool) and 0 <= rare < 1)):
             raise ParameterError("rare must be None or a share in [0, 1)", received=repr(rare), hint="rare=0.05")

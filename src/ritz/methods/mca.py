@@ -26,7 +26,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns, EncodedTable
-from ritz.methods.encoded_advice import constant_variables, warn_constant
+from ritz.methods.encoded_advice import constant_variables, nearest, warn_constant
 from ritz.methods.encoded_excluded import NO_EXCLUDED, excluded_of
 from ritz.methods.famd_columns import decoded, probabilities
 from ritz.methods.mca_inertia import CORRECTED, above, adjusted, corrected, pair_inertias
@@ -124,7 +124,7 @@ class MCA(Supplementary, EncodedColumns):
         if self.method not in METHODS:
             raise ParameterError(
                 f"method must be one of {', '.join(map(repr, METHODS))}", received=repr(self.method),
-                hint="method='indicator'",
+                hint=f"method={nearest(self.method, METHODS)!r}",
             )  # fmt: skip
         if self.missing == "regularized" and (
             isinstance(self.n_components, bool) or not isinstance(self.n_components, (int, np.integer))

@@ -16,9 +16,11 @@ from typing import Any
 
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
 from ritz.data.table import Table
-from ritz.data.words import ALIKE, shorten
+from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["Choice", "choose"]
+
+NUMBERS = "numbers; categorical='all', or a list of names, makes them categories"
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def _from_table(
 ) -> Choice:  # fmt: skip
     """What the kinds of a Table say; what is not used is set aside with its reason."""
     reasons = {column.name: column.reason for column in table.columns}
-    found, aside = {}, []
+    found, other = {}, []
     for name in used:
         said = table.kinds[name]
         # A column that somebody names is used, even where it holds one value only: counts may be the same in all rows.
@@ -145,17 +147,16 @@ def _from_table(
             found[name] = plain
         else:
             found[name] = "aside"
-            why = f"numbers; categorical=[{name!r}] makes them categories" if said == "numeric" else reasons[name]
-            aside.append(f"{name!r} ({why})")
+            other.append((repr(name), NUMBERS if said == "numeric" else reasons[name]))
+    aside = grouped(other, 20)
     if all(what == "aside" for what in found.values()):
         raise InputError(
             f"expected a column of categories in {table.source or 'the table'}",
             received=f"{len(used)} columns, none of them used: {shorten(aside)}",
-            hint="declare columns of numbers that are categories: categorical=[…]",
+            hint="declare columns of numbers that are categories: categorical='all', or categorical=[…]",
         )
     if aside and chosen:
         raise InputError("expected columns of categories or numbers", received=shorten(aside))
     if aside:
-        plural = "column" if len(aside) == 1 else "columns"
-        warnings.warn(f"{len(aside)} {plural} set aside: {shorten(aside, 20)}", ColumnsSetAside, stacklevel=6)
+        warnings.warn(f"{counted(len(other), 'column')} set aside: {'; '.join(aside)}", ColumnsSetAside, stacklevel=6)
     return _chosen(used, found)
