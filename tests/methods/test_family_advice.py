@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import ritz
@@ -212,3 +213,17 @@ def test_numbers_of_a_table_are_told_once_how_to_be_categories(tmp_path: Path) -
     with pytest.warns(ColumnsSetAside, match=r"^2 columns set aside: 'p', 'q' \(numbers; categorical='all'.*\)$"):
         MCA(2).fit(table)
     assert len(MCA(2, categorical="all").fit(table).eta2_) == 5
+
+
+@pytest.mark.parametrize("name", ["MCA", "FAMD", "MFA"])
+def test_columns_of_new_rows_are_found_by_name(name: str) -> None:
+    rows = survey().assign(x=np.random.default_rng(1).normal(size=60))
+    model = fitted(name, rows)
+    want = model.transform(rows[[str(column) for column in model.feature_names_in_]])
+    np.testing.assert_array_equal(model.transform(rows[["x", "c", "b", "a"]].assign(more="text")), want)
+    np.testing.assert_array_equal(model.supplementary_rows(rows[["x", "c", "b", "a"]]), want)
+    with pytest.raises(InputError, match="columns of the fit.*a table without 'b'"):
+        model.transform(rows.drop(columns="b"))
+    if name == "FAMD":
+        parts = clone(model).partial_fit(rows[:40]).partial_fit(rows[["x", "c", "b", "a"]][40:])
+        np.testing.assert_allclose(parts.eigenvalues_, model.eigenvalues_, rtol=1e-9)

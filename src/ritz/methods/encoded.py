@@ -142,7 +142,9 @@ class EncodedColumns(PooledLevels, Correspondence):
             raise InputError("Complex data not supported", received=describe(X), hint="pass X.real and X.imag")
 
     def _compare(self, X: Any, reset: bool) -> None:
-        """Record the columns of a frame or array, or compare them with those of the fit."""
+        """Record the columns of a frame or array, or compare them; columns with names are found by these."""
+        if not reset and is_frame(X) and hasattr(self, "feature_names_in_"):
+            return
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
         except ValueError as error:
