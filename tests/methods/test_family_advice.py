@@ -222,8 +222,37 @@ def test_columns_of_new_rows_are_found_by_name(name: str) -> None:
     want = model.transform(rows[[str(column) for column in model.feature_names_in_]])
     np.testing.assert_array_equal(model.transform(rows[["x", "c", "b", "a"]].assign(more="text")), want)
     np.testing.assert_array_equal(model.supplementary_rows(rows[["x", "c", "b", "a"]]), want)
-    with pytest.raises(InputError, match="columns of the fit.*a table without 'b'"):
+    with pytest.raises(InputError, match=r"columns of the fit.*a table without 'b'"):
         model.transform(rows.drop(columns="b"))
     if name == "FAMD":
         parts = clone(model).partial_fit(rows[:40]).partial_fit(rows[["x", "c", "b", "a"]][40:])
         np.testing.assert_allclose(parts.eigenvalues_, model.eigenvalues_, rtol=1e-9)
+
+
+# what arrays cannot show
+
+
+@pytest.mark.parametrize("name", ["CA", "MCA", "FAMD", "MFA"])
+def test_axes_and_columns_have_names_whatever_came(name: str) -> None:
+    rng = np.random.default_rng(1)
+    rows = survey().assign(x=rng.normal(size=60))
+    rows[["m", "n", "o"]] = rng.integers(1, 20, (60, 3))
+    model = fitted(name, rows)
+    assert list(model.column_names_) == list(model.column_coordinates_.index)
+    table = model.inertia_table()
+    assert list(table.columns) == ["eigenvalue", "share", "cumulative"]
+    assert list(table.index) == list(model.row_coordinates_.columns)
+    np.testing.assert_array_equal(table["eigenvalue"], model.eigenvalues_)
+    np.testing.assert_allclose(table["cumulative"], np.cumsum(model.eigenvalues_) / model.total_inertia_)
+
+
+def test_arrays_get_names_and_a_table_of_inertias() -> None:
+    N = np.random.default_rng(0).integers(1, 9, (6, 3))
+    model = CA().fit(N)
+    assert list(model.column_names_) == ["x0", "x1", "x2"]
+    assert model.inertia_table().shape == (2, 3)
+    answers = MCA().fit(survey().to_numpy(dtype=object))
+    assert list(answers.column_names_)[:4] == ["x0=x", "x0=y", "x0=z", "x1=p"]
+    assert len(answers.column_names_) == len(answers.column_coordinates_)
+    polars = pytest.importorskip("polars")
+    assert MCA(2).fit(polars.DataFrame(survey().to_dict("list"))).inertia_table()["axis"].to_list() == ["Dim1", "Dim2"]

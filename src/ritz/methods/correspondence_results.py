@@ -21,6 +21,9 @@ __all__ = ["NO_ROWS", "CorrespondenceResults", "Result", "why_absent"]
 
 Floats = NDArray[np.float64]
 
+#: Columns of the table of inertias.
+INERTIA = ("eigenvalue", "share", "cumulative")
+
 NO_ROWS = (
     "what is known of the rows is kept for tables in memory only, and not after partial_fit or merge\n"
     "hint: transform(X) gives their coordinates, transform_to(X, path) writes them to a file"
@@ -65,6 +68,7 @@ class CorrespondenceResults:
 
     components_: Floats
     eigenvalues_: Floats
+    explained_inertia_ratio_: Floats
     _axis: ClassVar[str]
 
     row_coordinates_ = Result("(n, k) principal coordinates of the rows")
@@ -136,6 +140,23 @@ class CorrespondenceResults:
         return np.asarray(vars(self)["_inertias"])
 
     # names
+
+    @property
+    def column_names_(self) -> NDArray[np.object_]:
+        """(d,) names of the rows of ``column_coordinates_``, which an array cannot show; x0, x1 … where none came."""
+        check_is_fitted(self)
+        d = self.components_.shape[1]
+        return np.asarray(self._column_labels() or [f"x{j}" for j in range(d)], dtype=object)
+
+    def inertia_table(self) -> Any:
+        """Eigenvalue, share of the total inertia and cumulative share of every axis, (k, 3).
+
+        A frame of the library that was fitted, with a row for each axis; an array where none came.
+        """
+        check_is_fitted(self)
+        shares = self.explained_inertia_ratio_
+        table = np.column_stack([self.eigenvalues_, shares, np.cumsum(shares)])
+        return labelled(table, self._axis_names(), list(INERTIA), vars(self).get("_library"), "axis")
 
     def _column_labels(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
