@@ -256,3 +256,18 @@ def test_arrays_get_names_and_a_table_of_inertias() -> None:
     assert len(answers.column_names_) == len(answers.column_coordinates_)
     polars = pytest.importorskip("polars")
     assert MCA(2).fit(polars.DataFrame(survey().to_dict("list"))).inertia_table()["axis"].to_list() == ["Dim1", "Dim2"]
+
+
+@pytest.mark.parametrize("index", [pd.Index([f"r{i}" for i in range(60)], name="who"), pd.Index([1, "a"] * 30), None])
+def test_written_coordinates_keep_the_names_of_rows(index: Any, tmp_path: Path) -> None:
+    rows = survey() if index is None else survey().set_index(index)
+    model = MCA(2).fit(rows)
+    model.transform_to(rows, tmp_path / "map.csv")
+    held = pd.read_csv(tmp_path / "map.csv")
+    np.testing.assert_allclose(held[["Dim1", "Dim2"]], model.row_coordinates_, atol=1e-12)
+    if index is None:
+        assert list(held.columns) == ["Dim1", "Dim2"]
+    else:
+        assert list(held[index.name or "row"]) == [str(label) for label in index]
+    model.transform_to(rows, tmp_path / "map.npy")
+    assert np.load(tmp_path / "map.npy").shape == (60, 2)

@@ -5,14 +5,14 @@ batches of the table: r₁, r₂, … rows   →   take(s₁), take(s₂), …  
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ritz.data.table import Table
 
-__all__ = ["Labels", "identifiers_of"]
+__all__ = ["Labels", "identifiers_of", "labels_of"]
 
 BATCH_ROWS = 1 << 16
 
@@ -48,6 +48,17 @@ class Labels:
         whole = pa.concat_tables(self._held)
         self._held = [whole.slice(rows)]
         return whole.slice(0, rows)
+
+
+def labels_of(labels: Sequence[Any], name: Any = None) -> Labels:
+    """Names of rows in memory as a column of that name; those of several types, or tuples, as texts."""
+    import pyarrow as pa
+
+    try:
+        column = pa.array(list(labels))
+    except (pa.ArrowException, TypeError):
+        column = pa.array([str(label) for label in labels])
+    return Labels(iter([pa.table({"row" if name is None else str(name): column})]))
 
 
 def identifiers_of(X: Any, *, numbered: bool = False) -> Labels:

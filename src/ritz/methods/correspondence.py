@@ -25,9 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.blocks import are_blocks
-from ritz.data.labels import identifiers_of
+from ritz.data.labels import identifiers_of, labels_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.table import Table
 from ritz.data.write import row_writer
 from ritz.methods.base import keep_apart
 from ritz.methods.correspondence_results import CorrespondenceResults, why_absent
@@ -288,11 +289,17 @@ class Correspondence(CorrespondenceResults, Stateful):
         return self._encode(X, sample_weight, reset=False)
 
     def transform_to(self, X: Any, path: Any) -> Path:
-        """Write the coordinates of rows to a file, some rows at a time, and give its path, as ``PCA.transform_to``."""
+        """Write the coordinates of rows to a file, some rows at a time, and give its path, as ``PCA.transform_to``.
+
+        Identifiers of a Table and names of rows, such as a pandas index, go along in columns of their own.
+        """
         coded, target = self._new(X), Path(path)
+        labels = identifiers_of(X)
+        if coded.labels is not None and not isinstance(X, Table):
+            labels = labels_of(coded.labels, getattr(getattr(X, "index", None), "name", None))
         keep_apart(target, X)
         with row_writer(target, self._axis_names(), np.dtype(np.float64)) as write:
-            self._scores_into(coded.rows, identifiers_of(X), write)
+            self._scores_into(coded.rows, labels, write)
         return target
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
