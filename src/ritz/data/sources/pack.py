@@ -27,6 +27,9 @@ __all__ = [
 
 DECODE_BYTES = 4 << 20  # decoded at least at a time: calls cost as much for few rows as for many
 TILE_COLUMNS, TILE_ROWS = 16, 4096  # a tile stays in the caches
+#: Bytes between rows up to which a tile stays in the caches as it lies and need not be turned. Nanoseconds a number of
+#: float32, turned and straight: 4.4 and 2.9 for 100 columns, 5.1 and 3.2 for 200, 4.8 and 6.6 for 768.
+NARROW = 1024
 KINDS = 1024  # Arrow types whose dtypes are remembered: it is asked for every column of every row group
 
 
@@ -162,6 +165,11 @@ def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None],
 def pack_arrays(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> None:
     """Fill ``out`` (r, d) with a few columns (r,), by tiles of rows."""
     r, d = out.shape
+    if out.strides[0] <= NARROW:
+        for start in range(0, r, TILE_ROWS):
+            for j, values in enumerate(columns):
+                out[start : start + TILE_ROWS, j] = values[start : start + TILE_ROWS]
+        return
     tile = np.empty((d, min(r, TILE_ROWS) + TILE_COLUMNS), dtype=out.dtype)  # padded: no power of two between its rows
     for start in range(0, r, TILE_ROWS):
         stop = min(r, start + TILE_ROWS)
