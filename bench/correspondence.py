@@ -91,7 +91,8 @@ def ritz_ca(n: int, d: int, entries: int) -> dict[str, Any]:
     c = model.certificate_
     return found | {
         "shape": f"{N.shape[0]:,}×{N.shape[1]:,}, {N.nnz:,} entries", "table MB": (12 * N.nnz) / 1e6,
-        "residual/λ₁": float(np.max(c.residuals) / c.values[0]), "enclosure/λ₁": float(np.max(c.upper - c.lower) / c.values[0]),
+        "residual/λ₁": float(np.max(c.residuals) / c.values[0]),
+        "enclosure/λ₁": float(np.max(c.upper - c.lower) / c.values[0]),
         "labelled": bool(np.all(c.labelled)), "passes": c.passes, "solver": model.plan_.solver,
     }  # fmt: skip
 

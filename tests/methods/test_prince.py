@@ -64,7 +64,7 @@ def test_famd() -> None:
 
 
 def test_famd_of_one_row_alone() -> None:
-    """prince takes the shares of the categories from the rows it is given, so a row has one place alone, another in a crowd."""
+    """prince takes the shares of categories from the rows given: a row has one place alone, another in a crowd."""
     data = frame(HELD["poison_FAMD"]["data"]).astype({"Age": float, "Time": float})
     model = ritz.FAMD(3).fit(data)
     whole = model.transform(data)

@@ -146,7 +146,7 @@ class Precomputed(Kernel):
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         if np.any(A["column"] < 0):
             raise InputError("a precomputed kernel does not know k(x, x) of new rows",
-                             hint="transform works; novelty and potential of new rows need a kernel that can be computed")  # fmt: skip
+                             hint="transform works; scores of new rows need a kernel that can be computed")  # fmt: skip
         K, column = A["K"], A["column"]
         return np.array([K[i, j] for i, j in enumerate(column)], np.float64)
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.categories import Variable, Vocabulary
+from ritz.data.contingency import Counts
 from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
-from ritz.data.contingency import Counts
 from ritz.data.moments import Moments
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
