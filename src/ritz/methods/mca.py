@@ -86,6 +86,7 @@ class MCA(Supplementary, EncodedColumns):
     eta2_ : (J, k) share of an axis that a variable explains, by all of its levels
     row_masses_, column_masses_, row_inertias_, column_inertias_
     certificate_ : of the inertias λ of the indicator, whatever the method
+    column_names_, pooled_ : names of the categories; those that ``rare`` made one, by variable
     plan_, n_components_, n_samples_, n_features_in_
     """
 
