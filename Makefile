@@ -37,7 +37,7 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.kernel
 	$(PY) -m bench.strings
 	$(PY) -m bench.digits
-	$(PY) -m bench.cars
+	$(PY) -m bench.lecture
 	$(PY) -m bench.novelty
 	$(PY) -m bench.denoise
 	$(PY) -m bench.correspondence
