@@ -121,6 +121,31 @@ def test_p_values_of_the_rows_of_a_fit_are_uniform_down_to_the_tail(seed):
         assert share == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 4000) + 0.1 * level)
 
 
+@pytest.mark.parametrize(
+    "model", [ritz.PCA(2), ritz.RobustPCA(2, method="robpca"), ritz.SparsePCA(2, n_nonzero=3, method="truncated-power")]
+)
+def test_clean_tables_of_gaussian_rows_rarely_have_an_odd_row(model):
+    """The share of tables with a false alarm is what fdr promises when nothing is wrong, as far as few tables show."""
+    rng = np.random.default_rng(1)
+    alarms = [insight.outliers(model.fit(X), X, folds=5).mask.any() for X in (normal(rng, 120) for _ in range(40))]
+    assert np.mean(alarms) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
+
+
+@pytest.mark.parametrize("draw", [heavy, normal])
+def test_pareto_tails_suit_every_distribution(draw):
+    rng = np.random.default_rng(0)
+    found = [
+        insight.outliers(ritz.PCA(3).fit(X), X, folds=3, tail="pareto") for X in (draw(rng, 150) for _ in range(30))
+    ]
+    p = np.concatenate([one.p_values for one in found])
+    for level in (0.25, 0.1, 0.05, 0.01):
+        assert np.mean(p <= level) == pytest.approx(level, rel=0.5)
+    assert np.mean([one.mask.any() for one in found]) < (0.2 if draw is normal else 0.4)
+    X = normal(rng, 150)
+    X[7] += 60
+    assert insight.outliers(ritz.PCA(3).fit(X), X, tail="pareto").rows.tolist() == [7]
+
+
 @pytest.mark.parametrize("way", ["split", "training", "kernel"])
 def test_false_discoveries_are_as_rare_as_promised(seed, way):
     """Ten of a hundred rows are wrong; of those called odd no more than a share fdr are right, and most are found."""
@@ -224,14 +249,14 @@ def test_the_correspondence_family():
     model = ritz.CA(2).fit(N)
     found = insight.outliers(model, N)
     assert found.method == "leave-out"
-    assert found.rows[0] == 3
+    assert found.scores.argmax() == found.p_values.argmin() == 3
     assert insight.outliers(model, N[:4], reference=N).method == "cross-conformal"
     with pytest.raises(ritz.InputError, match="reference=X_fit"):
         insight.outliers(model, N[:4])
     frame = pd.DataFrame({"a": list("xyxyxyxyxz") * 3, "b": list("uuvvuvuvvu") * 3, "c": rng.standard_normal(30)})
     frame.loc[0, "c"] = 30.0
     mixed = ritz.FAMD(2).fit(frame)
-    assert insight.outliers(mixed, frame).rows[0] == 0
+    assert insight.outliers(mixed, frame).scores.argmax() == 0
 
 
 def test_rows_outside_memory(tmp_path):
@@ -264,6 +289,10 @@ def test_refusals():
         insight.outliers(model, X, of="q")
     with pytest.raises(ritz.ParameterError, match="folds must be"):
         insight.outliers(model, X, folds=1)
+    with pytest.raises(ritz.ParameterError, match="tail must be"):
+        insight.outliers(model, X, tail="long")
+    with pytest.raises(ritz.ParameterError, match="does not assume"):
+        insight.outliers(ritz.KernelPCA(2, kernel="rbf").fit(X), X, tail="model")
     with pytest.raises(ritz.ParameterError, match="rows must be"):
         insight.outliers(model, X, rows="all")
     nystrom = ritz.KernelPCA(2, kernel="rbf", solver="nystrom", landmarks=10).fit(X)

@@ -2,8 +2,9 @@
 
     C_r = (I − BᵀB) C (I − BᵀB),   θᵢ = tr C_rⁱ
 
-A model that keeps its moment state knows C, so no row is read. Otherwise one pass forms C (d ≤ 5,000), or the Gram
-matrix of the residual rows (n ≤ 5,000 in memory); beyond both θ₂ and θ₃ are estimated from random signs g:
+A direct solver knows all variances, and a model that keeps its moment state knows C: no row is read. Otherwise one
+pass forms C (d ≤ 5,000), or the Gram matrix of the residual rows (n ≤ 5,000 in memory); beyond both θ₂ and θ₃ are
+estimated from random signs g:
 
     θ₂ ≈ mean ‖C_r g‖²,   θ₃ ≈ mean (C_r g)ᵀ C_r (C_r g)                                        [Hutchinson90]
 
@@ -42,9 +43,9 @@ def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     """The spectrum off the plane of a model; ``X`` and its weights are the rows of the fit."""
     if plane.rest <= 0 or plane.k >= min(plane.d, plane.degrees):
         return Rest(Thetas(0.0, 0.0, 0.0), np.zeros(0), "nothing is left off the plane")
-    known = vars(plane.model).get("_rest")
+    known = _kept(plane)
     if known is not None:
-        return _ordered(np.asarray(known, np.float64), plane, "the rest of the spectrum that the model keeps")
+        return _ordered(known, plane, "the spectrum that the model keeps")
     state = vars(plane.model).get("_state")
     if isinstance(state, Moments):
         return _from_state(plane, state, "the moment state of the model")
@@ -61,6 +62,17 @@ def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     if rows.shape[0] <= LARGEST and isinstance(blocks_of(rows), MemoryBlocks):
         return _ordered(_dual(plane, blocks_of(rows), weights), plane, "the residual rows")
     return _probed(plane, blocks_of(rows), weights)
+
+
+def _kept(plane: Plane) -> Floats | None:
+    """Variances off the plane that the model itself remembers: a direct solver knows all of them."""
+    held = vars(plane.model)
+    if held.get("_rest") is not None:
+        return np.asarray(held["_rest"], np.float64)
+    seen, values = held.get("_seen"), held.get("_seen_values")
+    if seen is None or values is None or not seen[-1] or not plane.chosen:
+        return None
+    return np.asarray(values, np.float64)[plane.k :] / plane.divisor
 
 
 def _ordered(values: Floats, plane: Plane, words: str) -> Rest:

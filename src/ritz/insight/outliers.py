@@ -8,10 +8,11 @@ the rows that are called odd at most a share ``fdr`` is, on average, called so w
 
     reference not in the fit      the model as it is
     reference = rows of the fit   each part of them judged by a model without it, new rows by all of these     [Vovk15]
-    X = rows of the fit           each judged among the others, by a model without its part; the rank of a row among n
-                                  cannot be below 1/n, so above the median p is the tail of a normal distribution of
-                                  s^⅓ with the median and the MAD of the rows [WH31]
+    X = rows of the fit           each judged among the others, by a model without its part
     nothing                       the model's own distribution: Gaussian, or robust for RobustPCA
+
+The rank of a row among n cannot be below 1/n; what p-values of rows of the fit are beyond that is in
+``outliers_tails.py``.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.random import seed_of
 from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers_scores import Score, gaussian_p, score_of
+from ritz.insight.outliers_tails import model_tails, pareto_tails, ranks
 from ritz.insight.plane import distances, fit_sums
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_pca import KernelPCA
@@ -35,8 +38,7 @@ Floats = NDArray[np.float64]
 
 #: Relative difference of sums up to which rows are taken to be those of the fit; float32 rows leave 1e-6.
 SAME_ROWS = 1e-4
-#: MAD of a normal distribution in standard deviations.
-MAD = 0.6744897501960817
+TAILS = (None, "model", "pareto", False)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Outliers:
 
 def outliers(
     model: Any, X: Any, fdr: float = 0.05, *, of: str | None = None, reference: Any = None, rows: str | None = None,
-    sample_weight: Any = None, folds: int | None = None, tail: bool = True, random_state: Any = 0,
+    sample_weight: Any = None, folds: int | None = None, tail: Any = None, random_state: Any = 0,
 ) -> Outliers:  # fmt: skip
     """Find the odd rows.
 
@@ -99,14 +101,17 @@ def outliers(
     sample_weight : (n,) weights of the rows of the fit where X is those, optional
     folds : int or None
         Parts that take turns in being left out; None: 10, or 2 for rows that are read from outside memory.
-    tail : bool
-        For rows of the fit: p-values below 1/n by a normal tail. False: ranks alone, which are exactly uniform and can
-        never be called odd at a false discovery rate below 1.
+    tail : None, "model", "pareto" or False
+        For rows of the fit: p-values below 1/n by the model's own distribution, or by a Pareto tail of the scores,
+        which fits any distribution but only finds rows that stand out alone. None: the first where the model has one.
+        False: ranks alone, which are exactly uniform and can never be called odd at a false discovery rate below 1.
     random_state : int, Generator, RandomState or None
         Which rows fall into which part.
     """
     if not (isinstance(fdr, (int, float)) and 0 < fdr < 1):
         raise ParameterError("fdr must be a number between 0 and 1", received=repr(fdr), hint="fdr=0.05")
+    if not any(tail is way or (isinstance(tail, str) and tail == way) for way in TAILS):
+        raise ParameterError("tail must be None, 'model', 'pareto' or False", received=repr(tail), hint="tail=None")
     if rows not in (None, "new", "training"):
         raise ParameterError("rows must be None, 'new' or 'training'", received=repr(rows), hint="rows='new'")
     score, own = score_of(model, of), _own_distances(model, X)
@@ -129,24 +134,44 @@ def outliers(
 
 
 def _among_themselves(
-    model: Any, X: Any, fdr: float, score: Score, folds: int | None, seed: Any, sample_weight: Any, tail: bool
+    model: Any, X: Any, fdr: float, score: Score, folds: int | None, seed: Any, sample_weight: Any, tail: Any
 ) -> Outliers:
     """Rows of the fit, each by a model that did not see it."""
     n = row_total(model, X)
     part = parts(n, folds, X, seed)
     scores = np.empty(n)
+    free = isinstance(model, (KernelPCA, Correspondence))
+    if free and tail == "model":
+        raise ParameterError(
+            f"tail='model' needs a distribution, which {type(model).__name__} does not assume",
+            received="tail='model'", hint="tail='pareto'",
+        )  # fmt: skip
+    own = None if free or tail in (False, "pareto") else np.empty(n)
     for fit in crossed(model, X, part, sample_weight):
-        scores[fit.unseen] = score(*unseen_distances(fit, X))
+        found = unseen_distances(fit, X)
+        scores[fit.unseen] = score(*found)
+        own = None if own is None else _with_own(own, fit, score, found)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
     known = np.isfinite(scores) & (weights > 0)
-    p = _ranks(scores, weights * known)
+    p = ranks(scores, weights * known)
     words = f"judged among themselves: each of {n:,} rows by a model without its part, {int(part.max()) + 1} parts"
-    if not tail:
+    if tail is False:
         least = float(np.min(weights[known]) / np.sum(weights[known]))
         return _result(p, scores, fdr, score.of, "leave-out", least, words)
-    p = _normal_tail(scores, p, known)
-    note = "p-values above the median are tails of a normal distribution of the cube root of the scores"
+    if own is None:
+        p, note = pareto_tails(p, scores, known, seed_of(seed)), "p-values of the upper quarter are Pareto tails"
+    else:
+        p, note = model_tails(p, known, own), "p-values above the median are tails of the model's own distribution"
     return _result(p, scores, fdr, score.of, "leave-out", 0.0, words, note)
+
+
+def _with_own(own: Floats, fit: CrossFit, score: Score, found: tuple[Floats, Floats]) -> Floats | None:
+    """P-values by the distribution of a model that did not see the rows; None where it does not know enough."""
+    try:
+        own[fit.unseen] = gaussian_p(fit.model, score, *found, "new")
+    except InputError:
+        return None
+    return own
 
 
 def _crossed(
@@ -245,26 +270,6 @@ def conformal_p(reference: Any, scores: Any) -> Floats:
     wanted = np.asarray(scores, np.float64)
     above = len(known) - np.searchsorted(known, wanted, side="left")
     return np.where(np.isnan(wanted), np.nan, (1 + above) / (1 + len(known)))
-
-
-def _ranks(scores: Floats, weights: Floats) -> Floats:
-    """Share of the weight at or above each score, its own included."""
-    order = np.argsort(scores)
-    values, mass = scores[order], np.cumsum(weights[order])
-    below = np.concatenate([[0.0], mass])[np.searchsorted(values, scores, side="left")]
-    return np.where(np.isfinite(scores), (mass[-1] - below) / mass[-1], np.nan)
-
-
-def _normal_tail(scores: Floats, p: Floats, known: NDArray[np.bool_]) -> Floats:
-    from scipy.stats import norm
-
-    root = np.cbrt(scores)
-    middle = float(np.median(root[known]))
-    spread = float(np.median(np.abs(root[known] - middle))) / MAD
-    upper = np.isfinite(scores) & (root > middle)
-    if spread <= 0:  # more than half of the rows score the same
-        return np.where(upper, 0.0, p)
-    return np.where(upper, norm.sf((root - middle) / spread), p)
 
 
 def benjamini_hochberg(p_values: Any, fdr: float = 0.05) -> NDArray[np.bool_]:

@@ -106,8 +106,6 @@ def _fresh(model: Any, rows: int) -> Any:
     known = fresh.get_params(deep=False)
     if "unseen" in known:
         changes["unseen"] = "ignore"  # a level that only the rows left out have
-    if "mergeable" in known:
-        changes["mergeable"] = False
     return fresh.set_params(**changes)
 
 

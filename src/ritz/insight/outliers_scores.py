@@ -117,13 +117,12 @@ def _t2_p(plane: Plane, rest: Rest, inside: Floats, rows: str) -> Floats:
 
 
 def _robust_p(model: Any, score: Score, inside: Floats, off: Floats) -> Floats:
-    from scipy.stats import chi2, norm
+    from scipy.stats import f
 
-    k = model.n_components_
+    k, sure = len(model._frame()["basis"]), max(model._sure(), 3.0)
     if score.of == "t2":
-        return np.asarray(chi2.sf(inside, k), np.float64)
-    location, spread = model._off_location, model._off_spread
-    if score.of == "spe":
-        return np.asarray(norm.sf((np.cbrt(off) - location) / max(spread, 1e-300)), np.float64)
+        return np.asarray(f.sf(inside / max(k, 1), k, sure), np.float64)
     t = Thetas(*model._robust_limits(LEVEL)[2])
-    return tail(_even(k).times(score.inside).plus(t.times(score.off)), score(inside, off))
+    if score.of == "spe":
+        return tail(t, off)
+    return tail(_even(k).times(score.inside * sure / (sure - 2)).plus(t.times(score.off)), score(inside, off))

@@ -6,7 +6,8 @@
 
 Each ends in one spectral problem, of the directions uᵢ, of the good rows, or of L, whose certificate the model carries.
 Variances are robust: MAD² along the axes, the covariance of the good rows, that of L. What the plane leaves of a row,
-Q, has Q^⅓ nearly normal for good rows [WH31]; its median and MAD give the variance off the plane and the cut-off.
+Q, has Q^⅓ nearly normal for good rows [WH31]; its median and MAD give the cut-off, the median and the good rows the
+variance off the plane (``robust_pca_off.py``).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ritz.data.validate import require_finite, validate_rows
 from ritz.methods.base import LinearEstimator
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.robust_pca_location import mad, median
+from ritz.methods.robust_pca_off import off_thetas
 from ritz.methods.robust_pca_solved import METHODS, Robust
 from ritz.methods.robust_pca_spherical import column_mad
 from ritz.project.linear import LinearMap
@@ -181,13 +183,13 @@ class RobustPCA(LinearEstimator):
         distances = Frame(**self._frame()).distances(X)
         root, inside = np.cbrt(distances[:, 1]), float(np.sum(found.variances))
         place, spread = float(median(root[:, None], weights)[0]), float(mad(root[:, None], weights)[0])
-        rest = place**3 + 3 * place * spread**2  # E c³ of c ~ N(place, spread²)
-        if rest <= NOTHING * inside or k >= min(rows - 1, self.n_features_in_):
-            place = spread = rest = 0.0
+        if place**3 <= NOTHING * inside or k >= min(rows - 1, self.n_features_in_):
+            place = spread = 0.0
+        thetas = off_thetas(X, weights, distances, self._frame(), place, spread)
         w = np.ones(len(root)) if weights is None else weights
         sums = tuple(float(v) for v in (mass, *(w @ distances)))
-        self.__dict__.update(_off_location=place, _off_spread=spread, _rest_variance=rest, _sums=sums)
-        self._shares(inside, rest, mass, dtype)
+        self.__dict__.update(_off_location=place, _off_spread=spread, _off_thetas=thetas, _sums=sums)
+        self._shares(inside, thetas[0], mass, dtype)
 
     def _shares(self, inside: float, rest: float, mass: float, dtype: Any) -> None:
         total, k, d = inside + rest, self.n_components_, self.n_features_in_
@@ -212,18 +214,22 @@ class RobustPCA(LinearEstimator):
         variances, mass = self.__dict__["_variance64"], self.__dict__["_weight"]
         kept = variances[variances > NOTHING * float(np.max(variances, initial=0.0))]
         about = {"rows": mass, "divisor": max(mass - 1, 1.0), "centered": True, "chosen": False}
-        return {**self._frame(), "variances": kept, "rest": self.__dict__["_rest_variance"], **about}
+        return {**self._frame(), "variances": kept, "rest": self.__dict__["_off_thetas"][0], **about}
 
     def _robust_limits(self, alpha: float) -> tuple[float, float, tuple[float, float, float]]:
-        """Limits of T² and Q, and θ's with Q's mean and variance."""
+        """Limits of T² and Q, and θ's with Q's first three moments."""
         from scipy.stats import chi2, norm
 
         k = len(self._frame()["basis"])
         m, s = self.__dict__["_off_location"], self.__dict__["_off_spread"]
         off = max(m + s * float(norm.isf(alpha)), 0.0) ** 3
-        mean, variance = m**3 + 3 * m * s**2, 15 * s**6 + 36 * m**2 * s**4 + 9 * m**4 * s**2
-        two = variance / 2
-        return float(chi2.isf(alpha, k)) if k else 0.0, off, (mean, two, two**2 / mean if mean > 0 else 0.0)
+        return float(chi2.isf(alpha, k)) if k else 0.0, off, tuple(self.__dict__["_off_thetas"])
+
+    def _sure(self) -> float:
+        """Rows that variances as sure as these would need, if they came from all rows."""
+        if self.method == "spherical":
+            return 0.37 * self.__dict__["_weight"]  # the efficiency of the MAD
+        return float(np.count_nonzero(self.support_)) if self.method == "robpca" else self.__dict__["_weight"]
 
     # the certificate
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, RowBlocks
 
-__all__ = ["NORMAL_MAD", "consistency", "mad", "median", "spatial_median", "univariate_mcd"]
+__all__ = ["NORMAL_MAD", "consistency", "cube_thetas", "mad", "median", "spatial_median", "univariate_mcd"]
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +56,15 @@ def consistency(share: float, p: int) -> float:
     from scipy.stats import chi2
 
     return float(share / chi2.cdf(chi2.ppf(share, p), p + 2)) if 0 < share < 1 else 1.0
+
+
+def cube_thetas(m: float, s: float) -> tuple[float, float, float]:
+    """κ₁, κ₂/2 and κ₃/8 of c³ for c ~ N(m, s²): what sums of powers of variances are for a sum of squares."""
+    one = m**3 + 3 * m * s**2
+    two = 15 * s**6 + 36 * m**2 * s**4 + 9 * m**4 * s**2
+    sixth = m**6 + 15 * m**4 * s**2 + 45 * m**2 * s**4 + 15 * s**6
+    ninth = m**9 + 36 * m**7 * s**2 + 378 * m**5 * s**4 + 1260 * m**3 * s**6 + 945 * m * s**8
+    return one, two / 2, max(ninth - 3 * sixth * one + 2 * one**3, 0.0) / 8
 
 
 class _Pull(Sums):
