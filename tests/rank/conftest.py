@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ritz.rank.material import Material
+from ritz.rank.sample import LinearSample
 from ritz.spectral.problem import Seen
 
 # Correlation matrix of the ten events of the decathlon data, 41 athletes (FactoMineR 2.7).
@@ -73,7 +77,9 @@ def spiked(n: int, d: int, spikes: list[float], seed: int = 0) -> Seen:
 @pytest.fixture(scope="session")
 def make() -> SimpleNamespace:
     """Return the makers of spectra."""
-    return SimpleNamespace(of_values=of_values, of_data=of_data, part=part, times=times, spiked=spiked)
+    return SimpleNamespace(
+        of_values=of_values, of_data=of_data, part=part, times=times, spiked=spiked, planted=planted, handed=handed
+    )
 
 
 @pytest.fixture(scope="session")
@@ -93,3 +99,47 @@ def digits() -> Seen:
     from sklearn.datasets import load_digits
 
     return of_data(load_digits().data)
+
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "rank"
+
+
+@pytest.fixture(scope="session")
+def events() -> np.ndarray:
+    """Ten events of 41 athletes."""
+    return np.loadtxt(GOLDEN / "decathlon.csv", delimiter=",", skiprows=1)
+
+
+@pytest.fixture(scope="session")
+def harman() -> np.ndarray:
+    """Correlations of 24 psychological tests, 145 children."""
+    return np.genfromtxt(GOLDEN / "harman74.csv", delimiter=",", skip_header=1)[:, 1:]
+
+
+@pytest.fixture(scope="session")
+def golden() -> dict:
+    """Results of R packages."""
+    return json.loads((GOLDEN / "r.json").read_text(encoding="utf-8"))
+
+
+def planted(n, d, q, *, strength=15.0, noise="white", seed=0) -> np.ndarray:
+    """q components of variances between one and two times ``strength`` times what noise alone could show."""
+    rng = np.random.default_rng(seed)
+    V = np.linalg.qr(rng.standard_normal((d, q)))[0]
+    spread = np.exp(rng.uniform(np.log(0.2), np.log(5.0), d)) if noise == "uneven" else np.ones(d)
+    E = rng.standard_normal((n, d)) * np.sqrt(spread / spread.mean())
+    size = np.sqrt(strength * np.sqrt(d / n) * np.linspace(2.0, 1.0, q))
+    return (rng.standard_normal((n, q)) * size) @ V.T + E + 3.0 * rng.standard_normal(d)
+
+
+def handed(X, *, center=True, scale=False, seed=0) -> Material:
+    """What PCA hands to rules, from first principles."""
+    A = X - X.mean(axis=0) if center else X
+    A = A / X.std(axis=0, ddof=1) if scale else A
+    n = len(X) - center
+    return Material(
+        seed=seed,
+        columns=lambda: (A**2).sum(axis=0) / n,
+        matrix=lambda: A.T @ A / n,
+        sample=lambda most: LinearSample(X[:most], len(X), center=center, scale=scale),
+    )

@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from ritz._core.errors import ParameterError
 from ritz.rank import Fraction, criterion
-from ritz.rank.thresholds import marchenko_pastur_median, omega
+from ritz.rank.material import Material
+from ritz.rank.thresholds import GavishDonoho, marchenko_pastur_median, omega, optimal
 
 # ---------------------------------------------------------------------------------------------- fraction
 
@@ -142,3 +144,40 @@ def test_centring_costs_a_row(make):
 def test_repeated_rows_count_as_rows_without_directions(make):
     X = np.repeat(np.random.default_rng(5).standard_normal((4, 30)), 10, axis=0)
     assert criterion("gavish-donoho").decide(make.of_data(X)) == 3
+
+
+# ------------------------------------------------------------------------------------------- known noise
+
+
+def test_optimal_thresholds_of_the_paper():  # [Gavish and Donoho 2014, table I]; 4/√3 for square matrices
+    betas = (0.1, 0.25, 0.5, 1.0)
+    np.testing.assert_allclose([optimal(b) for b in betas], [1.5816, 1.7580, 1.9786, 2.3094], atol=5e-5)
+    np.testing.assert_allclose([omega(b) for b in betas], [1.6088, 1.8369, 2.1712, 2.8584], atol=5e-5)
+    assert abs(optimal(1.0) - 4 / math.sqrt(3)) < 1e-12
+
+
+@pytest.mark.parametrize(("n", "d"), [(400, 100), (80, 200)])
+def test_known_noise_counts_what_was_planted_and_needs_no_whole_spectrum(n, d, make):
+    X = 2.5 * make.planted(n, d, 5, strength=10.0)
+    seen, rule = make.of_data(X), GavishDonoho(2.5)
+    assert not rule.needs_all
+    assert rule.decide(seen) == 5
+    assert rule.decide(make.part(seen, 6)) == 5
+    assert rule.decide(make.part(seen, 4)) is None
+    line = optimal(min(n - 1, d) / max(n - 1, d)) * math.sqrt(max(n - 1, d)) * 2.5
+    np.testing.assert_allclose(rule.curve(seen).threshold[0] * math.sqrt(seen.total), line)
+    assert f"singular values above {line:.4g} = " in rule.why(seen)
+    assert GavishDonoho().decide(seen) == 5
+
+
+def test_noise_is_above_zero():
+    with pytest.raises(ParameterError, match="noise must be a standard deviation above 0"):
+        GavishDonoho(0.0)
+
+
+def test_known_noise_in_the_units_of_the_operator(make):
+    X = make.planted(200, 30, 3, strength=10.0)
+    seen = make.of_data(X / 1024.0)
+    material = Material(unit=1024.0)
+    assert GavishDonoho(1.0).on(material).decide(seen) == 3
+    assert GavishDonoho(1.0).decide(seen) == 0

@@ -28,6 +28,7 @@ Vector = NDArray[np.float64]
 #: Rows looked at, axes tried at most, folds, and the tolerance of the fits that are compared.
 MOST_ROWS, MOST_AXES, FOLDS, TOL = 20_000, 50, 10, 1e-3
 #: Entries looked at: wide tables are judged by fewer rows, and by still fewer where every fold is a fit of its own.
+FEW_FOLDS, FEW_ENTRIES, FEW_COLUMNS = 5, 60_000, 300  # for complete rows, where it is one rule of many
 MOST_ENTRIES, LEAST_ROWS = {"gcv": 1_000_000, "kfold": 200_000}, 200
 
 
@@ -121,12 +122,12 @@ def complete_folds(X: Vector, *, center: bool, scale: bool, seed: int) -> tuple[
     """Mean square errors of entries of complete rows that were held out, for 0, 1, … axes, and how it was done."""
     spread = np.var(X, axis=0) if center else np.mean(X**2, axis=0)
     X = X[:, spread > 0]
-    words = f"{FOLDS} folds"
+    words = f"{FEW_FOLDS} folds"
     if X.shape[1] < 2 or X.shape[0] < 3:
         return np.zeros(1), words
     blocks = MemoryBlocks(X)
     filling = Filling(blocks, None, observe(blocks, None, None), 0, True, center, scale, None, seed=seed)
-    return kfold(filling), words
+    return kfold(filling, FEW_FOLDS), words
 
 
 def _units(filling: Filling) -> Vector:

@@ -135,16 +135,17 @@ def _sampling(estimator: Any, X: Any, weights: Floats | None) -> tuple[_Once, Ca
         return LinearSample(rows, of, center=center, scale=scale)
 
     def folds(most: int) -> tuple[Floats, str]:
-        from ritz.methods.missing_rank import (  # loaded only where it is asked for
-            LEAST_ROWS,
-            MOST_ENTRIES,
-            complete_folds,
-        )
+        from ritz.methods import missing_rank as few  # loaded only where it is asked for
 
-        few = max(LEAST_ROWS, MOST_ENTRIES["kfold"] // max(1, d))
-        rows = take_dense(X, chosen_rows(n, weights, min(most, few), seed), used=True)
-        errors, words = complete_folds(rows, center=center, scale=scale, seed=seed)
-        return errors, f"{words}; {rows_words(len(rows), of)}"
+        count = max(few.LEAST_ROWS, few.FEW_ENTRIES // max(1, min(d, few.FEW_COLUMNS)))
+        rows = take_dense(X, chosen_rows(n, weights, min(most, count), seed), used=True)
+        wide = rows.shape[1]
+        words = rows_words(len(rows), of)
+        if wide > few.FEW_COLUMNS:
+            rows = rows[:, chosen_rows(wide, None, few.FEW_COLUMNS, seed)]
+            words += f" and {rows.shape[1]} of {d:,} columns"
+        errors, how = few.complete_folds(rows, center=center, scale=scale, seed=seed)
+        return errors, f"{how}; {words}"
 
     return _Once(make), folds
 

@@ -6,7 +6,8 @@
     consensus          = weighted median of the votes: the smallest k with at least half of the weight at or below it
 
 Rules that measure the same thing err together, so a group has one voice however many members it has. A median cannot
-be moved far by one group, and needs no model of how rules err. A fraction is a budget and has no vote.
+be moved far by one group, and needs no model of how rules err. A fraction is a budget and has no vote. Votes are
+weighed twice: what comes after a first consensus is taken for noise, and whether it is white then counts as well.
 """
 
 from __future__ import annotations
@@ -153,16 +154,16 @@ def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
     """Ask all rules about a spectrum, weigh their answers and take the median."""
     answers = {rule.name: _asked(rule, seen) for rule in rules}
     votes = {name: k for name, (k, _) in answers.items() if k is not None}
-    first = [votes[name] for name in ("parallel", "permutation", "dpa") if name in votes] or list(votes.values())
     linear = material is None or material.columns is not None
     known = any(getattr(rule, "noise", None) is not None for rule in rules)
     known = known or (material is not None and material.noise is not None)
-    rest = int(np.median(first)) if first else 0
     kernel = material is not None and material.method == "KernelPCA"
-    facts = facts_of(seen, rest, _noisy(rules, seen), known_noise=known, linear=linear, kernel=kernel)
+    facts = facts_of(seen, _noisy(rules, seen), known_noise=known, linear=linear, kernel=kernel)
+    # What comes after a first consensus is taken for noise, and looked at before the second one.
+    first = _weights(_factors({name: doubts(name, k, facts) for name, k in votes.items()}))
+    facts = facts.after(seen, weighted_median([(votes[name], weight) for name, weight in first.items()]))
     held = {name: doubts(name, k, facts) for name, k in votes.items()}
-    factors = {name: float(np.prod([factor for _, factor in found])) for name, found in held.items()}
-    weights = _weights(factors)
+    weights = _weights(_factors(held))
     verdicts = []
     for rule in rules:
         k, why = answers[rule.name]
@@ -201,6 +202,10 @@ def _noisy(rules: list[Any], seen: Seen) -> int:
             line = rule.curve(seen).threshold
             return int(np.count_nonzero(line > 1.0 / seen.d)) if line is not None else 0
     return 0
+
+
+def _factors(held: dict[str, list[tuple[str, float]]]) -> dict[str, float]:
+    return {name: float(np.prod([factor for _, factor in found])) for name, found in held.items()}
 
 
 def _weights(factors: dict[str, float]) -> dict[str, float]:

@@ -13,7 +13,7 @@ Pastur; noise variances t that differ raise it by their squared coefficient of v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,7 +70,7 @@ class Facts:
     n, d, r : float, int, int
         Degrees of freedom of the rows, columns, and eigenvalues that can differ from zero.
     rest : int
-        Components before what is taken for noise here: the middle answer of the rules that know noise.
+        Components before what is taken for noise.
     uneven : float
         Estimated coefficient of variation of the noise variances; 0 where it cannot be told from white noise.
     first, ratio : float
@@ -95,16 +95,18 @@ class Facts:
     linear: bool = True
     kernel: bool = False
 
+    def after(self, seen: Seen, rest: int) -> Facts:
+        """The same with what comes after ``rest`` components taken for noise."""
+        uneven = unevenness(seen, rest) if seen.complete and self.linear else 0.0
+        return replace(self, rest=rest, uneven=uneven)
 
-def facts_of(
-    seen: Seen, rest: int, noisy: int, *, known_noise: bool = False, linear: bool = True, kernel: bool = False
-) -> Facts:
-    """Measure the spectrum."""
+
+def facts_of(seen: Seen, noisy: int, *, known_noise: bool = False, linear: bool = True, kernel: bool = False) -> Facts:
+    """Measure the spectrum; nothing is taken for noise yet."""
     x = shares(seen)
     first = float(x[0]) if len(x) else 0.0
     ratio = first / float(x[1]) if len(x) > 1 and x[1] > 0.0 else 1.0
-    uneven = unevenness(seen, rest) if seen.complete and linear else 0.0
-    return Facts(divisor(seen), seen.d, seen.r, rest, uneven, first, ratio, noisy, known_noise, linear, kernel)
+    return Facts(divisor(seen), seen.d, seen.r, 0, 0.0, first, ratio, noisy, known_noise, linear, kernel)
 
 
 def unevenness(seen: Seen, q: int) -> float:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Parallel", "Permutation", "check_quantile", "leading_above"]
 
 #: Leading eigenvalues of a draw that are found first where all are too many; doubled while they do not decide.
-FIRST = 16
+FIRST = 8
 #: Permutations at least and at most, and the operations spent on all of them.
 LEAST, MOST, WORK = 20, 100, 2e10
 
@@ -177,7 +177,7 @@ class Permutation(Sampled):
         lines = line_of(np.stack([np.pad(v, (0, width - len(v))) for v in drawn]), self.quantile)
         m = min(len(x), len(lines))
         # Equal to rounding is not above: a single column is its own permutation.
-        k = leading_above(x, lines, 1e-12)
+        k = leading_above(x, lines, 1e-5 * float(x[0]) if len(x) else 0.0)
         line = f"the {line_words(self.quantile)} of {count} {sample.drawn}"
         words = f"{_why(x, lines, k, line)}; {sample.words}"
         return Found(k, Curve(np.arange(1, m + 1), x[:m], lines[:m], "share of the total"), words)

@@ -11,8 +11,10 @@ References: Bartlett 1933; Horn, Psychometrika 30, 1965.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ritz.rank.shares import Floats
 
@@ -22,6 +24,8 @@ __all__ = ["DENSE", "bartlett", "draws_for", "noise_spectra", "white_spectra"]
 DENSE = 1_000
 #: Draws at least and at most, and this over the square of the smaller side between.
 LEAST, MOST, SQUARE = 20, 1_000, 2e6
+#: Draws above DENSE, where they hardly differ any more.
+LARGE = 10
 #: Entries of the factors that are held at once.
 HELD = 4_000_000
 #: Accuracy of eigenvalues by Lanczos: far below what differs from draw to draw.
@@ -30,13 +34,13 @@ CLOSE = 1e-4
 
 def draws_for(r: int) -> int:
     """How many draws: eigenvalues of large matrices hardly differ between draws, and cost more."""
-    return int(np.clip(SQUARE / float(max(r, 1)) ** 2, LEAST, MOST))
+    return LARGE if r > DENSE else int(np.clip(SQUARE / float(max(r, 1)) ** 2, LEAST, MOST))
 
 
-def bartlett(m: float, d: int, draws: int, rng: np.random.Generator) -> Floats:
-    """Factors T (draws, r, d) of Wishart matrices with m degrees of freedom, r = min(m, d)."""
+def bartlett(m: float, d: int, draws: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Factors T (draws, r, d) of Wishart matrices with m degrees of freedom, r = min(m, d); large ones in float32."""
     r = int(min(m, d))
-    T = np.triu(rng.standard_normal((draws, r, d)))
+    T = np.triu(rng.standard_normal((draws, r, d), dtype=np.float64 if r <= DENSE else np.float32))
     i = np.arange(r)
     T[:, i, i] = np.sqrt(rng.chisquare(m - i, size=(draws, r)))
     return T
@@ -69,7 +73,7 @@ def noise_spectra(m: float, shares: Floats, draws: int, rng: np.random.Generator
 
     def scaled(T: Floats) -> Floats:
         lengths = np.sqrt(np.einsum("brd,brd->bd", T, T))
-        return T * (root / lengths)[:, None, :]
+        return np.asarray(T * (root / lengths)[:, None, :].astype(T.dtype))
 
     return _spectra(m, d, draws, rng, top, scaled)
 
@@ -100,6 +104,6 @@ def _leading(T: Floats, top: int) -> Floats:
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     r = T.shape[0]
-    M = LinearOperator((r, r), matvec=lambda v: T @ (v @ T), dtype=np.float64)
-    start = np.cos(np.arange(1.0, r + 1.0))  # any start will do: the factor is random
-    return np.asarray(eigsh(M, k=top, tol=CLOSE, v0=start, return_eigenvectors=False)[::-1])
+    M = LinearOperator((r, r), matvec=lambda v: T @ (v @ T), dtype=T.dtype)
+    start = np.cos(np.arange(1.0, r + 1.0)).astype(T.dtype)  # any start will do: the factor is random
+    return np.asarray(eigsh(M, k=top, tol=CLOSE, v0=start, return_eigenvectors=False)[::-1], np.float64)
