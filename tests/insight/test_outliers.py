@@ -219,6 +219,9 @@ def test_rows_of_the_fit_are_recognised(seed):
     assert insight.outliers(kernel_model, X).method == "leave-out"
     assert insight.outliers(kernel_model, X[:5]).method == "cross-conformal"
     assert insight.outliers(ritz.PCA(3).fit(X), X, rows="new").method == "gaussian"
+    nystrom = ritz.KernelPCA(3, kernel="rbf", gamma=0.01, solver="nystrom", landmarks=30).fit(X)
+    assert insight.outliers(nystrom, X[:5], reference=X).method == "cross-conformal"
+    assert insight.outliers(nystrom, X[:5], reference=normal(rng, 80)).method == "conformal"
 
 
 def test_integer_weights_equal_copies(seed):

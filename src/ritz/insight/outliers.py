@@ -239,14 +239,12 @@ def _of_fit(model: Any, X: Any, found: tuple[Floats, Floats], sample_weight: Any
         weights = np.asarray(sample_weight, np.float64)
     if abs(float(np.sum(weights)) - weight) > SAME_ROWS * weight or n < 2:
         return False
-    pairs = ((found[0], inside), (found[1], off))
-    whole = float(np.sum(weights[weights > 0] * found[0][weights > 0])) + inside
-    if not np.isfinite(whole):
-        return False
-    scale = (inside, max(off, 1e-9 * _spread(model)))
-    sums = [float(np.sum(weights[weights > 0] * values[weights > 0])) for values, _ in pairs]
-    near = [abs(a - b) <= SAME_ROWS * s for a, (_, b), s in zip(sums, pairs, scale, strict=True)]
-    return all(near)
+    held = weights > 0
+    for values, known, floor in ((found[0], inside, 0.0), (found[1], off, 1e-9 * _spread(model))):
+        total = float(np.sum(weights[held] * values[held]))
+        if np.isfinite(known) and not abs(total - known) <= SAME_ROWS * max(known, floor):
+            return False
+    return True
 
 
 def _spread(model: Any) -> float:

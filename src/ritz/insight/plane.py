@@ -170,14 +170,19 @@ def _kernel_distances(model: KernelPCA, X: Any, diagonal: Any) -> tuple[Floats, 
 
 
 def fit_sums(model: Any) -> tuple[float, float, float]:
-    """Σw, Σw·T² and Σw·Q of the rows of the fit, which the model knows without them."""
+    """Σw, Σw·T² and Σw·Q of the rows of the fit, which the model knows without them; NaN where it does not."""
     known = vars(model).get("_sums")  # of models whose variances are not those of all rows
     if known is not None:
         return tuple(known)
     if isinstance(model, KernelPCA):
         n, values = model.n_samples_, np.abs(np.asarray(model.eigenvalues_, np.float64))
         k = np.count_nonzero(values > unit_roundoff(vars(model)["_dtype"]) * float(np.max(values, initial=0.0)))
-        return float(n), float(k * (n - 1)), max(model.total_variance_ - float(np.sum(values)), 0.0)
+        exact = "eigenvectors_" in vars(model)  # Nyström's trace is that of its features, Q counts what they miss
+        return (
+            float(n),
+            float(k * (n - 1)),
+            max(model.total_variance_ - float(np.sum(values)), 0.0) if exact else np.nan,
+        )
     plane = plane_of(model)
     weight = 1.0 if isinstance(model, Correspondence) else plane.rows
     return weight, plane.k * plane.divisor, plane.rest * plane.divisor
