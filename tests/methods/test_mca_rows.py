@@ -143,7 +143,7 @@ def test_missing_answers_as_a_level_of_their_own() -> None:
     want = MCA().fit(X.fillna("(missing)"))
     np.testing.assert_allclose(model.eigenvalues_, want.eigenvalues_, rtol=1e-12)
     assert "q0=(missing)" in model.column_coordinates_.index
-    with pytest.raises(InputError, match=r"column 'q0'(.|\n)*missing='category'"):
+    with pytest.raises(InputError, match=r"columns 'q0', 'q1'(.|\n)*missing='category'"):
         MCA().fit(X)
 
 

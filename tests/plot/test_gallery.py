@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "gallery.md"
 PICTURES = ROOT / "docs" / "assets" / "gallery"
 SHOWN = re.findall(r"!\[[^\]]+\]\(assets/gallery/([\w-]+\.png)\)", PAGE.read_text(encoding="utf-8"))
 #: Drawn by a program of its own, from data that are not in the repository.
-ELSEWHERE = {"denoising.png", "denoising-error.png"}
+ELSEWHERE = {"denoising.png", "denoising-error.png", "map-tea.png", "map-wine.png"}
 
 
 def size_of(path: Path) -> tuple[int, int]:

@@ -50,8 +50,8 @@ COMPONENTS = typer.Option(
     "--components",
     metavar="K",
     show_default="all, at most 20",
-    help="A count, a share of the variance (0.9 or 90%), 'all', or a rule: kaiser, broken-stick, aic, bic, "
-    "mle, elbow, gavish-donoho; gcv and kfold with --missing.",
+    help="A count, a share of the variance (0.9 or 90%), 'all', or a rule: aic, bcv, bic, broken-stick, "
+    "dpa, elbow, gavish-donoho, gcv, kaiser, kfold, map, mle, parallel, permutation, stability.",
 )
 SCALE = typer.Option(
     "--scale/--no-scale",

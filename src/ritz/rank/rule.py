@@ -13,23 +13,14 @@ import difflib
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ritz._core.errors import ParameterError
-from ritz.rank.bicross import BiCross
-from ritz.rank.crossval import GCV, KFold
-from ritz.rank.edge import Deterministic
-from ritz.rank.elbow import Elbow
-from ritz.rank.likelihood import InformationCriterion, check_rows
 from ritz.rank.material import SAMPLE_ROWS
-from ritz.rank.minka import Minka
-from ritz.rank.parallel import Parallel, Permutation
 from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided, zero_level
-from ritz.rank.stability import Stability
-from ritz.rank.thresholds import BrokenStick, GavishDonoho, Kaiser
-from ritz.rank.velicer import Velicer
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -47,22 +38,29 @@ class Options:
     sample: int = SAMPLE_ROWS
 
 
+def _made(module: str, name: str, *given: Any, **options: Any) -> Any:
+    """A rule from its module, which is loaded when the rule is asked for: fifteen would delay every import."""
+    return getattr(import_module(f"ritz.rank.{module}"), name)(*given, **options)
+
+
 _RULES: dict[str, Callable[[Options], Criterion]] = {
-    "aic": lambda _: InformationCriterion("aic"),
-    "bcv": lambda o: BiCross(rows=o.sample),
-    "bic": lambda _: InformationCriterion("bic"),
-    "broken-stick": lambda _: BrokenStick(),
-    "dpa": lambda _: Deterministic(),
-    "elbow": lambda _: Elbow(),
-    "gavish-donoho": lambda o: GavishDonoho(o.noise),
-    "gcv": lambda _: GCV(),
-    "kaiser": lambda _: Kaiser(),
-    "kfold": lambda o: KFold(o.sample),
-    "map": lambda _: Velicer(),
-    "mle": lambda _: Minka(),
-    "parallel": lambda o: Parallel(o.quantile),
-    "permutation": lambda o: Permutation(0.95 if o.quantile is None else o.quantile, rows=o.sample),
-    "stability": lambda o: Stability(rows=o.sample),
+    "aic": lambda _: _made("likelihood", "InformationCriterion", "aic"),
+    "bcv": lambda o: _made("bicross", "BiCross", rows=o.sample),
+    "bic": lambda _: _made("likelihood", "InformationCriterion", "bic"),
+    "broken-stick": lambda _: _made("thresholds", "BrokenStick"),
+    "dpa": lambda _: _made("edge", "Deterministic"),
+    "elbow": lambda _: _made("elbow", "Elbow"),
+    "gavish-donoho": lambda o: _made("thresholds", "GavishDonoho", o.noise),
+    "gcv": lambda _: _made("crossval", "GCV"),
+    "kaiser": lambda _: _made("thresholds", "Kaiser"),
+    "kfold": lambda o: _made("crossval", "KFold", o.sample),
+    "map": lambda _: _made("velicer", "Velicer"),
+    "mle": lambda _: _made("minka", "Minka"),
+    "parallel": lambda o: _made("parallel", "Parallel", o.quantile),
+    "permutation": lambda o: _made(
+        "parallel", "Permutation", 0.95 if o.quantile is None else o.quantile, rows=o.sample
+    ),
+    "stability": lambda o: _made("stability", "Stability", rows=o.sample),
 }
 _LIKELIHOOD = ("aic", "bic", "mle")
 
@@ -186,6 +184,8 @@ def resolve(
             return Consensus(("fraction", *names), whole=min(n, d))
         rule = criterion(str(n_components), names=names, method=method)
         if rule.name in _LIKELIHOOD:
+            from ritz.rank.likelihood import check_rows
+
             check_rows(rule.name, n, d, centered=centered)
         return rule
     if hasattr(n_components, "decide") and hasattr(n_components, "needs_all"):
