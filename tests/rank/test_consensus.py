@@ -142,11 +142,11 @@ def test_doubts_name_what_fails(make):
 
 def test_single_doubts(make):
     seen = make.of_values([90.0, 5.0, 3.0, 2.0], n=20)
-    facts = facts_of(seen, 2)
-    assert facts.first == 0.9
+    facts = facts_of(seen, 2).after(seen, 1)
     assert facts.ratio == 18.0
+    assert abs(facts.signal - 0.9) < 1e-12
     words = {name: " ".join(text for text, _ in doubts(name, 1, facts)) for name in ALL}
-    assert "component 1 holds 90% and hides weaker ones" in words["parallel"]
+    assert "component 1 holds 90%, which raises the line and hides weaker ones" in words["parallel"]
     assert "component 1 is 18.0 times the next" in words["elbow"]
     assert "2 components of pure noise would exceed the average" in words["kaiser"]
     assert "4 eigenvalues are few" in words["dpa"]

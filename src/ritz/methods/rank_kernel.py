@@ -49,8 +49,7 @@ class KernelSample:
 
     def __init__(self, kernel: Kernel, rows: Any, of: int) -> None:
         self.kernel, self.rows = kernel, rows
-        m = len_of(rows)
-        self.shape = (m, m - 1)
+        m = self.m = len_of(rows)
         self.whole, self.words, self.drawn = m >= of, rows_words(m, of), "permutations"
 
     def _centered(self, rows: Any) -> Floats:
@@ -65,13 +64,19 @@ class KernelSample:
         values, U = np.linalg.eigh(self._centered(self.rows))
         return np.maximum(values[::-1], 0.0), U[:, ::-1]
 
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and directions that these rows have in the feature space."""
+        values = self._decomposed[0]
+        return self.m, int(np.count_nonzero(values > 1e-10 * max(float(values[0]), 1e-300)))
+
     @property
     def _total(self) -> float:
         return max(float(self._decomposed[0].sum()), 1e-300)
 
     def cost(self) -> float:
         """Floating-point operations of one spectrum, about."""
-        return 10.0 * float(self.shape[0]) ** 3
+        return 10.0 * float(self.m) ** 3
 
     def values(self) -> Floats:
         """Eigenvalues as shares of their total, decreasing."""
@@ -86,7 +91,7 @@ class KernelSample:
     def turned(self, rng: np.random.Generator, k: int) -> Floats:
         """(k, k) VᵀV_b for rows drawn again."""
         values, U = self._decomposed
-        top = min(COORDINATES, self.shape[1])
+        top = min(COORDINATES, max(self.shape[1], k))
         return drawn_axes(U[:, :top] * np.sqrt(values[:top]), rng, k, center=True)
 
     def table(self) -> Floats:
@@ -118,7 +123,7 @@ def kernel_material(estimator: Any, kernel: Kernel, rows: Any) -> Material:
         return held[few]
 
     lacking: dict[str, str] = {}
-    if not kernel.positive:
+    if not kernel.positive and kernel.takes != "precomputed":
         why = "needs a positive kernel: negative eigenvalues have no axes to compare"
         lacking = {name: f"{name} {why}" for name in ("permutation", "stability")}
     elif kernel.takes != "vectors":

@@ -57,6 +57,8 @@ ASSUMPTIONS = {
 #: How near a component may come to its line, and another k to the best one (absolutely for logarithms), to be a tie.
 CLOSE = 0.02
 NEAR = {"mle": 1.0, "aic": 2.0, "bic": 2.0, "map": 0.02, "bcv": 0.01, "gcv": 0.01, "kfold": 0.01}
+#: Share of the variance from which components before the noise raise the line of simulated and permuted tables.
+HIDES = 2.0 / 3.0
 #: Excess of e over 1, in standard errors and absolutely, from which noise is not white.
 UNEVEN, SURE = 0.08, 4.0
 
@@ -73,8 +75,8 @@ class Facts:
         Components before what is taken for noise.
     uneven : float
         Estimated coefficient of variation of the noise variances; 0 where it cannot be told from white noise.
-    first, ratio : float
-        Share of the first component, and how many times the second it is.
+    signal, ratio : float
+        Share of the components before the noise, and how many times the second the first one is.
     noisy : int
         Components of pure noise that would exceed the average.
     known_noise : bool
@@ -88,7 +90,7 @@ class Facts:
     r: int
     rest: int
     uneven: float
-    first: float
+    signal: float
     ratio: float
     noisy: int
     known_noise: bool = False
@@ -98,15 +100,15 @@ class Facts:
     def after(self, seen: Seen, rest: int) -> Facts:
         """The same with what comes after ``rest`` components taken for noise."""
         uneven = unevenness(seen, rest) if seen.complete and self.linear else 0.0
-        return replace(self, rest=rest, uneven=uneven)
+        left = rests(seen)
+        return replace(self, rest=rest, uneven=uneven, signal=1.0 - float(left[min(rest, len(left) - 1)]))
 
 
 def facts_of(seen: Seen, noisy: int, *, known_noise: bool = False, linear: bool = True, kernel: bool = False) -> Facts:
     """Measure the spectrum; nothing is taken for noise yet."""
     x = shares(seen)
-    first = float(x[0]) if len(x) else 0.0
-    ratio = first / float(x[1]) if len(x) > 1 and x[1] > 0.0 else 1.0
-    return Facts(divisor(seen), seen.d, seen.r, 0, 0.0, first, ratio, noisy, known_noise, linear, kernel)
+    ratio = float(x[0] / x[1]) if len(x) > 1 and x[1] > 0.0 else 1.0
+    return Facts(divisor(seen), seen.d, seen.r, 0, 0.0, 0.0, ratio, noisy, known_noise, linear, kernel)
 
 
 def unevenness(seen: Seen, q: int) -> float:
@@ -177,8 +179,9 @@ def _noise(name: str, k: int, facts: Facts) -> Doubts:
         out.append((f"an edge for many rows and columns, and {facts.r} eigenvalues are few", 0.5))
     if name in ("parallel", "permutation") and facts.uneven and facts.r >= 50:
         out.append((f"{_uneven(facts)}: the next of the noise ranks below its first", 0.5))
-    if name in ("parallel", "permutation", "dpa") and facts.first > 0.5 and facts.linear:
-        out.append((f"component 1 holds {facts.first:.0%} and hides weaker ones", 0.5))
+    if name in ("parallel", "permutation", "dpa") and facts.signal > HIDES and facts.linear:
+        what = "component 1 holds" if facts.rest == 1 else f"components 1 to {facts.rest} hold"
+        out.append((f"{what} {facts.signal:.0%}, which raises the line and hides weaker ones", 0.5))
     return out
 
 
@@ -195,9 +198,10 @@ def _likelihood(k: int, facts: Facts) -> Doubts:
 
 def _prediction(name: str, facts: Facts) -> Doubts:
     out: Doubts = []
-    if facts.uneven:
-        why = "columns of much noise are fitted first" if name != "gcv" else "its price is that of one variance"
-        out.append((f"{_uneven(facts)}: {why}", 0.0 if name == "gcv" else 0.5))
+    if name == "gcv" and facts.uneven:
+        out.append((f"{_uneven(facts)}: its price is that of one variance", 0.0))
+    if name == "bcv" and facts.uneven:
+        out.append((f"{_uneven(facts)}: columns of much noise are fitted first", 0.5))
     if name == "bcv" and facts.d < 10:
         out.append((f"{facts.d} columns leave little to predict from", 0.5))
     return out

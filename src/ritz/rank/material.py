@@ -36,7 +36,11 @@ class Sample(Protocol):
     words: str  # "all 41 rows", "20,000 of 1,000,000 rows"
     drawn: str  # what a draw of ``null`` is called: "permutations"
     whole: bool  # whether these are all rows
-    shape: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns or directions that they can have."""
+        ...
 
     def values(self) -> Floats:
         """Eigenvalues, decreasing."""
