@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count
 from ritz.data.source import Span
-from ritz.data.sources.arrow import TEXT_BYTES, ArrowSource, Field, fields_of, views
+from ritz.data.sources.arrow import LIST_BYTES, TEXT_BYTES, ArrowSource, Field, fields_of, views
 from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.sources.parquet_folder import parquet_files, partitions, require_same
@@ -148,8 +148,9 @@ class ParquetSource(ArrowSource):
         meta, itemsize = self._meta[f], self.dtype.itemsize
         places = [j for j in range(meta.num_columns) if meta.schema.column(j).path.split(".")[0] in names]
         row = float(width * itemsize)
-        batch = min(most, rows) * row
-        lists = 4.0 / itemsize * max(batch, DECODE_BYTES) if any(field.width for field in fields) else 0.0
+        batch, vectors = min(most, rows) * row, any(field.width for field in fields)
+        batch = min(batch, max(LIST_BYTES, row)) if vectors else batch
+        lists = 4.0 / itemsize * max(batch, DECODE_BYTES) if vectors else 0.0
         lists += HALF_LISTS if lists and itemsize < 4 else 0.0
         block = max(most * row, min(self._together, (self.n_rows or 0) * row))
         return chosen_way(
