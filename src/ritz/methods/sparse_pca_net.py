@@ -5,8 +5,9 @@
     given A, every bⱼ is an elastic net in Gram form;   given B, CB = U S Wᵀ and A = U Wᵀ;   loadings bⱼ/‖bⱼ‖
 
 Only the covariance enters, never the rows. ``counts`` instead of penalties: the point of the path at which bⱼ has that
-many entries and would get one more; where that goes round in a circle, places and penalties of the entries are held.
-ρ = ∞ is soft thresholding of Caⱼ, for far more columns than rows. A penalty never takes the last entry of a component.
+many entries and would get one more; where that goes round in a circle, the places of the entries are held and they are
+no longer penalised. ρ = ∞ is soft thresholding of Caⱼ, for far more columns than rows. A penalty never takes the last
+entry of a component.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ def elastic_net(
         for j in range(A.shape[1]):
             right = C @ A[:, j]
             if held is not None:
-                B[:, j] = _on_support(C, right, ridge, *held[j], B[:, j])
+                B[:, j] = _on_support(C, right, ridge, held[j])
             elif counts is not None:
                 B[:, j] = lasso_of_size(C, right, ridge, int(counts[j]))
             elif penalties is not None:
                 last = None if it == 1 else B[:, j]
                 B[:, j] = _never_empty(lasso(C, right, ridge, float(penalties[j]), last), C, right)
         if counts is not None and held is None and (it == PATIENCE or _repeats(_unit(B), seen, tol)):
-            held = [_held(C, C @ A[:, j], ridge, B[:, j]) for j in range(A.shape[1])]
+            held = [np.flatnonzero(B[:, j]) for j in range(A.shape[1])]
         U, _, Wt = np.linalg.svd(C @ B, full_matrices=False)
         A = U @ Wt
         change = float(np.max(np.abs(_unit(B) - seen[-1]), initial=0.0))
@@ -69,22 +70,19 @@ def elastic_net(
 
 def _repeats(loadings: Floats, seen: Any, tol: float) -> bool:
     """Whether loadings go round in a circle, as numbers of entries, which have no objective, allow."""
+    if float(np.max(np.abs(loadings - seen[-1]))) <= 1000 * tol:  # settling, however slowly
+        return False
     return any(float(np.max(np.abs(loadings - old))) <= 10 * tol for old in list(seen)[:-1])
 
 
-def _held(C: Floats, right: Floats, ridge: float, b: Floats) -> tuple[NDArray[np.intp], float]:
-    """Where a component has entries, and the penalty that it has them for: from then on both stay."""
-    where = np.flatnonzero(b)
-    left = (right - b if np.isinf(ridge) else right - C @ b - ridge * b)[where]
-    return where, 2 * float(np.median(np.abs(left))) if len(where) else 0.0
-
-
-def _on_support(C: Floats, right: Floats, ridge: float, where: NDArray[np.intp], penalty: float, b: Floats) -> Floats:
-    """The elastic net with entries in given places only."""
-    out = np.zeros_like(b)
-    if len(where):
-        part = lasso(C[np.ix_(where, where)], right[where], ridge, penalty, b[where])
-        out[where] = _never_empty(part, C[np.ix_(where, where)], right[where])
+def _on_support(C: Floats, right: Floats, ridge: float, where: NDArray[np.intp]) -> Floats:
+    """The same without a penalty, with entries in given places only."""
+    out = np.zeros(len(right))
+    if np.isinf(ridge):
+        out[where] = right[where]
+    elif len(where):
+        M = C[np.ix_(where, where)] + ridge * np.eye(len(where))
+        out[where] = np.linalg.lstsq(M, right[where])[0]
     return out
 
 
