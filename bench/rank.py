@@ -93,8 +93,8 @@ def hits(case: Case, repeats: int) -> tuple[dict[str, float], dict[str, float]]:
                 found.setdefault(row.criterion, []).append(None if row.k is None else row.k - q)
             found.setdefault("consensus", []).append(ranks.consensus - q)
     share = {name: float(np.mean([error == 0 for error in errors])) for name, errors in found.items()}
-    off = {name: float(np.mean([e for e in errors if e is not None] or [np.nan])) for name, errors in found.items()}
-    return share, {name: value for name, value in off.items() if np.isfinite(value)}
+    told = {name: [error for error in errors if error is not None] for name, errors in found.items()}
+    return share, {name: float(np.mean(errors)) for name, errors in told.items() if errors}
 
 
 def shown(found: dict[str, dict[str, float]], answered: dict[str, dict[str, float]]) -> str:
@@ -114,6 +114,7 @@ def timed(n: int, d: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     X += rng.standard_normal((n, 5)) @ (0.3 * rng.standard_normal((5, d)))
+    model = ritz.PCA(10).fit(X)
     tasks: dict[str, Any] = {
         "warm": lambda: ritz.choose_rank(X[:2000]),
         "fit": lambda: ritz.PCA(10).fit(X),
@@ -122,7 +123,6 @@ def timed(n: int, d: int) -> dict[str, float]:
         "all": lambda: ritz.choose_rank(X),
     }
     found: dict[str, float] = {}
-    model = ritz.PCA(10).fit(X)
     for name, task in tasks.items():
         begin, processor = time.perf_counter(), time.process_time()
         task()

@@ -20,10 +20,11 @@ from ritz._core.random import seed_of
 from ritz.kernels.base import Kernel
 from ritz.methods.kernel_sign import Negative, by_magnitude, estimate_negative, judge, known_negative
 from ritz.methods.kernel_solved import Solved, noise_floor, picked, without_noise
+from ritz.methods.rank_kernel import wanted_of
+from ritz.methods.rank_linear import remember
 from ritz.operators.combine import Negated
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
 from ritz.project.kernel import KernelMap
-from ritz.rank.rule import resolve
 from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import Seen, SpectralProblem
@@ -47,7 +48,7 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     A = kernel.prepare(rows)
     M = KernelMatrix(kernel, A, cache_bytes=0.5 * limit).centered()
     n, seed = A.n, seed_of(estimator.random_state)
-    wanted = resolve(estimator.n_components, n=n, d=n, centered=True)
+    wanted = wanted_of(estimator, kernel, rows)
     plan = _plan(estimator, n, wanted, limit, kernel)
     if plan.precision.startswith("float32") and not _narrow(M):
         plan = replace(plan, precision="float64")
@@ -106,7 +107,9 @@ def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Sp
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True
     )
-    return solve(problem, plan, frame={"matrix": M.symbol()})
+    spectrum = solve(problem, plan, frame={"matrix": M.symbol()})
+    remember(estimator, problem, spectrum, 1.0)
+    return spectrum
 
 
 # indefinite kernels

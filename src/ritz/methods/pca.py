@@ -44,8 +44,8 @@ class PCA(FillsGaps, Stateful):
     Parameters
     ----------
     n_components : None, int, float or str
-        All, a number, a fraction of the variance in (0, 1), or a rule: ``mle aic bic kaiser broken-stick
-        gavish-donoho elbow``.
+        All, a number, a fraction of the variance in (0, 1), or a rule: ``aic bcv bic broken-stick dpa elbow
+        gavish-donoho gcv kaiser kfold map mle parallel permutation stability``, or ``consensus`` of them all.
     center, scale, whiten : bool
         Subtract the mean; divide by the standard deviation; give scores unit variance.
     missing : "error"

@@ -176,7 +176,9 @@ def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
         weight = weights.get(rule.name, 0.0)
         verdicts.append(Verdict(rule.name, k, curve, why, ASSUMPTIONS[rule.name], caution, group, weight))
     consensus = weighted_median([(k, weights.get(name, 0.0) if weights else 1.0) for name, k in votes.items()])
-    return Ranks(verdicts, consensus, _reasons(verdicts, consensus), "PCA" if material is None else material.method)
+    return Ranks(
+        verdicts, consensus, _reasons(verdicts, consensus, held), "PCA" if material is None else material.method
+    )
 
 
 def group_of(name: str) -> str:
@@ -219,7 +221,7 @@ def _weights(factors: dict[str, float]) -> dict[str, float]:
     return weights
 
 
-def _reasons(verdicts: list[Verdict], consensus: int) -> list[str]:
+def _reasons(verdicts: list[Verdict], consensus: int, held: dict[str, list[tuple[str, float]]]) -> list[str]:
     """How the consensus came about, in sentences."""
     voting = [v for v in verdicts if v.weight > 0.0 and v.k is not None]
     if not voting:
@@ -244,7 +246,9 @@ def _reasons(verdicts: list[Verdict], consensus: int) -> list[str]:
             said = ", ".join(f"{v.name} {v.k}" for v in members)
             lines.append(f"{WORDS[group]} (weight {sum(v.weight for v in members):.2f}): {said}.")
     aside = [v for v in verdicts if v.k is not None and v.weight == 0.0 and v.group != "budget"]
-    lines += [f"Set aside: {v.name} {v.k}, because {v.caution}." for v in aside]
+    for v in aside:
+        failed = "; ".join(words for words, factor in held[v.name] if factor == 0.0)
+        lines.append(f"Set aside: {v.name} {v.k}, because {failed}.")
     return lines
 
 

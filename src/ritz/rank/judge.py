@@ -156,7 +156,7 @@ def near_tie(name: str, k: int, curve: Curve) -> str:
     for at in (k - 1, k + 1):
         i = place.get(at)
         if i is not None and np.isfinite(here) and abs(float(curve.value[i]) - here) < allowed:
-            return f"a near tie: {at} do nearly as well"
+            return f"a near tie: {at} would do nearly as well"
     return ""
 
 
