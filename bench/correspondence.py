@@ -4,7 +4,8 @@
     prince    the same columns with 50,000 rows and up, both libraries: at least 20 times faster at 50,000
     sparse    CA of a 100,000×50,000 table of counts with 10 million entries, 50 axes, with its certificate
 
-Every fit runs in a process of its own; memory is what the fit adds to the rows in memory, at its peak.
+Every fit runs in a process of its own; memory is what the first fit adds to the rows in memory, at
+its peak; times of MCA are the best of three.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from bench.worker import _reset_peak, _status
 __all__ = ["main"]
 
 AXES = 5
+REPEATS = 3
 
 
 def answers(n: int, columns: int = 20, categories: int = 10, seed: int = 0) -> Any:
@@ -53,12 +55,17 @@ def counts(n: int, d: int, entries: int, seed: int = 0) -> Any:
     return N[N.sum(axis=1) > 0][:, N.sum(axis=0) > 0]
 
 
-def _timed(work: Any) -> tuple[Any, dict[str, Any]]:
+def _timed(work: Any, repeats: int = 1) -> tuple[Any, dict[str, Any]]:
+    """The best of several times, and the memory of the first."""
     before, _ = _reset_peak()
-    begin = time.perf_counter()
-    model = work()
-    seconds = time.perf_counter() - begin
-    return model, {"seconds": seconds, "added MB": (_status("VmHWM") - before) / 1e6}
+    times = []
+    added = 0.0
+    for turn in range(repeats):
+        begin = time.perf_counter()
+        model = work()
+        times.append(time.perf_counter() - begin)
+        added = added if turn else (_status("VmHWM") - before) / 1e6
+    return model, {"seconds": min(times), "added MB": added}
 
 
 def ritz_mca(n: int) -> dict[str, Any]:
@@ -67,7 +74,7 @@ def ritz_mca(n: int) -> dict[str, Any]:
 
     X = answers(n)
     ritz.MCA(2).fit(X[:100])  # loads what is loaded once
-    model, found = _timed(lambda: ritz.MCA(AXES).fit(X))
+    model, found = _timed(lambda: ritz.MCA(AXES).fit(X), REPEATS)
     return found | {"values": model.eigenvalues_.tolist(), "residual": float(np.max(model.certificate_.residuals))}
 
 
@@ -77,7 +84,7 @@ def prince_mca(n: int) -> dict[str, Any]:
 
     X = answers(n)
     prince.MCA(2).fit(X[:100])
-    model, found = _timed(lambda: prince.MCA(AXES).fit(X))
+    model, found = _timed(lambda: prince.MCA(AXES).fit(X), REPEATS)
     return found | {"values": [float(value) for value in model.eigenvalues_]}
 
 

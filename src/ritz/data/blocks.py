@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count, run_lanes
 
-__all__ = ["Accumulator", "Block", "MemoryBlocks", "RowBlocks", "are_blocks", "block_rows", "blocks_of", "merged"]
+__all__ = [
+    "Accumulator",
+    "Block",
+    "MemoryBlocks",
+    "RowBlocks",
+    "are_blocks",
+    "block_rows",
+    "blocks_of",
+    "csr_rows",
+    "merged",
+]
 
 
 class Accumulator(Protocol):
@@ -107,7 +117,7 @@ class MemoryBlocks:
         self.sparse = self._csr and self.stored <= DENSE_DENSITY * self.shape[0] * self.shape[1]
         self.nbytes = self.stored * self.dtype.itemsize
         width = max(1, self.stored // max(1, self.shape[0])) if self.sparse else self.shape[1]
-        self.rows = rows or (_sparse_rows(width) if self.sparse else block_rows(width))
+        self.rows = rows or (sparse_rows(width, self.shape[0]) if self.sparse else block_rows(width))
 
     def transposed(self) -> MemoryBlocks:
         """The same table with rows and columns exchanged; a view."""
@@ -122,7 +132,7 @@ class MemoryBlocks:
     def _take(self, start: int, stop: int) -> Any:
         if not self._csr:
             return self.X[start:stop]
-        rows = _csr_rows(self.X, start, stop)
+        rows = csr_rows(self.X, start, stop)
         return rows if self.sparse else rows.toarray()
 
     def panel(self, start: int, stop: int, columns: slice) -> NDArray[Any]:
@@ -195,12 +205,16 @@ def merged(parts: list[S]) -> S:
     return first
 
 
-def _sparse_rows(width: int) -> int:
-    """Rows of a sparse block: its stored entries fill about BLOCK_BYTES."""
-    return int(min(65536, max(256, BLOCK_BYTES // (12 * width))))
+def sparse_rows(width: int, n: int | None = None) -> int:
+    """Rows of a sparse block: its entries fill at most BLOCK_BYTES, and lanes have as many blocks of ``n`` rows."""
+    most = int(min(65536, max(256, BLOCK_BYTES // (12 * width))))
+    if not n:
+        return most
+    rounds = -(-n // (most * lane_count()))
+    return min(most, max(256, -(-n // (rounds * lane_count()))))
 
 
-def _csr_rows(X: Any, start: int, stop: int) -> Any:
+def csr_rows(X: Any, start: int, stop: int) -> Any:
     """Rows ``start:stop`` of a CSR matrix as views of its arrays (SciPy's own slicing copies)."""
     a, b = int(X.indptr[start]), int(X.indptr[stop])
     part = type(X)((stop - start, X.shape[1]), dtype=X.dtype)

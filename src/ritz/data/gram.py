@@ -21,7 +21,7 @@ from ritz._core.linalg import norms
 from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
+from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows, csr_rows
 from ritz.data.stream import StreamBlocks
 
 __all__ = [
@@ -64,6 +64,9 @@ LOOK_BYTES = 1 << 20
 TALL_ROWS, TALL_BYTES, TALL_ABOVE = 4096, 16 << 20, 512
 #: Rows more than needed between the columns of a buffer that is laid column after column.
 PAD = 16
+#: Share of entries above which a sparse block of small integers is multiplied as a dense one, this many rows at a time:
+#: a product of r entries a row costs 3.3 ns·r² sparse and 0.016 ns·d² dense (20 questions of 10 answers: 67 and 31 ms).
+CROWDED, INTEGER_ROWS = 0.07, 1024
 #: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
 TILE_ABOVE = 2048
 
@@ -177,9 +180,19 @@ class SparsePass(Sums):
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
-        x = block.values.astype(np.float64) / self.unit
-        self.inexact += self.weights is not None or not np.array_equal(x.data, np.rint(x.data))
+        x = block.values.astype(np.float64)
+        if self.unit != 1.0:
+            x.data /= self.unit
+        integers = np.array_equal(x.data, np.rint(x.data))
+        self.inexact += self.weights is not None or not integers
         w = None if self.weights is None else self.weights[block.rows]
+        self.blocks += self.S is not None
+        if self.S is not None and w is None and integers and _crowded(x):
+            sums, S = _integer_gram(x)
+            self.m += sums
+            self.q += np.diag(S)
+            self.S += S
+            return
         ones = np.ones(x.shape[0]) if w is None else w
         self.m += x.T @ ones
         squares = x.copy()
@@ -191,7 +204,27 @@ class SparsePass(Sums):
             x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
         product = (x.T @ x).tocoo()  # every position once, so that plain fancy indexing adds them all
         self.S[product.coords[0], product.coords[1]] += product.data
-        self.blocks += 1
+
+
+def _crowded(x: Any) -> bool:
+    """Whether small integers are multiplied faster as a dense block; in float32 every sum of theirs is exact."""
+    n, d = x.shape
+    small = float(np.max(np.abs(x.data), initial=0.0)) ** 2 * min(n, INTEGER_ROWS) <= 2.0**24
+    return small and x.nnz > CROWDED * n * d
+
+
+def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Σz and Σzzᵀ of small integers, exactly."""
+    n, d = x.shape
+    m, S = np.zeros(d), np.zeros((d, d))
+    buffer, ones = np.empty((min(n, INTEGER_ROWS), d), np.float32), np.ones(min(n, INTEGER_ROWS), np.float32)
+    x = x.astype(np.float32)
+    for i in range(0, n, INTEGER_ROWS):
+        part = csr_rows(x, i, min(i + INTEGER_ROWS, n))
+        z = part.toarray(out=buffer[: part.shape[0]])
+        m += ones[: z.shape[0]] @ z
+        S += z.T @ z
+    return m, S
 
 
 def blocks_in(z: NDArray[Any]) -> int:

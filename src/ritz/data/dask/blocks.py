@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ritz._core import journal as journals
 from ritz._core.errors import ParameterError
 from ritz._core.progress import track
-from ritz.data.blocks import BLOCK_BYTES, DENSE_DENSITY, Accumulator, Block, _sparse_rows, block_rows
+from ritz.data.blocks import BLOCK_BYTES, DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.dask.cluster import Watch, collected, current_client, free_memory, require_dask
 from ritz.data.dask.parcel import Parcel
 from ritz.data.dask.rows import Partitions, of_collection, of_source
@@ -96,7 +96,7 @@ class DaskBlocks:
         self.absent: NDArray[np.bool_] | None = None  # rows of weight zero: handed out as zeros
         self.notes: list[str] = []
         width = max(1, self.stored // max(1, n)) if self.sparse else table.d
-        self._layout = Layout(table.d, self.sparse, _sparse_rows(width) if self.sparse else block_rows(width))
+        self._layout = Layout(table.d, self.sparse, sparse_rows(width) if self.sparse else block_rows(width))
         starts = [0, *accumulate(table.rows)]
         self._parts = [Part(i, starts[i], rows, self._layout) for i, rows in enumerate(table.rows)]
         self._chunks, self._files, self._decided = table.chunks, table.files, False

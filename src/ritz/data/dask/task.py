@@ -17,7 +17,7 @@ import numpy as np
 
 from ritz._core.errors import FileError, InputError
 from ritz.data.ahead import ahead
-from ritz.data.blocks import Block, _csr_rows
+from ritz.data.blocks import Block, csr_rows
 from ritz.data.dask.parcel import Parcel
 from ritz.data.dask.worker import careful, tell
 
@@ -215,7 +215,7 @@ def _read(chunk: Spans, layout: Layout) -> Iterator[Any]:
 def _cut(rows: Any, layout: Layout) -> Iterator[Any]:
     for start in range(0, rows.shape[0], layout.rows):
         stop = min(start + layout.rows, rows.shape[0])
-        part = rows[start:stop] if isinstance(rows, np.ndarray) else _csr_rows(rows, start, stop)
+        part = rows[start:stop] if isinstance(rows, np.ndarray) else csr_rows(rows, start, stop)
         yield _as(part, layout)
 
 
