@@ -158,16 +158,19 @@ def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, suppl
 
     p, owners, mean = encoder.p, encoder.active.owners, encoder.mean
     known = at[flagged] != UNSEEN  # (m, J)
+    varied = (mean < 1 - 1e-12).astype(np.float64)
+    telling = np.bincount(owners, varied, minlength=at.shape[1]) > 0  # a variable of one level tells nothing of a row
     hidden = at[flagged] == GAP
-    if supplementary and not known.any(axis=1).all():
-        row = start + int(flagged[int(np.argmin(known.any(axis=1)))])
+    heard = known[:, telling].sum(axis=1)
+    if supplementary and not heard.all():
+        row = start + int(flagged[int(np.argmin(heard))])
         raise InputError(
             "expected rows with at least one level that the fit has seen",
             received=f"row {row}, which has none",
             hint="unseen='ignore' puts such a row in the centre",
         )
     rows = Z[flagged].toarray()
-    stretch = at.shape[1] / np.maximum(known.sum(axis=1), 1) if supplementary else np.ones(len(flagged))
+    stretch = telling.sum() / np.maximum(heard, 1) if supplementary else np.ones(len(flagged))
     block = rows[:, p:]
     block[...] = np.where(known[:, owners], mean + stretch[:, None] * (block - mean), mean)
     if encoder.fill is not None and bool(hidden.any()):
