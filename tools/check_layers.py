@@ -18,8 +18,8 @@ PACKAGE = "ritz"
 ORDER = ["_core", "data", "kernels", "operators", "spectral", "project", "rank", "methods"]
 ORDER += ["insight", "persist", "plot", "report", "cli"]
 MAY_IMPORT = {layer: ORDER[: i + 1] for i, layer in enumerate(ORDER)}
-# Beside the pipeline: test helpers see everything up to the estimators and are imported by nobody.
-MAY_IMPORT["testing"] = [*MAY_IMPORT["methods"], "testing"]
+# Beside the pipeline: test helpers see everything up to model files and are imported by nobody.
+MAY_IMPORT["testing"] = [*MAY_IMPORT["persist"], "testing"]
 
 # Third-party libraries that no module may load when it is loaded itself: they are slow or optional.
 LAZY = {

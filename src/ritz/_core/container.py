@@ -8,7 +8,8 @@
     last 32       SHA-256 of everything before
 
 Nothing in a file is executed, and every length is compared with the size of the file before memory is asked
-for, so a damaged or hostile file costs at most its own size and ends in a FileError.
+for, so a damaged or hostile file costs its own size and what its table may hold, and ends in a FileError. The
+table is strict JSON: no NaN, no key twice. Numbers that are not finite belong into arrays.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Mapping
@@ -40,6 +42,7 @@ DIGEST_BYTES = 32
 CHUNK = 1 << 20
 TABLE_LIMIT = 64 << 20  # a header is words and small numbers; more than this is damage
 DTYPES = frozenset({"|b1", "|i1", "|u1", *(f"<{k}{b}" for k in "iu" for b in (2, 4, 8)), "<f2", "<f4", "<f8"})
+TABLE_VALUES = 1_000_000  # in JSON, two bytes can make a list of 80: this many values are at most 80 MB
 MAX_DIMENSIONS = 32
 LARGEST = 1 << 62
 
@@ -100,6 +103,8 @@ def read_container(
     """
     path = Path(path)
     try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # to open a pipe is to wait for its writer
+            raise FileError(f"expected a file at {path}", received="a pipe or a device", hint="check the path")
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if max_bytes is not None and size > max_bytes:
@@ -151,7 +156,8 @@ def _lay_out(kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[
         )
         offset += _aligned(array.nbytes)
     try:
-        text = json.dumps({"kind": kind, "header": dict(header), "arrays": entries}, ensure_ascii=False)
+        whole = {"kind": kind, "header": dict(header), "arrays": entries}
+        text = json.dumps(whole, ensure_ascii=False, allow_nan=False)
         table = text.encode()
     except (TypeError, ValueError) as error:
         raise ParameterError(
@@ -187,7 +193,7 @@ def _read(file: BinaryIO, size: int, path: Path, kind: str | None) -> tuple[dict
         raise FileError(
             f"expected container version {VERSION} in {path}",
             received=f"version {version}",
-            hint="install a newer Ritz",
+            hint="install a newer Ritz" if version > VERSION else "copy or write the file again",
         )
     body = size - DIGEST_BYTES
     if length > min(TABLE_LIMIT, body - PREFIX.size):
@@ -219,14 +225,29 @@ def _verify_digest(file: BinaryIO, body: int, path: Path) -> None:
 
 
 def _parse(data: bytes, path: Path) -> dict[str, Any]:
+    # Every value but the first has one of these before it.
+    if sum(data.count(sign) for sign in (b",", b":", b"[", b"{")) > TABLE_VALUES:
+        raise _damaged(path, f"a table of more than {TABLE_VALUES:,} values")
     try:
-        table = json.loads(data.decode())
+        table = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise _damaged(path, f"a table that is no JSON ({type(error).__name__})") from error
     types = {"kind": str, "header": dict, "arrays": list}
     if not isinstance(table, dict) or any(not isinstance(table.get(k), t) for k, t in types.items()):
         raise _damaged(path, "a table without kind, header and arrays")
     return table
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of a JSON text; Python would take the last of two values for one key, other readers the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice in one object")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _entries(items: list[Any], room: int, path: Path) -> list[_Entry]:

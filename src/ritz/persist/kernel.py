@@ -1,6 +1,6 @@
 """A fitted KernelPCA as plain values, and back.
 
-    kernel      by to_dict, so one that is a Python function refuses
+    kernel      names and numbers; a Python function by its name
     rows        the training rows or landmarks once; what tiles need is prepared from them again, by the same shift
     map         dual (n, k), row means and grand mean; or mean and axes of explicit features
 
@@ -16,37 +16,91 @@ import numpy as np
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.callables import Callable
 from ritz.methods.kernel_pca import KernelPCA
+from ritz.persist.functions import Functions, check_function, describe_kernel, name_of
 from ritz.project.kernel import FeatureMapped, KernelMap
 
-__all__ = ["fitted_values", "restore"]
+__all__ = ["fitted_values", "functions_of", "restore"]
 
 #: Fitted names that are made again.
 DERIVED = ("_preimage", "_score_ridge", "_solved_map")
+#: The attribute of a combined kernel that a part of its prepared rows belongs to.
+PARTS = {"left": "left", "right": "right", "inner": "kernel"}
 
 
 def fitted_values(model: KernelPCA) -> dict[str, Any]:
     """What a file must hold of a fitted model, besides its parameters."""
-    if callable(model.kernel) and not isinstance(model.kernel, Kernel):
-        Callable(model.kernel).to_dict()  # refuses, with a hint
-    model.kernel_.to_dict()
     params = model.get_params(deep=False)
     held = {name: value for name, value in vars(model).items() if name not in params and name not in DERIVED}
     return held | {"_solved_map": _described(vars(model)["_solved_map"])}
 
 
-def restore(model: KernelPCA) -> None:
+def functions_of(model: KernelPCA) -> list[str]:
+    """Names of the Python functions in the kernel, which a file cannot hold."""
+    found: list[str] = []
+
+    def look(state: Any) -> None:
+        if isinstance(state, dict):
+            if state.get("name") == "Callable":
+                found.append(str(state["function"]))
+            for part in state.values():
+                look(part)
+
+    look(describe_kernel(model.kernel_))
+    if callable(model.kernel) and not isinstance(model.kernel, Kernel):
+        found.append(name_of(model.kernel))
+    return list(dict.fromkeys(found))
+
+
+def restore(model: KernelPCA, functions: Functions) -> None:
     """Turn the description of the map of a loaded model into the map."""
-    kernel, state = model.kernel_, vars(model)["_solved_map"]
+    kernel, state, k = model.kernel_, vars(model)["_solved_map"], int(model.n_components_)
+    if not isinstance(kernel, Kernel) or not isinstance(state, dict):
+        raise TypeError("a kernel model without its kernel")
+    _same_rows(model, kernel)
     if state["kind"] == "features":
         features = kernel.feature_map(model.X_fit_)
         if features is None:
             raise ValueError(f"{kernel!r} has no explicit features")
+        _sides(state, mean=(features.size,), axes=(features.size, k), values=(k,))
         held: Any = FeatureMapped(kernel, features, state["mean"], state["axes"], state["values"])
     else:
         rows = _prepared(kernel, model.X_fit_, state["dtype"], state["like"])
+        _sides(state, dual=(rows.n, k), row_means=(rows.n,), values=(k,), weights=(rows.n,))
         parts = {name: state[name] for name in ("dual", "row_means", "grand", "values", "weights")}
+        if not isinstance(parts["grand"], (float, np.floating)):
+            raise TypeError("a mean without a length")
         held = KernelMap(kernel, rows, **parts)
+        if functions.used:
+            check_function(kernel, model.X_fit_, parts["row_means"], parts["weights"], functions.source)
     model.__dict__["_solved_map"] = held
+
+
+def _same_rows(model: KernelPCA, kernel: Kernel) -> None:
+    """The rows that new ones are compared with must be such as the kernel takes."""
+    X = model.X_fit_
+    if kernel.takes == "strings":
+        if not (isinstance(X, list) and X and all(isinstance(text, (str, tuple)) for text in X)):
+            raise TypeError("a kernel of strings without strings")
+    elif kernel.takes != "any" or isinstance(kernel, Callable):
+        shape = getattr(X, "shape", None)
+        if kernel.takes == "any" and shape is None:
+            return
+        if shape is None or len(shape) != 2 or X.dtype.kind not in "fiub" or not shape[0]:
+            raise TypeError("rows that are no numbers")
+        columns = vars(model).get("n_features_in_")
+        if kernel.takes == "vectors" and shape[1] != columns:
+            raise ValueError(f"rows of {shape[1]} columns in a model of {columns}")
+
+
+def _sides(state: dict[str, Any], **wanted: tuple[int, ...]) -> None:
+    for name, shape in wanted.items():
+        value = state[name]
+        if value is None and name == "weights":
+            continue
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or value.shape != shape:
+            raise ValueError(f"{name} of shape {getattr(value, 'shape', None)}, not {shape}")
+        if not np.isfinite(value).all():
+            raise ValueError(f"{name} with numbers that are not finite")
 
 
 def _described(held: Any) -> dict[str, Any]:
@@ -64,16 +118,17 @@ def _frame(rows: Prepared) -> dict[str, Any]:
 
 
 def _prepared(kernel: Kernel, rows: Any, dtype: np.dtype[Any], frame: dict[str, Any]) -> Prepared:
+    if dtype not in (np.float32, np.float64):
+        raise TypeError("rows in a precision that is none")
     if kernel.takes != "vectors":
         return kernel.prepare(rows, dtype=dtype)
-    return kernel.prepare(rows, dtype=dtype, like=_stub(kernel, dtype, frame))
+    return kernel.prepare(rows, dtype=dtype, like=_stub(kernel, dtype, frame, int(rows.shape[1])))
 
 
-def _stub(kernel: Kernel, dtype: np.dtype[Any], frame: dict[str, Any]) -> Prepared:
+def _stub(kernel: Kernel, dtype: np.dtype[Any], frame: dict[str, Any], d: int) -> Prepared:
     """Prepared rows without rows, for others to be prepared like."""
-    parts = {name: _stub(getattr(kernel, PARTS[name]), dtype, part) for name, part in frame["inner"].items()}
+    shift = frame["shared"].get("shift")
+    if not (shift is None or (isinstance(shift, np.ndarray) and shift.shape == (d,) and shift.dtype.kind == "f")):
+        raise ValueError("rows shifted by something else than a row")
+    parts = {name: _stub(getattr(kernel, PARTS[name]), dtype, part, d) for name, part in frame["inner"].items()}
     return Prepared(kernel, 0, dtype, parts, frame["shared"])
-
-
-#: The attribute of a combined kernel that a part of its prepared rows belongs to.
-PARTS = {"left": "left", "right": "right", "inner": "kernel"}

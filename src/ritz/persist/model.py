@@ -9,6 +9,7 @@ give the same bits.
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from ritz import __version__
 from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
-from ritz._core.errors import FileError, MergeError, ParameterError
+from ritz._core.errors import FileError, MergeError, ParameterError, RitzError
+from ritz.data.write import disk_errors
 from ritz.methods.ca import CA
 from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.famd import FAMD
@@ -30,8 +32,10 @@ from ritz.methods.pca import PCA
 from ritz.methods.robust_pca import RobustPCA
 from ritz.methods.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
-from ritz.persist.codec import decode, encode
-from ritz.persist.kernel import fitted_values, restore
+from ritz.persist.checks import check_fitted
+from ritz.persist.codec import DAMAGE, Decoder, Encoded, damaged
+from ritz.persist.functions import Functions
+from ritz.persist.kernel import fitted_values, functions_of, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
@@ -52,7 +56,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     path : path
         By custom it ends in ``.ritz``.
     """
-    with replacing(path) as file:
+    with disk_errors(Path(path)), replacing(path) as file:
         pack(model, file)
 
 
@@ -64,47 +68,87 @@ def pack(model: Any, file: BinaryIO) -> None:
             f"save takes a model of {', '.join(ESTIMATORS)}", received=name, hint="ritz.save(ritz.PCA().fit(X), path)"
         )
     check_is_fitted(model)
-    arrays: dict[str, np.ndarray] = {}
-    params = model.get_params(deep=False)
+    params, made = model.get_params(deep=False), Encoded()
+    fitted = {key: value for key, value in vars(model).items() if key not in params}
+    functions: list[str] = []
     if isinstance(model, KernelPCA):
-        fitted = fitted_values(model)
-    else:
-        fitted = {key: value for key, value in vars(model).items() if key not in params}
+        fitted, functions = fitted_values(model), functions_of(model)
+    if fitted.get("_row_labels") is not None:
+        fitted["_row_labels"] = [_label(label) for label in fitted["_row_labels"]]
     header = {
         "format": FORMAT,
         "ritz": __version__,
         "estimator": name,
-        "parameters": encode(params, arrays, "parameters"),
-        "fitted": encode(fitted, arrays, "fitted"),
+        "functions": functions,
+        "parameters": made.value(params, "parameters"),
+        "fitted": made.value(fitted, "fitted"),
     }
-    pack_container(file, "model", header, arrays)
+    pack_container(file, "model", header, made.arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """The model that ``save`` wrote to ``path``; the file is checked and nothing in it is executed."""
+def _label(label: Any) -> Any:
+    """A name of a row as a file can hold it: what is neither a text, a number nor a time is written as it is shown."""
+    plain = label is None or isinstance(label, (str, bool, int, float, np.number, np.bool_, dt.date))
+    return label if plain or (isinstance(label, tuple) and all(_label(one) is one for one in label)) else str(label)
+
+
+def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
+    """The model that ``save`` wrote to ``path``; the file is checked and nothing in it is executed or imported.
+
+    Parameters
+    ----------
+    path : path
+    kernel : function, or dict of names and functions
+        For a model whose kernel is a Python function: a file holds its name only, so the function is handed in again.
+    """
     header, arrays = read_container(path, "model")
-    source, name, form = str(path), header.get("estimator"), header.get("format")
-    if form != FORMAT or name not in ESTIMATORS:
-        raise FileError(
-            f"expected a model of {', '.join(ESTIMATORS)} in format {FORMAT} at {source}",
-            received=f"{str(name)[:40]} in format {str(form)[:10]}, written by ritz {str(header.get('ritz'))[:20]}",
-            hint="install the release that wrote it",
-        )
-    model = ESTIMATORS[name](**_dictionary(header.get("parameters"), arrays, source))
-    vars(model).update(_dictionary(header.get("fitted"), arrays, source))
-    if isinstance(model, KernelPCA):
-        _restored(model, source)
+    source, name = str(path), header.get("estimator")
+    _known_format(header, source)
+    functions = Functions(kernel, source)
+    for function in _listed(header.get("functions", []), source):
+        functions.function(function)  # says by name what is not handed in
+    decoder = Decoder(arrays, source, functions.kernel)
+    try:
+        params = _dictionary(decoder.value(header.get("parameters")), source)
+        if params.get("kernel", "") is None and header.get("functions"):
+            params["kernel"] = functions.function(header["functions"][-1])
+        model = ESTIMATORS[str(name)](**params)
+        vars(model).update(_dictionary(decoder.value(header.get("fitted")), source))
+        check_fitted(model)
+        if isinstance(model, KernelPCA):
+            restore(model, functions)
+    except FileError:
+        raise
+    except ParameterError as error:
+        if functions.used:  # the function that was handed in is not that of the fit
+            raise
+        raise damaged(source, error.expected) from error
+    except (*DAMAGE, RitzError) as error:
+        raise damaged(source, str(error).split("\n")[0][:160]) from error
     return model
 
 
-def _restored(model: KernelPCA, source: str) -> None:
-    try:
-        restore(model)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+def _known_format(header: dict[str, Any], source: str) -> None:
+    form, name = header.get("format"), header.get("estimator")
+    writer = f"ritz {str(header.get('ritz'))[:20]}"
+    if type(form) is int and form > FORMAT:
         raise FileError(
-            f"expected {Path(source)} to hold a model", received=f"a map that does not fit: {error}",
-            hint="save the model again",
-        ) from error  # fmt: skip
+            f"expected a model in format {FORMAT} or older at {source}",
+            received=f"format {str(form)[:10]}, written by {writer}",
+            hint=f"this is ritz {__version__}: install a newer release, pip install --upgrade ritz",
+        )
+    if form != FORMAT or not isinstance(name, str) or name not in ESTIMATORS:
+        raise FileError(
+            f"expected a model of {', '.join(ESTIMATORS)} in format {FORMAT} at {source}",
+            received=f"{str(name)[:40]} in format {str(form)[:10]}, written by {writer}",
+            hint="install the release that wrote it",
+        )
+
+
+def _listed(names: Any, source: str) -> list[str]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise damaged(source, "functions without names")
+    return names
 
 
 def merge(*models: Any) -> Any:
@@ -130,8 +174,7 @@ def merge(*models: Any) -> Any:
     return parts[0]
 
 
-def _dictionary(value: Any, arrays: dict[str, np.ndarray], source: str) -> dict[str, Any]:
-    held = decode(value, arrays, source)
+def _dictionary(held: Any, source: str) -> dict[str, Any]:
     if not isinstance(held, dict):
         raise FileError(
             f"expected {Path(source)} to hold a model", received="a header without it", hint="save the model again"

@@ -1,0 +1,292 @@
+"""Whether what a file holds fits together, before anybody computes with it.
+
+    records     every field of the type that its dataclass declares, and arrays of lengths that agree
+    models      components_ (k, d), mean_ (d,), eigenvalues_ (k,) …      k and d are the same everywhere
+
+A file with a true checksum may still be wrong: written by a program with a fault, or by somebody who means harm. Such a
+file is refused when it is loaded, not later in the middle of a computation.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_fitted", "check_record"]
+
+#: Kinds of arrays that a declared type allows: what is declared float64 may be held narrower.
+KINDS = {"f": "fiu", "i": "iu", "b": "b"}
+
+#: Fitted names of every estimator whose sides are known. k components, d columns that are projected, n rows.
+SHAPES = {
+    "components_": "kd", "eigenvalues_": "k", "explained_variance_": "k", "explained_variance_ratio_": "k",
+    "explained_inertia_ratio_": "k", "singular_values_": "k", "mean_": "d", "scale_": "d", "communalities_": "d",
+    "uniquenesses_": "d", "factor_correlations_": "kk", "rotation_matrix_": "kk", "score_variance_": "k",
+    "n_nonzero_": "k", "_mean64": "d", "_scale64": "d", "_mean": "d", "_scale": "d", "_inertias": "d", "_spread": "d",
+    "_weights": "dk", "_loadings": "dk", "_unrotated": "dk", "_psi": "d", "_score_covariance": "kk", "_lambda": "k",
+    "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d", "_profiles": "d",
+    "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n", "low_rank_": "nd",
+    "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
+}  # fmt: skip
+#: Names without which a linear model places no row.
+NEEDED = ("components_", "n_components_", "n_samples_")
+#: Numbers with which rows are placed: none of them may be NaN or infinite.
+FINITE = ("components_", "mean_", "_mean64", "_mean", "_weights", "dual", "axes", "row_means")
+POSITIVE = ("scale_", "_scale64", "_scale")
+COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
+RECORD_NAMES = {"certificate_": "Certificate", "plan_": "Plan", "_state": "Moments", "_columns": "Encoder",
+                "_filler": "Filler", "_raw": "Counts"}  # fmt: skip
+LARGEST = 1 << 53
+
+
+def check_record(record: Any) -> None:
+    """Refuse a record whose fields have other types than declared, or lengths that do not agree."""
+    for name, kind in _hints(type(record)).items():
+        if not _is(getattr(record, name), kind):
+            raise TypeError(f"{type(record).__name__} with a {name} that is {_what(getattr(record, name))}")
+    more = MORE.get(type(record).__name__)
+    if more is not None:
+        more(record)
+
+
+@cache
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    known = typing.get_type_hints(cls)
+    return {name: known[name] for name in cls.__dataclass_fields__ if name in known}  # type: ignore[attr-defined]
+
+
+def _is(value: Any, kind: Any) -> bool:
+    """Whether a value has a declared type; simple types only."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return True
+    if kind is None or kind is type(None):
+        return value is None
+    if origin in (typing.Union, types.UnionType):
+        return any(_is(value, one) for one in inner)
+    if origin is typing.Literal:
+        return value in inner
+    if origin is tuple:
+        return isinstance(value, tuple) and _items(value, inner)
+    if origin is list:
+        return isinstance(value, list) and all(_is(item, inner[0]) for item in value)
+    if origin is dict:
+        return isinstance(value, dict)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _is_array(value, inner)
+    return _is_plain(value, kind)
+
+
+def _items(value: tuple[Any, ...], inner: tuple[Any, ...]) -> bool:
+    if len(inner) == 2 and inner[1] is Ellipsis:
+        return all(_is(item, inner[0]) for item in value)
+    return len(value) == len(inner) and all(map(_is, value, inner))
+
+
+def _is_array(value: np.ndarray, inner: tuple[Any, ...]) -> bool:
+    wanted = typing.get_args(inner[1])[0] if len(inner) > 1 and typing.get_args(inner[1]) else Any
+    if wanted is Any:
+        return value.dtype.kind in "fiub"
+    return value.dtype.kind in KINDS.get(np.dtype(wanted).kind, "")
+
+
+def _is_plain(value: Any, kind: Any) -> bool:
+    if kind is bool:
+        return isinstance(value, (bool, np.bool_))
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if kind is int:
+        return isinstance(value, (int, np.integer)) and abs(int(value)) <= LARGEST
+    if kind is float:
+        return isinstance(value, (int, float, np.integer, np.floating)) and (
+            not isinstance(value, int) or abs(value) <= LARGEST
+        )
+    return isinstance(value, kind)
+
+
+# --- lengths that agree -----------------------------------------------------------------------------------
+
+
+def _sides(record: Any, **wanted: tuple[int, ...]) -> None:
+    for name, shape in wanted.items():
+        held = getattr(record, name)
+        if held is not None and held.shape != shape:
+            raise ValueError(f"{type(record).__name__} with a {name} of shape {held.shape}, not {shape}")
+
+
+def _certificate(c: Any) -> None:
+    k = c.values.shape
+    if len(k) != 1:
+        raise ValueError(f"Certificate with values of shape {k}")
+    _sides(c, lower=k, upper=k, labelled=k, residuals=k, angles=k)
+    if any(not 0 <= first <= last < max(k[0], 1) for first, last, _ in c.clusters):
+        raise ValueError("Certificate with clusters of components that are not there")
+    if not isinstance(c.frame.get("matrix", ""), str):
+        raise TypeError("Certificate of something without a name")
+
+
+def _moments(m: Any) -> None:
+    d = m.shift.shape
+    if len(d) != 1:
+        raise ValueError(f"Moments with a shift of shape {d}")
+    _sides(m, offset=d, scatter=(*d, *d), lost=d)
+    if m.rows < 0 or not m.weight >= 0 or not 0 < m.unit < np.inf or m.weight == np.inf:
+        raise ValueError("Moments of less than no rows")
+
+
+def _variable(v: Any) -> None:
+    _sides(v, counts=(len(v.levels),))
+    if v.kind not in ("text", "truth", "number") or len(set(v.levels)) < len(v.levels):
+        raise ValueError(f"a variable of kind {v.kind[:20]!r} whose levels are not distinct")
+    if v.kind == "number":
+        [float(level) for level in v.levels if not level.startswith("(")]
+
+
+def _encoder(e: Any) -> None:
+    _sides(e, shift=(len(e.numeric),))
+    names = e.names
+    if len(set(names)) < len(names) or not set(names) <= set(e.columns):
+        raise ValueError("an Encoder whose columns are not distinct columns of its table")
+    if len(set(e.columns)) < len(e.columns):
+        raise ValueError("an Encoder of a table with two columns of one name")
+    if e.missing not in ("error", "category", "exclude", "regularized") or not (0 < e.weight < np.inf):
+        raise ValueError("an Encoder with a policy that is none")
+    active = e.distinct().active
+    if e.fill is not None:
+        K = len(active.labels)
+        _sides(e.fill, mean=(K,), scale=(K,), owners=(K,))
+        if not np.array_equal(e.fill.owners, active.owners):
+            raise ValueError("an Encoder that fills in other columns than its own")
+    elif e.missing == "regularized":
+        raise ValueError("an Encoder that has nothing to fill in answers by")
+
+
+def _fill(f: Any) -> None:
+    if f.vectors.ndim != 2:
+        raise ValueError("a Fill without axes")
+    K, k = f.vectors.shape
+    _sides(f, shrink=(k,), mean=(K,), scale=(K,), owners=(K,))
+    if K and (int(f.owners.min()) < 0 or int(f.owners.max()) >= K):
+        raise ValueError("a Fill with owners that are not there")
+    _solvable(f)
+
+
+def _filler(f: Any) -> None:
+    if f.vectors.ndim != 2:
+        raise ValueError("a Filler without axes")
+    d, k = f.vectors.shape
+    _sides(f, shift=(d,), offset=(d,), scale=(d,), shrink=(k,), signal=(k,))
+    if f.names is not None and (not isinstance(f.names, np.ndarray) or f.names.shape != (d,)):
+        raise ValueError("a Filler with names of other columns")
+    _solvable(f)
+
+
+def _solvable(f: Any) -> None:
+    """Rows with gaps have one answer only where the axes are orthonormal and shrunk."""
+    k = f.vectors.shape[1]
+    if not (np.isfinite(f.vectors).all() and np.all((f.shrink >= 0) & (f.shrink < 1)) and np.all(f.scale > 0)):
+        raise ValueError("a rule that fills gaps without shrinking")
+    if not np.all(np.abs(f.vectors.T @ f.vectors - np.eye(k)) < 1e-4):
+        raise ValueError("a rule that fills gaps by axes that are not orthonormal")
+
+
+def _counts(c: Any) -> None:
+    if tuple(getattr(c.values, "shape", ())) != (len(c.rows), len(c.columns)):
+        raise ValueError("Counts with other names than rows and columns")
+
+
+MORE: dict[str, Callable[[Any], None]] = {
+    "Certificate": _certificate, "Counts": _counts, "Encoder": _encoder, "Fill": _fill, "Filler": _filler,
+    "Moments": _moments, "Variable": _variable,
+}  # fmt: skip
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+def check_fitted(model: Any) -> None:
+    """Refuse a model whose fitted values do not belong together."""
+    held = {name: value for name, value in vars(model).items() if name not in model.get_params(deep=False)}
+    for name, value in held.items():
+        if not name.isidentifier() or name.startswith("__") or callable(getattr(type(model), name, None)):
+            raise ValueError(f"a fitted name {name[:40]!r}")
+        if name in COUNTS and not (isinstance(value, (int, np.integer)) and 0 <= int(value) <= LARGEST):
+            raise TypeError(f"{name} that is {_what(value)}")
+        if name in RECORD_NAMES and value is not None and type(value).__name__ != RECORD_NAMES[name]:
+            raise TypeError(f"{name} that is {_what(value)}")
+    _names(held)
+    _sized(held, _known_sides(held))
+    _whole(model, held)
+
+
+def _names(held: dict[str, Any]) -> None:
+    names = held.get("feature_names_in_")
+    if names is not None and (
+        not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (held.get("n_features_in_"),)
+    ):
+        raise ValueError("feature_names_in_ of other columns")
+    labels = held.get("_row_labels")
+    if labels is not None and not isinstance(labels, list):
+        raise TypeError(f"_row_labels that is {_what(labels)}")
+    if held.get("_library") not in (None, "pandas", "polars", "pyarrow"):
+        raise ValueError("a library of frames that is none")
+
+
+def _known_sides(held: dict[str, Any]) -> dict[str, int | None]:
+    columns = held.get("n_features_in_")
+    if "_columns" in held:
+        columns = held["_columns"].d
+        if held.get("_members") is not None and not isinstance(held["_members"], dict):
+            raise TypeError("groups that are none")
+    return {"k": held.get("n_components_"), "d": columns, "n": None}
+
+
+def _sized(held: dict[str, Any], sides: dict[str, int | None]) -> None:
+    for name, letters in SHAPES.items():
+        value = held.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" or value.ndim != len(letters):
+            raise TypeError(f"{name} that is {_what(value)}")
+        for letter, side in zip(letters, value.shape, strict=True):
+            if letter == "n" and sides["n"] is None:
+                sides["n"] = side
+            if sides[letter] != side:
+                raise ValueError(f"{name} of shape {value.shape} among {letter}={sides[letter]}")
+        if name in FINITE and not np.isfinite(value).all():
+            raise ValueError(f"{name} with numbers that are not finite")
+        if name in POSITIVE and not (np.isfinite(value).all() and bool(np.all(value > 0))):
+            raise ValueError(f"{name} with numbers that are not positive")
+
+
+def _whole(model: Any, held: dict[str, Any]) -> None:
+    if held.get("_pending"):
+        if held.get("_state") is None and held.get("_raw") is None:
+            raise ValueError("a model without its state")
+        return
+    kernel = "_solved_map" in held
+    needed = ("n_components_", "n_samples_", "eigenvalues_", "kernel_", "X_fit_") if kernel else NEEDED
+    lost = [name for name in (*needed, "certificate_", "plan_") if held.get(name) is None]
+    # A model of a family must have what its family places rows by.
+    family = {"MCA": "_columns", "FAMD": "_columns", "MFA": "_columns", "KernelPCA": "_solved_map"}
+    lost += [name for name in (family.get(type(model).__name__),) if name is not None and held.get(name) is None]
+    centre = {"CA": "_mean", "MCA": "_mean", "FAMD": "_mean", "MFA": "_mean", "FactorAnalysis": "_weights"}
+    lost += [name for name in (centre.get(type(model).__name__),) if name is not None and held.get(name) is None]
+    if lost:
+        raise ValueError(f"no {lost[0]}")
+    if getattr(model, "missing", "error") not in ("error", "category", "exclude", "regularized", "mean", "em"):
+        raise ValueError("a policy for missing values that is none")
+    filler = held.get("_filler")
+    if filler is not None and filler.vectors.shape[0] != held.get("n_features_in_"):
+        raise ValueError("a Filler of other columns")
+
+
+def _what(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} and shape {value.shape}"
+    return f"of type {type(value).__name__}"
