@@ -58,6 +58,7 @@ class Callable(Kernel):
         T = np.empty(shape, A.dtype) if out is None else out
         if self.batched:
             found = np.asarray(self.function(left, right))
+            _require_numbers(found)
             if found.shape != shape:
                 raise InputError(f"a batched kernel function gives one number a pair, here {shape}",
                                  received=f"shape {found.shape}", hint="f(list of x, list of y) → array")  # fmt: skip
@@ -75,7 +76,7 @@ class Callable(Kernel):
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         items = A["items"]
         if self.batched:
-            each = (np.asarray(self.function(items[i : i + 1], items[i : i + 1])).reshape(-1)[0] for i in range(A.n))
+            each = (np.asarray(self.function(items[i : i + 1], items[i : i + 1])).reshape(-1) for i in range(A.n))
         else:
             each = (self.function(items[i], items[i]) for i in range(A.n))
         return np.fromiter((_number(value) for value in each), np.float64, A.n)
@@ -92,7 +93,20 @@ def _number(value: Any) -> float:
     if np.size(value) != 1:
         raise InputError("a kernel function gives one number", received=f"shape {np.shape(value)}",
                          hint="Callable(f, batched=True) for a function of two lists")  # fmt: skip
-    return float(np.asarray(value).reshape(()))
+    found = np.asarray(value)
+    _require_numbers(found)
+    return float(found.reshape(()))
+
+
+def _require_numbers(found: NDArray[Any]) -> None:
+    """Refuse what a kernel function gave where it is no finite number."""
+    if found.dtype.kind not in "fiub":
+        raise InputError("a kernel function gives numbers", received=f"values of type {found.dtype}",
+                         hint="return a float for each pair")  # fmt: skip
+    if not np.isfinite(found).all():
+        bad = found[~np.isfinite(found)].reshape(-1)[0]
+        raise InputError("a kernel function gives finite numbers", received=f"{bad}",
+                         hint="look for a logarithm of 0 or a division by 0 in it")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def rpcholesky(kernel: Kernel, A: Prepared, m: int, rng: np.random.Generator) ->
         _extend(kernel, A, G, len(pivots), kept, residual)
         pivots += [int(i) for i in kept]
         residual[pivots] = 0.0
-    return np.asarray(pivots, np.intp)
+    return np.asarray(pivots or [0], np.intp)  # rows without any k(x, x): one stands for all
 
 
 def _accepted(

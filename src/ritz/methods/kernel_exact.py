@@ -11,6 +11,7 @@ with a number of components the share of the negative part is estimated (kernel_
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,14 @@ import numpy as np
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
 from ritz.kernels.base import Kernel
-from ritz.methods.kernel_sign import Negative, by_magnitude, estimate_negative, judge, known_negative
+from ritz.methods.kernel_sign import Negative, by_magnitude, estimate_negative, judge, known_negative, refuse_power
 from ritz.methods.kernel_solved import Solved, noise_floor, picked, without_noise
+from ritz.methods.kernel_trust import blurred, in_range, judged, lasting, representable, shift_of
 from ritz.methods.rank_kernel import wanted_of
 from ritz.methods.rank_linear import remember
 from ritz.operators.combine import Negated
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
-from ritz.project.kernel import KernelMap
+from ritz.project.kernel import FeatureMapped, FeatureSpaceMap, KernelMap
 from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import Seen, SpectralProblem
@@ -39,32 +41,45 @@ FIRST_GUESS = 16
 #: Bound on eigenvalues for iterations in float32, whose largest number is 3e38.
 NARROW = 1e17
 
+#: Share of λ₁ up to which rounding of float32 tiles still leaves a start for iterations in float64.
+MILD = 1e-3
+
 #: Bytes a pair of rows for a dense decomposition: K, its vectors, and room to work.
 DENSE_BYTES = 24.0
 
 
 def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
     """Eigenpairs of J K J and the map that they define."""
-    A = kernel.prepare(rows)
+    given = kernel.prepare(rows)
+    shift = shift_of(kernel, rows)  # J K J does not feel a shift of the rows of a linear kernel, its digits do
+    A = in_range(kernel, given if shift is None else kernel.prepare(rows - shift, dtype=given.dtype))
     M = KernelMatrix(kernel, A, cache_bytes=0.5 * limit).centered()
+    M = M if estimator.tol >= c.FLOAT32_TOL else M.at(np.float64)
     n, seed = A.n, seed_of(estimator.random_state)
     wanted = wanted_of(estimator, kernel, rows)
     plan = _plan(estimator, n, wanted, limit, kernel)
     if plan.precision.startswith("float32") and not _narrow(M):
         plan = replace(plan, precision="float64")
     if kernel.positive:
-        spectrum, below = _solve_one(estimator, M, plan, wanted, seed), Negative(0.0)
+        M, spectrum = _solve_wide(estimator, M, plan, wanted, seed)
+        below = Negative(0.0)
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
         spectrum = replace(spectrum, values=np.maximum(spectrum.values, 0.0))
     else:
-        spectrum, below = _solve_signed(estimator, M, plan, wanted, seed)
+        M, spectrum, below = _solve_signed(estimator, M, plan, wanted, seed)
+    spectrum = judged(spectrum, estimator.tol, kernel, rows)
     stats, values = M.statistics(), spectrum.values
     there, root = values != 0, np.sqrt(np.abs(values))
     # |Λ|^½ Λ⁻¹ Uᵀ(k_x − K1/n): on the training rows |Λ|^½ u, whatever the sign of λ
     dual = spectrum.vectors * np.where(there, root / np.where(there, values, 1.0), 0.0)
-    held = KernelMap.exact(kernel, A, dual, stats.row_means, stats.mean, values)
+    held: FeatureSpaceMap
+    if shift is None:
+        kept = A if A.dtype == M.dtype else M.inner.prepared
+        held = KernelMap.exact(kernel, lasting(kernel, kept), dual, stats.row_means, stats.mean, values)
+    else:
+        held = FeatureMapped(kernel, kernel.feature_map(rows), shift, (rows - shift).T @ dual, values)  # type: ignore[arg-type]
     total = below.total if below.total is not None else stats.centered_trace
-    return Solved(kernel, spectrum, spectrum.vectors, held, total, n, A.dtype, rows, below.share)
+    return Solved(kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share)
 
 
 def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> Plan:
@@ -97,17 +112,32 @@ def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> 
 def _narrow(M: CenteredKernel) -> bool:
     """Whether products may be iterated in float32: tiles are, and squares of eigenvalues stay in its range."""
     largest = M.shape[0] * float(np.max(np.abs(M.inner.diagonal()), initial=0.0))
-    return M.at(np.float32).dtype == np.float32 and largest <= NARROW
+    fits = M.at(np.float32).dtype == np.float32 and largest <= NARROW
+    return fits and representable(M.inner.kernel, M.inner.prepared, np.float32)
 
 
-def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Spectrum:
+def _solve_wide(
+    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int
+) -> tuple[CenteredKernel, Spectrum]:
+    """The operator with tiles fine enough for the tolerance, and its spectrum."""
+    if M.dtype.itemsize < 8 and plan.solver not in ("svd", "moments"):  # those form K in float64
+        spectrum = _solve_one(estimator, M, plan, wanted, seed, quiet=True)
+        if spectrum.certificate.converged and not blurred(spectrum, estimator.tol):
+            return M, spectrum
+        M = M.at(np.float64)
+        mild = spectrum.certificate.rounding <= MILD * float(np.max(spectrum.values, initial=0.0))
+        plan = plan if mild else replace(plan, precision="float64")
+    return M, _solve_one(estimator, M, plan, wanted, seed)
+
+
+def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, *, quiet: bool = False) -> Spectrum:
     n = M.shape[0]
     k, rule = (wanted, None) if isinstance(wanted, int) else (min(FIRST_GUESS, n), wanted)
     k = n if rule is not None and rule.needs_all else k
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True
     )
-    spectrum = solve(problem, plan, frame={"matrix": M.symbol()})
+    spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
     remember(estimator, problem, spectrum, 1.0)
     return spectrum
 
@@ -115,24 +145,34 @@ def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int) -> Sp
 # indefinite kernels
 
 
-def _solve_signed(estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int) -> tuple[Spectrum, Negative]:
+def _solve_signed(
+    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int
+) -> tuple[CenteredKernel, Spectrum, Negative]:
     """The spectrum under the policy for negative eigenvalues, and what is known of these."""
     n, policy = M.shape[0], estimator.negative
     whole = plan.solver in ("svd", "moments") or (isinstance(wanted, int) and wanted >= n)
-    spectrum = _solve_one(estimator, M, plan, n if whole else wanted, seed)
-    floor = noise_floor(M, spectrum.known)
+    if plan.solver == "power":
+        refuse_power(M, M.statistics().centered_trace, partial(_floor, M, np.zeros(0)), seed)
+    M, spectrum = _solve_wide(estimator, M, plan, n if whole else wanted, seed)
     if whole:
-        spectrum = without_noise(spectrum, floor)
+        spectrum = without_noise(spectrum, noise_floor(M, spectrum.known))
         below = known_negative(spectrum.values)
         judge(policy, below)
-        return _noted(_of_all(spectrum, policy, wanted, below), below), below
-    below = estimate_negative(M, M.statistics().centered_trace, spectrum, floor, seed)
+        return M, _noted(_of_all(spectrum, policy, wanted, below), below), below
+    floor = partial(_floor, M, spectrum.known)
+    below = estimate_negative(M, M.statistics().centered_trace, spectrum.vectors, spectrum.values, floor, seed)
     judge(policy, below)
-    spectrum = spectrum if policy in ("clip", "error") else _both_ends(estimator, M, plan, wanted, seed, spectrum)
-    spectrum = without_noise(spectrum, floor)
+    if policy in ("flip", "krein") and below.proved:
+        spectrum = _both_ends(estimator, M, plan, wanted, seed, spectrum)
+    spectrum = without_noise(spectrum, floor(below.lowest))
     keep = spectrum.values > 0 if policy in ("clip", "error") else spectrum.values != 0
     spectrum = spectrum if keep.all() else picked(spectrum, np.flatnonzero(keep))
-    return _noted(spectrum, below), below
+    return M, _noted(spectrum, below), below
+
+
+def _floor(M: CenteredKernel, known: Any, lowest: float) -> float:
+    """Where rounding begins: the largest |λ| may be a negative one, which a solver for the other end never sees."""
+    return noise_floor(M, np.append(known, lowest))
 
 
 def _noted(spectrum: Spectrum, below: Negative) -> Spectrum:

@@ -27,6 +27,7 @@ from ritz.methods.kernel_input import check_symmetry, fit_rows, new_rows
 from ritz.methods.kernel_routes import solve_kernel
 from ritz.methods.kernel_sign import check_negative
 from ritz.methods.kernel_solved import Solved
+from ritz.methods.kernel_trust import require_representable
 from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
 from ritz.project.preimage import (
@@ -143,7 +144,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         keep = values != 0 if self.remove_zero_eig or self.n_components is None else np.ones(len(values), bool)
         solved = solved.kept(keep)
         self.kernel_, self.gamma_ = solved.kernel, getattr(solved.kernel, "gamma", None)
-        self.eigenvalues_ = solved.spectrum.values.astype(dtype)
+        self.eigenvalues_ = require_representable(solved.spectrum.values, dtype)
         if solved.vectors is not None:
             self.eigenvectors_ = solved.vectors.astype(dtype)
         total = solved.total

@@ -22,10 +22,12 @@ from ritz.data.mapped import MappedBlocks
 from ritz.data.statistics import Statistics
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.nystrom import NystromMap, choose_landmarks, nystrom_map, tile_rounding
+from ritz.kernels.rows import is_sparse
 from ritz.kernels.vectors import Linear
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
 from ritz.methods.kernel_solved import NOISE, Solved, widened, without_noise
+from ritz.methods.kernel_trust import in_range, judged, lasting, require_kernel
 from ritz.methods.rank_kernel import wanted_of
 from ritz.methods.rank_linear import remember
 from ritz.operators import Centered, Dense, Sparse
@@ -74,7 +76,11 @@ def _more_than(size: int, wanted: Any) -> bool:
 
 
 def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: float) -> Solved:
-    phi = features.transform(rows)
+    if kernel.takes == "vectors" and not isinstance(kernel, Linear):
+        in_range(kernel, kernel.prepare(rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        phi = features.transform(rows)
+    require_kernel(phi.data if is_sparse(phi) else phi, "features")
     spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit, wanted_of(estimator, kernel, rows))
     mean, dtype = stats.column.mean, phi.dtype
     delta = _feature_rounding(kernel, spectrum, mean, phi)
@@ -146,15 +152,18 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
             received=repr(kernel),
             hint="solver='krylov' takes indefinite and precomputed kernels",
         )
-    A = kernel.prepare(rows)
+    given = kernel.prepare(rows)
+    A = lasting(kernel, in_range(kernel, given))
     if tile_rounding(kernel, A) > COARSE:
         A = A.at(np.float64)
     solved, blur = _nystrom_at(estimator, kernel, rows, A, limit)
     top = float(np.max(solved.spectrum.values, initial=0.0))
-    if A.dtype == np.float64 or blur <= BLURRED * top:
-        return solved
-    # centring takes most of k away: what is left of float32 tiles is rounding
-    return _nystrom_at(estimator, kernel, rows, A.at(np.float64), limit)[0]
+    if A.dtype != np.float64 and blur > BLURRED * top:
+        # centring takes most of k away: what is left of float32 tiles is rounding
+        solved, blur = _nystrom_at(estimator, kernel, rows, A.at(np.float64), limit)
+    noisy = replace(solved.spectrum.certificate, rounding=max(solved.spectrum.certificate.rounding, blur))
+    spectrum = judged(replace(solved.spectrum, certificate=noisy), max(estimator.tol, BLURRED), kernel, rows)
+    return replace(solved, spectrum=spectrum, dtype=given.dtype)
 
 
 def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: float) -> tuple[Solved, float]:
@@ -168,7 +177,7 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
     values = np.where(spectrum.values > blur, spectrum.values, 0.0)
     flip = _sign_of_scores(blocks, mean, spectrum.vectors)
     spectrum = replace(spectrum, values=values, vectors=spectrum.vectors * flip)
-    held = KernelMap.nystrom(kernel, made.landmarks, made.inverse, spectrum.vectors, mean, values)
+    held = KernelMap.nystrom(kernel, made.landmarks, made.inverse, spectrum.vectors * (values > 0), mean, values)
     captured = spectrum.total + A.n * float(mean @ mean)  # tr K̂ = tr HK̂H + n‖f̄‖²
     left = max(whole - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * whole
     certificate = spectrum.certificate

@@ -13,6 +13,7 @@ proves that the kernel is indefinite.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +23,17 @@ from numpy.typing import NDArray
 from ritz._core.errors import NegativeEigenvalues, ParameterError
 from ritz._core.random import gaussian_rows
 from ritz.operators.base import Operator
-from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["NEGATIVE", "Negative", "by_magnitude", "check_negative", "estimate_negative", "judge", "known_negative"]
+__all__ = [
+    "NEGATIVE",
+    "Negative",
+    "by_magnitude",
+    "check_negative",
+    "estimate_negative",
+    "judge",
+    "known_negative",
+    "refuse_power",
+]
 
 NEGATIVE = ("clip", "flip", "krein", "error")
 #: Share of Σ|λ| below which negative eigenvalues are rounding.
@@ -41,6 +50,7 @@ class Negative:
     error: float = 0.0  # its standard error; 0 where all eigenvalues are known
     total: float | None = None  # Σ|λ|
     proved: bool = False  # some eigenvalue is below zero by more than rounding
+    lowest: float = 0.0  # the least eigenvalue, or the least Ritz value seen
 
     @property
     def words(self) -> str:
@@ -87,9 +97,10 @@ def known_negative(values: NDArray[Any]) -> Negative:
     return Negative(share, 0.0, total, share > ROUNDING_SHARE)
 
 
-def estimate_negative(M: Operator, trace: float, found: Spectrum, floor: float, seed: int) -> Negative:
+def estimate_negative(
+    M: Operator, trace: float, U: NDArray[Any], values: NDArray[Any], floor: Callable[[float], float], seed: int
+) -> Negative:
     """From the pairs found, tr M, and tr(PMP)⁻ by stochastic Lanczos quadrature, P the projector off the pairs."""
-    U, values = found.vectors, found.values
     Z = np.sign(gaussian_rows(seed, 7, 0, M.shape[0], PROBES))
     Z = Z - U @ (U.T @ Z)
     length = np.linalg.norm(Z, axis=0)
@@ -102,9 +113,20 @@ def estimate_negative(M: Operator, trace: float, found: Spectrum, floor: float, 
     error = float(np.hypot(np.std(under, ddof=1) / np.sqrt(PROBES), np.mean(under) - np.mean(coarse)))
     lowest = min([float(theta[0]) for theta, _ in rules] + [float(np.min(values, initial=0.0))])
     total = max(trace + 2 * below, abs(trace), 1e-300)
-    proved = lowest < -max(floor, ROUNDING_SHARE * total)
+    proved = lowest < -max(floor(lowest), ROUNDING_SHARE * total)
     share = max(below, -lowest) / total if proved else 0.0
-    return Negative(share, error * abs(trace) / total**2 if proved else 0.0, total, proved)
+    return Negative(share, error * abs(trace) / total**2 if proved else 0.0, total, proved, lowest)
+
+
+def refuse_power(M: Operator, trace: float, floor: Callable[[float], float], seed: int) -> None:
+    """Refuse power iteration where it would follow negative eigenvalues."""
+    below = estimate_negative(M, trace, np.zeros((M.shape[0], 0)), np.zeros(0), floor, seed)
+    if below.proved:
+        raise ParameterError(
+            "solver='power' follows the largest |λ|, so it takes kernels without negative eigenvalues",
+            received=f"negative eigenvalues that make up {below.words} of Σ|λ|",
+            hint="solver='krylov' takes indefinite kernels",
+        )
 
 
 def _negative(rules: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:

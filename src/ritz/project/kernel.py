@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import InputError
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.blocks import blocks_of
 from ritz.data.finite import require_finite
@@ -69,9 +70,7 @@ class FeatureSpaceMap(ABC):
 
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
             self._pass(X, write, potential=False)
-        if not np.isfinite(out).all() and _dtype_of(X, None) is not None:
-            require_finite(X, None, lambda i: f"row {start + i}")
-        return out
+        return _finite(out, X, start)
 
     def batches(self, X: Any) -> Iterator[NDArray[Any]]:
         """Coordinates of the rows (an array, CSR or row blocks), some at a time, in row order."""
@@ -88,7 +87,10 @@ class FeatureSpaceMap(ABC):
             found.potential[rows] = p
             found.activation[rows] = np.abs(F).sum(axis=1)
 
-        self._pass(X, write, potential=True, diagonal=diagonal)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._pass(X, write, potential=True, diagonal=diagonal)
+        _finite(found.coordinates, X)
+        _finite(found.potential, X)
         return found
 
     def reconstruction_error(self, X: Any, *, diagonal: Any = None) -> NDArray[Any]:
@@ -113,8 +115,9 @@ class FeatureSpaceMap(ABC):
         def write(rows: slice, F: Floats, p: Floats | None) -> None:
             out[rows] = score(F, p)
 
-        self._pass(X, write, **wanted)
-        return out
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._pass(X, write, **wanted)
+        return _finite(out, X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +289,21 @@ def _aligned(kernel: Kernel, rows: Prepared, X: Any) -> tuple[Prepared, Prepared
     wanted = np.result_type(rows.dtype, _dtype_of(X, rows.dtype))
     rows = rows if rows.source is None else rows.at(wanted)
     return rows, kernel.prepare(X, dtype=rows.dtype, like=rows)
+
+
+def _finite(out: NDArray[Any], X: Any, start: int = 0) -> NDArray[Any]:
+    """What was found, refused where some is not finite: rows that are not, or kernel values out of range."""
+    good = np.isfinite(out)
+    if good.all():
+        return out
+    if _dtype_of(X, None) is not None:
+        require_finite(X, None, lambda i: f"row {start + i}")
+    row = int(np.argmin(good.reshape(len(out), -1).all(axis=1)))
+    raise InputError(
+        f"rows whose kernel values with the fitted rows stay in the range of {out.dtype.name}",
+        received=f"row {start + row}, for which they are infinite or not a number",
+        hint="give new rows on the scale of the fitted ones; float64 rows, X.astype(np.float64), have a wider range",
+    )
 
 
 def _shares(n: int) -> list[list[slice]]:

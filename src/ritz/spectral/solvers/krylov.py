@@ -77,9 +77,11 @@ def _narrow(
     p, k, width = M.shape[0], problem.k, Q.shape[1]
     space = Subspace(p, capacity, M.xp, narrow=True)
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
-    steps, chain, _ = _climb(M.at(np.float32), space, Q, problem, target, amplified, advance)
+    coarse = M.at(np.float32)
+    steps, chain, _ = _climb(coarse, space, Q, problem, target, amplified, advance)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, width)))
-    noisy = np.hypot(recurred, FLOAT32_NOISE * float(space.theta[0]))  # rounding of the products leaves the chain too
+    # rounding of the products leaves the chain too
+    noisy = np.hypot(recurred, max(FLOAT32_NOISE * float(space.theta[0]), coarse.measured() or 0.0))
     status = _started(space, noisy, k, width, chain)
     return orth(space.vectors(min(space.m, k + FINISH_SPARE))), steps, status
 
@@ -154,10 +156,11 @@ def worst_residual(residuals: np.ndarray, theta: np.ndarray, amplified: bool) ->
 
 
 def weighed(residuals: np.ndarray, theta: np.ndarray, amplified: bool) -> np.ndarray:
-    """Residuals in units of θ₁."""
+    """Residuals in units of θ₁; of the largest |θ| where a step has not met a positive one yet."""
     top = float(theta[0])
     if top <= 0:
-        return np.zeros_like(residuals)
+        largest = float(np.max(np.abs(theta)))
+        return residuals / largest if largest > 0 else np.zeros_like(residuals)
     if amplified:
         share = np.maximum(theta[: len(residuals)] / top, unit_roundoff(np.float64))
         residuals = residuals / np.sqrt(share)
