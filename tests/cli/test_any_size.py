@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ritz
+from tests import program
 
 PROGRAM = [sys.executable, "-m", "ritz"]
 LIMIT = "60MB"  # a quarter of it is loaded: the tables below are larger
@@ -34,9 +35,12 @@ def table(tmp_path_factory) -> Path:
 
 
 def ritz_fit(folder: Path, *arguments: object, ok: bool = True, **keywords) -> subprocess.CompletedProcess:
-    done = subprocess.run(
-        [*PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, **keywords
-    )
+    if keywords:  # limits on the process want one of its own
+        done = subprocess.run(
+            [*PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, **keywords
+        )
+    else:
+        done = program.ritz(*arguments, cwd=folder)
     assert not ok or done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return done
@@ -152,8 +156,7 @@ print("read", read[0])
 
 
 def killed(folder: Path, saves: int, *arguments: object) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-c", KILLED, str(saves), *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return program.python(KILLED, saves, *arguments, cwd=folder)
 
 
 @pytest.mark.parametrize("solver", ["auto", "krylov"])
@@ -183,9 +186,8 @@ memory.available = lambda: float(os.environ["FREE"])
 
 def free(folder: Path, saves: int, amount: float, *arguments: object) -> subprocess.CompletedProcess:
     """The program where ``amount`` bytes are available, killed after some writings of its journal."""
-    command = [sys.executable, "-c", FREE + KILLED, str(saves), *map(str, arguments)]
     env = {**os.environ, "FREE": str(amount)}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return program.python(FREE + KILLED, saves, *arguments, cwd=folder, env=env)
 
 
 def test_resume_keeps_the_memory_limit_that_the_fit_began_with(tmp_path, table):

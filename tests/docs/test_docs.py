@@ -19,6 +19,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -116,17 +117,23 @@ def python(block: Block, page: Path, space: dict[str, object], folder: Path) -> 
 
 
 def console(body: str, folder: Path) -> str:
+    from tests import program  # this file is a program too, for which the top of the repository is not on the path
+
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     lines = []
+    env = os.environ | {"PATH": path, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     for command in (line for line in body.splitlines() if line.startswith("$ ")):
-        done = subprocess.run(
-            ["sh", "-c", command[2:]],
-            cwd=folder,
-            env=os.environ | {"PATH": path, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
+        if command.startswith("$ ritz ") and not set(command[2:]) & set("|<>&;$`*?~("):
+            done = program.ritz(*shlex.split(command[2:], comments=True)[1:], cwd=folder, env=env, merged=True)
+        else:
+            done = subprocess.run(
+                ["sh", "-c", command[2:]],
+                cwd=folder,
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+            )
         lines += [command, *(line.rstrip() for line in done.stdout.splitlines())]
     return "\n".join(lines) + "\n"
 
@@ -392,5 +399,6 @@ def refresh(page: Path) -> int:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
     for given in sys.argv[1:] or map(str, RUNNABLE):
         print(given, refresh(ROOT / given))

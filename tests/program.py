@@ -1,0 +1,122 @@
+"""The program in a process of its own, without waiting for Python and its libraries every time.
+
+A parent process imports what every command imports, then forks for each command: the child has arguments, folder,
+environment and streams of its own, and can be killed or fail like a program from a shell. Nothing but imports has run
+in the parent. Tests that measure memory or the start itself begin a fresh interpreter instead.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+__all__ = ["python", "ritz"]
+
+PRELOADED = (
+    "numpy", "scipy.linalg", "scipy.sparse.linalg", "scipy.stats", "sklearn.base", "sklearn.utils.validation",
+    "rich.console", "rich.progress", "ritz.cli.main", "ritz.methods.pca", "ritz.persist.model",
+)  # fmt: skip
+_parents: dict[int, subprocess.Popen[str]] = {}
+
+
+def ritz(*arguments: object, cwd: Path, env: dict[str, str] | None = None, merged: bool = False) -> Any:
+    """Run ``ritz ARGUMENTS`` and return what ``subprocess.run`` would; ``merged`` puts its talk among its data."""
+    return python("from ritz.cli.main import main; main()", *arguments, cwd=cwd, env=env, merged=merged)
+
+
+def python(
+    code: str, *arguments: object, cwd: Path, env: dict[str, str] | None = None, merged: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python -c CODE ARGUMENTS`` where the libraries of the program are loaded already."""
+    words = [str(a) for a in arguments]
+    if not hasattr(os, "fork"):
+        err = subprocess.STDOUT if merged else subprocess.PIPE
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=err, encoding="utf-8")
+    parent = _parent()
+    with tempfile.TemporaryDirectory() as folder:
+        out, err_ = Path(folder) / "out", Path(folder) / ("out" if merged else "err")
+        asked = {
+            "code": code, "arguments": words, "cwd": str(cwd), "env": dict(os.environ if env is None else env),
+            "out": str(out), "err": str(err_),
+        }  # fmt: skip
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        parent.stdin.write(json.dumps(asked) + "\n")
+        parent.stdin.flush()
+        answer = parent.stdout.readline()
+        assert answer, "the parent of the program has ended"
+        return subprocess.CompletedProcess(
+            words, int(answer), out.read_text("utf-8"), "" if merged else err_.read_text("utf-8")
+        )
+
+
+def _parent() -> subprocess.Popen[str]:
+    if os.getpid() not in _parents:
+        command = [sys.executable, str(Path(__file__).resolve())]
+        made = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        _parents[os.getpid()] = made
+        atexit.register(_end, made)
+    return _parents[os.getpid()]
+
+
+def _end(parent: subprocess.Popen[str]) -> None:
+    parent.communicate()  # the end of its input is the end of its work
+
+
+def _serve() -> None:
+    """The parent: a line of JSON asks for a command, its exit status is the answer."""
+    for module in PRELOADED:
+        __import__(module)
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _run(json.loads(line))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        answers.write(f"{status}\n")
+        answers.flush()
+
+
+def _run(asked: dict[str, Any]) -> None:
+    """The child: it becomes the program."""
+    status: Any = 1
+    try:
+        os.chdir(asked["cwd"])
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        streams = [os.open(os.devnull, os.O_RDONLY)]
+        streams += [os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for name in ("out", "err")]
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
+        )
+        sys.argv = ["ritz", *asked["arguments"]]
+        exec(asked["code"], {"__name__": "__main__"})
+        status = 0
+    except SystemExit as exit_:
+        status = 0 if exit_.code is None else exit_.code
+        if isinstance(status, str):
+            print(status, file=sys.stderr)
+            status = 1
+    except BaseException:  # noqa: BLE001 - shown as Python shows it
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the folder of this file: its modules are not the program's
+    _serve()
