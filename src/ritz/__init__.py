@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ritz import insight as insight
     from ritz import kernels as kernels
     from ritz import plot as plot
+    from ritz import report as report
     from ritz import testing as testing
     from ritz._core.errors import AccuracyWarning as AccuracyWarning
     from ritz._core.errors import Cancelled as Cancelled
@@ -101,6 +102,7 @@ __all__ = [
     "plan",
     "plot",
     "read",
+    "report",
     "save",
     "testing",
 ]
@@ -127,7 +129,7 @@ _HOMES = {
     "read": "ritz.data.read",
     "save": "ritz.persist.model",
 }
-_SUBMODULES = {"insight", "kernels", "plot", "testing"}
+_SUBMODULES = {"insight", "kernels", "plot", "report", "testing"}
 
 # A library stays silent until its user asks: without this, records would reach Python's last-resort handler.
 logging.getLogger("ritz").addHandler(logging.NullHandler())

@@ -1,0 +1,116 @@
+"""The report: one HTML file that tells what is in the data, and opens offline.
+
+    ritz.report(model, X, "report.html")                     this module is callable; ``ritz.report.write`` is the same
+
+    write(model, X, path, *, color=None, names=None, title=None, image_shape=None, command=None, seed=None, ranks=None,
+          points=100_000, parts=()) -> Path
+    render(model, X, *, …the same…) -> str                   the page as text
+
+    page(about)  →  the whole page        parts, each with its condition, its data and its script
+    card(model)  →  the small version for notebooks, ``model._repr_html_``
+
+A report is a list of small independent parts (``part.py``, ``parts/``). Scripts and styles are files of their own in
+``assets/``; nothing is built, nothing is fetched, and the page forbids itself every request.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ritz.report.part import Content as Content
+    from ritz.report.part import Part as Part
+
+__all__ = ["Content", "Part", "render", "write"]
+
+
+def write(
+    model: Any, X: Any, path: Any, *, color: Any = None, names: Any = None, title: str | None = None,
+    image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
+    points: int = 100_000, parts: Iterable[Part] = (),
+) -> Path:  # fmt: skip
+    """Write a report about a fitted model and its rows to one HTML file, and give its path.
+
+    Parameters
+    ----------
+    model : any fitted model of the library
+    X : what ``fit`` took, or new rows; None
+        Without rows the report says what the model alone can tell.
+    path : path
+        The file appears when it is complete.
+    color : array-like (n,), name of a column of X, or dict of several such
+        What rows are coloured by at first; a reader may choose any column.
+    names : sequence of n names, name of a column of X, or None
+        Names of the rows. None: a pandas index, the identifiers of a Table.
+    title : str, optional
+        Heading; the file that a Table came from, or the method.
+    image_shape : (height, width), optional
+        Rows are pictures of this many pixels: components are shown as pictures too.
+    command : str, optional
+        The command that made the model, for "how to reproduce".
+    seed : optional
+        Its seed; the model's ``random_state`` if not given.
+    ranks : Ranks, optional
+        What ``ritz.choose_rank`` found, if it is known already.
+    points : int
+        Rows that charts show at most; beyond that they are sampled, and the page says so.
+    parts : iterable of Part
+        Further parts, after those of the library.
+
+    Returns
+    -------
+    Path
+    """
+    from ritz._core.atomic import replacing
+
+    text = render(
+        model, X, color=color, names=names, title=title, image_shape=image_shape, command=command, seed=seed,
+        ranks=ranks, points=points, parts=parts,
+    )  # fmt: skip
+    target = Path(path)
+    with replacing(target) as file:
+        file.write(text.encode("utf-8", "replace"))
+    return target
+
+
+def render(
+    model: Any, X: Any, *, color: Any = None, names: Any = None, title: str | None = None,
+    image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
+    points: int = 100_000, parts: Iterable[Part] = (),
+) -> str:  # fmt: skip
+    """The report as text, for those who write the file themselves; parameters as for :func:`write`."""
+    from sklearn.utils.validation import check_is_fitted
+
+    from ritz._core.errors import ColumnsSetAside
+    from ritz.report.context import Context
+    from ritz.report.page import page
+
+    check_is_fitted(model)
+    about = Context(model, X, color, names, title, image_shape, command, seed, ranks, points)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnsSetAside)  # the page itself says which, and why
+        return page(about, tuple(parts))
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Content", "Part"):
+        from ritz.report import part
+
+        return getattr(part, name)
+    raise AttributeError(f"module 'ritz.report' has no attribute {name!r}")
+
+
+class _Callable(ModuleType):
+    """A module that is called like its main function: ``ritz.report(model, X, path)``."""
+
+    def __call__(self, model: Any, X: Any, path: Any, **options: Any) -> Path:
+        return write(model, X, path, **options)
+
+
+_Callable.__call__.__doc__ = write.__doc__
+sys.modules[__name__].__class__ = _Callable

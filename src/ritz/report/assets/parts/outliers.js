@@ -1,0 +1,27 @@
+"use strict";
+Ritz.part("outliers", (place, data) => {
+  const rows = Ritz.rows(), x = Ritz.numbers(data.inside), y = Ritz.numbers(data.off), odd = Ritz.numbers(data.odd), count = x.length;
+  const [lx, ly] = data.limits;
+  const beyond = (i) => (lx && x[i] > lx) || (ly && y[i] > ly);
+  const groups = [[], [], []];
+  for (let i = 0; i < count; i++) groups[odd[i] ? 2 : beyond(i) ? 1 : 0].push(i);
+  const kept = groups.map((list) => Int32Array.from(list));
+  const far = (v, limit) => Math.max(v.reduce((most, value) => Math.max(most, value), 0), limit || 0) * 1.06 || 1;
+  const some = [...groups[2], ...groups[1]].sort((a, b) => x[b] / (lx || 1) + y[b] / (ly || 1) - x[a] / (lx || 1) - y[a] / (ly || 1)).slice(0, 25);
+  const plane = new Ritz.Plane(place, {
+    label: place.getAttribute("aria-label"), count, x, y, names: ["distance in the plane, √T²", "distance off the plane, √Q"], limits: data.limits,
+    floor: true, extent: { x0: 0, x1: far(x, lx), y0: 0, y1: far(y, ly) }, radius: Math.min(3.2, Ritz.radius(count)),
+    buckets: () => ({ buckets: [{ fill: Ritz.ink.accent, shape: 0, rows: kept[0] }, { fill: Ritz.ink.kinds[4], shape: 1, rows: kept[1] }, { fill: Ritz.ink.warm, shape: 3, rows: kept[2] }] }),
+    describe: (i) => [[rows.name(i)], ["in the plane", Ritz.format(x[i]) + (lx ? " (limit " + Ritz.format(lx) + ")" : "")], ["off the plane", Ritz.format(y[i]) + (ly ? " (limit " + Ritz.format(ly) + ")" : "")],
+      [odd[i] ? "odd" : beyond(i) ? "beyond a limit" : "within the limits"]],
+    marks: () => some.map((i) => ({ x: x[i], y: y[i], text: rows.name(i), colour: Ritz.ink.text })),
+  });
+  const legend = Ritz.el("div", { class: "legend" });
+  plane.canvas.parentNode.after(legend);
+  const show = () => legend.replaceChildren(...[["within the limits", Ritz.ink.accent, 0], ["beyond a limit", Ritz.ink.kinds[4], 1], ["odd", Ritz.ink.warm, 3]]
+    .filter((_, g) => kept[g].length).map(([name, fill, shape]) => Ritz.el("span", { class: "choice" },
+      Ritz.svg("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, Ritz.svg("path", { d: Ritz.outline(shape), fill })), name)));
+  Ritz.redraws.push(show);
+  show();
+  place.plane = plane;
+});

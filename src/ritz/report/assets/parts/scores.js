@@ -1,0 +1,71 @@
+"use strict";
+Ritz.part("scores", (place, data) => {
+  const rows = Ritz.rows();
+  const axes = [...rows.axes, { name: "row number" }];
+  const column = (a) => (a < rows.axes.length ? rows.scores[a] : (rows.places = rows.places || Float64Array.from({ length: rows.count }, (_, i) => rows.number(i))));
+  const at = { x: 0, y: rows.axes.length > 1 ? 1 : axes.length - 1, colour: data.colour === null ? -1 : data.colour };
+  if (rows.axes.length === 1) { at.x = 1; at.y = 0; }
+  const colour = () => (at.colour < 0 ? null : rows.colours[at.colour]);
+  let held = null;
+  const buckets = () => {
+    const key = at.colour + document.documentElement.dataset.theme;
+    if (!held || held.key !== key) held = { key, ...Ritz.buckets(rows.count, colour()) };
+    return held;
+  };
+  const describe = (i) => {
+    const lines = [[rows.name(i)], [axes[at.x].name, Ritz.format(column(at.x)[i])], [axes[at.y].name, Ritz.format(column(at.y)[i])]];
+    const c = colour();
+    if (c) lines.push([c.name, c.kinds ? c.kinds[c.decoded[i]] || "no value" : Ritz.format(c.decoded[i])]);
+    return lines;
+  };
+  const options = {
+    label: place.getAttribute("aria-label"), count: rows.count, x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])],
+    buckets, describe, lasso: true,
+    marks: () => (rows.names && rows.count <= 60 ? rows.names.map((text, i) => ({ x: options.x[i], y: options.y[i], text, colour: Ritz.ink.faint })) : []),
+  };
+  const legend = Ritz.el("div", { class: "legend" });
+  const turn = () => plane.update({ x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])] });
+  const names = axes.map((axis) => axis.name);
+  place.append(Ritz.el("div", { class: "controls" },
+    Ritz.select("Across", names, at.x, (i) => { at.x = i; turn(); }),
+    Ritz.select("Up", names, at.y, (i) => { at.y = i; turn(); }),
+    rows.colours.length ? Ritz.select("Colour", ["none", ...rows.colours.map((c) => c.name)], at.colour + 1, (i) => { at.colour = i - 1; plane.recolour(buckets); show(); }) : null));
+  const plane = new Ritz.Plane(place, options);
+  plane.canvas.parentNode.after(legend);
+  const show = () => Ritz.legend(legend, colour(), buckets(), plane);
+  Ritz.redraws.push(show);
+  show();
+  place.plane = plane;
+});
+
+/* Kinds as buttons that hide and show them; amounts as a bar. */
+Ritz.legend = (place, colour, held, plane) => {
+  place.replaceChildren();
+  if (!colour) return;
+  if (held.legend === "amounts") {
+    const bar = Ritz.el("canvas", { width: 160, height: 1, "aria-hidden": "true" }), ctx = bar.getContext("2d");
+    for (let i = 0; i < 160; i++) { ctx.fillStyle = Ritz.css(Ritz.amounts(i / 159)); ctx.fillRect(i, 0, 1, 1); }
+    place.append(Ritz.el("bdi", {}, Ritz.clip(colour.name, 40)), Ritz.el("span", {}, Ritz.format(colour.values.lo)), bar, Ritz.el("span", {}, Ritz.format(colour.values.hi)));
+    return;
+  }
+  for (const bucket of held.buckets) {
+    const icon = Ritz.svg("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, Ritz.svg("path", { d: Ritz.outline(bucket.shape), fill: bucket.fill }));
+    const button = Ritz.el("button", { type: "button", "aria-pressed": String(!plane.hidden.has(bucket.kind)), title: bucket.name, onclick: () => {
+      if (plane.hidden.has(bucket.kind)) plane.hidden.delete(bucket.kind); else plane.hidden.add(bucket.kind);
+      button.setAttribute("aria-pressed", String(!plane.hidden.has(bucket.kind)));
+      plane.draw();
+    } }, icon, Ritz.el("bdi", {}, Ritz.clip(bucket.name, 40)), Ritz.el("span", { class: "tick" }, " " + bucket.rows.length.toLocaleString("en")));
+    place.append(button);
+  }
+};
+
+/* A shape of points.js as an SVG path: it draws on a recorder instead of a canvas. */
+Ritz.outline = (shape) => {
+  const out = [];
+  Ritz.SHAPES[shape]({
+    arc: (x, y, r) => out.push(`M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`),
+    rect: (x, y, w, h) => out.push(`M${x} ${y}h${w}v${h}h${-w}z`),
+    moveTo: (x, y) => out.push(`M${x} ${y}`), lineTo: (x, y) => out.push(`L${x} ${y}`), closePath: () => out.push("z"),
+  }, 0, 0, 5);
+  return out.join("");
+};

@@ -1,0 +1,60 @@
+"""The small version for notebooks: what the model holds, in one table and a few words, without script or style sheet.
+
+card(model)  →  HTML for ``model._repr_html_``; without rows, so it says what the model alone can tell
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz.report.context import Context
+from ritz.report.html import Html, join, percent, tag
+from ritz.report.words import axis_words, much
+
+__all__ = ["card"]
+
+#: Components in the table.
+SHOWN = 6
+FRAME = "font:14px/1.5 system-ui,sans-serif;max-width:46em;border-left:3px solid #0072B2;padding:.2em 0 .2em 1em;margin:.3em 0"
+BAR = "display:inline-block;height:.7em;background:#0072B2;vertical-align:baseline"
+CELL = "text-align:left;padding:.15em 1em .15em 0;border:0"
+
+
+def card(model: Any) -> str:
+    """A fitted model in a few lines."""
+    about = Context(model)
+    about.__dict__["rows"] = None  # a notebook cell must not wait
+    head = tag("div", tag("b", about.method), f" · {about.n:,} rows · {about.components(about.k)}")
+    return tag("div", head, tag("div", much(about)), _table(about), _foot(about), style=FRAME)
+
+
+def _table(about: Context) -> Html | None:
+    if not about.k:
+        return None
+    top = float(np.max(about.shares, initial=0.0)) or 1.0
+    rows = []
+    for i in range(min(about.k, SHOWN)):
+        share = float(about.shares[i])
+        bar = tag("span", style=f"{BAR};width:{max(0.0, 8 * share / top):.2f}em")
+        words = None if about.kernel else axis_words(about, i)
+        rows.append(tag("tr", tag("td", about.axes[i], style=CELL), tag("td", bar, " ", percent(share), style=CELL),
+                        tag("td", _rest(words, about.axes[i]), style=CELL)))  # fmt: skip
+    more = about.k - SHOWN
+    tail = tag("tr", tag("td", f"… {more:,} more", colspan=3, style=CELL)) if more > 0 else None
+    return tag("table", rows, tail, style="border-collapse:collapse;margin:.4em 0")
+
+
+def _rest(words: Html | None, name: str) -> Html | None:
+    """The words without the name of the axis, which stands in the first cell."""
+    return None if words is None else Html(words.replace(tag("b", name), Html(""), 1).strip())
+
+
+def _foot(about: Context) -> Html | None:
+    held, plan = getattr(about.model, "certificate_", None), getattr(about.model, "plan_", None)
+    if held is None or plan is None:
+        return None
+    proved = int(np.count_nonzero(held.labelled))
+    words = f"{proved} of {len(held.values)} eigenvalues proved; solver {plan.solver}. ritz.report(model, X, 'report.html') tells more."
+    return tag("div", join(words), style="opacity:.75")

@@ -1,0 +1,97 @@
+"""What a reader may colour rows by: kinds with a name each, or amounts.
+
+kinds      words, booleans, up to 8 whole numbers    {"name", "kinds": [names], "codes"}
+amounts    other numbers                             {"name", "values"}                     NaN: no value
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.frames import is_missing
+from ritz.report.html import KEPT, clip
+from ritz.report.pack import codes, shade
+
+__all__ = ["Colour", "colour_of"]
+
+#: Whole numbers with at most this many values are kinds, not amounts, as in ``ritz.plot``.
+FEW = 8
+#: Kinds beyond this many share one name: nobody can tell so many colours apart.
+MOST_KINDS = 24
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A column to colour by: ``code`` and ``kinds``, or ``amount``."""
+
+    name: str
+    kinds: list[str]
+    code: NDArray[np.intp]  # (m,) −1: no value
+    amount: NDArray[np.float64] | None = None  # (m,) NaN: no value
+
+    def data(self) -> dict[str, Any]:
+        """For the page."""
+        named = {"name": clip(self.name, KEPT)}
+        if self.amount is not None:
+            return {**named, "values": shade(self.amount)}
+        return {**named, "kinds": [clip(kind, KEPT) for kind in self.kinds], "codes": codes(self.code)}
+
+    def between(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """η² of every axis, (a,): the share of its variance that lies between the kinds."""
+        if self.amount is not None or not 2 <= len(self.kinds) <= FEW:
+            return None
+        known = self.code >= 0
+        F, code = scores[known], self.code[known]
+        size = np.bincount(code, minlength=len(self.kinds)).astype(np.float64)
+        if len(F) < 3 or (size < 2).any():
+            return None
+        F = F - F.mean(axis=0)
+        sums = np.stack([np.bincount(code, weights=column, minlength=len(size)) for column in F.T], axis=1)
+        whole = np.square(F).sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((np.square(sums) / size[:, None]).sum(axis=0) / whole)
+
+
+def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
+    """A column to colour by; None for one that says nothing: constant, or of too many kinds (unless asked for)."""
+    array = np.asarray(values) if not isinstance(values, list) else _column(values)
+    if array.dtype.kind in "fiu":
+        amount = array.astype(np.float64)
+        known = np.unique(amount[np.isfinite(amount)])
+        whole = array.dtype.kind != "f" or bool((known == np.round(known)).all())
+        if len(known) < 2 and not asked:
+            return None
+        if whole and len(known) <= FEW:
+            code = np.where(np.isfinite(amount), np.searchsorted(known, amount), -1)
+            return Colour(name, [f"{value:g}" for value in known.tolist()], code)
+        return Colour(name, [], np.zeros(len(amount), np.intp), amount)
+    words = [None if is_missing(value) or value != value else str(value) for value in array.tolist()]
+    known = sorted({word for word in words if word is not None})
+    if (len(known) < 2 or len(known) > MOST_KINDS) and not asked:
+        return None
+    if len(known) > MOST_KINDS:
+        size = {word: 0 for word in known}
+        for word in words:
+            size[word or known[0]] += word is not None
+        kept = sorted(sorted(known, key=lambda word: -size[word])[: MOST_KINDS - 1])
+        place = {word: i for i, word in enumerate(kept)}
+        names = [*kept, f"{len(known) - len(kept)} others"]
+        return Colour(name, names, np.array([-1 if w is None else place.get(w, len(kept)) for w in words], np.intp))
+    place = {word: i for i, word in enumerate(known)}
+    return Colour(name, known, np.array([-1 if word is None else place[word] for word in words], np.intp))
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """A list as numbers where it holds nothing else, missing marks aside."""
+    held = [value for value in values if not is_missing(value)]
+    if held and all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in held):
+        if len(held) == len(values) and all(isinstance(value, (int, np.integer)) for value in held):
+            return np.asarray(values, np.int64) if all(abs(int(v)) < 2**62 for v in held) else np.asarray(values, float)
+        return np.asarray([np.nan if is_missing(value) else float(value) for value in values])
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

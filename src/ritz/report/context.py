@@ -1,0 +1,275 @@
+"""What a report is about: a fitted model, its rows, and what was found out about them, each thing once.
+
+model, X  →  n, d, k, axis names, shares, a sample of rows with scores, names and colours, ranks, distances, odd rows
+
+Parts read from here and compute nothing twice. All of it is lazy, so a part that does not apply costs nothing. Rows
+beyond ``points`` are sampled, evenly at random and the farthest ones besides, and every part says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, RitzError
+from ritz.insight.axes import axes_of, axis_names, column_labels, scores_of
+from ritz.methods.correspondence import Correspondence
+from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.svd import SVD
+from ritz.report.colours import Colour, colour_of
+from ritz.report.findings import Odd, find_odd, find_ranks
+from ritz.report.html import KEPT, clip
+from ritz.report.rows import Rows, rows_of
+
+__all__ = ["Context"]
+
+Floats = NDArray[np.float64]
+
+#: Rows drawn at most, and how many of them are the farthest ones where rows are sampled.
+POINTS, FARTHEST = 100_000, 500
+#: Entries up to which the distances of all rows are measured.
+ALL_ROWS = 4e8
+#: Entries of a kernel matrix that placing the rows may cost.
+KERNEL_ENTRIES = 2e8
+
+
+@dataclass(eq=False)
+class Context:
+    """A model, its rows and how the report shall look; see :func:`ritz.report.write` for the parameters."""
+
+    model: Any
+    X: Any = None
+    color: Any = None
+    names: Any = None
+    title: str | None = None
+    image_shape: tuple[int, int] | None = None
+    command: str | None = None
+    seed: Any = None
+    ranks_given: Any = None
+    points: int = POINTS
+    notes: list[str] = field(default_factory=list)
+
+    # the model
+
+    @property
+    def method(self) -> str:
+        """Name of the estimator."""
+        return type(self.model).__name__
+
+    @property
+    def correspondence(self) -> bool:
+        """Whether the model is one of CA, MCA, FAMD and MFA."""
+        return isinstance(self.model, Correspondence)
+
+    @property
+    def kernel(self) -> bool:
+        """Whether components live in a feature space."""
+        return isinstance(self.model, KernelPCA)
+
+    @property
+    def linear(self) -> bool:
+        """Whether components are directions in the columns."""
+        return not (self.kernel or self.correspondence) and hasattr(self.model, "components_")
+
+    @cached_property
+    def shares(self) -> Floats:
+        """(k,) share of each component in the whole."""
+        if isinstance(self.model, SVD):
+            return np.square(np.asarray(self.model.singular_values_, np.float64)) / float(self.model.total_)
+        name = "explained_inertia_ratio_" if self.correspondence else "explained_variance_ratio_"
+        return np.asarray(getattr(self.model, name), np.float64)
+
+    @property
+    def whole(self) -> str:
+        """What the shares are shares of."""
+        if isinstance(self.model, SVD):
+            return "sum of squares"
+        return "inertia" if self.correspondence else "variance"
+
+    @property
+    def k(self) -> int:
+        """Number of components."""
+        return len(self.shares)
+
+    @property
+    def component(self) -> str:
+        """What one is called."""
+        return "factor" if self.method == "FactorAnalysis" else "axis" if self.correspondence else "component"
+
+    def components(self, count: int) -> str:
+        """``3 components``."""
+        word = {"axis": "axes"}.get(self.component, self.component + "s")
+        return f"{count:,} {self.component if count == 1 else word}"
+
+    @cached_property
+    def axes(self) -> list[str]:
+        """PC1, PC2, …"""
+        return axis_names(self.model, self.k)
+
+    @property
+    def n(self) -> int:
+        """Number of rows: of X, or of the fit where there are none."""
+        return self.rows.n if self.rows is not None else int(getattr(self.model, "n_samples_", 0))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Names of the columns that the model uses; ``column 0`` … where it knows none."""
+        if self.correspondence:
+            return [str(name) for name in self.model.column_names_]
+        names = column_labels(self.model)
+        d = int(getattr(self.model, "n_features_in_", 0) or 0)
+        return [f"column {j}" for j in range(d)] if names is None else names
+
+    @cached_property
+    def loadings(self) -> Floats:
+        """(d, k) of a linear model."""
+        return axes_of(self.model).loadings
+
+    # the rows
+
+    @cached_property
+    def rows(self) -> Rows | None:
+        """The rows, if there are any to look at."""
+        X = self.model.X_fit_ if self.X is None and self._remembers else self.X
+        return rows_of(self.model, X)
+
+    @property
+    def _remembers(self) -> bool:
+        held = getattr(self.model, "X_fit_", None) if self.kernel else None
+        takes = getattr(getattr(self.model, "kernel_", None), "takes", "")
+        return held is not None and takes != "precomputed" and "eigenvectors_" in vars(self.model)
+
+    @cached_property
+    def index(self) -> NDArray[np.intp]:
+        """Numbers of the rows that are shown, increasing."""
+        most = self.points
+        if self.kernel:
+            most = max(200, min(most, int(KERNEL_ENTRIES / max(1, self.model.n_samples_))))
+        if self.n <= most:
+            return np.arange(self.n)
+        chosen = np.random.default_rng(0).choice(self.n, most, replace=False)
+        far = self.odd.farthest(FARTHEST) if self.measurable and self.odd is not None else []
+        return np.unique(np.concatenate([chosen, np.asarray(far, np.intp)]))
+
+    @property
+    def measurable(self) -> bool:
+        """Whether the distances of all rows can be afforded, not only those of the rows that are shown."""
+        entries = float(self.n) * max(1, len(self.columns))
+        return self.n * float(self.model.n_samples_) <= KERNEL_ENTRIES if self.kernel else entries <= ALL_ROWS
+
+    @property
+    def table(self) -> Any:
+        """All rows, as the model takes them."""
+        return self.X if self.X is not None or self.rows is None else self.rows.X
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some rows are left out of the pictures."""
+        return len(self.index) < self.n
+
+    @cached_property
+    def part(self) -> Any:
+        """The rows that are shown, as the model takes them."""
+        if self.rows is None:
+            raise InputError("this part needs rows", received="a model alone", hint="ritz.report(model, X, path)")
+        if not self.sampled and not hasattr(self.rows.X, "each"):
+            return self.rows.X
+        return self.rows.take(self.index)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(m, a) coordinates of the rows that are shown, on the axes that are offered."""
+        return scores_of(self.model, self.part)[:, : self.offered]
+
+    @property
+    def offered(self) -> int:
+        """Axes that a reader may choose among."""
+        return min(self.k, 10 if len(self.index) <= 20_000 else 5)
+
+    @cached_property
+    def row_names(self) -> list[str] | None:
+        """Names of the rows that are shown; None where they have numbers only."""
+        given = self.names
+        if given is None or given is True:
+            found = self.rows.labels(self.part) if self.rows is not None else None
+            if found is None and self.correspondence and not self.sampled:
+                labels = vars(self.model).get("_row_labels")
+                found = labels if labels is not None and len(labels) == len(self.index) else None
+        elif given is False:
+            found = None
+        else:
+            found = self._one_a_row("names", given)
+        return None if found is None else [clip(name, KEPT) for name in found]
+
+    def row_name(self, place: int) -> str:
+        """The name of a row that is shown, or its number from 0."""
+        names = self.row_names
+        return f"row {self.index[place]:,}" if names is None else names[place]
+
+    @cached_property
+    def colours(self) -> list[Colour]:
+        """Columns to colour by; what the user asked for comes first."""
+        found: list[Colour] = []
+        if self.rows is None:
+            return found
+        asked = self.color if isinstance(self.color, Mapping) else {} if self.color is None else {"": self.color}
+        for name, values in asked.items():
+            title = name or (values if isinstance(values, str) else getattr(values, "name", None) or "colour")
+            one = colour_of(str(title), self._one_a_row("color", values), asked=True)
+            found += [one] if one is not None else []
+        m = len(self.index)
+        most = len(found) + (40 if m <= 2_000 else 12 if m <= 20_000 else 6)
+        taken = {one.name for one in found}
+        offers = [colour_of(name, values) for name, values in self.rows.columns(self.part) if name not in taken]
+        held = [one for one in offers if one is not None]
+        held.sort(key=lambda one: self._used(one.name))  # what took no part tells most
+        return (found + held)[:most]
+
+    def _used(self, name: str) -> bool:
+        return name in {str(one) for one in getattr(self.model, "feature_names_in_", ())}
+
+    def _one_a_row(self, what: str, values: Any) -> Any:
+        """One value for each row that is shown: of a column of X, or of those given for all rows."""
+        if isinstance(values, str):
+            for name, found in self.rows.columns(self.part) if self.rows is not None else ():
+                if name == values:
+                    return found
+            if hasattr(self.X, "labels"):  # identifiers and texts of a Table
+                return np.asarray(self.X.labels(values), object)[self.index].tolist()
+            raise InputError(
+                f"{what}={values!r} names a column of X", received="rows without it",
+                hint=f"pass the values themselves: {what}=labels",
+            )  # fmt: skip
+        if hasattr(values, "to_list") or hasattr(values, "to_pylist"):
+            values = values.to_list() if hasattr(values, "to_list") else values.to_pylist()
+        array = values if isinstance(values, list) else np.asarray(values)
+        if len(array) != self.n:
+            raise InputError(f"{what} has one value for each of {self.n:,} rows", received=f"{len(array):,} values")
+        return [array[i] for i in self.index.tolist()] if isinstance(array, list) else array[self.index]
+
+    # what was found out
+
+    @cached_property
+    def ranks(self) -> Any:
+        """What the rules say about the number of components; None for methods that they do not know."""
+        if self.ranks_given is not None:
+            return self.ranks_given
+        return self._tried("how many components", lambda: find_ranks(self))
+
+    @cached_property
+    def odd(self) -> Odd | None:
+        """Distances of the rows, limits, and the odd ones; None where the model has no such thing."""
+        return self._tried("odd rows", lambda: find_odd(self)) if self.rows is not None and self.k else None
+
+    def _tried(self, what: str, find: Any) -> Any:
+        """What was found, or None and a note why not."""
+        try:
+            return find()
+        except RitzError as error:
+            self.notes.append(f"{what}: {error}")
+            return None

@@ -1,0 +1,163 @@
+"""What a report finds out by itself about a model and its rows, within a budget of time.
+
+    ranks   the rules of ``choose_rank`` that this size can afford
+    odd     T² and Q of every row, their limits, and the odd rows at a false discovery rate of 5 %
+
+Where a model keeps all components nothing lies off its plane. Rows are then judged by the model of the first r
+components, r the consensus of the rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ritz._core.errors import RitzError
+from ritz.insight.choose_rank import choose_rank
+from ritz.insight.limits import Limits, limits
+from ritz.insight.outliers import Outliers, outliers
+from ritz.insight.plane import distances, fit_sums
+from ritz.methods.correspondence import Correspondence
+from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.pca import PCA
+from ritz.methods.rank_kernel import KERNEL_RULES
+from ritz.methods.svd import SVD
+
+if TYPE_CHECKING:
+    from ritz.report.context import Context
+
+__all__ = ["ALPHA", "FDR", "Odd", "find_odd", "find_ranks"]
+
+Floats = NDArray[np.float64]
+
+#: Levels of the limits, and of false discoveries.
+ALPHA, FDR = 0.025, 0.05
+#: Entries of the table up to which rules may hide entries (kfold), hold out, permute and draw again.
+HIDE, DRAW = 5e3, 4e5
+#: Rows that such rules look at, at most, and rows of a kernel model.
+SAMPLE, KERNEL_ROWS = 2_000, 400
+#: Entries up to which rows of the fit take turns in being left out, and rows of a kernel model.
+LEAVE_OUT, LEAVE_OUT_KERNEL = 2e6, 1_000
+#: Share of the whole below which nothing is left off the plane.
+NOTHING = 1e-9
+
+
+def find_ranks(about: Context) -> Any:
+    """Ask the rules that this size can afford."""
+    model = about.model
+    if not isinstance(model, (PCA, SVD, KernelPCA, Correspondence)) or not about.k:
+        return None
+    kernel = isinstance(model, KernelPCA)
+    names = set(KERNEL_RULES if kernel else model._rules)
+    n, entries = about.n, float(about.n) * max(1, len(about.columns))
+    dear = {"kfold"} if entries > HIDE else set()
+    if entries > DRAW or (kernel and n > KERNEL_ROWS):
+        dear |= {"permutation", "bcv", "stability", "parallel"} if kernel else {"permutation", "bcv", "stability"}
+    wanted = sorted((names & _known()) - dear)
+    whole = "permutation" not in dear or (isinstance(model, Correspondence) and vars(model).get("_state") is None)
+    seen = about.table if whole and same_rows(about) else None
+    return choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
+
+
+def _known() -> set[str]:
+    from ritz.rank.rule import NAMES
+
+    return set(NAMES) - {"consensus"}
+
+
+def same_rows(about: Context) -> bool:
+    """Whether the rows are those of the fit, as far as their number tells."""
+    return about.rows is not None and about.rows.n == getattr(about.model, "n_samples_", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Odd:
+    """Distances of rows, (r,) each, and what follows; ``all_rows``: r = n, otherwise those of the rows shown."""
+
+    inside: Floats  # T²
+    off: Floats  # Q
+    bounds: Limits
+    found: Outliers | None
+    components: int  # of the plane
+    all_rows: bool
+
+    @property
+    def score(self) -> Floats:
+        """(r,) both distances in units of their limits."""
+        return self.bounds.index(self.inside, self.off)
+
+    @property
+    def beyond(self) -> NDArray[np.intp]:
+        """(r,) 0 within both limits, 1 beyond that of T², 2 beyond that of Q, 3 both."""
+        return (self.inside > self.bounds.t2).astype(np.intp) + 2 * (self.off > self.bounds.spe)
+
+    def farthest(self, count: int) -> NDArray[np.intp]:
+        """Numbers of the rows that lie farthest out."""
+        return np.argsort(-self.score, kind="stable")[:count]
+
+
+def find_odd(about: Context) -> Odd | None:
+    """Distances, limits and odd rows."""
+    if about.rows is None:
+        return None
+    kernel, whole = isinstance(about.model, KernelPCA), about.measurable
+    rows = about.table if whole else about.part
+    model = _judge(about)
+    if model is None:
+        return None
+    inside, off = distances(model, rows)
+    fit = _of_fit(model, inside, off) if whole else about.rows.n == model.n_samples_
+    kind = "training" if fit else "new"
+    free = isinstance(model, (KernelPCA, Correspondence))
+    if free and not fit:
+        return None
+    bounds = limits(model, ALPHA, kind, X=rows if fit and whole else None)
+    n = len(inside)
+    cheap = n <= LEAVE_OUT_KERNEL if kernel else float(n) * max(1, len(about.columns)) <= LEAVE_OUT
+    found = None
+    if whole and cheap and n >= 10:
+        try:
+            found = outliers(model, rows, FDR, rows=kind)
+        except RitzError as error:
+            about.notes.append(f"false discoveries: {error}")
+    return Odd(inside, off, bounds, found, _dimensions(model), whole)
+
+
+def _judge(about: Context) -> Any:
+    """The model that judges rows: itself, or the first components of it where it keeps all."""
+    model = about.model
+    if len(about.shares) and float(np.sum(about.shares)) < 1 - NOTHING:
+        return model
+    if not isinstance(model, (PCA, Correspondence, KernelPCA, SVD)):
+        return model
+    r = about.ranks.consensus if about.ranks is not None else 0
+    r = min(max(r, 1), about.k - 1)
+    if r < 1:
+        return model
+    try:
+        if not isinstance(model, (KernelPCA, SVD)):
+            smaller = model._restated(n_components=r)
+            len(smaller.components_)  # solves it
+            return smaller
+    except RitzError:
+        pass
+    if about.n * float(max(1, len(about.columns))) > LEAVE_OUT or (isinstance(model, KernelPCA) and about.n > 1_000):
+        return None
+    return clone(model).set_params(n_components=r).fit(about.table)
+
+
+def _dimensions(model: Any) -> int:
+    return int(getattr(model, "n_components_", len(getattr(model, "components_", ()))))
+
+
+def _of_fit(model: Any, inside: Floats, off: Floats) -> bool:
+    """Whether these are the rows of the fit: their sums of T² are then those that the model knows."""
+    weight, total, _ = fit_sums(model)
+    if isinstance(model, Correspondence):  # weights are not those of the rows; their number has to do
+        return len(inside) == model.n_samples_
+    known = abs(len(inside) - weight) <= 1e-9 * weight
+    return known and (not np.isfinite(total) or abs(float(np.sum(inside)) - total) <= 1e-4 * max(total, 1e-300))

@@ -1,0 +1,54 @@
+"""One part of a report: when it appears, what it says, what its chart is drawn from.
+
+    Part(id, title, applies, build)      applies(about) → bool       build(about) → Content(body, data)
+
+A part is one file in ``parts/`` and, if it has a chart, one script of the same name in ``assets/parts/``. It reads the
+model and the rows through the ``Context`` alone and knows no other part, so a new one is a new file and a line in
+``parts/__init__.py``, or comes from outside: ``ritz.report(…, parts=[mine])``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ritz.report.html import Html
+
+if TYPE_CHECKING:
+    from ritz.report.context import Context
+
+__all__ = ["Content", "Part"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a part puts on the page: HTML, and JSON for its script."""
+
+    body: Html
+    data: Any = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the report.
+
+    Attributes
+    ----------
+    id : str
+        Its anchor, the name of its script, and of its data.
+    title : str
+        Its heading.
+    applies : callable
+        Whether it has something to say about this model and these rows. It should cost little.
+    build : callable
+        Its content. A ``RitzError`` leaves the part out; the end of the report then says why.
+    script : str
+        JavaScript that draws it where it does not come with Ritz: calls ``Ritz.part(id, (place, data) => …)``.
+    """
+
+    id: str
+    title: str
+    applies: Callable[[Context], bool]
+    build: Callable[[Context], Content]
+    script: str = field(default="", repr=False)

@@ -1,0 +1,51 @@
+"""The parts of a report, in the order of the page: from the answer to how it can be checked.
+
+A part is one file with one ``PART``; it appears where its condition holds. To add one, write the file and name it here.
+"""
+
+from __future__ import annotations
+
+from ritz.report.part import Part
+from ritz.report.parts import (
+    answer,
+    biplot,
+    certificate,
+    circle,
+    cite,
+    data,
+    groups,
+    kernel_maps,
+    loadings,
+    outliers,
+    pictures,
+    points,
+    preimages,
+    reconstruction,
+    reproduce,
+    scores,
+    scree,
+    stability,
+)
+
+__all__ = ["PARTS"]
+
+PARTS: tuple[Part, ...] = (
+    answer.PART,
+    scores.PART,
+    points.PART,
+    loadings.PART,
+    pictures.PART,
+    biplot.PART,
+    circle.PART,
+    kernel_maps.PART,
+    preimages.PART,
+    groups.PART,
+    scree.PART,
+    outliers.PART,
+    stability.PART,
+    reconstruction.PART,
+    data.PART,
+    certificate.PART,
+    reproduce.PART,
+    cite.PART,
+)

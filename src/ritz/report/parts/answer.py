@@ -1,0 +1,56 @@
+"""The answer: three sentences of plain words (``words.py``), and the figures they rest on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz.report.context import Context
+from ritz.report.html import Html, details, join, number, percent, table, tag
+from ritz.report.part import Content, Part
+from ritz.report.words import sentences
+
+__all__ = ["PART"]
+
+#: Components in the table.
+SHOWN = 20
+
+
+def _applies(about: Context) -> bool:
+    return True
+
+
+def _build(about: Context) -> Content:
+    words = tag("div", [tag("p", sentence) for sentence in sentences(about)], class_="answer")
+    return Content(join(words, _table(about)))
+
+
+def _table(about: Context) -> Html | None:
+    if not about.k:
+        return None
+    sums = np.cumsum(about.shares)
+    values = _values(about)
+    rows = [
+        (about.axes[i], number(values[i], 5), percent(about.shares[i]), percent(sums[i]))
+        for i in range(min(about.k, SHOWN))
+    ]
+    more = f", the first {SHOWN}" if about.k > SHOWN else ""
+    head = (
+        about.component,
+        "eigenvalue" if about.kernel or about.correspondence else about.whole,
+        "share",
+        "cumulated",
+    )
+    return details(
+        f"Figures of all {about.components(about.k)}{more}", table(head, rows, f"Shares of the {about.whole}")
+    )
+
+
+def _values(about: Context) -> np.ndarray:
+    model = about.model
+    if about.whole == "sum of squares":
+        return np.square(np.asarray(model.singular_values_, np.float64))
+    name = "eigenvalues_" if about.kernel or about.correspondence else "explained_variance_"
+    return np.asarray(getattr(model, name), np.float64)
+
+
+PART = Part("answer", "The answer", _applies, _build)

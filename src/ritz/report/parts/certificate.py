@@ -1,0 +1,74 @@
+"""Why the numbers can be trusted: the certificate of every eigenvalue, and the plan that found them, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz.report.context import Context
+from ritz.report.html import Html, details, join, number, table, tag
+from ritz.report.part import Content, Part
+from ritz.spectral.plan import size_words
+
+__all__ = ["PART"]
+
+#: Eigenvalues in the table.
+SHOWN = 30
+
+
+def _applies(about: Context) -> bool:
+    return getattr(about.model, "certificate_", None) is not None
+
+
+def _build(about: Context) -> Content:
+    held = about.model.certificate_
+    sentences = [line for line in held.sentences() if "over the data" not in line]  # times differ from run to run
+    words = tag("ul", [tag("li", _upper(line)) for line in sentences], class_="plain")
+    return Content(join(tag("p", _lead(about)), words, _table(about), _plan(about)))
+
+
+def _lead(about: Context) -> str:
+    held = about.model.certificate_
+    if held.kind == "estimate":
+        return (
+            "These components are an estimate from a single pass, without proof; fit again with another solver for one."
+        )
+    of = {"SparsePCA": " The certificate is that of the ordinary components.",
+          "FactorAnalysis": " The certificate is that of the eigenvalue problem behind the factors."}.get(about.method, "")  # fmt: skip
+    width = held.width / np.maximum(np.abs(held.values), 1e-300)
+    known = width[np.isfinite(width) & held.labelled]
+    if not len(known):
+        return f"Every eigenvalue comes with its residual.{of}"
+    return (
+        f"Every eigenvalue comes with an interval that holds the true one. The widest is {number(float(known.max()), 2)} of its "
+        f"value.{of}"
+    )
+
+
+def _upper(line: str) -> str:
+    return line if line.startswith("|") else line[:1].upper() + line[1:]
+
+
+def _table(about: Context) -> Html:
+    c = about.model.certificate_
+    rows = []
+    for i in range(min(len(c.values), SHOWN)):
+        half = max(c.upper[i] - c.values[i], c.values[i] - c.lower[i])
+        angle = number(c.angles[i], 2) if np.isfinite(c.angles[i]) else "gap too small"
+        proof = "yes" if c.labelled[i] else "no"
+        rows.append((f"{i + 1}", number(c.values[i], 7), number(half, 2), number(c.residuals[i], 2), angle, proof))
+    head = ("", "eigenvalue", "± at most", "residual", "angle at most", "proved")
+    return details("The certificate, eigenvalue by eigenvalue", table(head, rows, "Certificate"))
+
+
+def _plan(about: Context) -> Html | None:
+    plan = getattr(about.model, "plan_", None)
+    if plan is None:
+        return None
+    passes = plan.actual_passes if plan.actual_passes is not None else plan.passes
+    many = f"{passes:g} pass{'' if passes == 1 else 'es'} over the data"
+    memory = f"about {size_words(plan.bytes)} of memory beyond the data"
+    lead = f"They were found by the solver “{plan.solver}” on the {plan.side}, in {plan.precision}, with {many} and {memory}:"
+    return join(tag("h3", "The plan"), tag("p", lead), tag("ul", [tag("li", reason) for reason in plan.reasons]))
+
+
+PART = Part("certificate", "Why to trust it", _applies, _build)

@@ -1,0 +1,49 @@
+"""The circle of correlations: columns by their correlations with two components; length² is the share that is shown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz.insight.loadings import structure
+from ritz.report.context import Context
+from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
+from ritz.report.pack import few
+from ritz.report.part import Content, Part
+from ritz.report.words import _numbers as numbers
+
+__all__ = ["PART"]
+
+#: Arrows at most.
+ARROWS = 80
+
+
+def _applies(about: Context) -> bool:
+    return about.linear and about.k > 1 and about.method != "SparsePCA" and about.image_shape is None
+
+
+def _build(about: Context) -> Content:
+    a = min(about.k, 10)
+    needs = about.method in ("SVD", "RobustPCA") or "_state" not in vars(about.model)
+    R = numbers(structure(about.model, about.part if needs and about.rows is not None else None))[:, :a]
+    known = np.flatnonzero(np.isfinite(R).all(axis=1))
+    length = np.square(R[known]).sum(axis=1)
+    order = np.sort(known[np.argsort(-length, kind="stable")[:ARROWS]])
+    drawn = {
+        "names": [clip(about.columns[j], KEPT) for j in order],
+        "columns": [few(R[order, i]) for i in range(a)],
+        "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
+    }
+    word = "cosines" if about.method == "SVD" else "correlations"
+    best = int(known[np.argmax(np.square(R[known, :2]).sum(axis=1))])
+    lead = tag("p", f"Columns by their {word} with the {about.component}s. An arrow that reaches the circle is shown wholly "
+               "in this plane; arrows that point the same way rise together. In the first plane ",
+               bdi(about.columns[best], 40), " is shown best.")  # fmt: skip
+    rows = [(bdi(about.columns[j], 40), *[number(value, 3) for value in R[j, :5]]) for j in order]
+    below = details(
+        "Correlations as a table", table(("column", *about.axes[:5]), rows, f"{word.capitalize()} with the axes")
+    )
+    label = "Circle of correlations of the columns with two components that can be chosen"
+    return Content(join(lead, figure("circle", label, tall="square"), below), drawn)
+
+
+PART = Part("circle", "Circle of correlations", _applies, _build)

@@ -1,0 +1,144 @@
+"""What the data is: rows, columns, missing values, constants, what was set aside and why, and every column in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.table import Table
+from ritz.data.words import grouped
+from ritz.report.colours import _column as column_of
+from ritz.report.context import Context
+from ritz.report.html import Html, bdi, clip, join, number, table, tag
+from ritz.report.part import Content, Part
+
+__all__ = ["PART"]
+
+#: Columns that have a line of their own, and bars of their small histograms.
+LINES, BARS = 60, 18
+#: Columns that are named in a list.
+NAMED = 8
+
+
+def _applies(about: Context) -> bool:
+    return True
+
+
+def _build(about: Context) -> Content:
+    facts = [("Rows", _rows_words(about)), ("Columns", _columns_words(about)), *_prepared(about)]
+    held = list(about.rows.columns(about.part)) if about.rows is not None else []
+    lines = [_line(name, values) for name, values in held[:LINES]]
+    constants = [name for name, values in held if _constant(values)]
+    missing = _missing(about, held)
+    facts.append(("Missing", missing or "no value is missing" + (" among the rows shown" if about.sampled else "")))
+    if constants:
+        facts.append(("Constant", join(f"{len(constants)}: ", ", ".join(clip(name, 40) for name in constants[:NAMED]))))
+    if isinstance(about.X, Table):
+        aside = [name for name in grouped([(clip(n, 40), why) for n, why in _aside(about)], NAMED)]
+        facts += [("Set aside", tag("ul", [tag("li", text) for text in aside]))] if aside else []
+        facts += [("Reading", note) for note in about.X.notes]
+    listed = tag("dl", [join(tag("dt", name), tag("dd", words)) for name, words in facts], class_="facts")
+    shown = None
+    if lines:
+        more = f"; the first {LINES} of {len(held):,}" if len(held) > LINES else ""
+        of = " of the rows shown" if about.sampled else ""
+        head = ("column", "values", "mean", "deviation", "least", "largest", "missing")
+        shown = table(head, lines, f"Columns{of}{more}", words=2)
+    return Content(join(listed, shown))
+
+
+def _rows_words(about: Context) -> str:
+    if about.sampled:
+        far = ", and the farthest besides" if about.measurable and about.odd is not None else ""
+        return f"{about.n:,}; charts show {len(about.index):,} of them, drawn evenly at random{far}"
+    return f"{about.n:,}"
+
+
+def _columns_words(about: Context) -> str:
+    d = len(about.columns)
+    variables = len(getattr(about.model, "feature_names_in_", ())) if about.correspondence else 0
+    return f"{variables:,} used, with {d:,} categories and numbers" if 0 < variables < d else f"{d:,} used"
+
+
+def _prepared(about: Context) -> list[tuple[str, Any]]:
+    model = about.model
+    if about.correspondence:
+        return [("Total inertia", number(model.total_inertia_, 4))]
+    if about.kernel:
+        return []
+    centred = getattr(model, "mean_", None) is not None
+    scaled = getattr(model, "scale_", None) is not None
+    words = ("centred and divided by their deviations" if scaled else "centred, in their own units") if centred else (
+        "as they are: neither centred nor scaled")  # fmt: skip
+    return [("Prepared", words)]
+
+
+def _aside(about: Context) -> list[tuple[str, str]]:
+    used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
+    reasons = {name: why or "not used" for name, why in about.X.set_aside}
+    return (
+        [(name, reasons.get(name, "not used by this model")) for name in about.X.names if name not in used]
+        if used
+        else []
+    )
+
+
+def _missing(about: Context, held: list[tuple[str, Any]]) -> str:
+    if isinstance(about.X, Table) and about.X.scanned:
+        found = about.X.missing
+    else:
+        found = {name: count for name, values in held if (count := int(np.count_nonzero(_absent(values))))}
+    if not found:
+        return ""
+    some = ", ".join(f"{clip(name, 40)} ({count:,})" for name, count in list(found.items())[:NAMED])
+    more = f" and {len(found) - NAMED:,} more columns" if len(found) > NAMED else ""
+    return f"{sum(found.values()):,} values: {some}{more}"
+
+
+def _array(values: Any) -> NDArray[Any]:
+    return column_of(values) if isinstance(values, list) else np.asarray(values)
+
+
+def _absent(values: Any) -> NDArray[np.bool_]:
+    array = _array(values)
+    if array.dtype.kind in "fc":
+        return np.isnan(array)
+    return np.array([value is None or value != value for value in array.tolist()], bool)
+
+
+def _constant(values: Any) -> bool:
+    array = _array(values)
+    return (
+        len(array) > 1
+        and len({str(value) for value in array[:1000].tolist()}) == 1
+        and len(np.unique(array.astype(str))) == 1
+    )
+
+
+def _line(name: str, values: Any) -> tuple[Any, ...]:
+    array, absent = _array(values), int(np.count_nonzero(_absent(values)))
+    if array.dtype.kind in "fiub" and array.dtype.kind != "b":
+        known = array[np.isfinite(array.astype(np.float64))].astype(np.float64)
+        if len(known):
+            spread = float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
+            figures = [number(value) for value in (known.mean(), spread, known.min(), known.max())]
+            return bdi(name, 40), _bars(np.histogram(known, BARS)[0]), *figures, f"{absent:,}"
+    words, counts = np.unique(array[~_absent(values)].astype(str), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    most = join(f"{len(words):,} kinds; most often ", bdi(words[order[0]], 24)) if len(words) else "none"
+    return bdi(name, 40), most, "", "", "", "", f"{absent:,}"
+
+
+def _bars(counts: NDArray[Any]) -> Html:
+    """A small histogram; its numbers stand beside it."""
+    top = max(int(counts.max(initial=1)), 1)
+    bars = [
+        tag("rect", x=4 * i, y=round(20 - 20 * count / top, 1), width=3, height=round(20 * count / top, 1))
+        for i, count in enumerate(counts.tolist())
+    ]
+    return tag("svg", bars, viewBox=f"0 0 {4 * len(counts)} 20", class_="bars", aria_hidden="true")
+
+
+PART = Part("data", "The data", _applies, _build)

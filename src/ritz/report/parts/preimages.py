@@ -1,0 +1,88 @@
+"""Back from the feature space: rows whose image lies at the ends and the middle of each component.
+
+vectors    pre-images of points along a component, the other coordinates at zero, column by column
+strings    training rows nearest to these points
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz.report.context import Context
+from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
+from ritz.report.pack import few, shade
+from ritz.report.part import Content, Part
+from ritz.report.parts.kernel_maps import numbers_of
+
+__all__ = ["PART"]
+
+#: Components, places along each (quantiles of its scores), columns drawn, neighbours named.
+AXES, PLACES, COLUMNS, NEAR = 3, (0.05, 0.25, 0.5, 0.75, 0.95), 20, 3
+
+
+def _applies(about: Context) -> bool:
+    model = about.model
+    if not (about.kernel and about.rows is not None and about.k > 0 and getattr(model, "fit_inverse_transform", False)):
+        return False
+    return getattr(model.kernel_, "takes", "") in ("vectors", "strings", "any") and not hasattr(about.part, "tocsr")
+
+
+def _build(about: Context) -> Content:
+    a = min(AXES, about.offered)
+    places = np.quantile(about.scores[:, :a], PLACES, axis=0)  # (p, a)
+    T = np.zeros((len(PLACES) * a, about.k))
+    for i in range(a):
+        T[i * len(PLACES) : (i + 1) * len(PLACES), i] = places[:, i]
+    return _vectors(about, T, a) if about.model.kernel_.takes == "vectors" else _nearest(about, T, a)
+
+
+def _vectors(about: Context, T: Any, a: int) -> Content:
+    back = np.asarray(about.model.preimages(T).rows, np.float64).reshape(a, len(PLACES), -1)
+    X = numbers_of(about)
+    deviation = np.std(X, axis=0)
+    units = (back - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    move = np.ptp(units, axis=1)  # (a, d): how far a column moves along a component
+    shape = about.image_shape
+    order = [np.argsort(-move[i], kind="stable")[:COLUMNS].tolist() for i in range(a)]
+    drawn = {
+        "axes": about.axes[:a],
+        "places": [f"{100 * place:g} %" for place in PLACES],
+        "columns": [
+            [{"name": clip(about.columns[j], KEPT), "values": few(units[i, :, j], 4)} for j in order[i]]
+            for i in range(a)
+        ],
+        "shape": None if shape is None else [int(shape[0]), int(shape[1])],
+        "pictures": None if shape is None else [[shade(back[i, p]) for p in range(len(PLACES))] for i in range(a)],
+    }
+    first = about.columns[order[0][0]]
+    lead = tag("p", "Rows that lie along one component, at the average of all others, brought back from the feature space. Along ",
+               f"{about.axes[0]} ", bdi(first, 40), f" moves most: by {number(move[0].max(), 2)} deviations.")  # fmt: skip
+    tables = []
+    for i in range(a):
+        rows = [(bdi(about.columns[j], 40), *[number(back[i, p, j], 3) for p in range(len(PLACES))]) for j in order[i]]
+        head = ("column", *[f"at {place}" for place in drawn["places"]])
+        tables.append(table(head, rows, f"Pre-images along {about.axes[i]}, at quantiles of its scores"))
+    return Content(
+        join(
+            lead, figure("preimages", "Pre-images along the first components"), details("Pre-images as tables", *tables)
+        ),
+        drawn,
+    )
+
+
+def _nearest(about: Context, T: Any, a: int) -> Content:
+    known = about.model.neighbours(T, NEAR)
+    labels = [clip(item, 60) for item in about.model.X_fit_]
+    rows = []
+    for i in range(a):
+        for p, place in enumerate(PLACES):
+            near = [bdi(labels[j], 60) for j in np.asarray(known.index)[i * len(PLACES) + p].tolist()]
+            listed = [part for q, one in enumerate(near) for part in (", " if q else "", one)]
+            rows.append((f"{about.axes[i]} at {100 * place:g} %", join(*listed)))
+    lead = tag("p", "Training rows nearest to points along each component: what its two ends look like.")
+    return Content(join(lead, table(("point", "nearest rows"), rows, "Nearest training rows", words=2)))
+
+
+PART = Part("preimages", "Along the components", _applies, _build)

@@ -1,0 +1,69 @@
+"""The rows in the plane of two components: hover, colours, axes, zoom, and a lasso that gives a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ritz.report.context import Context
+from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
+from ritz.report.part import Content, Part
+
+__all__ = ["PART"]
+
+#: Rows in the table below the chart.
+SHOWN = 50
+
+
+def _applies(about: Context) -> bool:
+    return about.rows is not None and about.k > 0
+
+
+def _build(about: Context) -> Content:
+    words = [_sample_words(about), _groups_words(about)]
+    lead = [tag("p", word) for word in words if word]
+    label = f"Scatter plot of {len(about.index):,} rows by their scores on two {about.component}s that can be chosen"
+    chart = figure("scores", label, tall="tall")
+    first = 0 if about.color is not None or (about.colours and _tells(about)) else None
+    return Content(join(lead, chart, _table(about)), {"colour": first})
+
+
+def _tells(about: Context) -> bool:
+    """Whether the first column to colour by took no part and has few kinds: groups to look for."""
+    one = about.colours[0]
+    return not about._used(one.name) and one.amount is None
+
+
+def _sample_words(about: Context) -> str | None:
+    if not about.sampled:
+        return None
+    far = " and the farthest rows besides" if about.measurable and about.odd is not None else ""
+    return f"{len(about.index):,} of {about.n:,} rows are shown: a random sample{far}."
+
+
+def _groups_words(about: Context) -> Html | None:
+    """How well the kinds of the first column that took no part are told apart."""
+    for one in about.colours:
+        if about._used(one.name) and about.color is None:
+            continue
+        parts = one.between(about.scores)
+        if parts is None or not np.isfinite(parts).any():
+            continue
+        best = int(np.nanargmax(parts))
+        return join("The ", f"{len(one.kinds)} kinds of ", bdi(one.name, 40), f" differ most along {about.axes[best]}: ",
+                    f"{percent(parts[best])} of its variance lies between them.")  # fmt: skip
+    return None
+
+
+def _table(about: Context) -> Html:
+    shown = min(SHOWN, len(about.index))
+    axes = min(about.offered, 5)
+    rows: list[tuple[Any, ...]] = [
+        (bdi(about.row_name(i), 40), *[number(value, 4) for value in about.scores[i, :axes]]) for i in range(shown)
+    ]
+    caption = f"Scores of the first {shown} of {about.n:,} rows" if shown < about.n else "Scores of all rows"
+    return details("Scores as a table", table(("row", *about.axes[:axes]), rows, caption))
+
+
+PART = Part("scores", "The rows", _applies, _build)

@@ -1,0 +1,166 @@
+"""Rows of any kind, as a report looks at them: how many, some of them, their names, and their columns.
+
+    take(index)     rows i₁ < i₂ < … as the model takes them: array, CSR, frame, Table, list
+    columns(part)   name → values, of what a reader may colour by
+    labels(part)    names of these rows, or None
+
+A table outside memory is read once, batch by batch, to take some of its rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.frames import is_frame
+from ritz.data.labelled import row_labels
+from ritz.data.table import Table
+from ritz.data.validate import validate_rows
+
+__all__ = ["Rows", "rows_of"]
+
+Index = NDArray[np.intp]
+
+#: Columns of a table that are read for a report, at most: those of the model always are.
+MOST_COLUMNS = 400
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that a report is about."""
+
+    X: Any
+    n: int
+    model: Any
+
+    def take(self, index: Index) -> Any:
+        """These rows alone, in memory."""
+        return self.X[index]
+
+    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+        """Names and values of the columns of ``part``, which ``take`` gave."""
+        names = getattr(self.model, "feature_names_in_", None)
+        d = part.shape[1] if getattr(part, "ndim", 0) == 2 else 0
+        for j in range(min(d, MOST_COLUMNS)):
+            values = part[:, [j]].toarray() if hasattr(part, "toarray") else part[:, j]
+            known = names is not None and len(names) == d
+            yield (str(names[j]) if known else f"column {j}"), np.asarray(values).reshape(-1)
+
+    def labels(self, part: Any) -> list[str] | None:
+        """Names of the rows of ``part``."""
+        return None
+
+
+class FrameRows(Rows):
+    """A data frame of any library."""
+
+    def take(self, index: Index) -> Any:
+        if hasattr(self.X, "iloc"):
+            return self.X.iloc[index]
+        import narwhals as nw
+
+        return nw.from_native(self.X, eager_only=True)[index.tolist()].to_native()
+
+    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+        import narwhals as nw
+
+        frame = nw.from_native(part, eager_only=True)
+        for j, name in enumerate(frame.columns[:MOST_COLUMNS]):
+            yield str(name), frame[:, j].to_list()
+
+    def labels(self, part: Any) -> list[str] | None:
+        found = row_labels(part)
+        # a part of a numbered frame has an index without a name: its places
+        own = getattr(self.X, "index", None)
+        return None if found is None or type(own).__name__ == "RangeIndex" else [str(name) for name in found]
+
+
+class TableRows(Rows):
+    """A table of ``ritz.read``."""
+
+    def take(self, index: Index) -> Any:
+        import pyarrow as pa
+
+        data = self.X._data
+        if hasattr(data, "values"):  # a matrix in memory
+            return Table(self.X.columns, data.values[index], source=self.X.source)
+        parts, start, wanted = [], 0, self._wanted()
+        for batch in self.X.batches(wanted):
+            stop = start + batch.num_rows
+            here = index[(index >= start) & (index < stop)] - start
+            if len(here):
+                parts.append(batch.take(pa.array(here)))
+            start = stop
+        held = [column for column in self.X.columns if column.name in set(wanted)]
+        return Table(held, pa.concat_tables(parts), source=self.X.source, notes=self.X.notes)
+
+    def _wanted(self) -> list[str]:
+        used = {str(name) for name in getattr(self.model, "feature_names_in_", ())}
+        return [name for j, name in enumerate(self.X.names) if j < MOST_COLUMNS or name in used]
+
+    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+        names = [name for name in part.names[:MOST_COLUMNS] if part.kinds[name] in ("numeric", "categorical")]
+        for name in names:
+            yield name, part.labels(name)
+
+    def labels(self, part: Any) -> list[str] | None:
+        names = [name for name, kind in part.kinds.items() if kind == "identifier"]
+        return [str(name) for name in part.labels(names[0])] if len(names) == 1 else None
+
+
+class ObjectRows(Rows):
+    """A list of strings, or of whatever the kernel takes."""
+
+    def take(self, index: Index) -> Any:
+        return [self.X[i] for i in index.tolist()]
+
+    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+        yield from ()
+
+    def labels(self, part: Any) -> list[str] | None:
+        return [str(item) for item in part]
+
+
+class BlockRows(Rows):
+    """Rows of a cluster: numbers alone, block by block."""
+
+    def take(self, index: Index) -> Any:
+        parts = []
+        for block in self.X.each():
+            here = index[(index >= block.start) & (index < block.start + block.values.shape[0])] - block.start
+            if len(here):
+                parts.append(np.asarray(block.values[here].toarray() if self.X.sparse else block.values[here]))
+        return np.concatenate(parts)
+
+
+def rows_of(model: Any, X: Any) -> Rows | None:
+    """What a report can see of X; None where there is nothing, or nothing that could be read again."""
+    if X is None:
+        return None
+    if isinstance(X, Table):
+        n = X.n_rows if X.n_rows is not None else getattr(model, "n_samples_", None)
+        return TableRows(X, int(n), model) if X.repeatable and n else None
+    if is_frame(X):
+        return FrameRows(X, int(X.shape[0]), model)
+    if "dask" in sys.modules and _is_dask(X):
+        blocks = validate_rows(model, X, reset=False)
+        return BlockRows(blocks, int(blocks.shape[0]), model)
+    takes = getattr(getattr(model, "kernel_", None), "takes", "vectors")
+    if takes in ("strings", "any"):
+        return ObjectRows(X, len(X), model)
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+    elif not isinstance(X, np.ndarray):
+        X = np.asarray(X)
+    return Rows(X, int(X.shape[0]), model)
+
+
+def _is_dask(X: Any) -> bool:
+    from ritz.data.dask.rows import is_dask
+
+    return is_dask(X)

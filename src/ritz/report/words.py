@@ -1,0 +1,204 @@
+"""The answer in three sentences of plain words, each true for this model and these rows.
+
+    much      how much the first components hold, and how many it takes for 80 %
+    meaning   what the first two are made of, from contributions, correlations or extreme rows
+    trust     how many components the rules settle on, and which rows are odd
+
+Nothing is claimed that was not computed: a clause whose numbers are not known is left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ritz.methods.ca import CA
+from ritz.report.findings import FDR
+from ritz.report.html import Html, bdi, join, number, percent, tag
+
+if TYPE_CHECKING:
+    from ritz.report.context import Context
+
+__all__ = ["axis_words", "enough", "frame_words", "listed", "meaning", "much", "sentences", "trust"]
+
+#: The share that counts as most of it.
+MOST = 0.8
+#: Columns that are named for a component, and the least share of it that a named one has.
+NAMED, LEAST = 3, 0.08
+
+
+def sentences(about: Context) -> list[Html]:
+    """The three sentences; fewer where there is nothing to say."""
+    found = [much(about), meaning(about), trust(about)]
+    return [sentence for sentence in found if sentence]
+
+
+def listed(items: list[Any]) -> Html:
+    """``a, b and c``."""
+    parts = [item if isinstance(item, Html) else Html(join(item)) for item in items]
+    if len(parts) < 2:
+        return join(*parts)
+    return join(*[part for i, item in enumerate(parts[:-1]) for part in (", " if i else "", item)], " and ", parts[-1])
+
+
+def enough(shares: Any, wanted: float = MOST) -> int | None:
+    """The smallest number of components that hold ``wanted`` of the whole; None where all together do not."""
+    reached = np.flatnonzero(np.cumsum(shares) >= wanted - 1e-12)
+    return int(reached[0]) + 1 if len(reached) else None
+
+
+def frame_words(about: Context) -> str:
+    """What was done to the columns before, as an adjective."""
+    if about.correspondence or about.kernel:
+        return ""
+    scaled = getattr(about.model, "scale_", None) is not None
+    return "standardised " if scaled else "uncentred " if about.whole == "sum of squares" else ""
+
+
+def much(about: Context) -> Html:
+    """How much the first components hold."""
+    n, shares = about.n, about.shares
+    if not about.k:
+        return join(f"No {about.component} was kept of {n:,} rows.")
+    where = _data_words(about)
+    first = join(tag("b", percent(shares[0])), f" of the {about.whole}")
+    if about.k == 1:
+        return join(f"{where}, the first {about.component} holds ", first, ".")
+    two = float(np.sum(shares[:2]))
+    take = enough(shares)
+    if take is None:
+        more = f"all {about.components(about.k)} together {percent(float(np.sum(shares)))}" if about.k > 2 else ""
+    else:
+        more = "" if take <= 2 else f"{take} hold {percent(float(np.sum(shares[:take])))}"
+    parts = [join("the first two ", tag("b", percent(two))), more] if more else [join("the first two ", percent(two))]
+    return join(f"{where}, the first {about.component} holds ", first, ", ", listed(parts), ".")
+
+
+def _data_words(about: Context) -> str:
+    n, d = about.n, len(about.columns)
+    if isinstance(about.model, CA):
+        return f"In this table of {n:,} rows and {d:,} columns of counts"
+    if about.kernel:
+        return f"Among {n:,} rows, compared by {kernel_words(about)}"
+    if about.correspondence:
+        variables = len(getattr(about.model, "feature_names_in_", ())) or d
+        return f"In {n:,} rows of {variables:,} columns ({d:,} categories and numbers)"
+    return f"In {n:,} rows of {d:,} {frame_words(about)}columns"
+
+
+def kernel_words(about: Context) -> str:
+    """The kernel by name, with its γ where it has one."""
+    kernel = getattr(about.model, "kernel_", None)
+    name = {"RBF": "the RBF kernel"}.get(type(kernel).__name__, f"the {type(kernel).__name__.lower()} kernel")
+    gamma = getattr(about.model, "gamma_", None)
+    return f"{name} (γ = {number(gamma)})" if isinstance(gamma, (int, float)) else name
+
+
+def meaning(about: Context) -> Html | None:
+    """What the first two components are made of."""
+    if not about.k:
+        return None
+    found = [words for i in range(min(2, about.k)) if (words := axis_words(about, i)) is not None]
+    return (
+        join(*[part for i, words in enumerate(found) for part in (("; " if i else ""), words)], ".") if found else None
+    )
+
+
+def axis_words(about: Context, i: int) -> Html | None:
+    """``PC1 is mostly flavanoids and total_phenols against malic_acid (61 % of it)``."""
+    name = tag("b", about.axes[i])
+    if about.kernel:
+        return _kernel_words(about, i, name)
+    if about.correspondence:
+        values, shares = _numbers(about.model.column_coordinates_), _numbers(about.model.column_contributions_)
+    else:
+        values = about.loadings
+        squares = np.square(values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = squares / squares.sum(axis=0)
+    side, part = values[:, i], shares[:, i]
+    order = [j for j in np.argsort(-part, kind="stable")[:NAMED].tolist() if part[j] >= min(LEAST, float(part.max()))]
+    if not order or not np.isfinite(part[order]).all():
+        return None
+    high = [bdi(about.columns[j], 40) for j in order if side[j] >= 0]
+    low = [bdi(about.columns[j], 40) for j in order if side[j] < 0]
+    share = float(np.sum(part[order]))
+    if high and low:
+        return join(name, " sets ", listed(high), " against ", listed(low), f" (together {percent(share)} of it)")
+    together = f" (together {percent(share)} of it)" if len(order) > 1 else f" ({percent(share)} of it)"
+    return join(name, " is mostly ", listed(high or low), together)
+
+
+def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
+    """The column that a component follows most closely, or the rows between which it runs."""
+    if about.rows is None or i >= about.offered:
+        return None
+    score = about.scores[:, i]
+    best: tuple[float, str] | None = None
+    for column, values in about.rows.columns(about.part):
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiu" or not about._used(column) or len(array) != len(score):
+            continue
+        known = np.isfinite(array.astype(np.float64))
+        if known.sum() > 2 and np.std(array[known]) > 0 and np.std(score[known]) > 0:
+            r = float(np.corrcoef(array[known], score[known])[0, 1])
+            best = (r, column) if best is None or abs(r) > abs(best[0]) else best
+    if best is not None:
+        return join(name, " follows ", bdi(best[1], 40), f" most closely (correlation {number(best[0], 2)})")
+    low, high = int(np.argmin(score)), int(np.argmax(score))
+    return join(name, " runs from ", bdi(about.row_name(low), 40), " to ", bdi(about.row_name(high), 40))
+
+
+def trust(about: Context) -> Html | None:
+    """How many components to believe, and which rows are odd."""
+    clauses = [clause for clause in (_rank_clause(about), _odd_clause(about)) if clause is not None]
+    return (
+        join(*[part for i, clause in enumerate(clauses) for part in ("; " if i else "", clause)], ".")
+        if clauses
+        else None
+    )
+
+
+def _rank_clause(about: Context) -> Html | None:
+    if about.ranks is None:
+        return None
+    k = about.ranks.consensus
+    answers = sorted(
+        {row.k for row in about.ranks.table if row.k is not None and about.ranks[row.criterion].weight > 0}
+    )
+    if not answers:
+        return None
+    if len(answers) == 1:
+        return join("All rules with a vote find ", tag("b", about.components(k)))
+    spread = f" (their answers run from {answers[0]} to {answers[-1]})"
+    return join("Weighing the rules for the number of components gives ", tag("b", about.components(k)), spread)
+
+
+def _odd_clause(about: Context) -> Html | None:
+    odd = about.odd
+    if odd is None:
+        return None
+    rate = f"a false discovery rate of {100 * FDR:.0f} %"
+    if odd.found is None:
+        count = int(np.count_nonzero(odd.beyond))
+        return join(f"{count:,} of {len(odd.inside):,} rows lie beyond a 97.5 % limit")
+    count = len(odd.found.rows)
+    if not count:
+        return join(f"no row is odd at {rate}")
+    place = int(odd.found.rows[0])
+    shown = np.searchsorted(about.index, place)
+    name = about.row_name(int(shown)) if about.index[min(shown, len(about.index) - 1)] == place else f"row {place:,}"
+    word = "row is" if count == 1 else "rows are"
+    most = join(": ", bdi(name, 40)) if count == 1 else join(", ", bdi(name, 40), " most of all")
+    return join(tag("b", f"{count:,} of {len(odd.inside):,} {word} odd"), f" at {rate}", most)
+
+
+def _numbers(held: Any) -> Any:
+    """The numbers of a result, whatever library holds it."""
+    if isinstance(held, np.ndarray):
+        return held
+    import narwhals as nw
+
+    frame = nw.from_native(held, eager_only=True)
+    return frame.select([name for name in frame.columns if name not in ("row", "column")]).to_numpy()
