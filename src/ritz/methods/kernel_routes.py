@@ -161,8 +161,11 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
     if A.dtype != np.float64 and blur > BLURRED * top:
         # centring takes most of k away: what is left of float32 tiles is rounding
         solved, blur = _nystrom_at(estimator, kernel, rows, A.at(np.float64), limit)
-    noisy = replace(solved.spectrum.certificate, rounding=max(solved.spectrum.certificate.rounding, blur))
-    spectrum = judged(replace(solved.spectrum, certificate=noisy), max(estimator.tol, BLURRED), kernel, rows)
+    spectrum, a = solved.spectrum, solved.spectrum.certificate
+    if float(np.max(a.upper - a.values, initial=0.0)) <= BLURRED * float(np.sum(kernel.diag(A))):
+        # the landmarks tell all of k, so what is missing was rounded away; elsewhere the bracket says what is missing
+        noisy = replace(spectrum, certificate=replace(a, rounding=max(a.rounding, blur)))
+        spectrum = judged(noisy, max(estimator.tol, BLURRED), kernel, rows)
     return replace(solved, spectrum=spectrum, dtype=given.dtype)
 
 
