@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import FileError, InputError, ParameterError, RitzError
+from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
@@ -285,6 +286,10 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's hook behind ``_repr_html_``."""
+        return html_of(self, super()._html_repr)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

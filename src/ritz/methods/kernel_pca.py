@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.kernels.resolve import resolve as resolve_kernel
@@ -271,6 +272,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def _n_features_out(self) -> int:
         return int(self.eigenvalues_.shape[0])
+
+    def _html_repr(self) -> str:
+        """What a notebook shows, as for linear estimators."""
+        return html_of(self, super()._html_repr)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

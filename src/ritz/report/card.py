@@ -17,7 +17,10 @@ __all__ = ["card"]
 
 #: Components in the table.
 SHOWN = 6
-FRAME = "font:14px/1.5 system-ui,sans-serif;max-width:46em;border-left:3px solid #0072B2;padding:.2em 0 .2em 1em;margin:.3em 0"
+FRAME = (
+    "font:14px/1.5 system-ui,sans-serif;max-width:46em;border-left:3px solid #0072B2;padding:.2em 0 .2em 1em;"
+    "margin:.3em 0"
+)
 BAR = "display:inline-block;height:.7em;background:#0072B2;vertical-align:baseline"
 CELL = "text-align:left;padding:.15em 1em .15em 0;border:0"
 
@@ -56,5 +59,6 @@ def _foot(about: Context) -> Html | None:
     if held is None or plan is None:
         return None
     proved = int(np.count_nonzero(held.labelled))
-    words = f"{proved} of {len(held.values)} eigenvalues proved; solver {plan.solver}. ritz.report(model, X, 'report.html') tells more."
+    more = "ritz.report(model, X, 'report.html') tells more."
+    words = f"{proved} of {len(held.values)} eigenvalues proved; solver {plan.solver}. {more}"
     return tag("div", join(words), style="opacity:.75")

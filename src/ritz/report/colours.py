@@ -70,19 +70,19 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
             return Colour(name, [f"{value:g}" for value in known.tolist()], code)
         return Colour(name, [], np.zeros(len(amount), np.intp), amount)
     words = [None if is_missing(value) or value != value else str(value) for value in array.tolist()]
-    known = sorted({word for word in words if word is not None})
-    if (len(known) < 2 or len(known) > MOST_KINDS) and not asked:
+    seen = sorted({word for word in words if word is not None})
+    if (len(seen) < 2 or len(seen) > MOST_KINDS) and not asked:
         return None
-    if len(known) > MOST_KINDS:
-        size = {word: 0 for word in known}
+    if len(seen) > MOST_KINDS:
+        size = dict.fromkeys(known, 0)
         for word in words:
-            size[word or known[0]] += word is not None
-        kept = sorted(sorted(known, key=lambda word: -size[word])[: MOST_KINDS - 1])
+            size[word or seen[0]] += word is not None
+        kept = sorted(sorted(seen, key=lambda word: -size[word])[: MOST_KINDS - 1])
         place = {word: i for i, word in enumerate(kept)}
-        names = [*kept, f"{len(known) - len(kept)} others"]
+        names = [*kept, f"{len(seen) - len(kept)} others"]
         return Colour(name, names, np.array([-1 if w is None else place.get(w, len(kept)) for w in words], np.intp))
-    place = {word: i for i, word in enumerate(known)}
-    return Colour(name, known, np.array([-1 if word is None else place[word] for word in words], np.intp))
+    place = {word: i for i, word in enumerate(seen)}
+    return Colour(name, seen, np.array([-1 if word is None else place[word] for word in words], np.intp))
 
 
 def _column(values: list[Any]) -> NDArray[Any]:

@@ -84,6 +84,7 @@ class Odd:
     found: Outliers | None
     components: int  # of the plane
     all_rows: bool
+    model: Any  # that judged
 
     @property
     def score(self) -> Floats:
@@ -110,7 +111,7 @@ def find_odd(about: Context) -> Odd | None:
     if model is None:
         return None
     inside, off = distances(model, rows)
-    fit = _of_fit(model, inside, off) if whole else about.rows.n == model.n_samples_
+    fit = _of_fit(model, inside) if whole else about.rows.n == model.n_samples_
     kind = "training" if fit else "new"
     free = isinstance(model, (KernelPCA, Correspondence))
     if free and not fit:
@@ -124,7 +125,7 @@ def find_odd(about: Context) -> Odd | None:
             found = outliers(model, rows, FDR, rows=kind)
         except RitzError as error:
             about.notes.append(f"false discoveries: {error}")
-    return Odd(inside, off, bounds, found, _dimensions(model), whole)
+    return Odd(inside, off, bounds, found, _dimensions(model), whole, model)
 
 
 def _judge(about: Context) -> Any:
@@ -154,7 +155,7 @@ def _dimensions(model: Any) -> int:
     return int(getattr(model, "n_components_", len(getattr(model, "components_", ()))))
 
 
-def _of_fit(model: Any, inside: Floats, off: Floats) -> bool:
+def _of_fit(model: Any, inside: Floats) -> bool:
     """Whether these are the rows of the fit: their sums of T² are then those that the model knows."""
     weight, total, _ = fit_sums(model)
     if isinstance(model, Correspondence):  # weights are not those of the rows; their number has to do

@@ -2,8 +2,8 @@
 
 tag("td", "<b>", class_="n")   →   <td class="n">&lt;b&gt;</td>
 
-Names that users bring stand in ``<bdi>``, so that right-to-left text moves nothing around it. Numbers are written with a
-true minus sign, shares as ``36.2 %``.
+Names that users bring stand in ``<bdi>``, so that right-to-left text moves nothing around it. Numbers are written with
+a true minus sign, shares as ``36.2 %``.
 """
 
 from __future__ import annotations

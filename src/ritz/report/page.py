@@ -1,6 +1,6 @@
 """The page: parts one after the other, their data as JSON, one style and one script.
 
-    <style>…</style>  <header>  <nav>  <main> <section id="scree">… </main>  <script type="application/json">…  <script>…
+    <style>  <header>  <nav>  <main> <section id="scree">… </main>  <script type="application/json">…  <script>
 
 The Content-Security-Policy names the style and the script by their SHA-256 and allows nothing else: no request leaves
 the page, and text that came from a table could not run even if it were not escaped.
@@ -16,7 +16,7 @@ from typing import Any
 from ritz import __version__
 from ritz._core.errors import RitzError
 from ritz.report.context import Context
-from ritz.report.html import Html, as_json, bdi, clip, join, tag
+from ritz.report.html import Html, as_json, bdi, clip, tag
 from ritz.report.pack import exact, wide
 from ritz.report.part import Content, Part
 from ritz.report.parts import PARTS
@@ -44,7 +44,8 @@ def page(about: Context, further: tuple[Part, ...] = ()) -> str:
     blocks = [_block("rows", rows_data(about))] if about.rows is not None and about.k else []
     blocks += [_block(part.id, content.data) for part, content in shown if content.data is not None]
     head = tag(
-        "head", tag("meta", charset="utf-8"), tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        "head", tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"Ritz {__version__}"), tag("title", f"{clip(title(about))} · Ritz"),
@@ -52,8 +53,8 @@ def page(about: Context, further: tuple[Part, ...] = ()) -> str:
     )  # fmt: skip
     body = tag(
         "body", tag("a", "Skip to the answer", href="#answer", class_="skip"), _header(about),
-        tag("div", _contents([part for part, _ in shown]), tag("main", [_section(p, c) for p, c in shown], _left_out(about)),
-            class_="page"),
+        tag("div", _contents([part for part, _ in shown]),
+            tag("main", [_section(p, c) for p, c in shown], _left_out(about)), class_="page"),
         tag("noscript", "Charts need JavaScript, which is switched off here; the tables below them do not."),
         _footer(), *blocks, tag("script", Html(script)),
     )  # fmt: skip

@@ -18,7 +18,12 @@ from ritz.report.html import Html
 if TYPE_CHECKING:
     from ritz.report.context import Context
 
-__all__ = ["Content", "Part"]
+__all__ = ["Content", "Part", "always"]
+
+
+def always(about: Context) -> bool:
+    """The condition of parts that are on every page."""
+    return about is not None
 
 
 @dataclass(frozen=True)

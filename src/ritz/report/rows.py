@@ -48,8 +48,8 @@ class Rows:
         d = part.shape[1] if getattr(part, "ndim", 0) == 2 else 0
         for j in range(min(d, MOST_COLUMNS)):
             values = part[:, [j]].toarray() if hasattr(part, "toarray") else part[:, j]
-            known = names is not None and len(names) == d
-            yield (str(names[j]) if known else f"column {j}"), np.asarray(values).reshape(-1)
+            name = f"column {j}" if names is None or len(names) != d else str(names[j])
+            yield name, np.asarray(values).reshape(-1)
 
     def labels(self, part: Any) -> list[str] | None:
         """Names of the rows of ``part``."""

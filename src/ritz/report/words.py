@@ -187,8 +187,9 @@ def _odd_clause(about: Context) -> Html | None:
     if not count:
         return join(f"no row is odd at {rate}")
     place = int(odd.found.rows[0])
-    shown = np.searchsorted(about.index, place)
-    name = about.row_name(int(shown)) if about.index[min(shown, len(about.index) - 1)] == place else f"row {place:,}"
+    shown = int(np.searchsorted(about.index, place))
+    there = shown < len(about.index) and int(about.index[shown]) == place
+    name = about.row_name(shown) if there else f"row {place:,}"
     word = "row is" if count == 1 else "rows are"
     most = join(": ", bdi(name, 40)) if count == 1 else join(", ", bdi(name, 40), " most of all")
     return join(tag("b", f"{count:,} of {len(odd.inside):,} {word} odd"), f" at {rate}", most)

@@ -39,7 +39,7 @@ Ritz.drawAxes = (ctx, view, box, names) => {
   ctx.textBaseline = "bottom";
   ctx.fillText(names[0], box.left + box.width, box.top + box.height + 36);
   ctx.textAlign = "left";
-  ctx.fillText(names[1], 2, box.top - 6);
+  ctx.fillText(names[1], 2, box.top - 10);
 };
 
 Ritz.stroke = (ctx, colour, x0, y0, x1, y1, dash) => {

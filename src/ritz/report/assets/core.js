@@ -68,7 +68,8 @@ Ritz.made = (node, attributes, children) => {
 /* Words for numbers. */
 Ritz.format = (x, digits = 3) => {
   if (!Number.isFinite(x)) return "–";
-  if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e7)) return x.toExponential(digits - 1).replace("-", "−").replace("e−", "e−");
+  if (Math.abs(x) < 1e-14) return "0";
+  if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e7)) return x.toExponential(digits - 1).replaceAll("-", "−").replace("e+", "e");
   const places = x === 0 ? 0 : Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(Math.abs(x)))));
   return x.toLocaleString("en", { maximumFractionDigits: places }).replace("-", "−");
 };
@@ -91,7 +92,7 @@ Ritz.dress = (theme) => {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
   Ritz.ink = { text: read("--ink"), faint: read("--faint"), line: read("--line"), paper: read("--paper"), accent: read("--accent"),
-    warm: read("--warm"), kinds: [1, 2, 3, 4, 5, 6, 7, 8].map((i) => read("--kind" + i)) };
+    warm: read("--warm"), soft: read("--soft"), kinds: [1, 2, 3, 4, 5, 6, 7, 8].map((i) => read("--kind" + i)) };
   for (const redraw of Ritz.redraws) redraw();
 };
 

@@ -41,13 +41,13 @@ Ritz.Plane = class {
   resize(width) {
     const o = this.options;
     this.width = width;
-    this.height = o.square ? Math.min(width, 620) : Math.round(Math.max(320, Math.min(0.68 * width, 620)));
+    this.height = o.square ? Math.min(width, 640) : Math.round(Math.max(360, Math.min(0.7 * width, 640)));
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
     this.canvas.style.height = this.height + "px";
     this.ratio = ratio;
-    this.box = { left: 46, top: 26, width: width - 58, height: this.height - 70 };
+    this.box = { left: 46, top: 44, width: width - 58, height: this.height - 88 };
     this.view = null;
     this.draw();
   }

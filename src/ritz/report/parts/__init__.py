@@ -31,6 +31,7 @@ __all__ = ["PARTS"]
 
 PARTS: tuple[Part, ...] = (
     answer.PART,
+    data.PART,
     scores.PART,
     points.PART,
     loadings.PART,
@@ -44,7 +45,6 @@ PARTS: tuple[Part, ...] = (
     outliers.PART,
     stability.PART,
     reconstruction.PART,
-    data.PART,
     certificate.PART,
     reproduce.PART,
     cite.PART,

@@ -6,17 +6,13 @@ import numpy as np
 
 from ritz.report.context import Context
 from ritz.report.html import Html, details, join, number, percent, table, tag
-from ritz.report.part import Content, Part
+from ritz.report.part import Content, Part, always
 from ritz.report.words import sentences
 
 __all__ = ["PART"]
 
 #: Components in the table.
 SHOWN = 20
-
-
-def _applies(about: Context) -> bool:
-    return True
 
 
 def _build(about: Context) -> Content:
@@ -53,4 +49,4 @@ def _values(about: Context) -> np.ndarray:
     return np.asarray(getattr(model, name), np.float64)
 
 
-PART = Part("answer", "The answer", _applies, _build)
+PART = Part("answer", "The answer", always, _build)

@@ -13,6 +13,11 @@ __all__ = ["PART"]
 
 #: Eigenvalues in the table.
 SHOWN = 30
+#: Methods whose certificate is that of a problem behind them.
+BEHIND = {
+    "SparsePCA": " The certificate is that of the ordinary components.",
+    "FactorAnalysis": " The certificate is that of the eigenvalue problem behind the factors.",
+}
 
 
 def _applies(about: Context) -> bool:
@@ -32,15 +37,14 @@ def _lead(about: Context) -> str:
         return (
             "These components are an estimate from a single pass, without proof; fit again with another solver for one."
         )
-    of = {"SparsePCA": " The certificate is that of the ordinary components.",
-          "FactorAnalysis": " The certificate is that of the eigenvalue problem behind the factors."}.get(about.method, "")  # fmt: skip
+    of = BEHIND.get(about.method, "")
     width = held.width / np.maximum(np.abs(held.values), 1e-300)
     known = width[np.isfinite(width) & held.labelled]
     if not len(known):
         return f"Every eigenvalue comes with its residual.{of}"
     return (
-        f"Every eigenvalue comes with an interval that holds the true one. The widest is {number(float(known.max()), 2)} of its "
-        f"value.{of}"
+        "Every eigenvalue comes with an interval that holds the true one. The widest is "
+        f"{number(float(known.max()), 2)} of its value.{of}"
     )
 
 
@@ -67,7 +71,8 @@ def _plan(about: Context) -> Html | None:
     passes = plan.actual_passes if plan.actual_passes is not None else plan.passes
     many = f"{passes:g} pass{'' if passes == 1 else 'es'} over the data"
     memory = f"about {size_words(plan.bytes)} of memory beyond the data"
-    lead = f"They were found by the solver “{plan.solver}” on the {plan.side}, in {plan.precision}, with {many} and {memory}:"
+    route = f"the solver “{plan.solver}” on the {plan.side}, in {plan.precision}"
+    lead = f"They were found by {route}, with {many} and {memory}:"
     return join(tag("h3", "The plan"), tag("p", lead), tag("ul", [tag("li", reason) for reason in plan.reasons]))
 
 

@@ -35,8 +35,8 @@ def _build(about: Context) -> Content:
     }
     word = "cosines" if about.method == "SVD" else "correlations"
     best = int(known[np.argmax(np.square(R[known, :2]).sum(axis=1))])
-    lead = tag("p", f"Columns by their {word} with the {about.component}s. An arrow that reaches the circle is shown wholly "
-               "in this plane; arrows that point the same way rise together. In the first plane ",
+    lead = tag("p", f"Columns by their {word} with the {about.component}s. An arrow that reaches the circle is shown "
+               "wholly in this plane; arrows that point the same way rise together. In the first plane ",
                bdi(about.columns[best], 40), " is shown best.")  # fmt: skip
     rows = [(bdi(about.columns[j], 40), *[number(value, 3) for value in R[j, :5]]) for j in order]
     below = details(

@@ -1,4 +1,4 @@
-"""What the data is: rows, columns, missing values, constants, what was set aside and why, and every column in a line."""
+"""What the data is: rows, columns, missing values, constants, what was set aside and why; every column in a line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ritz.data.table import Table
 from ritz.data.words import grouped
 from ritz.report.colours import _column as column_of
 from ritz.report.context import Context
-from ritz.report.html import Html, bdi, clip, join, number, table, tag
-from ritz.report.part import Content, Part
+from ritz.report.html import Html, bdi, clip, details, join, number, table, tag
+from ritz.report.part import Content, Part, always
 
 __all__ = ["PART"]
 
@@ -20,10 +20,6 @@ __all__ = ["PART"]
 LINES, BARS = 60, 18
 #: Columns that are named in a list.
 NAMED = 8
-
-
-def _applies(about: Context) -> bool:
-    return True
 
 
 def _build(about: Context) -> Content:
@@ -36,7 +32,7 @@ def _build(about: Context) -> Content:
     if constants:
         facts.append(("Constant", join(f"{len(constants)}: ", ", ".join(clip(name, 40) for name in constants[:NAMED]))))
     if isinstance(about.X, Table):
-        aside = [name for name in grouped([(clip(n, 40), why) for n, why in _aside(about)], NAMED)]
+        aside = grouped([(clip(name, 40), why) for name, why in _aside(about)], NAMED)
         facts += [("Set aside", tag("ul", [tag("li", text) for text in aside]))] if aside else []
         facts += [("Reading", note) for note in about.X.notes]
     listed = tag("dl", [join(tag("dt", name), tag("dd", words)) for name, words in facts], class_="facts")
@@ -45,7 +41,7 @@ def _build(about: Context) -> Content:
         more = f"; the first {LINES} of {len(held):,}" if len(held) > LINES else ""
         of = " of the rows shown" if about.sampled else ""
         head = ("column", "values", "mean", "deviation", "least", "largest", "missing")
-        shown = table(head, lines, f"Columns{of}{more}", words=2)
+        shown = details("Every column in a line", table(head, lines, f"Columns{of}{more}", words=2))
     return Content(join(listed, shown))
 
 
@@ -141,4 +137,4 @@ def _bars(counts: NDArray[Any]) -> Html:
     return tag("svg", bars, viewBox=f"0 0 {4 * len(counts)} 20", class_="bars", aria_hidden="true")
 
 
-PART = Part("data", "The data", _applies, _build)
+PART = Part("data", "The data", always, _build)

@@ -41,7 +41,8 @@ def _build(about: Context) -> Content:
     lead = tag("ul", [tag("li", word, ".") for word in words], class_="plain")
     note = tag("p", "A bar is the loading of a column: component times the deviation of its scores"
                + (", the correlation of the column with the scores" if _correlations(about) else "")
-               + ". Percentages are contributions: squared loadings as shares of the component.", class_="note")  # fmt: skip
+               + ". Percentages are contributions: squared loadings as shares of the component.",
+               class_="note")  # fmt: skip
     chosen = np.argsort(-shares[:, : min(2, a)].sum(axis=1), kind="stable")[:LINES]
     head = ("column", *[text for i in range(min(a, 5)) for text in (about.axes[i], "share")])
     rows = [

@@ -50,8 +50,9 @@ def _build(about: Context) -> Content:
 def _limits_words(about: Context, counts: Any) -> str:
     odd = about.odd
     n = len(odd.inside) if odd is not None else 0
-    held = "" if odd is None or odd.components == about.k else (
-        f" The model keeps everything, so rows are judged by its first {about.components(odd.components)}.")  # fmt: skip
+    held = ""
+    if odd is not None and odd.components != about.k:
+        held = f" The model keeps everything, so rows are judged by its first {about.components(odd.components)}."
     sample = "" if odd is None or odd.all_rows else f" Judged are the {n:,} rows shown."
     expected = f"If nothing were wrong, about {100 * ALPHA:g} % of the rows would lie beyond each limit."
     if odd is not None and not (np.isfinite(odd.bounds.t2) or np.isfinite(odd.bounds.spe)):
@@ -65,7 +66,7 @@ def _found_words(about: Context) -> str:
         return "Rows beyond a limit are not all odd: some must be, by chance."
     count = len(found.rows)
     which = "No row is" if not count else "1 row is" if count == 1 else f"{count:,} rows are"
-    return f"{which} odd when at most {100 * FDR:g} % of such alarms may be false: {found.notes[0]}."
+    return f"{which} odd at a false discovery rate of {100 * FDR:g} % ({found.notes[0]})."
 
 
 def _list(about: Context) -> Html | None:
@@ -100,12 +101,11 @@ def _list(about: Context) -> Html | None:
 
 def _blamed(about: Context, order: Any) -> dict[int, Html]:
     """The columns that made a row odd."""
-    if about.kernel or about.rows is None:
+    odd = about.odd
+    if about.kernel or about.rows is None or odd is None:
         return {}
     try:
-        parts = np.asarray(
-            blame(about.model, about.rows.take(np.sort(order)), "t2" if _nothing_off(about) else "combined")
-        )
+        parts = np.asarray(blame(odd.model, about.rows.take(np.sort(order)), "combined"))
     except RitzError:
         return {}
     out = {}
@@ -114,10 +114,6 @@ def _blamed(about: Context, order: Any) -> dict[int, Html]:
         names = [bdi(about.columns[j], 30) for j in top.tolist() if values[j] > 0]
         out[row] = join(*[part for i, name in enumerate(names) for part in (", " if i else "", name)])
     return out
-
-
-def _nothing_off(about: Context) -> bool:
-    return float(np.sum(about.shares)) > 1 - 1e-9
 
 
 def _counts(counts: Any) -> Html:

@@ -35,7 +35,7 @@ def _build(about: Context) -> Content:
     back = V if scale is None else V * np.asarray(scale, np.float64)
     mean = getattr(about.model, "mean_", None)
     rebuilt = _rebuilt(about)
-    drawn = {
+    drawn: dict[str, Any] = {
         "shape": [len(range(0, high, step)), len(range(0, wide, step))],
         "mean": None if mean is None else _picture(mean, high, wide, step),
         "components": [
@@ -48,8 +48,8 @@ def _build(about: Context) -> Content:
         ],
     }
     smaller = f" Every {step}th pixel is shown." if step > 1 else ""
-    lead = tag("p", f"Each component is a picture of {high}×{wide} pixels: one colour where it adds, the other where it takes "
-               f"away.{smaller}")  # fmt: skip
+    lead = tag("p", f"Each component is a picture of {high}×{wide} pixels: one colour where it adds, the other where "
+               f"it takes away.{smaller}")  # fmt: skip
     label = f"The mean and the first {len(drawn['components'])} components as pictures, and rows rebuilt from them"
     return Content(join(lead, figure("pictures", label)), drawn)
 

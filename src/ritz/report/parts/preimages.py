@@ -46,7 +46,7 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
     move = np.ptp(units, axis=1)  # (a, d): how far a column moves along a component
     shape = about.image_shape
     order = [np.argsort(-move[i], kind="stable")[:COLUMNS].tolist() for i in range(a)]
-    drawn = {
+    drawn: dict[str, Any] = {
         "axes": about.axes[:a],
         "places": [f"{100 * place:g} %" for place in PLACES],
         "columns": [
@@ -57,8 +57,9 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
         "pictures": None if shape is None else [[shade(back[i, p]) for p in range(len(PLACES))] for i in range(a)],
     }
     first = about.columns[order[0][0]]
-    lead = tag("p", "Rows that lie along one component, at the average of all others, brought back from the feature space. Along ",
-               f"{about.axes[0]} ", bdi(first, 40), f" moves most: by {number(move[0].max(), 2)} deviations.")  # fmt: skip
+    lead = tag("p", "Rows that lie along one component, at the average of all others, brought back from the feature ",
+               f"space. Along {about.axes[0]} ", bdi(first, 40),
+               f" moves most: by {number(move[0].max(), 2)} deviations.")  # fmt: skip
     tables = []
     for i in range(a):
         rows = [(bdi(about.columns[j], 40), *[number(back[i, p, j], 3) for p in range(len(PLACES))]) for j in order[i]]

@@ -9,15 +9,11 @@ from typing import Any
 from ritz import __version__
 from ritz.report.context import Context
 from ritz.report.html import Html, clip, join, tag
-from ritz.report.part import Content, Part
+from ritz.report.part import Content, Part, always
 
 __all__ = ["PART"]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow")
-
-
-def _applies(about: Context) -> bool:
-    return True
 
 
 def _build(about: Context) -> Content:
@@ -55,4 +51,4 @@ def _versions() -> str:
     return ", ".join(found)
 
 
-PART = Part("reproduce", "How to reproduce", _applies, _build)
+PART = Part("reproduce", "How to reproduce", always, _build)

@@ -51,7 +51,7 @@ def _groups_words(about: Context) -> Html | None:
         if parts is None or not np.isfinite(parts).any():
             continue
         best = int(np.nanargmax(parts))
-        return join("The ", f"{len(one.kinds)} kinds of ", bdi(one.name, 40), f" differ most along {about.axes[best]}: ",
+        return join(f"The {len(one.kinds)} kinds of ", bdi(one.name, 40), f" differ most along {about.axes[best]}: ",
                     f"{percent(parts[best])} of its variance lies between them.")  # fmt: skip
     return None
 

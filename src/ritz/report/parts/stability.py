@@ -24,11 +24,13 @@ def _build(about: Context) -> Content:
     line = float(np.asarray(one.curve.threshold)[0]) if one.curve.threshold is not None else None
     drawn = {"k": few(k), "value": few(value), "line": line}
     weak = k[value < line] if line is not None else k[:0]
-    words = f"Drawn again 50 times, the first {about.components(one.k)} {'spans' if one.k == 1 else 'span'} nearly the same space."
+    span = "spans" if one.k == 1 else "span"
+    words = f"Drawn again 50 times, the first {about.components(one.k)} {span} nearly the same space."
     if one.k == 0:
         words = "Drawn again 50 times, the rows give another first component each time."
     if len(weak) and one.k > weak[0]:
-        words += f" {_list(weak[weak < one.k])} of them alone would not: components of nearly equal variance turn into each other."
+        turning = "components of nearly equal variance turn into each other"
+        words += f" {_list(weak[weak < one.k])} of them alone would not: {turning}."
     note = (
         "1: the same space every time; 0: no direction in common. The measure is the mean cos² of the worst direction."
     )

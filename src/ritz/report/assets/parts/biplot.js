@@ -9,7 +9,7 @@ Ritz.part("biplot", (place, data) => {
     const arrows = cx.map((v, i) => ({ x: v * stretch, y: cy[i] * stretch, text: data.names[i], alpha: 0.35 + 0.65 * Math.sqrt(part[i] / top) }));
     return { x, y, arrows, names: [Ritz.axis(rows.axes[at.x]), Ritz.axis(rows.axes[at.y])] };
   };
-  const fill = () => ({ buckets: [{ fill: Ritz.ink.accent, shape: 0, rows: Int32Array.from({ length: rows.count }, (_, i) => i) }] });
+  const fill = () => ({ buckets: [{ fill: Ritz.ink.soft, shape: 0, rows: Int32Array.from({ length: rows.count }, (_, i) => i) }] });
   let held = null;
   place.append(Ritz.el("div", { class: "controls" },
     Ritz.select("Across", names, at.x, (i) => { at.x = i; plane.update(make()); }), Ritz.select("Up", names, at.y, (i) => { at.y = i; plane.update(make()); })));
