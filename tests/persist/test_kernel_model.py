@@ -14,7 +14,6 @@ from ritz._core.container import read_container, write_container
 from ritz.kernels import (
     RBF,
     BoundedSpectrum,
-    Callable,
     Cosine,
     EditDistance,
     Laplacian,
@@ -109,20 +108,6 @@ def test_rows_are_written_once(tmp_path):
     X = RNG.standard_normal((2000, 40))
     ritz.save(KernelPCA(2, kernel="rbf", solver="krylov").fit(X), tmp_path / "m.ritz")
     assert (tmp_path / "m.ritz").stat().st_size < 1.5 * X.nbytes
-
-
-def product(x, y):
-    return float(np.dot(x, y))
-
-
-@pytest.mark.parametrize(
-    "kernel", [product, Callable(product, definite=True), Callable(product, definite=True) + RBF(0.1)]
-)
-def test_a_function_is_not_written(kernel, tmp_path):
-    model = KernelPCA(1, kernel=kernel).fit(ROWS)
-    with pytest.raises(ritz.ParameterError, match="Python function cannot be written"):
-        ritz.save(model, tmp_path / "m.ritz")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_that_were_changed_are_refused(tmp_path):

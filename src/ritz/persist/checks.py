@@ -41,12 +41,18 @@ POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 RECORD_NAMES = {"certificate_": "Certificate", "plan_": "Plan", "_state": "Moments", "_columns": "Encoder",
                 "_filler": "Filler", "_raw": "Counts"}  # fmt: skip
+#: Types of what else a model keeps.
+TYPES: dict[str, tuple[type[Any], ...]] = {
+    "_dtype": (np.dtype,), "_weight": (int, float, np.number), "_pending": (bool,), "_members": (dict,),
+    "_separate": (dict,), "_beside": (dict,), "total_variance_": (int, float, np.number),
+    "total_inertia_": (int, float, np.number), "total_": (int, float, np.number),
+}  # fmt: skip
 LARGEST = 1 << 53
 
 
 def check_record(record: Any) -> None:
     """Refuse a record whose fields have other types than declared, or lengths that do not agree."""
-    for name, kind in _hints(type(record)).items():
+    for name, kind in _hints(type(record)).items():  # type: ignore[arg-type]
         if not _is(getattr(record, name), kind):
             raise TypeError(f"{type(record).__name__} with a {name} that is {_what(getattr(record, name))}")
     more = MORE.get(type(record).__name__)
@@ -57,7 +63,7 @@ def check_record(record: Any) -> None:
 @cache
 def _hints(cls: type[Any]) -> dict[str, Any]:
     known = typing.get_type_hints(cls)
-    return {name: known[name] for name in cls.__dataclass_fields__ if name in known}  # type: ignore[attr-defined]
+    return {name: known[name] for name in cls.__dataclass_fields__ if name in known}
 
 
 def _is(value: Any, kind: Any) -> bool:
@@ -217,6 +223,10 @@ def check_fitted(model: Any) -> None:
             raise ValueError(f"a fitted name {name[:40]!r}")
         if name in COUNTS and not (isinstance(value, (int, np.integer)) and 0 <= int(value) <= LARGEST):
             raise TypeError(f"{name} that is {_what(value)}")
+        if name in TYPES and value is not None and not isinstance(value, TYPES[name]):
+            raise TypeError(f"{name} that is {_what(value)}")
+        if name == "_dtype" and value not in (np.float32, np.float64):
+            raise TypeError("a precision that is none")
         if name in RECORD_NAMES and value is not None and type(value).__name__ != RECORD_NAMES[name]:
             raise TypeError(f"{name} that is {_what(value)}")
     _names(held)

@@ -57,7 +57,7 @@ class Encoded:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self._known: dict[int, Any] = {}
+        self._known: dict[Any, Any] = {}
 
     def value(self, value: Any, key: str) -> Any:
         """``value`` as JSON; its arrays are kept under names that begin with ``key``."""
@@ -207,7 +207,7 @@ class Decoder:
             raise ValueError("texts that end elsewhere")
         whole = joined.tobytes()
         found = [whole[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return {"list": list, "tuple": tuple, "names": self._names}[form](found)
+        return self._names(found) if form == "names" else {"list": list, "tuple": tuple}[form](found)
 
     def _dtype(self, content: Any) -> np.dtype[Any]:
         if content not in DTYPES:

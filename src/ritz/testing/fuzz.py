@@ -12,9 +12,11 @@ findings and not the end. The exit status is 1 if there is any.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,8 +39,9 @@ __all__ = ["FEW", "MANY", "Outcome", "fuzz", "main"]
 
 #: Files in ``make certify``, and in ``make test``.
 MANY, FEW = 20_000, 500
-#: Bytes that loading a file of some kilobytes may add, and seconds that it may take.
-ROOM, PATIENCE = 200_000_000, 20.0
+#: Bytes that loading a file of some kilobytes may add, and seconds of the processor that it may take; on the clock a
+#: busy machine gets more.
+ROOM, PATIENCE, CLOCK = 200_000_000, 10.0, 300.0
 
 #: One model of every kind of file.
 SEEDS = (
@@ -113,7 +116,6 @@ class Worker:
         self.seed, self.path = seed, folder / "model.ritz"
         self.files: list[bytes] = []
         self.rows: list[Any] = []
-        self.before = 0
         for name in SEEDS:
             model, rows = fitted(name)
             with self.path.open("wb") as file:
@@ -126,7 +128,6 @@ class Worker:
         """From here on, memory is short."""
         import resource
 
-        self.before = _resident()
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
 
@@ -140,8 +141,9 @@ class Worker:
         """Load one file, and use what comes."""
         which, kind, data = self.mutated(case)
         self.path.write_bytes(data)
-        what, words = "refused", ""
-        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        what, words, before = "refused", "", _fresh_peak()
+        faulthandler.dump_traceback_later(CLOCK, exit=True)
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)  # its signal ends the process, wherever it is
         try:
             model = load(self.path, kernel=product_of)
             what = "loaded"
@@ -153,7 +155,8 @@ class Worker:
             what, words = "finding", f"{what} then {type(error).__name__}: {str(error)[:200]}"
         finally:
             faulthandler.cancel_dump_traceback_later()
-        peak = max(_resident() - self.before, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        peak = max(_memory("VmHWM") - before, 0)
         if peak > ROOM:
             what, words = "finding", f"{peak / 1e6:.0f} MB"
         return {"case": case, "kind": kind, "model": SEEDS[which], "what": what, "words": words, "peak": peak}
@@ -167,11 +170,19 @@ class Worker:
             str(model.certificate_), str(model.plan_), repr(model)
 
 
-def _resident() -> int:
-    """Most bytes that this process ever held."""
-    import resource
+def _memory(name: str) -> int:
+    """Bytes of this process: ``VmRSS`` now, ``VmHWM`` at most since ``_fresh_peak``."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    return 0
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def _fresh_peak() -> int:
+    """Forget the peak; bytes held now."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _memory("VmRSS")
 
 
 def work(first: int, last: int, seed: int, tell: Callable[[str], Any]) -> int:
@@ -197,7 +208,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--worker", type=int, nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.worker:
-        return work(*options.worker, options.seed, lambda line: print(line, flush=True))
+        first, last = options.worker
+        return work(first, last, options.seed, lambda line: print(line, flush=True))
     first, count = (0, options.count) if options.case is None else (options.case, 1)
     found = fuzz(count, options.seed, first)
     for kind, files in sorted(found.kinds.items()):

@@ -23,6 +23,8 @@ __all__ = ["mutate"]
 
 Rng = np.random.Generator
 PREFIX = struct.Struct("<8sII")
+#: Bytes from which on a file is not taken apart once more: that would take the memory which is being watched.
+LARGE = 300_000
 
 HUGE = [2**31, 2**32 - 1, 2**53, 2**62, 2**63, 2**64, 10**30, 10**400, -1, -(2**63), 0, 1, 3, 0.5, 1e308, -0.0, True]
 ODD: list[Any] = [
@@ -70,8 +72,8 @@ def _one(data: bytes, other: bytes, rng: Rng) -> tuple[str, bytes]:
         name = _pick(rng, list(DISK))
         return name, DISK[name](data, other, rng)
     name = _pick(rng, list(HARM))
-    opened = _open(data)
-    if opened is None:  # an earlier mutation left no table
+    opened = _open(data) if len(data) < LARGE else None
+    if opened is None:  # an earlier mutation left no table, or a very large one
         return "flipped", _flipped(data, other, rng)
     return name, HARM[name](*opened, rng)
 

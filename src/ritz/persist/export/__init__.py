@@ -1,0 +1,1 @@
+"""Models for other programs: ONNX graphs, SQL queries, tables of components."""

@@ -1,0 +1,192 @@
+"""What a model does to a row, as a formula that other programs can compute.
+
+    score = bias + Σ (xⱼ − cⱼ) Wⱼ + Σ (nⱼ/Σn) Cⱼ + s Σ T_v[answer]          (k,)
+
+    x numbers, n counts, T_v a table of answers of variable v;  s = J/J_known where unseen answers are set aside, else 1
+    gaps        y solves (I − Σ_hidden u uᵀ) y = Σ_observed z u,   score += Σ_hidden (const + yᵀQ)
+    kernels     score = Σ (k(x, zᵢ) − rᵢ) Dᵢ,  or (φ(x) − m) V with explicit features
+
+Linear maps, the correspondence family and kernel models of numbers all have this form. A row that ``transform`` refuses
+(a missing number, an answer never seen under ``unseen="error"``) has no score: NaN in ONNX, NULL in SQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import ParameterError
+from ritz.kernels.base import Kernel
+from ritz.methods.base import LinearEstimator
+from ritz.methods.ca import CA
+from ritz.methods.encoded import EncodedColumns
+from ritz.methods.kernel_pca import KernelPCA
+from ritz.persist.export.form_choices import Choice, choices_of
+from ritz.project.incomplete import IncompleteMap
+from ritz.project.kernel import FeatureMapped
+
+__all__ = ["Form", "Gaps", "KernelForm", "form_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """What fills gaps among numbers: z = (x − mean)/scale of an observed one, u its share in the system."""
+
+    k: int
+    mean: Floats  # (p,)
+    scale: Floats  # (p,)
+    u: Floats  # (p, k)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelForm:
+    """Comparison with rows z (m, d), or explicit features."""
+
+    kernel: Kernel
+    rows: Floats | None = None  # (m, d) z
+    means: Floats | None = None  # (m,) r
+    dual: Floats | None = None  # (m, k) D
+    features: Any = None  # FeatureMap φ
+    centre: Floats | None = None  # (p,) m
+    axes: Floats | None = None  # (p, k) V
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """The formula of a model."""
+
+    model: Any
+    axes: tuple[str, ...]  # names of the k scores
+    columns: tuple[str, ...]  # of the table, in the order in which they are read
+    numbers: tuple[str, ...] = ()
+    centre: Floats = field(default_factory=lambda: np.zeros(0))  # (p,)
+    weights: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # (p, k)
+    counts: tuple[str, ...] = ()
+    shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # (c, k)
+    choices: tuple[Choice, ...] = ()
+    bias: Floats = field(default_factory=lambda: np.zeros(0))  # (k,)
+    stretch: bool = False
+    gaps: Gaps | None = None
+    kernel: KernelForm | None = None
+
+    @property
+    def k(self) -> int:
+        """Number of scores."""
+        return len(self.axes)
+
+    @property
+    def fills(self) -> int:
+        """Size of the system that fills gaps; 0 without one."""
+        if self.gaps is not None:
+            return self.gaps.k
+        return max((choice.k for choice in self.choices), default=0)
+
+
+def form_of(model: Any) -> Form:
+    """The formula of a fitted model; models that have none are refused."""
+    if not isinstance(model, (KernelPCA, LinearEstimator)):
+        raise ParameterError(
+            "export takes a fitted model of Ritz",
+            received=type(model).__name__,
+            hint="ritz.export(ritz.PCA().fit(X), path)",
+        )
+    check_is_fitted(model)
+    if isinstance(model, KernelPCA):
+        return _kernel(model)
+    if isinstance(model, CA):
+        return _profiles(model)
+    if isinstance(model, EncodedColumns):
+        return _encoded(model)
+    return _linear(model)
+
+
+def _names(model: Any, d: int) -> tuple[str, ...]:
+    names = getattr(model, "feature_names_in_", None)
+    return tuple(f"x{j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
+
+
+def _axes(model: Any, k: int) -> tuple[str, ...]:
+    return tuple(f"{getattr(model, '_axis', 'PC')}{i + 1}" for i in range(k))
+
+
+def _map_weights(step: Any) -> tuple[Floats, Floats]:
+    """Centre (d,) and weights (d, k) of a linear map."""
+    W = np.asarray(step.components, np.float64).T
+    W = W if step.spread is None else W / np.asarray(step.spread, np.float64)
+    W = W if step.scale is None else W / np.asarray(step.scale, np.float64)[:, None]
+    return (np.zeros(len(W)) if step.mean is None else np.asarray(step.mean, np.float64)), W
+
+
+def _linear(model: LinearEstimator) -> Form:
+    step: Any = model._map()
+    filler = step.filler if isinstance(step, IncompleteMap) else None
+    centre, W = _map_weights(step.linear if filler is not None else step)
+    names = _names(model, len(W))
+    gaps = None
+    if filler is not None:
+        gaps = Gaps(filler.k, filler.mean, np.asarray(filler.scale), filler.vectors * np.sqrt(filler.shrink))
+    k = W.shape[1]
+    return Form(model, _axes(model, k), names, names, centre, W, bias=np.zeros(k), gaps=gaps)
+
+
+def _profiles(model: CA) -> Form:
+    centre, W = _map_weights(model._map())
+    masses = np.asarray(model._column_masses())
+    names, k = _names(model, len(W)), W.shape[1]
+    placed = np.flatnonzero(masses > 0)
+    counts = tuple(names[j] for j in placed)
+    return Form(model, _axes(model, k), counts, counts=counts, shares=W[placed], bias=-(centre @ W))
+
+
+def _encoded(model: EncodedColumns) -> Form:
+    """Numbers, counts and answers of MCA, FAMD and MFA."""
+    centre, W = _map_weights(model._map())
+    encoder, k = model._encoder, W.shape[1]
+    p = encoder.p
+    counted = np.zeros(len(W), bool)
+    shares = W.copy()
+    if getattr(model, "_counted", None):
+        tables = model._tables()
+        counted[tables.all] = True
+        for places, profile in zip(tables.places, tables.profiles or (), strict=False):
+            shares[places] -= profile @ W[places]  # what a row has in a table is taken off first
+    at = np.flatnonzero(counted)
+    plain = np.flatnonzero(~counted[:p])
+    bias = (encoder.mean - centre[p:]) @ W[p:] - centre[at] @ W[at]
+    numeric = tuple(encoder.numeric[j] for j in plain)
+    used = [name for name in encoder.columns if name in set(encoder.names)]
+    return Form(
+        model, _axes(model, k), tuple(used), numeric, encoder.shift[plain] + centre[plain], W[plain],
+        tuple(encoder.numeric[j] for j in at), shares[at], choices_of(encoder, model.unseen, W[p:]),
+        bias, stretch=model.unseen == "supplementary",
+    )  # fmt: skip
+
+
+def _kernel(model: KernelPCA) -> Form:
+    kernel, held = model.kernel_, vars(model)["_solved_map"]
+    if kernel.takes not in ("vectors", "precomputed"):
+        what = "a Python function" if kernel.takes == "any" else "strings"
+        raise ParameterError(
+            "export takes kernels of numbers",
+            received=f"{kernel!r}, a kernel of {what}",
+            hint="ritz.save and ritz.load keep such a model; a server can call its transform",
+        )
+    k = int(model.n_components_)
+    if isinstance(held, FeatureMapped):
+        d = int(model.X_fit_.shape[1])
+        inner = KernelForm(
+            kernel, features=held.features, centre=np.asarray(held.mean, np.float64),
+            axes=np.asarray(held.axes, np.float64),
+        )  # fmt: skip
+    else:
+        rows = model.X_fit_.toarray() if hasattr(model.X_fit_, "toarray") else model.X_fit_
+        d = int(rows.shape[1])
+        inner = KernelForm(kernel, np.asarray(rows, np.float64), held.row_means, held.dual)
+    names = tuple(f"k{j}" for j in range(d)) if kernel.takes == "precomputed" else _names(model, d)
+    return Form(model, _axes(model, k), names, names, bias=np.zeros(k), kernel=inner)

@@ -1,0 +1,72 @@
+"""Components as a table, CSV or Parquet.
+
+    column, mean, scale, PC1, …, PCk        score = Σⱼ (xⱼ − meanⱼ)/scaleⱼ · PCⱼ
+
+One line a column of the projection: a column of the table, a ``variable=level``, or, for kernel models, a row that new
+ones are compared with (``row``, ``mean`` of its kernel values, the weights).
+"""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import ParameterError
+from ritz.methods.base import LinearEstimator
+from ritz.methods.encoded import EncodedColumns
+from ritz.methods.kernel_pca import KernelPCA
+from ritz.project.incomplete import IncompleteMap
+from ritz.project.kernel import FeatureMapped
+
+__all__ = ["components_table", "write_table"]
+
+
+def components_table(model: Any) -> Any:
+    """The components of a fitted model, as a ``pyarrow.Table``."""
+    if not isinstance(model, (KernelPCA, LinearEstimator)):
+        raise ParameterError("export takes a fitted model of Ritz", received=type(model).__name__)
+    check_is_fitted(model)
+    if isinstance(model, KernelPCA):
+        return _of_kernel(model)
+    step: Any = model._map()
+    step = step.linear if isinstance(step, IncompleteMap) else step
+    V = np.asarray(step.components, np.float64)
+    V = V if step.spread is None else V / np.asarray(step.spread)[:, None]
+    d = V.shape[1]
+    mean = np.zeros(d) if step.mean is None else np.array(step.mean, np.float64)
+    scale = np.ones(d) if step.scale is None else np.asarray(step.scale, np.float64)
+    names = getattr(model, "feature_names_in_", None)
+    labels = [f"x{j}" for j in range(d)] if names is None else [str(name) for name in names]
+    if isinstance(model, EncodedColumns):
+        labels = model._encoder.labels
+        mean[: model._encoder.p] += model._encoder.shift
+    return _table({"column": labels, "mean": mean, "scale": scale}, V, getattr(model, "_axis", "PC"))
+
+
+def _of_kernel(model: KernelPCA) -> Any:
+    held = vars(model)["_solved_map"]
+    if isinstance(held, FeatureMapped):
+        V, mean, first = np.asarray(held.axes, np.float64).T, np.asarray(held.mean, np.float64), "feature"
+    else:
+        V, mean, first = held.dual.T, held.row_means, "row"
+    return _table({first: [str(i) for i in range(V.shape[1])], "mean": mean}, V, "PC")
+
+
+def _table(first: dict[str, Any], V: np.ndarray, axis: str) -> Any:
+    import pyarrow as pa
+
+    return pa.table(first | {f"{axis}{i + 1}": np.ascontiguousarray(row) for i, row in enumerate(V)})
+
+
+def write_table(table: Any, file: BinaryIO, kind: str) -> None:
+    """Write a table to an open file."""
+    if kind == "parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, file)
+    else:
+        import pyarrow.csv as pc
+
+        pc.write_csv(table, file, pc.WriteOptions(quoting_style="needed"))
