@@ -13,6 +13,9 @@
     outliers              which rows are odd, with the false discovery rate controlled
     conformal_p, benjamini_hochberg   the two steps of it on scores of one's own
     outlier_map           score distance against orthogonal distance
+    bootstrap             intervals of eigenvalues, components, loadings and scores; angles of subspaces
+    permutation_test      which components are more than chance, one after another
+    compare, align        two models side by side; a new one in the terms of an old one
     ellipse               confidence ellipses of rows, of their means, and of the points of a correspondence map
 
 Each name brings its module in when it is first read. Many modules are called like their function; a module that is
@@ -27,9 +30,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ritz.insight.align import align as align
     from ritz.insight.biplot import biplot as biplot
     from ritz.insight.blame import blame as blame
+    from ritz.insight.bootstrap import bootstrap as bootstrap
     from ritz.insight.choose_rank import choose_rank as choose_rank
+    from ritz.insight.compare import compare as compare
     from ritz.insight.contributions import column_contributions as column_contributions
     from ritz.insight.contributions import column_cos2 as column_cos2
     from ritz.insight.contributions import contributions as contributions
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
     from ritz.insight.outliers import conformal_p as conformal_p
     from ritz.insight.outliers import outliers as outliers
     from ritz.insight.outliers_map import outlier_map as outlier_map
+    from ritz.insight.permutation import permutation_test as permutation_test
     from ritz.insight.rotate import rotate as rotate
     from ritz.insight.supplementary import supplementary as supplementary
     from ritz.insight.t2 import combined as combined
@@ -53,14 +60,17 @@ if TYPE_CHECKING:
 
 # Where each public name lives.
 _NAMES = {
+    "align": "align",
     "benjamini_hochberg": "outliers",
     "biplot": "biplot",
     "blame": "blame",
+    "bootstrap": "bootstrap",
     "choose_rank": "choose_rank",
     "column_contributions": "contributions",
     "column_cos2": "contributions",
     "combined": "t2",
     "communalities": "loadings",
+    "compare": "compare",
     "conformal_p": "outliers",
     "contributions": "contributions",
     "cos2": "contributions",
@@ -70,6 +80,7 @@ _NAMES = {
     "loadings": "loadings",
     "outlier_map": "outliers_map",
     "outliers": "outliers",
+    "permutation_test": "permutation",
     "rotate": "rotate",
     "spe": "t2",
     "structure": "loadings",
