@@ -26,33 +26,34 @@ def test_five_hundred_mutated_files():
     assert found.peak < 200_000_000
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("raise ValueError('x')", "then ValueError"),
-        ("import os; os.kill(os.getpid(), 11)", "ended with status -11"),
-        ("bytes(300_000_000)", "MemoryError"),
-        ("raise ritz.FileError('no')", "without words"),
-    ],
-)
-def test_the_fuzzing_finds_faults(fault, words):
-    """A loader with a fault in it: what the process sees must show."""
+FAULTS = {
+    "raise ValueError('x')": "refused then ValueError",
+    "bytes(300_000_000)": "refused then MemoryError",
+    "raise ritz.FileError('no')": "without words",
+    "import os; os.kill(os.getpid(), 11)": "ended with status -11",
+}
+
+
+def test_the_fuzzing_finds_faults():
+    """A loader with a fault in it, a different one for every file: what the process sees must show."""
     code = f"""
         import sys, ritz
         import ritz.testing.fuzz as fuzz
         inner, limit, begun = fuzz.load, fuzz.Worker.limit, []
         def load(path, kernel=None):
             if begun:
-                {fault}
+                exec(begun.pop(0))
             return inner(path, kernel=kernel)
         fuzz.load, fuzz.SEEDS = load, ("pca pending",)
-        fuzz.Worker.limit = lambda self: (limit(self), begun.append(1))
-        sys.exit(fuzz.work(0, 1, 0, lambda line: print(line, flush=True)))
+        fuzz.Worker.limit = lambda self: (limit(self), begun.extend({list(FAULTS)!r}))
+        sys.exit(fuzz.work(0, {len(FAULTS)}, 0, lambda line: print(line, flush=True)))
     """
-    worker = textwrap.dedent(code)
-    done = subprocess.run([sys.executable, "-c", worker], capture_output=True, text=True, check=False)
-    said = done.stdout + (f"ended with status {done.returncode}" if done.returncode else "")
-    assert words in said, done.stderr
+    run = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    said = [*done.stdout.splitlines(), f"ended with status {done.returncode}"]
+    assert len(said) == len(FAULTS), done.stderr
+    for line, words in zip(said, FAULTS.values(), strict=True):
+        assert words in line
 
 
 # ------------------------------------------------------------------------------------------- newer and other files

@@ -100,7 +100,8 @@ def test_what_cannot_be_loaded(rows, tmp_path):
         ({"format": 99}, "format 99"),
         ({"fitted": {"record": "Popen", "fields": {}}}, "unknown kind"),
         ({"fitted": {"array": "absent"}}, "absent"),
-        ({"parameters": [1]}, "without it"),
+        ({"parameters": [1]}, "does not say what it is"),
+        ({"parameters": 1}, "without it"),
     ]:
         write_container(path, "model", {**json.loads(json.dumps(header)), **change}, arrays)
         with pytest.raises(ritz.FileError, match=words):

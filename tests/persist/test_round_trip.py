@@ -52,6 +52,12 @@ def same(a, b, where="model") -> None:
         assert a == b, (where, a, b)
 
 
+def timeless(record, solved_twice: bool):
+    """A state is solved when it is first read: by each model for itself, in its own time."""
+    name = "actual_seconds" if hasattr(record, "actual_seconds") else "seconds"
+    return dataclasses.replace(record, **{name: 0.0}) if solved_twice else record
+
+
 def again(model, path):
     ritz.save(model, path)
     return ritz.load(path, kernel=product_of)
@@ -66,10 +72,11 @@ def test_everything_comes_back(name, tmp_path):
     for key, value in vars(model).items():
         if key not in DERIVED:
             same(value, vars(back)[key], key)
+    pending = "_pending" in vars(model)
     first, second = np.asarray(model.transform(rows)), np.asarray(back.transform(rows))
     same(first, second, "transform")
-    same(model.certificate_, back.certificate_, "certificate_")
-    same(model.plan_, back.plan_, "plan_")
+    same(timeless(model.certificate_, pending), timeless(back.certificate_, pending), "certificate_")
+    same(timeless(model.plan_, pending), timeless(back.plan_, pending), "plan_")
     assert repr(model) == repr(back)
 
 

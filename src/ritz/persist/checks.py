@@ -48,6 +48,8 @@ TYPES: dict[str, tuple[type[Any], ...]] = {
     "total_inertia_": (int, float, np.number), "total_": (int, float, np.number),
 }  # fmt: skip
 LARGEST = 1 << 53
+#: Scatter is held in units of the columns, so that no product of two entries comes near the end of float64.
+HUGE = 1e150
 
 
 def check_record(record: Any) -> None:
@@ -143,6 +145,9 @@ def _moments(m: Any) -> None:
     _sides(m, offset=d, scatter=(*d, *d), lost=d)
     if m.rows < 0 or not m.weight >= 0 or not 0 < m.unit < np.inf or m.weight == np.inf:
         raise ValueError("Moments of less than no rows")
+    parts = (m.shift, m.offset, m.scatter)
+    if not all(np.isfinite(part).all() for part in parts) or np.max(np.abs(m.scatter), initial=0.0) > HUGE:
+        raise ValueError("Moments with numbers that are not finite")
 
 
 def _variable(v: Any) -> None:

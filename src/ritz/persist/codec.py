@@ -152,7 +152,7 @@ class Decoder:
         """The value that was encoded."""
         if not isinstance(value, dict):
             if isinstance(value, list):
-                raise damaged(self.source, "a list that says not what it is")
+                raise damaged(self.source, "a list that does not say what it is")
             return value
         self._depth += 1
         try:
@@ -165,6 +165,8 @@ class Decoder:
     def _read(self, value: dict[str, Any]) -> Any:
         kind = next(iter(value)) if len(value) == 1 else "record" if set(value) == {"record", "fields"} else ""
         reader = getattr(self, f"_{READERS[kind]}", None) if kind in READERS else None
+        if kind == "record" and not (isinstance(value.get(kind), str) and value[kind] in RECORDS):
+            reader = None
         if reader is None:
             raise damaged(self.source, f"an entry of unknown kind {', '.join(map(repr, sorted(value)[:3]))[:80]}")
         try:

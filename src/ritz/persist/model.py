@@ -107,7 +107,7 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     functions = Functions(kernel, source)
     for function in _listed(header.get("functions", []), source):
         functions.function(function)  # says by name what is not handed in
-    decoder = Decoder(arrays, source, functions.kernel)
+    decoder, what = Decoder(arrays, source, functions.kernel), ""
     try:
         params = _dictionary(decoder.value(header.get("parameters")), source)
         if params.get("kernel", "") is None and header.get("functions"):
@@ -116,15 +116,16 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
         vars(model).update(_dictionary(decoder.value(header.get("fitted")), source))
         check_fitted(model)
         if isinstance(model, KernelPCA):
+            what = "a map that does not fit: "
             restore(model, functions)
     except FileError:
         raise
     except ParameterError as error:
         if functions.used:  # the function that was handed in is not that of the fit
             raise
-        raise damaged(source, error.expected) from error
+        raise damaged(source, what + error.expected) from error
     except (*DAMAGE, RitzError) as error:
-        raise damaged(source, str(error).split("\n")[0][:160]) from error
+        raise damaged(source, what + str(error).split("\n")[0][:160]) from error
     return model
 
 

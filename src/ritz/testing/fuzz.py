@@ -79,11 +79,11 @@ def _watched(found: Outcome, at: int, end: int, seed: int) -> int:
     command = [sys.executable, "-m", "ritz.testing.fuzz", "--worker", str(at), str(end), "--seed", str(seed)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
     with tempfile.TemporaryFile("w+") as words:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True, env=environment)
         done = at
-        for line in process.stdout or ():
-            done = _noted(found, json.loads(line), done)
-        status = process.wait()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True, env=environment) as process:
+            for line in process.stdout or ():
+                done = _noted(found, json.loads(line), done)
+            status = process.wait()
         if status == 0:
             return end
         words.seek(0)
