@@ -115,3 +115,11 @@ def test_words_and_refusals(table):
         describe(model, X, alpha=0)
     with pytest.raises(ritz.ParameterError, match="from 0 to 1"):
         describe(model, X, components=[5])
+
+
+def test_sparse_rows_are_described_as_dense_ones(seed):
+    from scipy.sparse import csr_array
+
+    X = np.random.default_rng(seed).normal(size=(40, 4)) @ np.diag([4, 2, 1, 0.5])
+    model = ritz.PCA(2).fit(X)
+    assert str(describe(model, csr_array(X), alpha=1)) == str(describe(model, X, alpha=1))

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core import memory as memory_limit
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
@@ -102,7 +103,7 @@ def describe(
     Parameters
     ----------
     model : any fitted model with ``transform``
-    X : frame, Table or array of shape (n, d)
+    X : frame, Table, array or sparse matrix of shape (n, d)
         Rows, as ``transform`` takes them; their columns are looked at too.
     variables : frame, Table or array of shape (n, m), optional
         Further columns for the same rows, numbers or categories.
@@ -124,7 +125,7 @@ def describe(
     found: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
     for table in (X, variables):
         if table is not None:
-            for i, lists in _related(T[:, chosen], w / np.sum(w), n, table, categorical):
+            for i, lists in _related(T[:, chosen], w / np.sum(w), n, _held_dense(model, table), categorical):
                 for kept, records in zip(found[names[chosen[i]]], lists, strict=True):
                     kept.extend(r for r in records if r.p_value <= alpha)
     for numbers, levels, parts in found.values():
@@ -132,6 +133,19 @@ def describe(
         levels.sort(key=lambda r: (r.p_value, -r.eta2))
         parts.sort(key=lambda r: -r.v_test)
     return Description(found, library_of(X))
+
+
+def _held_dense(model: Any, table: Any) -> Any:
+    """A sparse matrix as an array, which is what a table of variables can be read from."""
+    if not hasattr(table, "toarray"):
+        return table
+    size, most = 8.0 * table.shape[0] * table.shape[1], memory_limit.limit(getattr(model, "memory", None))
+    if size > most / 4:
+        raise MemoryLimitError(
+            f"the columns of a sparse matrix are described one by one, dense: {size / 1e9:.3g} GB",
+            received=f"a limit of {most / 1e9:.3g} GB", hint="top_variables(model) names the columns of every axis",
+        )  # fmt: skip
+    return np.asarray(table.toarray(), np.float64)
 
 
 def _chosen(components: Any, k: int) -> list[int]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.data.validate import validate_weights
 from ritz.insight.limits_gauss import (
     Rest,
     Thetas,
@@ -132,7 +133,7 @@ def gaussian_parts(plane: Plane, rest: Rest, alpha: float, rows: str, formula: s
         off, words = spe_limit(training(rest.thetas, plane.rows, plane.divisor, **options), alpha, formula)
         if off <= 0 or inside <= 0:
             return inside, off, 1.0, words
-        joint = _even(plane.k, 1 / inside).plus(rest.thetas.times(1 / off))
+        joint = Thetas.even(plane.k, 1 / inside).plus(rest.thetas.times(1 / off))
         both, _ = spe_limit(training(joint, plane.rows, plane.divisor, **options), alpha, formula)
         return inside, off, both, words
     inside = t2_new(plane.variances, rest if plane.chosen else None, plane.rows, plane.divisor, alpha=alpha, **options)
@@ -144,19 +145,15 @@ def gaussian_parts(plane: Plane, rest: Rest, alpha: float, rows: str, formula: s
     from scipy.stats import chi2
 
     larger = inside / float(chi2.isf(alpha, plane.k))  # T² of new rows: a χ² stretched to its limit
-    joint = _even(plane.k, larger / inside).plus(t.times(inflation(t, nu, alpha) / off))
+    joint = Thetas.even(plane.k, larger / inside).plus(t.times(inflation(t, nu, alpha) / off))
     return inside, off, spe_limit(joint, alpha, formula)[0], words
-
-
-def _even(k: int, value: float) -> Thetas:
-    return Thetas(k * value, k * value**2, k * value**3)
 
 
 def _robust(model: Any, alpha: float, rows: str) -> Limits:
     inside, off, t = model._robust_limits(alpha)
     both = 1.0
     if off > 0 and inside > 0:
-        both = box(_even(model.n_components_, 1 / inside).plus(Thetas(*t).times(1 / off)), alpha)
+        both = box(Thetas.even(model.n_components_, 1 / inside).plus(Thetas(*t).times(1 / off)), alpha)
     words = "χ² for T², and a normal distribution of Q^⅓ with location and scale of the good rows"
     return Limits(inside, off, both, alpha, rows, "robust", (words,))
 
@@ -176,8 +173,10 @@ def _conformal(model: Any, alpha: float, rows: str, X: Any, sample_weight: Any, 
     else:
         held = cross_distances(model, X, folds=folds, seed=seed, sample_weight=sample_weight)
         inside, off, words = held.t2, held.spe, f"quantiles of rows left out of the fit, {held.folds} parts in turn"
-    first = Limits(_quantile(inside, alpha), _quantile(off, alpha), 1.0, alpha, rows, "conformal", (words,))
-    both = _quantile(first.index(inside, off), alpha)
+    weights = np.ones(len(inside)) if sample_weight is None else validate_weights(sample_weight, len(inside))
+    tau, delta = (_quantile(values, weights, alpha) for values in (inside, off))
+    first = Limits(tau, delta, 1.0, alpha, rows, "conformal", (words,))
+    both = _quantile(first.index(inside, off), weights, alpha)
     return Limits(first.t2, first.spe, both, alpha, rows, "conformal", (words,))
 
 
@@ -185,8 +184,14 @@ def _row_count(rows: Any) -> int:
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
-def _quantile(values: NDArray[Any], alpha: float) -> float:
-    """The ⌈(n + 1)(1 − α)⌉-th smallest: a further row exceeds it with probability at most α; ∞ with too few rows."""
-    known = np.sort(values[np.isfinite(values)])
-    place = int(np.ceil((len(known) + 1) * (1 - alpha) - 1e-9))
-    return float(known[place - 1]) if 0 < place <= len(known) else float("inf")
+def _quantile(values: NDArray[Any], weights: NDArray[Any], alpha: float) -> float:
+    """The ⌈(n + 1)(1 − α)⌉-th smallest: a further row exceeds it with probability at most α; ∞ with too few rows.
+
+    A row of weight w is w of the n rows.
+    """
+    known = np.flatnonzero(np.isfinite(values) & (weights > 0))
+    order = known[np.argsort(values[known], kind="stable")]
+    mass = np.cumsum(weights[order])
+    place = np.ceil(((mass[-1] if len(mass) else 0.0) + 1) * (1 - alpha) - 1e-9)
+    at = int(np.searchsorted(mass, place - 1e-9))
+    return float(values[order[at]]) if at < len(order) else float("inf")

@@ -33,24 +33,45 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Thetas:
-    """θ₁, θ₂, θ₃: sums of powers of the variances off the plane."""
+    """θ₁, and θ₂/θ₁² and θ₃/θ₁³, so that cubes of variances stay in range whatever the units of the data."""
 
     one: float
-    two: float
-    three: float
+    second: float  # θ₂/θ₁²
+    third: float  # θ₃/θ₁³
 
     @classmethod
     def of(cls, values: Floats) -> Thetas:
         """From the variances themselves."""
-        return cls(float(np.sum(values)), float(np.sum(values**2)), float(np.sum(values**3)))
+        one = float(np.sum(values))
+        shares = values / one if one > 0 else np.zeros(0)
+        return cls(one, float(np.sum(shares**2)), float(np.sum(shares**3)))
+
+    @classmethod
+    def even(cls, k: int, value: float = 1.0) -> Thetas:
+        """Of one variance k times."""
+        return cls(k * value, 1 / k, 1 / k**2) if k else cls(0.0, 0.0, 0.0)
+
+    @property
+    def two(self) -> float:
+        """θ₂."""
+        return self.second * self.one * self.one
+
+    @property
+    def three(self) -> float:
+        """θ₃."""
+        return self.third * self.one * self.one * self.one
 
     def times(self, factor: float) -> Thetas:
         """Of variances that are all multiplied by a factor."""
-        return Thetas(self.one * factor, self.two * factor**2, self.three * factor**3)
+        return Thetas(self.one * factor, self.second, self.third)
 
     def plus(self, other: Thetas) -> Thetas:
         """Of two sets of variances together."""
-        return Thetas(self.one + other.one, self.two + other.two, self.three + other.three)
+        one = self.one + other.one
+        if one <= 0:
+            return Thetas(0.0, 0.0, 0.0)
+        a, b = self.one / one, other.one / one
+        return Thetas(one, self.second * a**2 + other.second * b**2, self.third * a**3 + other.third * b**3)
 
 
 @dataclass(frozen=True)
@@ -65,24 +86,25 @@ class Rest:
         """Σⱼ λⱼ/(λᵢ − λⱼ) for one variance λᵢ; differences below the sampling error ``gap`` count as that."""
         if self.values is not None:
             return float(np.sum(self.values / np.maximum(variance - self.values, gap)))
-        t = self.thetas  # the series λⱼ/λᵢ + (λⱼ/λᵢ)² + …, of which three terms are known
-        ratio = min(t.three / max(t.two * variance, 1e-300), 1 - gap / variance)
-        return t.one / variance + t.two / variance**2 + t.three / variance**3 / max(1 - ratio, gap / variance)
+        t, size = self.thetas, self.thetas.one / variance
+        # the series λⱼ/λᵢ + (λⱼ/λᵢ)² + …, of which three terms are known
+        ratio = min(t.third * size / max(t.second, 1e-300), 1 - gap / variance)
+        return size + t.second * size**2 + t.third * size**3 / max(1 - ratio, gap / variance)
 
 
 def spe_limit(t: Thetas, alpha: float, formula: str = "moments") -> tuple[float, str]:
     """The limit of Q and by whose formula."""
     from scipy.stats import chi2, norm
 
-    if t.one <= 0 or t.two <= 0:
+    if t.one <= 0 or t.second <= 0:
         return 0.0, "nothing is left off the plane"
     if formula == "moments":
         nu, b = _shape(t)
         return float(t.one + b * (chi2.isf(alpha, nu) - nu)), "χ² with the first three moments of Q"
-    h0 = 1 - 2 * t.one * t.three / (3 * t.two**2)
+    h0 = 1 - 2 * t.third / (3 * t.second**2)
     if h0 > 0:
         c = float(norm.isf(alpha))
-        base = c * np.sqrt(2 * t.two) * h0 / t.one + 1 + t.two * h0 * (h0 - 1) / t.one**2
+        base = c * np.sqrt(2 * t.second) * h0 + 1 + t.second * h0 * (h0 - 1)
         if base > 0:
             return float(t.one * base ** (1 / h0)), "Jackson–Mudholkar"
     return box(t, alpha), "Box"
@@ -92,7 +114,7 @@ def tail(t: Thetas, values: Floats) -> Floats:
     """P(Q > q) for every q, by three moments."""
     from scipy.stats import chi2
 
-    if t.one <= 0 or t.two <= 0:
+    if t.one <= 0 or t.second <= 0:
         return np.ones(len(values))
     nu, b = _shape(t)
     return np.asarray(chi2.sf(nu + (values - t.one) / b, nu), np.float64)
@@ -100,15 +122,15 @@ def tail(t: Thetas, values: Floats) -> Floats:
 
 def _shape(t: Thetas) -> tuple[float, float]:
     """ν and b of θ₁ + b(χ²_ν − ν); without skewness to go by, those of gχ²_h."""
-    three = t.three if t.three > 0 else t.two**2 / t.one
-    return t.two**3 / three**2, three / t.two
+    third = t.third if t.third > 0 else t.second**2
+    return t.second**3 / third**2, t.one * (third / t.second)
 
 
 def box(t: Thetas, alpha: float) -> float:
     """gχ²_h with the mean and the variance of Q."""
     from scipy.stats import chi2
 
-    return float(t.two / t.one * chi2.isf(alpha, t.one**2 / t.two))
+    return float(t.one * t.second * chi2.isf(alpha, 1 / t.second)) if t.one > 0 and t.second > 0 else 0.0
 
 
 def t2_training(k: int, rows: float, divisor: float, *, centered: bool, alpha: float) -> float:
@@ -139,7 +161,7 @@ def t2_scale(
     k, degrees = len(variances), rows - 1 if centered else rows
     left = degrees - k + 1
     factor = divisor * k / max(left, 1e-300) * (1 + 1 / rows if centered else 1.0)
-    if rest is None:
+    if rest is None or k == 0:
         return factor, left
     gaps = _gaps(variances, degrees)
     lost = sum(rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True))
@@ -155,11 +177,9 @@ def training(t: Thetas, rows: float, divisor: float, *, centered: bool) -> Theta
     """θ's with the exact first three cumulants of Q for a row of the fit: θ₁ = κ₁, θ₂ = κ₂/2, θ₃ = κ₃/8."""
     N = rows - 1 if centered else rows
     most = divisor * (N / rows if centered else 1.0)
-    first = t.one / N
-    second = (2 * t.two + t.one**2) / (N * (N + 2))
-    third = (8 * t.three + 6 * t.two * t.one + t.one**3) / (N * (N + 2) * (N + 4))
-    k2, k3 = second - first**2, third - 3 * second * first + 2 * first**3
-    return Thetas(most * first, most**2 * max(k2, 0.0) / 2, most**3 * max(k3, 0.0) / 8)
+    second = (N * t.second - 1) / (N + 2)
+    third = (N**2 * t.third - 3 * N * t.second + 2) / ((N + 2) * (N + 4))
+    return Thetas(most * t.one / N, max(second, 0.0), max(third, 0.0))
 
 
 def new_rest(
@@ -175,24 +195,22 @@ def new_rest(
     t = rest.thetas
     if t.one <= 0 or nu <= 4:
         return t, max(nu, 1.0)
-    grown = t.times(degrees / nu if chosen else 1.0)
-    two = nu**2 / ((nu - 1) * (nu + 2)) * (grown.two - grown.one**2 / nu)
-    two = max(two, grown.one**2 / max(q, 1))
-    three = grown.three - 3 / nu * grown.two * grown.one + 2 / nu**2 * grown.one**3
-    three = max(three * nu**4 / ((nu - 1) * (nu - 2) * (nu + 2) * (nu + 4)), two**2 / grown.one)
+    two = max(nu**2 / ((nu - 1) * (nu + 2)) * (t.second - 1 / nu), 1 / max(q, 1))
+    three = t.third - 3 / nu * t.second + 2 / nu**2
+    three = max(three * nu**4 / ((nu - 1) * (nu - 2) * (nu + 2) * (nu + 4)), two**2)
     gaps = _gaps(variances, degrees)
     leak = 0.0
     if chosen:
         leak = sum(float(v) * rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True)) / degrees
     mean = (t.one + 2 * leak) * (1 + 1 / rows if centered else 1.0)
-    return Thetas(grown.one, two, three).times(mean / grown.one), nu
+    return Thetas(mean, two, three), nu
 
 
 def inflation(t: Thetas, degrees: float, alpha: float) -> float:
     """Ratio of F(h, hν) to χ²_h/h: θ₁ is itself an estimate."""
     from scipy.stats import chi2, f
 
-    if t.one <= 0 or t.two <= 0:
+    if t.one <= 0 or t.second <= 0:
         return 1.0
-    h = t.one**2 / t.two
+    h = 1 / t.second
     return float(f.isf(alpha, h, h * degrees) * h / chi2.isf(alpha, h))

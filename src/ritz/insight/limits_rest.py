@@ -120,12 +120,12 @@ def _probed(plane: Plane, blocks: Any, weights: Floats | None) -> Rest:
     )  # fmt: skip
     B = plane.basis
     G = np.random.default_rng(0).choice([-1.0, 1.0], size=(plane.d, PROBES))
-    Y = A.normal(G - B.T @ (B @ G)) / plane.divisor
+    unit = plane.divisor * plane.rest  # in units of θ₁ powers stay in range
+    Y = A.normal(G - B.T @ (B @ G)) / unit
     Y = Y - B.T @ (B @ Y)
-    third = np.einsum("ij,ij->j", Y, A.normal(Y) / plane.divisor)
-    two, three = np.einsum("ij,ij->j", Y, Y), third
+    two, three = np.einsum("ij,ij->j", Y, Y), np.einsum("ij,ij->j", Y, A.normal(Y) / unit)
     spread = float(np.std(two) / np.sqrt(PROBES) / max(np.mean(two), 1e-300))
     words = f"variances off the plane from {PROBES} random probes: θ₂ to about {spread:.1%}"
     # powers of one sequence: θ₂² ≤ θ₁θ₃ and θ₂ ≤ θ₁² hold for the estimates too
-    second = min(float(np.mean(two)), plane.rest**2)
-    return Rest(Thetas(plane.rest, second, max(float(np.mean(three)), second**2 / plane.rest)), None, words)
+    second = min(float(np.mean(two)), 1.0)
+    return Rest(Thetas(plane.rest, second, max(float(np.mean(three)), second**2)), None, words)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
+from ritz.data.validate import validate_weights
 from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers_scores import Score, gaussian_p, score_of
 from ritz.insight.outliers_tails import model_tails, pareto_tails, ranks
@@ -181,16 +182,19 @@ def _crossed(
     """New rows against rows of the fit: every part of these is compared by a model that saw neither."""
     n = row_total(model, reference)
     part = parts(n, folds, reference, seed)
-    above, count = np.zeros(len(own[0])), 0
+    weights = np.ones(n) if sample_weight is None else validate_weights(sample_weight, n)
+    above, count = np.zeros(len(own[0])), 0.0
     for fit in crossed(model, reference, part, sample_weight):
-        held = score(*unseen_distances(fit, reference))
-        held = np.sort(held[np.isfinite(held)])
+        held, w = score(*unseen_distances(fit, reference)), weights[fit.unseen]
+        known = np.flatnonzero(np.isfinite(held) & (w > 0))
+        order = known[np.argsort(held[known], kind="stable")]
+        mass = np.append(0.0, np.cumsum(w[order]))  # a row of weight w is w rows
         fresh = score(*_new_distances(fit, X))
-        above += len(held) - np.searchsorted(held, fresh, side="left")
-        count += len(held)
+        above += mass[-1] - mass[np.searchsorted(held[order], fresh, side="left")]
+        count += float(mass[-1])
     scores = score(*own)
     p = np.where(np.isfinite(scores), (1 + above) / (1 + count), np.nan)
-    words = f"cross-conformal: compared with the {count:,} rows of the fit, each part by a model without it"
+    words = f"cross-conformal: compared with the {count:,.6g} rows of the fit, each part by a model without it"
     return _result(p, scores, fdr, score.of, "cross-conformal", 1 / (count + 1), words)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz.insight.limits_gauss import Rest, Thetas, new_rest, t2_scale, tail, training
+from ritz.insight.limits_gauss import Rest, Thetas, box, new_rest, t2_scale, tail, training
 from ritz.insight.limits_rest import rest_of
 from ritz.insight.plane import Plane, plane_of
 from ritz.methods.kernel_pca import KernelPCA
@@ -62,7 +62,7 @@ def score_of(model: Any, of: str | None) -> Score:
         return Score(kind, 1 / inside if inside > 0 else 0.0, 1 / off if off > 0 else 0.0)
     plane = plane_of(model)
     t = _thetas(plane)
-    off = t.two / t.one * float(chi2.isf(LEVEL, t.one**2 / t.two)) if t.two > 0 else 0.0
+    off = box(t, LEVEL)
     return Score(kind, 1 / float(chi2.isf(LEVEL, plane.k)) if plane.k else 0.0, 1 / off if off > 0 else 0.0)
 
 
@@ -72,8 +72,7 @@ def _thetas(plane: Plane) -> Thetas:
         return rest_of(plane).thetas
     except InputError:
         many = max(min(plane.d, int(plane.degrees)) - plane.k, 1)
-        one = plane.rest / many
-        return Thetas(plane.rest, plane.rest * one, plane.rest * one**2)
+        return Thetas.even(many, plane.rest / many)
 
 
 def gaussian_p(model: Any, score: Score, inside: Floats, off: Floats, rows: str) -> Floats:
@@ -86,7 +85,7 @@ def gaussian_p(model: Any, score: Score, inside: Floats, off: Floats, rows: str)
         return _t2_p(plane, rest, inside, rows)
     if rows == "training":
         t = training(rest.thetas, plane.rows, plane.divisor, centered=plane.centered)
-        one = training(_even(plane.k), plane.rows, plane.divisor, centered=plane.centered)
+        one = training(Thetas.even(plane.k), plane.rows, plane.divisor, centered=plane.centered)
     else:
         t = new_rest(
             rest, plane.variances, plane.rows, plane.d - plane.k, centered=plane.centered, chosen=plane.chosen
@@ -95,13 +94,9 @@ def gaussian_p(model: Any, score: Score, inside: Floats, off: Floats, rows: str)
             plane.variances, rest if plane.chosen else None, plane.rows, plane.divisor, centered=plane.centered
         )
         mean = factor * left / (left - 2) if left > 2 else factor
-        one = _even(plane.k).times(mean / max(plane.k, 1))
+        one = Thetas.even(plane.k).times(mean / max(plane.k, 1))
     joint = one.times(score.inside).plus(t.times(score.off)) if score.of == "combined" else t
     return tail(joint, score(inside, off))
-
-
-def _even(k: int) -> Thetas:
-    return Thetas(float(k), float(k), float(k))
 
 
 def _t2_p(plane: Plane, rest: Rest, inside: Floats, rows: str) -> Floats:
@@ -125,4 +120,4 @@ def _robust_p(model: Any, score: Score, inside: Floats, off: Floats) -> Floats:
     t = Thetas(*model._robust_limits(LEVEL)[2])
     if score.of == "spe":
         return tail(t, off)
-    return tail(_even(k).times(score.inside * sure / (sure - 2)).plus(t.times(score.off)), score(inside, off))
+    return tail(Thetas.even(k).times(score.inside * sure / (sure - 2)).plus(t.times(score.off)), score(inside, off))

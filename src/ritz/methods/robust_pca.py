@@ -122,7 +122,7 @@ class RobustPCA(LinearEstimator):
                 "RobustPCA needs at least 2 rows to have a variance", received=f"n_samples={rows}",
                 hint="pass more rows",
             )  # fmt: skip
-        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_", "_subspace", "_center", "_before"):
+        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_", "_subspace", "_center", "_before", "_good"):
             self.__dict__.pop(name, None)
         if not are_blocks(X):
             require_finite(X, getattr(self, "feature_names_in_", None))
@@ -217,7 +217,7 @@ class RobustPCA(LinearEstimator):
         return {**self._frame(), "variances": kept, "rest": self.__dict__["_off_thetas"][0], **about}
 
     def _robust_limits(self, alpha: float) -> tuple[float, float, tuple[float, float, float]]:
-        """Limits of T² and Q, and θ's with Q's first three moments."""
+        """Limits of T² and Q, and θ₁, θ₂/θ₁², θ₃/θ₁³ with Q's first three moments."""
         from scipy.stats import chi2, norm
 
         k = len(self._frame()["basis"])
@@ -229,7 +229,7 @@ class RobustPCA(LinearEstimator):
         """Rows that variances as sure as these would need, if they came from all rows."""
         if self.method == "spherical":
             return 0.37 * self.__dict__["_weight"]  # the efficiency of the MAD
-        return float(np.count_nonzero(self.support_)) if self.method == "robpca" else self.__dict__["_weight"]
+        return float(self.__dict__["_good"] if self.method == "robpca" else self.__dict__["_weight"])
 
     # the certificate
 

@@ -59,12 +59,15 @@ def consistency(share: float, p: int) -> float:
 
 
 def cube_thetas(m: float, s: float) -> tuple[float, float, float]:
-    """κ₁, κ₂/2 and κ₃/8 of c³ for c ~ N(m, s²): what sums of powers of variances are for a sum of squares."""
-    one = m**3 + 3 * m * s**2
-    two = 15 * s**6 + 36 * m**2 * s**4 + 9 * m**4 * s**2
-    sixth = m**6 + 15 * m**4 * s**2 + 45 * m**2 * s**4 + 15 * s**6
-    ninth = m**9 + 36 * m**7 * s**2 + 378 * m**5 * s**4 + 1260 * m**3 * s**6 + 945 * m * s**8
-    return one, two / 2, max(ninth - 3 * sixth * one + 2 * one**3, 0.0) / 8
+    """κ₁, κ₂/(2κ₁²) and κ₃/(8κ₁³) of c³ for c ~ N(m, s²), as sums of powers of variances are for a sum of squares."""
+    if m <= 0:
+        return 0.0, 0.0, 0.0
+    x = (s / m) ** 2
+    one = 1 + 3 * x  # in units of m³
+    two = 15 * x**3 + 36 * x**2 + 9 * x
+    sixth = 1 + 15 * x + 45 * x**2 + 15 * x**3
+    ninth = 1 + 36 * x + 378 * x**2 + 1260 * x**3 + 945 * x**4
+    return m**3 * one, two / (2 * one**2), max(ninth - 3 * sixth * one + 2 * one**3, 0.0) / (8 * one**3)
 
 
 class _Pull(Sums):

@@ -29,7 +29,7 @@ MOST = 2_000
 def off_thetas(
     rows: Any, weights: Floats | None, distances: Floats, frame: dict[str, Any], place: float, spread: float
 ) -> tuple[float, float, float]:
-    """θ₁, θ₂, θ₃ of Q for good rows; ``distances`` (n, 2) are T² and Q of all rows."""
+    """θ₁, θ₂/θ₁², θ₃/θ₁³ of Q for good rows; ``distances`` (n, 2) are T² and Q of all rows."""
     from scipy.stats import chi2, norm
 
     basis, scale = frame["basis"], frame["scale"]
@@ -47,9 +47,10 @@ def off_thetas(
     C = C - basis.T @ (basis @ C)
     C = C - (C @ basis.T) @ basis
     values = np.maximum(np.linalg.eigvalsh((C + C.T) / 2), 0.0)
-    t = [float(np.sum(values**i)) for i in (1, 2, 3)]
-    if t[1] <= 0:
+    whole = float(np.sum(values))
+    if whole <= 0:
         return plain
-    nu, b = t[1] ** 3 / t[2] ** 2, t[2] / t[1]
-    factor = place**3 / (t[0] + b * (float(chi2.ppf(0.5, nu)) - nu))
-    return t[0] * factor, t[1] * factor**2, t[2] * factor**3
+    second, third = (float(np.sum((values / whole) ** i)) for i in (2, 3))
+    nu = second**3 / third**2
+    one = place**3 / (1 + third / second * (float(chi2.ppf(0.5, nu)) - nu))
+    return one, second, third

@@ -139,7 +139,10 @@ def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) ->
     support = np.zeros(X.shape[0], bool)
     support[copies[plane.support]] = True
     center = plane.center if scale is None else plane.center * scale
-    kept = {"support_": support, "n_iter_": plane.rounds, "_subspace": plane.basis, "_center": plane.center}
+    kept = {
+        "support_": support, "n_iter_": plane.rounds, "_subspace": plane.basis, "_center": plane.center,
+        "_good": float(np.count_nonzero(plane.support)),
+    }  # fmt: skip
     seconds = time.perf_counter() - begin
     words = (plane.words, f"{int(support.sum())} of {len(support)} rows count; {seconds:.3g} s in all")
     return Robust((V * flip).T, variances, center, _noted(spectrum, *words), kept)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import AccuracyWarning, ParameterError
+from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz.spectral.canonical import signs
 
 __all__ = ["OBLIQUE", "ROTATIONS", "Rotated", "rotate_loadings"]
@@ -32,6 +32,8 @@ ROTATIONS = ("varimax", "quartimax", "promax", "oblimin")
 OBLIQUE = ("promax", "oblimin")
 #: Rotations that weigh every variable alike (Kaiser's normalisation) unless told otherwise, as R's functions do.
 NORMALIZED = ("varimax", "promax")
+#: Singular values of loadings below this share of the largest one are nothing.
+RANK = 1e-10
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,28 @@ def rotate_loadings(
     _check(method, power, max_iter, tol)
     k = A.shape[1]
     kaiser = method in NORMALIZED if normalize is None else bool(normalize)
-    if k < 2:
+    unit = float(np.max(np.abs(A), initial=0.0))
+    if k < 2 or unit == 0:
         return _ordered(A, np.eye(k))
+    B = A / unit  # fourth powers stay in range; T does not depend on the unit
+    if method in OBLIQUE:
+        _independent(B)
+    C = B / _lengths(B) if kaiser else B
     if method == "oblimin":
-        lengths = _lengths(A) if kaiser else np.ones((len(A), 1))
-        return _ordered(A, _oblimin(A / lengths, gamma, max_iter, tol))
-    lengths = _lengths(A) if kaiser else np.ones((len(A), 1))
-    T = _orthomax(A / lengths, 0.0 if method == "quartimax" else 1.0, max_iter, tol)
-    return _ordered(A, T if method != "promax" else _promax(A, T, power))
+        return _ordered(A, _oblimin(C, gamma, max_iter, tol))
+    T = _orthomax(C, 0.0 if method == "quartimax" else 1.0, max_iter, tol)
+    return _ordered(A, T if method != "promax" else _promax(B, T, power))
+
+
+def _independent(A: Floats) -> None:
+    """Oblique factors need loadings of full rank: a component without variance could point anywhere."""
+    values = np.linalg.svd(A, compute_uv=False)
+    rank = int(np.count_nonzero(values > RANK * values[0])) if len(values) else 0
+    if rank < A.shape[1]:
+        raise InputError(
+            f"an oblique rotation needs {A.shape[1]} components that vary", received=f"loadings of rank {rank}",
+            hint=f"rotate(model, …, n_components={rank})" if rank > 1 else "rotate(model, 'varimax')",
+        )  # fmt: skip
 
 
 def _lengths(A: Floats) -> Floats:

@@ -186,11 +186,12 @@ class SparsePCA(LinearEstimator):
         if unit <= 0:  # rows that do not vary
             self.n_iter_ = 0
             return np.eye(d, k)
+        C = C / unit  # the path of the elastic net ends by absolute numbers
         with track("sparse loadings", total=None) as step:
             options: dict[str, Any] = {"tol": self.tol, "steps": int(self.max_iter), "tick": lambda *_: step(1)}
             if self.method == "elastic-net":
-                penalties = None if counts is not None else np.broadcast_to(np.asarray(self.alpha, float), (k,)) * unit
-                found = elastic_net(C, spectrum.vectors, penalties, counts, float(self.ridge) * unit, **options)
+                penalties = None if counts is not None else np.broadcast_to(np.asarray(self.alpha, float), (k,))
+                found = elastic_net(C, spectrum.vectors, penalties, counts, float(self.ridge), **options)
                 B, self.n_iter_, done = found.loadings, found.iterations, found.converged
             else:
                 B, self.n_iter_, done = truncated_power(C, counts, **options)
