@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +31,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
 
-    def call(*args, code=0):
+    def call(*args, code=0, page=False):
+        if args[0] == "fit" and not page:  # the page has tests of its own
+            args = ("fit", "--no-report", *args[1:])
         result = CliRunner().invoke(app, [str(a) for a in args])
         assert result.exit_code == code, (result.stdout, result.stderr, result.exception)
         return result
@@ -59,7 +60,7 @@ def truth(scale):
 
 
 def test_wine_is_standardised_and_written(run):
-    result = run("fit", WINE)
+    result = run("fit", WINE, page=True)
     assert result.stdout == ""
     for words in (
         "wine.csv: 178 rows, 13 of 14 columns, all 13 components",
@@ -69,7 +70,13 @@ def test_wine_is_standardised_and_written(run):
         assert words in result.stderr
     assert "standardised: the spreads of the columns differ 2,530-fold" in result.stderr
     assert "completeness: none missed" in result.stderr
-    assert sorted(os.listdir("wine_ritz")) == ["components.csv", "manifest.json", "model.ritz", "scores.csv"]
+    assert sorted(os.listdir("wine_ritz")) == [
+        "components.csv",
+        "manifest.json",
+        "model.ritz",
+        "report.html",
+        "scores.csv",
+    ]
     Y, variances = truth(scale=True)
     scores, parts = numbers("wine_ritz/scores.csv"), rows("wine_ritz/components.csv")
     assert [r["column"] for r in parts][:2] == ["alcohol", "malic_acid"]
@@ -202,9 +209,9 @@ def test_header_of_numbers(run):
 
 
 def test_second_run_is_identical_and_foreign_files_are_safe(run):
-    run("fit", WINE)
+    run("fit", WINE, page=True)
     first = {p.name: p.read_bytes() for p in Path("wine_ritz").iterdir()}
-    run("fit", WINE)
+    run("fit", WINE, page=True)
     assert {p.name: p.read_bytes() for p in Path("wine_ritz").iterdir()} == first
     Path("mine").mkdir()
     Path("mine/thesis.tex").write_text("x")
@@ -231,7 +238,11 @@ BAD = {
     "missing file": (None, 4, "error: t.csv does not exist"),
     "empty": ("", 4, "an empty file"),
     "ragged": ("a,b\n1,2\n3\n4,5\n", 4, "Expected 2 columns"),
-    "no numbers": ("a,b\nx,y\nz,y\nx,q\n", 3, "none of them numeric"),
+    "no numbers": (
+        "a,b\n2024-01-01,2024-02-01\n2024-01-02,2024-02-05\n2024-01-03,2024-02-02\n",
+        3,
+        "none of them numeric",
+    ),
     "missing values": ("a,b\n1,2\n,3\n4,5\n7,7\n", 3, "1 of 2 columns: column 'a' (1)"),
     "infinite": ("a,b\n1,2\ninf,3\n4,5\n", 3, "contains infinity"),
     "one row": ("a,b\n1,2\n", 3, "received 1 row\nhint: give more rows\n"),
@@ -303,16 +314,17 @@ def test_version_and_help_are_light():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = os.times()
         result = program("--help")
-        seconds.append(time.perf_counter() - start)
+        # processor time: the machine may do other things beside
+        seconds.append(sum(os.times()[2:4]) - sum(start[2:4]))
     assert result.returncode == 0
     assert "fit" in result.stdout
     assert min(seconds) < 0.4
 
 
 def test_pipes_get_no_colour_and_codes_reach_the_shell(tmp_path):
-    result = program("fit", WINE, cwd=tmp_path)
+    result = program("fit", "--no-report", WINE, cwd=tmp_path)
     assert result.returncode == 0
     assert result.stdout == ""
     assert "\x1b" not in result.stderr
@@ -338,21 +350,23 @@ def on_terminal(*args, cwd, **settings):
     return b"".join(parts).decode()
 
 
-@pytest.mark.parametrize("args", [["fit", WINE], ["fit", "none.csv"], ["fit", "--nonsense"], ["fit", "--help"]])
+@pytest.mark.parametrize(
+    "args", [["fit", "--no-report", WINE], ["fit", "none.csv"], ["fit", "--nonsense"], ["fit", "--help"]]
+)
 def test_no_color_means_no_escape_codes(tmp_path, args):
     assert "\x1b" in on_terminal(*args, cwd=tmp_path)
     assert "\x1b" not in on_terminal(*args, cwd=tmp_path, NO_COLOR="1")
 
 
 def test_lines_do_not_end_in_spaces(tmp_path):
-    text = on_terminal("fit", WINE, cwd=tmp_path)
-    for piece in (program("fit", WINE, cwd=tmp_path).stderr, re.sub(r"\x1b\[[0-9;]*m", "", text)):
+    text = on_terminal("fit", "--no-report", WINE, cwd=tmp_path)
+    for piece in (program("fit", "--no-report", WINE, cwd=tmp_path).stderr, re.sub(r"\x1b\[[0-9;]*m", "", text)):
         assert "PC13" in piece
         assert not [line for line in piece.splitlines() if line != line.rstrip()]
 
 
 def test_a_terminal_without_unicode_gets_question_marks(tmp_path):
-    result = program("fit", WINE, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    result = program("fit", "--no-report", WINE, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert result.returncode == 0
     assert "? variance" in result.stderr
 

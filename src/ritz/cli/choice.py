@@ -19,6 +19,7 @@ __all__ = ["DEFAULT_COMPONENTS", "count", "parse_choice", "parse_components", "r
 
 DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
 ALIKE = 0.75
+SHORT = 0.6  # words of a few letters: pac is pca
 FILLING = ("gcv", "kfold")  # rules for tables with gaps
 FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
 
@@ -47,16 +48,16 @@ def parse_components(text: str, missing: str = "error") -> int | float | str | N
     raise ParameterError(FORMS, received=repr(text), hint=hint if 1 <= number < 100 else "write -k 5 or -k 0.9")
 
 
-def parse_choice(option: str, text: str, allowed: tuple[str, ...]) -> str:
-    """Read a word that must be one of a few."""
+def parse_choice(option: str, text: str, allowed: tuple[str, ...], hint: str | None = None) -> str:
+    """Read a word that must be one of a few; ``hint`` is for words that come near none."""
     word = text.strip().lower()
     if word in allowed:
         return word
-    close = difflib.get_close_matches(word, allowed, n=1, cutoff=ALIKE)
+    close = difflib.get_close_matches(word, allowed, n=1, cutoff=SHORT)
     raise ParameterError(
         f"{option} must be one of {', '.join(allowed)}",
         received=repr(text),
-        hint=f"did you mean {close[0]}?" if close else f"{option} {allowed[0]}",
+        hint=f"did you mean {close[0]}?" if close else hint or f"{option} {allowed[0]}",
     )
 
 
@@ -95,16 +96,20 @@ def reason(
     ``refit`` gives the model of another number of components, where that is cheap.
     """
     n, d = shape
-    k, every = len(model.components_), min(n - 1, d)
+    k, every, linear = int(model._n_features_out), min(n - 1, d), type(model).__name__ == "PCA"
     if isinstance(asked, (str, float)):
         name = asked if isinstance(asked, str) else "fraction"
         held = vars(model).get("_choice")  # what the rule itself said in the fit
         if held is not None and held[0] == name:
             return {"asked": asked, "rule": name, "why": held[1]}
-        if name in FILLING:
-            return {"asked": asked, "rule": name, "why": f"{k} component{'s' if k != 1 else ''}, by cross-validation"}
+        if name in FILLING or not linear:
+            how = ", by cross-validation" if name in FILLING else ""
+            return {"asked": asked, "rule": name, "why": f"{k} component{'s' if k != 1 else ''}{how}"}
         return {"asked": asked, "rule": name, "why": _sentence(asked, model, shape, refit)}
-    if asked == 0 and k < every:
+    if not linear:
+        cut = asked == 0 and k == DEFAULT_COMPONENTS
+        why = f"the first {k}, as -k was not given; -k all computes all" if cut else ""
+    elif asked == 0 and k < every:
         why = f"the first {k}, as -k was not given; -k all computes all {every}"
     elif not asked and n - 1 < d:
         why = f"all {k} direction{'s' if k != 1 else ''} that {n} rows have"

@@ -16,7 +16,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
@@ -30,6 +30,7 @@ __all__ = [
     "CANCELLED",
     "DATA",
     "DEFECT",
+    "FAILED",
     "FILE",
     "USAGE",
     "Program",
@@ -39,14 +40,21 @@ __all__ = [
     "say",
     "spoken",
     "stderr",
+    "stdout",
     "stopping",
 ]
 
-DEFECT, USAGE, DATA, FILE, CANCELLED = 1, 2, 3, 4, 130
+DEFECT, USAGE, DATA, FILE, FAILED, CANCELLED = 1, 2, 3, 4, 5, 130
 # What messages of the library call things, and what they are called here; the first match counts.
 OPTIONS = [
     (re.compile(pattern), option)
     for pattern, option in (
+        (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
+        (
+            r"categorical=\['?([^,\]']*)'?[^\]]*\] if they are categories, numeric=\[…\] if not",
+            r"--categorical '\1' if they are codes of categories",
+        ),
+        (r"categorical='all', or a list of names, makes them categories", "--categorical makes them categories"),
         (r",? or center=False to decompose a single row about zero", ""),
         (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
         (r"\bmemory must be None, a number of bytes, or a text\b", "--memory must be a size"),
@@ -110,6 +118,16 @@ def stderr() -> Console:
     return console
 
 
+def stdout() -> Console:
+    """Give a console for answers; colour only on a terminal and without NO_COLOR, lines as long as they need to be."""
+    from rich.console import Console
+
+    console = Console(highlight=False, color_system=None if plain() else "auto")
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    return console
+
+
 def spoken(text: str) -> str:
     """Say a message of the library in the words of the command line: options instead of parameters."""
     for pattern, option in OPTIONS:
@@ -163,6 +181,7 @@ class Program(TyperGroup):
     """The program, whose usage errors look like all others: one message, a hint, exit code 2."""
 
     _asked = "ritz"
+    typed: ClassVar[list[str]] = []  # the arguments of the run, for what is to be repeated
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command, and remember it for what may be wrong with its options."""
@@ -180,6 +199,7 @@ class Program(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run the program; outside of ``standalone_mode`` errors are left to the caller."""
+        Program.typed[:] = sys.argv[1:] if args is None else list(args)
         extra |= {"prog_name": prog_name, "complete_var": complete_var, "windows_expand_args": windows_expand_args}
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)

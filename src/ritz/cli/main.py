@@ -1,11 +1,15 @@
 """``ritz``: the program.
 
-    ritz fit TABLE                read, plan, fit, summarise, write scores, components and the model
-    ritz transform MODEL TABLE    scores of other rows under a model
-    ritz merge MODEL…             one exact model from models of parts of the data
+    fit TABLE                 read, plan, fit, summarise, write scores, components, the model and a report
+    transform MODEL TABLE     scores of other rows under a model          inverse MODEL SCORES   rows from scores
+    rank TABLE                how many components                         plan TABLE             how it would be fitted
+    report MODEL TABLE        the report again                            inspect MODEL          what a model file holds
+    verify MODEL TABLE        the certificate against the data            compare MODEL MODEL    how alike they are
+    merge MODEL…              one exact model from models of parts        export MODEL           ONNX, SQL, components
+    demo, doctor              a first look; what is installed
 
 Exit codes: 0 done, 1 a defect of Ritz, 2 wrong usage, 3 data that cannot be used, 4 a file that cannot be
-read or written, 130 cancelled. Results go to stdout (``--json``) and to files, all talk to stderr.
+read or written, 5 a check that failed, 130 cancelled. Data goes to stdout and to files, all talk to stderr.
 
 Nothing heavy is imported here, so that ``ritz --help`` answers at once; commands import what they need.
 """
@@ -20,9 +24,20 @@ from typing import Annotated
 import typer
 
 from ritz import __version__
+from ritz.cli.compare import compare
 from ritz.cli.console import Program, plain
+from ritz.cli.demo import demo
+from ritz.cli.doctor import doctor
+from ritz.cli.export import export
 from ritz.cli.fit import FitCommand, fit
-from ritz.cli.transform import merge, transform
+from ritz.cli.inspect import inspect
+from ritz.cli.inverse import inverse
+from ritz.cli.merge import merge
+from ritz.cli.plan import plan
+from ritz.cli.rank import rank
+from ritz.cli.report import report
+from ritz.cli.transform import transform
+from ritz.cli.verify import verify
 
 __all__ = ["app", "main"]
 
@@ -30,13 +45,24 @@ app = typer.Typer(
     name="ritz",
     cls=Program,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("fit", cls=FitCommand)(fit)
-app.command("transform")(transform)
-app.command("merge")(merge)
+FIT, USE, LOOK = "Fit", "Use a model", "Look around"
+app.command("fit", cls=FitCommand, rich_help_panel=FIT)(fit)
+app.command("rank", cls=FitCommand, rich_help_panel=FIT)(rank)
+app.command("plan", cls=FitCommand, rich_help_panel=FIT)(plan)
+app.command("transform", rich_help_panel=USE)(transform)
+app.command("inverse", rich_help_panel=USE)(inverse)
+app.command("report", rich_help_panel=USE)(report)
+app.command("inspect", rich_help_panel=USE)(inspect)
+app.command("verify", rich_help_panel=USE)(verify)
+app.command("compare", rich_help_panel=USE)(compare)
+app.command("merge", rich_help_panel=USE)(merge)
+app.command("export", rich_help_panel=USE)(export)
+app.command("demo", rich_help_panel=LOOK)(demo)
+app.command("doctor", rich_help_panel=LOOK)(doctor)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,48 +1,235 @@
-"""Options that say how a table is to be read, for every command that reads one.
+"""Options that several commands share: how a table is read, which columns take part, which method is meant.
 
---drop COL   →  kinds={COL: "drop"}            --id COL  →  kinds={COL: "identifier"}
---na TEXT    →  missing=[TEXT], beside the usual marks
+--drop COL   →  kinds={COL: "drop"}            --id COL           →  kinds={COL: "identifier"}
+--na TEXT    →  missing=[TEXT], beside the     --categorical COL  →  kinds={COL: "categorical"}, --numeric likewise
+                usual marks
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from ritz._core.errors import ParameterError
+from ritz.cli.command import Group
 
-__all__ = ["DECIMAL", "DELIMITER", "DROP", "ENCODING", "HEADER", "IDS", "NA", "THOUSANDS", "table_options"]
+__all__ = [
+    "COLUMNS", "FORCE", "KERNELS", "MEMORY", "METHOD", "METHODS", "MODEL", "OUTPUT_FILE", "READING", "SEED", "STRINGS",
+    "TABLE", "column_option", "model_file",
+]  # fmt: skip
+
+METHODS = ("auto", "pca", "svd", "kpca", "ca", "mca", "famd", "mfa")
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "matern")
+STRINGS = ("spectrum", "bounded", "mismatch", "subsequence", "edit")
+MODEL_NAME = "model.ritz"
+
+TABLE = typer.Argument(
+    metavar="TABLE",
+    help="CSV, TSV, Parquet, Arrow, .npy, .npz or .h5ad file, or a folder of Parquet files.",
+    show_default=False,
+)
+MODEL = typer.Argument(
+    metavar="MODEL", help="A model.ritz, or the folder that ritz fit wrote it to.", show_default=False
+)
+OUTPUT_FILE = typer.Option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    show_default="CSV to stdout",
+    help="Ends in .parquet, .csv, .tsv, .arrow or .npy.",
+)
+MEMORY = typer.Option(
+    metavar="SIZE",
+    show_default="half of what is available",
+    help="Memory to add at most, such as 500MB or 2GB; larger tables are read in pieces.",
+)
+FORCE = typer.Option("--force", help="Overwrite files that ritz did not write.")
+SEED = typer.Option(min=0, help="Seed of random starts.")
 
 HEADER = typer.Option(
     "--header/--no-header",
     show_default="found out",
     help="Whether the first line of a text file names the columns.",
-)
-DELIMITER = typer.Option(metavar="MARK", show_default="found out", help="What separates fields of a text file.")
-DECIMAL = typer.Option(metavar="MARK", show_default="found out", help="Decimal mark of a text file: . or ,")
-THOUSANDS = typer.Option(metavar="MARK", show_default="found out", help="What groups digits in a text file.")
-ENCODING = typer.Option(metavar="NAME", show_default="found out", help="Encoding of a text file, such as latin-1.")
-DROP = typer.Option("--drop", metavar="COL", show_default=False, help="Leave out a column; may be given several times.")
-IDS = typer.Option(
-    "--id", metavar="COL", show_default="found out", help="A column that names the rows; it goes along with the scores."
-)
-NA = typer.Option(
-    "--na", metavar="TEXT", show_default=False, help="A text that counts as missing in a text file, such as -99."
+    rich_help_panel="How the table is read",
 )
 
 
-def table_options(
-    *, drop: Sequence[str] | None = None, ids: Sequence[str] | None = None, na: Sequence[str] | None = None, **text: Any
-) -> dict[str, Any]:
-    """Keywords of ``ritz.read`` for what the user said; ``text`` is handed on."""
-    both = sorted(set(drop or ()) & set(ids or ()))
-    if both:
-        raise ParameterError(
-            "a column is dropped or names the rows",
-            received=f"--drop {both[0]} and --id {both[0]}",
-            hint="leave out one of them",
-        )
-    kinds = dict.fromkeys(drop or (), "drop") | dict.fromkeys(ids or (), "identifier")
-    return {**text, "kinds": kinds or None, "missing": list(na) if na else None}
+def _reading(help_text: str, name: str | None = None, metavar: str = "MARK", default: Any = "found out") -> Any:
+    names = () if name is None else (name,)
+    return typer.Option(
+        *names, metavar=metavar, show_default=default, help=help_text, rich_help_panel="How the table is read"
+    )
+
+
+def column_option(name: str, help_text: str, default: Any = False) -> Any:
+    """An option that names a column."""
+    return typer.Option(
+        name, metavar="COL", show_default=default, help=help_text, rich_help_panel="What columns are for"
+    )
+
+
+Texts = list[str] | None
+
+#: How a table is read.
+READING = Group(
+    "how",
+    {
+        "header": (Annotated[bool | None, HEADER], None),
+        "delimiter": (Annotated[str | None, _reading("What separates fields of a text file.")], None),
+        "decimal": (Annotated[str | None, _reading("Decimal mark of a text file: . or ,")], None),
+        "thousands": (Annotated[str | None, _reading("What groups digits in a text file.")], None),
+        "encoding": (
+            Annotated[str | None, _reading("Encoding of a text file, such as latin-1.", metavar="NAME")],
+            None,
+        ),
+        "na": (
+            Annotated[
+                Texts, _reading("A text that counts as missing in a text file, such as -99.", "--na", "TEXT", False)
+            ],
+            None,
+        ),
+        "drop": (Annotated[Texts, column_option("--drop", "Leave out a column.")], None),
+        "ids": (
+            Annotated[
+                Texts,
+                column_option("--id", "A column that names the rows; it goes along with the scores.", "found out"),
+            ],
+            None,
+        ),
+        "categorical": (
+            Annotated[Texts, column_option("--categorical", "Numbers that are codes of categories.")],
+            None,
+        ),
+        "numeric": (
+            Annotated[Texts, column_option("--numeric", "A column that holds numbers, as text or as codes.")],
+            None,
+        ),
+    },
+)
+
+#: Which columns take part.
+COLUMNS = Group(
+    "parts",
+    {
+        "columns": (
+            Annotated[
+                Texts,
+                column_option(
+                    "--columns", "Use these columns only: names with commas between, a..b, x_*.", "all that fit"
+                ),
+            ],
+            None,
+        ),
+        "weights": (
+            Annotated[str | None, column_option("--weights", "A column of weights: how often a row counts.")],
+            None,
+        ),
+    },
+)
+
+
+def _method(help_text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help_text, rich_help_panel="The method", **more)
+
+
+def _methods(begun: str) -> list[str]:
+    return [name for name in METHODS if name.startswith(begun)]
+
+
+def _kernels(begun: str) -> list[str]:
+    return [name for name in (*KERNELS, *STRINGS) if name.startswith(begun)]
+
+
+#: Which method, and its own options.
+METHOD = Group(
+    "method",
+    {
+        "name": (
+            Annotated[
+                str,
+                _method(
+                    f"{', '.join(METHODS[:-1])} or {METHODS[-1]}; auto looks at the columns and says why.",
+                    "--method",
+                    "-m",
+                    metavar="NAME",
+                    autocompletion=_methods,
+                ),
+            ],
+            "auto",
+        ),
+        "scale": (
+            Annotated[
+                bool | None,
+                _method(
+                    "pca: standardise the columns, or keep their units; auto standardises when spreads differ more "
+                    "than tenfold.",
+                    "--scale/--no-scale",
+                    show_default="auto",
+                ),
+            ],
+            None,
+        ),
+        "missing": (
+            Annotated[
+                str,
+                _method(
+                    "Missing values: error; pca: mean, em, regularized; mca, famd, mfa: category, exclude.",
+                    metavar="WAY",
+                ),
+            ],
+            "error",
+        ),
+        "kernel": (
+            Annotated[
+                str | None,
+                _method(
+                    f"kpca: {', '.join(KERNELS)}; of strings {', '.join(STRINGS)}, with a length as in spectrum:3.",
+                    metavar="NAME",
+                    show_default="rbf, spectrum:3 for strings",
+                    autocompletion=_kernels,
+                ),
+            ],
+            None,
+        ),
+        "gamma": (
+            Annotated[
+                str | None,
+                _method("kpca: a number, median, scale, entropy or cv.", metavar="G", show_default="median for rbf"),
+            ],
+            None,
+        ),
+        "degree": (Annotated[int, _method("kpca: degree of the poly kernel.", min=1)], 3),
+        "groups": (
+            Annotated[
+                Texts,
+                _method("mfa: a group and its columns; once for each.", metavar="NAME=COL,COL", show_default=False),
+            ],
+            None,
+        ),
+        "counts": (
+            Annotated[
+                str | None,
+                _method(
+                    "ca: the column of counts, where rows are combinations of two categories.",
+                    metavar="COL",
+                    show_default=False,
+                ),
+            ],
+            None,
+        ),
+    },
+)
+
+
+def model_file(path: Path) -> Path:
+    """The path, or the model inside it where it is a folder."""
+    from ritz._core.errors import FileError
+
+    if not path.is_dir():
+        return path
+    if (path / MODEL_NAME).exists():
+        return path / MODEL_NAME
+    inside = sorted(path.glob("*.ritz"))
+    hint = f"did you mean {inside[0]}?" if inside else f"ritz fit writes {MODEL_NAME} into its result folder"
+    raise FileError(f"expected a model file at {path}", received="a folder without a model", hint=hint)

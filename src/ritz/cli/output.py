@@ -1,8 +1,9 @@
-"""The result folder: scores, components and a manifest, all new or all old.
+"""The result folder: the model, scores, components, a report and a manifest, all new or all old.
 
-    <stem>_ritz/scores.csv       row, identifiers, PC1, PC2, …      one line for each row of the table
     <stem>_ritz/model.ritz       the fitted model, for ritz transform and ritz.load
+    <stem>_ritz/scores.csv       row, identifiers, PC1, PC2, …      one line for each row of the table
     <stem>_ritz/components.csv   column, mean, scale, PC1, PC2, …   score = Σ_j (x_j − mean_j)/scale_j · PC_j
+    <stem>_ritz/report.html      one page that opens offline
     <stem>_ritz/manifest.json    what was done, and each file with its size and SHA-256
 
 Files are written under temporary names and renamed when all are complete, the manifest last. A second run
@@ -23,7 +24,7 @@ from ritz._core.atomic import replacing
 from ritz._core.errors import FileError
 from ritz.data.write import disk_errors
 
-__all__ = ["MANIFEST", "check_folder", "result_folder", "write_results"]
+__all__ = ["MANIFEST", "check_folder", "list_file", "listed_files", "result_folder", "write_results"]
 
 MANIFEST = "manifest.json"
 COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".xz"}
@@ -119,6 +120,17 @@ def write_results(folder: Path, contents: Mapping[str, Any], summary: Mapping[st
     return [folder / name for name in (*contents, MANIFEST)]
 
 
+def list_file(path: Path) -> None:
+    """Enter a file into the manifest of its folder, where there is one, so that a second run may replace it."""
+    content = _manifest(path.parent)
+    if not isinstance(content.get("files"), dict):
+        return
+    data = path.read_bytes()
+    content["files"][path.name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    with replacing(path.parent / MANIFEST) as file:
+        file.write((json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
 def _write(content: Any, sink: Any) -> None:
     import pyarrow.csv as pc
 
@@ -126,6 +138,11 @@ def _write(content: Any, sink: Any) -> None:
         content(sink)
     else:
         pc.write_csv(content, sink, pc.WriteOptions(quoting_style="needed"))
+
+
+def listed_files(folder: Path) -> set[str]:
+    """Names of files in a folder that Ritz wrote, by its manifest."""
+    return _listed(folder) or set()
 
 
 def _listed(folder: Path) -> set[str] | None:

@@ -15,30 +15,54 @@ import numpy as np
 
 from ritz import __version__
 from ritz.cli.console import put, spoken
-from ritz.cli.scaling import Scaling
-from ritz.data.table import Table
-from ritz.data.words import counted, grouped
+from ritz.data.words import counted, grouped, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["describe", "show"]
+    from ritz.cli.columns import Parts
+    from ritz.cli.fitting import Fitted
+    from ritz.cli.method import Choice
+
+__all__ = ["certificate_sentences", "components_of", "describe", "show", "show_components"]
 
 SHOWN_COMPONENTS = 20
 SHOWN_COLUMNS = 8
 
 
-def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choice: dict[str, Any]) -> dict[str, Any]:
+def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any]) -> dict[str, Any]:
     """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
-    certificate = model.certificate_
-    share = np.asarray(model.explained_variance_ratio_, dtype=np.float64)
-    rows = len(table)
-    divisor = max(rows - 1, 1)
-    values = certificate.values / divisor  # in float64, so that the enclosure speaks of the number shown
-    half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower) / divisor
+    model, table = done.model, parts.whole
+    facts: dict[str, Any] = {
+        "ritz": __version__,
+        "source": table.source,
+        "rows": len(table),
+        "table_columns": len(table.columns),
+        "columns": done.columns,
+        "method": method.method,
+        "method_reason": method.why,
+        **parts.facts(),
+        "set_aside": [{"column": name, "reason": reason} for name, reason in _left(parts, method, done)],
+        "notes": [spoken(note) for note in table.notes],
+    }
+    if done.scaling is not None:
+        facts |= {"scaled": done.scaling.scale, "scaling": done.scaling.why}
+    if "kernel_" in vars(model):
+        facts["kernel"] = repr(model.kernel_)
+    facts |= {"choice": choice, **components_of(model), "possible_components": _possible(done)}
+    return facts | {"certificate": certificate_sentences(model.certificate_), "plan": _plan(model.plan_)}
+
+
+def components_of(model: Any) -> dict[str, Any]:
+    """What the components are, one entry each, and what is measured by their values."""
+    certificate, k = model.certificate_, int(model._n_features_out)
+    measure, divisor, share = _measure(model)
+    values = certificate.values[:k] / divisor  # in float64, so that the enclosure speaks of the number shown
+    half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower)[:k] / divisor
+    axis = getattr(model, "_axis", "PC")
     components = [
         {
-            "name": f"PC{i + 1}",
+            "name": f"{axis}{i + 1}",
             "variance": _number(values[i]),
             "share": _number(share[i]),
             "cumulated": _number(share[: i + 1].sum()),
@@ -46,23 +70,51 @@ def describe(table: Table, names: list[str], model: Any, scaling: Scaling, choic
             "angle_error": _number(certificate.angles[i]),
             "certified": bool(certificate.labelled[i]),
         }
-        for i in range(len(values))
+        for i in range(k)
     ]
-    return {
-        "ritz": __version__,
-        "source": table.source,
-        "rows": rows,
-        "columns": names,
-        "set_aside": [{"column": name, "reason": reason} for name, reason in table.set_aside],
-        "notes": [spoken(note) for note in table.notes],
-        "scaled": scaling.scale,
-        "scaling": scaling.why,
-        "choice": choice,
-        "components": components,
-        "possible_components": min(rows - 1, len(names)),
-        "certificate": _sentences(certificate),
-        "plan": _plan(model.plan_),
-    }
+    return {"measure": measure, "components": components}
+
+
+def _measure(model: Any) -> tuple[str, float, np.ndarray]:
+    """What eigenvalues are called, what they are divided by, and their shares."""
+    from ritz.methods.correspondence import Correspondence
+    from ritz.methods.scaling import degrees_of_freedom
+    from ritz.methods.svd import SVD
+
+    if isinstance(model, Correspondence):
+        return "inertia", 1.0, np.asarray(model.explained_inertia_ratio_, np.float64)
+    if isinstance(model, SVD):
+        values, total = model.certificate_.values, model.certificate_.total
+        return "σ²", 1.0, values / total if total > 0 else np.zeros_like(values)
+    share = np.asarray(model.explained_variance_ratio_, np.float64)
+    if "kernel_" in vars(model):
+        return "eigenvalue", 1.0, share
+    weight = vars(model).get("_weight", model.n_samples_)
+    return "variance", max(degrees_of_freedom(weight), np.finfo(float).tiny), share
+
+
+def _possible(done: Fitted) -> int | None:
+    """How many components the table has; None where that is not known without computing them."""
+    from ritz.methods.correspondence import Correspondence
+    from ritz.methods.svd import SVD
+
+    model, (n, d) = done.model, done.shape
+    if isinstance(model, Correspondence):
+        return int(model._most(n, len(model._column_labels() or range(d))))
+    if "kernel_" in vars(model):
+        return None
+    return min(n, d) if isinstance(model, SVD) else min(n - 1, d)
+
+
+def _left(parts: Parts, method: Choice, done: Fitted) -> list[tuple[str, str]]:
+    """Columns that took no part, each with the reason; those that the user put to another use are not meant."""
+    used = set(done.columns)
+    what = {"mca": "numbers; --categorical makes them categories"}.get(method.method, "numbers")
+    return [
+        (one.name, one.reason or what)
+        for one in parts.used.columns
+        if one.name not in used and not (method.method == "ca" and one.kind == "identifier")
+    ]
 
 
 def show(facts: dict[str, Any], console: Console, written: str) -> None:
@@ -71,15 +123,22 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     from rich.text import Text
 
     head = Text(f"{facts['source']}: {_data(facts)}", style="bold")
-    table = _components(facts) if facts["components"] else "\nNo component is kept, so there are no scores.\n"
+    table = show_components(facts) if facts["components"] else "\nNo component is kept, so there are no scores.\n"
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
     for item in facts["notes"]:
         lines.add_row("read", Text(item))
+    lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
+    for role in ("weights", "supplementary"):
+        if facts[role]:
+            lines.add_row(role, Text(facts[role] if role == "weights" else shorten(facts[role], SHOWN_COLUMNS)))
     if facts["set_aside"]:
         lines.add_row("set aside", Text("\n".join(_aside(facts["set_aside"]))))
-    lines.add_row("scaling", Text(facts["scaling"]))
+    if "kernel" in facts:
+        lines.add_row("kernel", Text(facts["kernel"]))
+    if "scaling" in facts:
+        lines.add_row("scaling", Text(facts["scaling"]))
     if facts["choice"]["why"]:
         lines.add_row("components", Text(_choice(facts["choice"])))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
@@ -88,12 +147,14 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     put(console, head, table, lines)
 
 
-def _components(facts: dict[str, Any]) -> Any:
+def show_components(facts: dict[str, Any]) -> Any:
+    """A table of the components."""
     from rich import box
     from rich.table import Table as Grid
 
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("component", "variance", "share", "cumulated", "± variance", "angle ≤"):
+    measure = facts["measure"]
+    for title in ("component", measure, "share", "cumulated", f"± {measure}", "angle ≤"):
         grid.add_column(title, justify="left" if title == "component" else "right", no_wrap=True)
     for item in facts["components"][:SHOWN_COMPONENTS]:
         grid.add_row(
@@ -111,12 +172,13 @@ def _components(facts: dict[str, Any]) -> Any:
 
 
 def _data(facts: dict[str, Any]) -> str:
-    used, total = len(facts["columns"]), len(facts["columns"]) + len(facts["set_aside"])
+    used, total = len(facts["columns"]), facts["table_columns"]
     columns = counted(total, "column") if used == total else f"{used:,} of {counted(total, 'column')}"
     k, possible = len(facts["components"]), facts["possible_components"]
-    components = counted(possible, "component")
-    every = f"all {components}" if possible != 1 else components
-    return f"{counted(facts['rows'], 'row')}, {columns}, {every if k >= possible else f'{k} of {components}'}"
+    components = counted(k if possible is None else possible, "component")
+    every = f"all {components}" if possible not in (None, 1) else components
+    shown = every if possible is None or k >= possible else f"{k} of {components}"
+    return f"{counted(facts['rows'], 'row')}, {columns}, {shown}"
 
 
 def _choice(choice: dict[str, Any]) -> str:
@@ -130,7 +192,7 @@ def _aside(items: list[dict[str, str]]) -> list[str]:
     return grouped([(item["column"], item["reason"]) for item in items], SHOWN_COLUMNS)
 
 
-def _sentences(certificate: Any) -> list[str]:
+def certificate_sentences(certificate: Any) -> list[str]:
     """Keep what is proved; cost and repeated figures are left to the plan and the table."""
     return [line for line in certificate.sentences() if "over the data" not in line]
 

@@ -1,0 +1,80 @@
+"""``ritz export MODEL``: a model for programs that do not know Ritz."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ritz._core.errors import FileError
+from ritz.cli.command import Answer, command
+from ritz.cli.console import say
+from ritz.cli.options import FORCE, MODEL
+
+__all__ = ["export"]
+
+FORMATS = ("onnx", "sql", "csv", "parquet")
+
+
+def _formats(begun: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(begun)]
+
+
+TO = typer.Option(
+    "--to",
+    metavar="FORMAT",
+    show_default="by the ending of FILE",
+    help="onnx (a graph), sql (a SELECT for DuckDB and PostgreSQL), csv or parquet (the components).",
+    autocompletion=_formats,
+)
+OUTPUT = typer.Option("-o", "--output", metavar="FILE", show_default="beside the model", help="Where it goes.")
+DTYPE = typer.Option("--dtype", metavar="TYPE", show_default="float32", help="onnx: float32 or float64.")
+NAME = typer.Option("--table", metavar="NAME", show_default="rows", help="sql: the table that is read.")
+KEEP = typer.Option("--keep", metavar="COLS", show_default="all", help="sql: columns that go along with the scores.")
+
+
+@command()
+def export(
+    model: Annotated[Path, MODEL],
+    to: Annotated[str | None, TO] = None,
+    output: Annotated[Path | None, OUTPUT] = None,
+    dtype: Annotated[str | None, DTYPE] = None,
+    table: Annotated[str | None, NAME] = None,
+    keep: Annotated[str | None, KEEP] = None,
+    force: Annotated[bool, FORCE] = False,
+) -> Answer:
+    """Write MODEL as an ONNX graph, an SQL query, or a table of its components."""
+    from ritz._core.errors import ParameterError
+    from ritz.cli.choice import parse_choice
+    from ritz.cli.output import list_file
+    from ritz.cli.saved import open_model
+    from ritz.persist.export.front import export as exported
+
+    if to is None and output is None:
+        raise ParameterError("expected a format", received="neither --to nor -o", hint="--to onnx")
+    kind = None if to is None else parse_choice("--to", to, FORMATS)
+    saved = open_model(model)
+    name = "components" if kind in ("csv", "parquet") else saved.path.stem
+    target = saved.path.with_name(f"{name}.{kind}") if output is None else output
+    _keep_foreign(target, saved.path, output is not None, force)
+    kept = None if keep is None else [column.strip() for column in keep.split(",")]
+    written = exported(saved.model, target, kind, dtype=dtype, table=table, keep=kept)
+    list_file(written)
+    facts = {"model": str(saved.path), "to": kind or target.suffix.lstrip("."), "file": str(written)}
+    told = f"{type(saved.model).__name__} as {facts['to']}: {written}"
+    return Answer({**facts, "bytes": written.stat().st_size}, lambda: say("done", told, "bold green"))
+
+
+def _keep_foreign(target: Path, model: Path, chosen: bool, force: bool) -> None:
+    """Never over the model; over another file only where the user names it and insists, or a manifest lists it."""
+    from ritz.cli.output import listed_files
+
+    if target.exists() and target.samefile(model):
+        raise FileError("expected another file than the model itself", received=str(target), hint="choose another -o")
+    if target.is_file() and not force and target.name not in listed_files(target.parent):
+        raise FileError(
+            f"expected {target} to be absent",
+            received="a file",
+            hint="overwrite it with --force" if chosen else "choose another name with -o, or overwrite it with --force",
+        )

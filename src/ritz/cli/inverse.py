@@ -1,0 +1,54 @@
+"""``ritz inverse MODEL SCORES``: from coordinates back to rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ritz.cli.command import Answer, Talk, command
+from ritz.cli.console import say
+from ritz.cli.options import MODEL, OUTPUT_FILE, READING
+
+__all__ = ["inverse"]
+
+SCORES = typer.Argument(
+    metavar="SCORES", help="Coordinates, such as scores.csv of ritz fit or ritz transform.", show_default=False
+)
+SHARES = typer.Option("--shares", help="mca, famd, mfa: how probable each category is, instead of the likeliest.")
+
+
+@command(READING)
+def inverse(
+    model: Annotated[Path, MODEL],
+    scores: Annotated[Path, SCORES],
+    how: dict[str, Any],
+    talk: Talk,
+    output: Annotated[Path | None, OUTPUT_FILE] = None,
+    shares: Annotated[bool, SHARES] = False,
+) -> Answer:
+    """Rebuild rows from their SCORES under MODEL.
+
+    Linear models give rows of the table as far as the components tell; ca gives profiles, categories come back as the
+    likeliest ones, kernels as the row that lies nearest (strings: one of the fit).
+    """
+    from ritz.cli.columns import open_table
+    from ritz.cli.rebuild import coordinates_in, rebuilt
+    from ritz.cli.saved import open_model
+    from ritz.cli.sink import save_table
+    from ritz.data.words import counted
+
+    saved = open_model(model)
+    table = open_table(scores, how, progress=talk.progress)
+    made = rebuilt(saved.model, coordinates_in(table, saved.model), table, shares)
+    save_table(output, made, as_json=talk.json)
+    facts = {
+        "model": str(saved.path),
+        "scores": str(scores),
+        "rows": made.num_rows,
+        "columns": made.schema.names,
+        "table": None if output is None else str(output),
+    }
+    told = f"{counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}: {output}"
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"))

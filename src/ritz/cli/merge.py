@@ -1,0 +1,69 @@
+"""``ritz merge MODEL …``: one exact model of models that were fitted on parts of the data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ritz.cli.command import Answer, command
+from ritz.cli.console import say
+from ritz.cli.options import FORCE, model_file
+
+__all__ = ["keep_foreign", "merge"]
+
+MODELS = typer.Argument(metavar="MODEL...", help="Models of parts of the data.", show_default=False)
+OUTPUT = typer.Option("-o", "--output", metavar="FILE", show_default=False, help="Where the merged model goes.")
+
+
+@command()
+def merge(
+    models: Annotated[list[Path], MODELS],
+    output: Annotated[Path, OUTPUT],
+    force: Annotated[bool, FORCE] = False,
+) -> Answer:
+    """Make one exact model of models that were fitted on parts of the data."""
+    from ritz.data.words import counted
+    from ritz.persist.model import load, save
+    from ritz.persist.model import merge as together
+
+    keep_foreign(output, force)
+    files = [model_file(model) for model in models]
+    parts = [load(file) for file in files]
+    _require_alike(files, parts)
+    whole = together(*parts)
+    save(whole, output)
+    facts = {"models": [str(model) for model in models], "rows": whole.n_samples_, "model": str(output)}
+    told = f"{counted(len(models), 'model')}, {counted(whole.n_samples_, 'row')}: {output}"
+    return Answer(facts, lambda: say("done", told, "bold green"))
+
+
+def _require_alike(models: list[Path], parts: list[Any]) -> None:
+    """Say which of the files differ, and in what, before anything is added up."""
+    from ritz._core.errors import MergeError
+
+    compare = getattr(parts[0], "_same_parameters", None)
+    for path, part in zip(models[1:], parts[1:], strict=True):
+        try:
+            if compare is not None:
+                compare(part)
+        except MergeError as error:
+            names = f"{models[0]} and {path}"
+            expected = error.expected.replace("both models", names, 1)
+            raise MergeError(expected, received=error.received, hint=error.hint) from error
+
+
+def keep_foreign(output: Path, force: bool) -> None:
+    """A model may take the place of a model, not of anything else."""
+    from ritz._core.errors import FileError
+
+    if force or not output.is_file():
+        return
+    with output.open("rb") as file:
+        if not file.read(5).startswith(b"\x93RITZ"):
+            raise FileError(
+                f"expected {output} to be absent or a Ritz file",
+                received="a file of another kind",
+                hint="choose another name with -o, or overwrite it with --force",
+            )

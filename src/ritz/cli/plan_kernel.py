@@ -1,0 +1,34 @@
+"""The route of a kernel PCA, without taking it: by explicit features where the kernel has few, else by products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ritz._core.memory import limit
+from ritz.data.blocks import blocks_of
+from ritz.kernels.resolve import resolve
+from ritz.methods.kernel_exact import _plan
+from ritz.methods.kernel_gamma import fixed
+from ritz.methods.kernel_input import fit_rows, len_of
+from ritz.methods.rank_kernel import wanted_of
+from ritz.spectral.plan import Plan, Shape, choose
+
+__all__ = ["kernel_plan"]
+
+
+def kernel_plan(estimator: Any, X: Any) -> Plan:
+    """The plan that ``KernelPCA.fit`` would make for these rows."""
+    kernel = resolve(estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0, estimator.kernel_params)
+    rows = fit_rows(estimator, X, kernel)
+    kernel = fixed(estimator, kernel, rows, None)
+    room, wanted = limit(estimator.memory), wanted_of(estimator, kernel, rows)
+    features = kernel.feature_map(rows) if estimator.solver in ("auto", "moments", "sketch") else None
+    if features is None:
+        return _plan(estimator, len_of(rows), wanted, room, kernel)
+    phi = features.transform(rows)
+    stored = int(phi.nnz) if hasattr(phi, "nnz") else None
+    shape = Shape(int(blocks_of(phi).shape[0]), int(phi.shape[1]), phi.dtype.itemsize, stored)
+    k = wanted if isinstance(wanted, int) else min(20, shape.small)
+    needs_all = not isinstance(wanted, int) and bool(wanted.needs_all)
+    return choose(shape, max(1, min(k, shape.small)), solver=estimator.solver, tol=estimator.tol, memory=room,
+                  needs_all=needs_all)  # fmt: skip

@@ -1,0 +1,76 @@
+"""Coordinates of rows, some at a time, with their labels: of the rows of a fit, and of new ones.
+
+coordinates(model, rows, table)  →  heads (k), dtype, number of rows, into(write)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ritz.data.blocks import are_blocks
+from ritz.data.labels import Labels, identifiers_of
+from ritz.data.table import Table
+from ritz.data.validate import validate_rows
+from ritz.data.write import RowWriter
+from ritz.methods.correspondence import Correspondence
+from ritz.methods.kernel_pca import KernelPCA
+
+__all__ = ["Coordinates", "axis_heads", "coordinates"]
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates to be written; ``into`` hands them to a writer with their labels."""
+
+    heads: list[str]
+    dtype: Any
+    rows: int | None
+    into: Callable[[RowWriter], None]
+
+
+def axis_heads(model: Any) -> list[str]:
+    """PC1, PC2, … as files call the axes of a model."""
+    axis, k = getattr(model, "_axis", "PC"), int(model._n_features_out)
+    return [f"{axis}{i + 1}" for i in range(k)]
+
+
+def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordinates:
+    """Coordinates of ``rows`` of ``table``; those that were ``fitted`` are numbered from 0."""
+    heads, labels = axis_heads(model), identifiers_of(table, numbered=fitted)
+    if isinstance(model, KernelPCA):
+        return _whole(heads, _kernel(model, rows, fitted), labels)
+    if isinstance(model, Correspondence):
+        coded = model._as_fitted(rows, None) if fitted else model._new(rows)
+        labels = _counted(model, coded, labels, fitted)
+        if not are_blocks(coded.rows):
+            return _whole(heads, model._forward(coded), labels)
+        rows = coded.rows
+    elif isinstance(rows, Table):
+        rows = validate_rows(model, rows, reset=False)
+    dtype = np.dtype(np.float64) if isinstance(model, Correspondence) else model.components_.dtype
+    n = int(rows.shape[0])
+    return Coordinates(heads, dtype, n, lambda write: model._scores_into(rows, labels, write))
+
+
+def _whole(heads: list[str], Z: np.ndarray, labels: Labels) -> Coordinates:
+    return Coordinates(heads, Z.dtype, len(Z), lambda write: write(Z, labels.take(len(Z))))
+
+
+def _kernel(model: KernelPCA, rows: Any, fitted: bool) -> np.ndarray:
+    if fitted and "eigenvectors_" in vars(model):
+        return np.asarray(model.eigenvectors_ * np.sqrt(np.abs(model.eigenvalues_)))
+    return np.asarray(model.transform(rows))
+
+
+def _counted(model: Any, coded: Any, labels: Labels, numbered: bool) -> Labels:
+    """The categories that a crosstabulation found are the rows of its map."""
+    import pyarrow as pa
+
+    if vars(model).get("_raw") is None or coded.labels is None:
+        return labels
+    name = model.rows or "category"
+    return Labels(iter([pa.table({name: [str(label) for label in coded.labels]})]), numbered)

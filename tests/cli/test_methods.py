@@ -1,0 +1,295 @@
+"""``--method auto`` says what it chose and why; every method gives its files, and they agree with the library."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import ritz
+import ritz.data.read
+from ritz.cli.main import app
+from ritz.cli.options import METHODS
+
+WINE = Path(ritz.data.read.__file__).parent / "samples" / "wine.csv"
+HOUSEWORK = (
+    "task,wife,alternating,husband,jointly\nlaundry,156,14,2,4\nmain meal,124,20,5,4\ndinner,77,11,7,13\n"
+    "breakfast,82,36,15,7\ntidying,53,11,1,57\ndishes,32,24,4,53\nshopping,33,23,9,55\nofficial,12,46,23,15\n"
+    "driving,10,51,75,3\nfinances,13,13,21,66\ninsurance,8,1,53,77\nrepairs,0,3,160,2\nholidays,0,1,6,153\n"
+)
+
+
+@pytest.fixture
+def fit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def call(*args, code=0, command="fit"):
+        extra = ["--no-report", "--json"] if command == "fit" else []
+        result = CliRunner().invoke(app, [command, *extra, *(str(a) for a in args)])
+        assert result.exit_code == code, (result.output, result.exception)
+        return json.loads(result.stdout) if command == "fit" and not code else result
+
+    return call
+
+
+def survey(n=60, numbers=2, words=3, seed=0):
+    rng = np.random.default_rng(seed)
+    heads = [f"x{j}" for j in range(numbers)] + [f"c{j}" for j in range(words)]
+    rows = [",".join(heads)]
+    for _ in range(n):
+        z = rng.normal()
+        values = [f"{z + rng.normal():.3f}" for _ in range(numbers)]
+        values += [str(rng.choice(["low", "high"] if z > 0 else ["low", "mid"])) for _ in range(words)]
+        rows += [",".join(values)]
+    return "\n".join(rows) + "\n"
+
+
+def strings(n=16):
+    rng = np.random.default_rng(1)
+    rows = ["name,family,sequence"]
+    for i in range(n):
+        p = [0.4, 0.1, 0.1, 0.4] if i % 2 else [0.1, 0.4, 0.4, 0.1]
+        rows += [f"s{i},{'AB'[i % 2]},{''.join(rng.choice(list('ACGT'), p=p, size=25))}"]
+    return "\n".join(rows) + "\n"
+
+
+def column(path, name):
+    with Path(path).open(encoding="utf-8") as file:
+        return [row[name] for row in csv.DictReader(file)]
+
+
+def numbers(path, axis):
+    with Path(path).open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    heads = [head for head in rows[0] if head.startswith(axis) and head.removeprefix(axis).isdigit()]
+    return np.array([[float(row[head]) for head in heads] for row in rows])
+
+
+AUTO = {
+    "numbers": (
+        lambda: "a,b,c\n" + "".join(f"{i % 7},{i % 5}.5,{i % 3}\n" for i in range(30)),
+        "pca",
+        "3 columns of n",
+    ),
+    "counts": (lambda: HOUSEWORK, "ca", "table of counts"),
+    "categories": (lambda: survey(numbers=0), "mca", "3 columns of categories and none of numbers"),
+    "mixed": (survey, "famd", "2 columns of numbers and 3 of categories"),
+    "a label": (lambda: survey(numbers=4, words=1), "pca", "'c0' holds categories and stays out of the axes"),
+    "few labels": (lambda: survey(numbers=9, words=2), "pca", "'c0', 'c1' hold categories and stay out of the axes"),
+    "strings": (strings, "kpca", "strings in sequence"),
+    "a counted list": (
+        lambda: "hair,eye,n\nfair,blue,9\nfair,brown,2\ndark,blue,3\ndark,brown,8\nred,blue,4\nred,brown,1\n",
+        "ca",
+        "hair and eye with their counts in n",
+    ),
+    "measured integers": (
+        lambda: (
+            "who,age,income,pets\n" + "".join(f"p{i},{20 + i},{30_000 + 700 * (i % 5)},{i % 4}\n" for i in range(20))
+        ),
+        "pca",
+        "3 columns of numbers",
+    ),
+    "negative integers": (lambda: HOUSEWORK.replace("laundry,156", "laundry,-156"), "pca", "4 columns of numbers"),
+    "decimals": (lambda: HOUSEWORK.replace("laundry,156", "laundry,156.0"), "pca", "4 columns of numbers"),
+}
+
+
+@pytest.mark.parametrize(("text", "method", "words"), AUTO.values(), ids=AUTO.keys())
+def test_auto_chooses_and_says_why(fit, text, method, words):
+    Path("t.csv").write_text(text())
+    facts = fit("t.csv")
+    assert facts["method"] == method
+    assert words in facts["method_reason"]
+    talk = CliRunner().invoke(app, ["fit", "--no-report", "t.csv"]).stderr
+    assert f"{method}: " in talk
+    assert facts["method_reason"] in " ".join(talk.split())
+
+
+def test_a_single_list_of_strings_has_no_header(fit):
+    Path("s.txt").write_text("ACGTACGT\nACGTTTGA\nTTGACAAC\nGGGTACCC\nCATTGACC\n")
+    facts = fit("s.txt")
+    assert (facts["method"], facts["rows"]) == ("kpca", 5)
+    assert any("no header" in note for note in facts["notes"])
+    assert fit("s.txt", "--header")["rows"] == 4
+
+
+def test_ca_is_that_of_the_library(fit):
+    Path("t.csv").write_text(HOUSEWORK)
+    facts = fit("t.csv")
+    N = np.array([[float(v) for v in line.split(",")[1:]] for line in HOUSEWORK.splitlines()[1:]])
+    P = N / N.sum()
+    r, c = P.sum(axis=1), P.sum(axis=0)
+    truth = np.linalg.svd((P - np.outer(r, c)) / np.sqrt(np.outer(r, c)), compute_uv=False)[:3] ** 2
+    np.testing.assert_allclose([one["variance"] for one in facts["components"]], truth, rtol=1e-10)
+    assert facts["measure"] == "inertia"
+    F = numbers("t_ritz/scores.csv", "Dim")
+    np.testing.assert_allclose((r[:, None] * F**2).sum(axis=0), truth, rtol=1e-9)
+    assert column("t_ritz/scores.csv", "task")[0] == "laundry"
+    assert column("t_ritz/components.csv", "column") == ["wife", "alternating", "husband", "jointly"]
+    shares = [float(v) for v in column("t_ritz/components.csv", "Dim1_contribution")]
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_a_counted_list_is_its_table(fit):
+    Path("t.csv").write_text(
+        "hair,eye,n\nfair,blue,9\nfair,brown,2\ndark,blue,3\ndark,brown,8\nred,blue,4\nred,brown,1\n"
+    )
+    facts = fit("t.csv")
+    N = np.array([[3, 8], [9, 2], [4, 1.0]])
+    truth = ritz.CA().fit(N).eigenvalues_
+    np.testing.assert_allclose([one["variance"] for one in facts["components"]], truth, rtol=1e-10)
+    assert column("t_ritz/scores.csv", "hair") == ["dark", "fair", "red"]
+    again = fit("t.csv", "--counts", "n", "-o", "said")
+    assert again["components"] == facts["components"]
+
+
+def test_counts_of_three_categories_are_weights(fit):
+    lines = ["a,b,c,count", *(f"{a},{b},{c},{1 + i % 4}" for i, (a, b, c) in enumerate(
+        (a, b, c) for a in "xy" for b in "uvw" for c in "pq"))]  # fmt: skip
+    Path("t.csv").write_text("\n".join(lines) + "\n")
+    facts = fit("t.csv")
+    assert (facts["method"], facts["weights"]) == ("mca", "count")
+    spelled = [line.rsplit(",", 1)[0] for line in lines[1:] for _ in range(int(line.rsplit(",", 1)[1]))]
+    Path("long.csv").write_text("a,b,c\n" + "\n".join(spelled) + "\n")
+    np.testing.assert_allclose(
+        [one["variance"] for one in facts["components"]],
+        [one["variance"] for one in fit("long.csv")["components"]],
+        rtol=1e-9,
+    )
+
+
+def test_svd_is_not_centred(fit):
+    facts = fit(WINE, "--method", "svd", "-k", 2)
+    X = np.array([[float(v) for v in line.split(",")[1:]] for line in WINE.read_text().splitlines()[1:]])
+    s = np.linalg.svd(X, compute_uv=False)
+    np.testing.assert_allclose([one["variance"] for one in facts["components"]], s[:2] ** 2, rtol=1e-10)
+    np.testing.assert_allclose([one["share"] for one in facts["components"]], s[:2] ** 2 / (s**2).sum(), rtol=1e-10)
+    assert [one["name"] for one in facts["components"]] == ["SV1", "SV2"]
+
+
+def test_kernels_by_name(fit):
+    facts = fit(WINE, "--kernel", "rbf", "--gamma", "0.001", "-k", 2)
+    X = np.array([[float(v) for v in line.split(",")[1:]] for line in WINE.read_text().splitlines()[1:]])
+    K = np.exp(-0.001 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    J = np.eye(len(X)) - 1 / len(X)
+    truth = np.linalg.eigvalsh(J @ K @ J)[::-1][:2]
+    np.testing.assert_allclose([one["variance"] for one in facts["components"]], truth, rtol=1e-8)
+    assert facts["method"] == "kpca"
+    assert "differ 2,530-fold" in facts["scaling"]
+    Path("s.csv").write_text(strings())
+    for word, said in (
+        ("spectrum:2", "Spectrum(length=2"),
+        ("mismatch:3,1", "Mismatch("),
+        ("edit:0.2", "EditDistance("),
+    ):
+        assert fit("s.csv", "--kernel", word, "-k", 2)["kernel"].startswith(said)
+    assert len(column("s_ritz/components.csv", "row")) == 16
+
+
+def test_mfa_takes_groups_in_several_ways(fit):
+    Path("t.csv").write_text(survey(numbers=4, words=2))
+    facts = fit("t.csv", "--groups", "a=x0..x2", "--groups", "b=x3", "--groups", "c=c*")
+    assert facts["method"] == "mfa"
+    assert ritz.load("t_ritz/model.ritz").groups == {"a": ["x0", "x1", "x2"], "b": ["x3"], "c": ["c0", "c1"]}
+    assert 1 <= facts["components"][0]["variance"] <= 3 + 1e-9
+
+
+def test_weights_are_copies(fit):
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(12, 3)).round(3), rng.integers(1, 4, 12)
+    lines = [",".join([*map(str, row), str(n)]) for row, n in zip(X, w, strict=True)]
+    Path("t.csv").write_text("a,b,c,n\n" + "\n".join(lines) + "\n")
+    Path("long.csv").write_text("a,b,c\n" + "".join(line.rsplit(",", 1)[0] + "\n" for line, n in zip(lines, w, strict=True)
+                                                    for _ in range(n)))  # fmt: skip
+    one, two = fit("t.csv", "--weights", "n", "--no-scale"), fit("long.csv", "--no-scale")
+    np.testing.assert_allclose([c["variance"] for c in one["components"]], [c["variance"] for c in two["components"]])
+    assert one["columns"] == ["a", "b", "c"]
+    assert one["weights"] == "n"
+    assert fit("t_ritz", "t.csv", command="verify").stdout.startswith("verification: passed")
+
+
+def test_supplementary_columns_have_a_file(fit):
+    fit(WINE, "--supplementary", "cultivar,hue", "-k", 2)
+    names, kinds = column("wine_ritz/supplementary.csv", "column"), column("wine_ritz/supplementary.csv", "what")
+    assert names[0] == "hue"
+    assert kinds[0] == "correlation"
+    assert set(kinds) == {"correlation", "barycentre", "test value"}
+    Z = numbers("wine_ritz/scores.csv", "PC")
+    hue = np.array([float(line.split(",")[11]) for line in WINE.read_text().splitlines()[1:]])
+    r = float(column("wine_ritz/supplementary.csv", "PC1")[0])
+    assert r == pytest.approx(np.corrcoef(Z[:, 0], hue)[0, 1], abs=1e-9)
+
+
+def test_columns_are_chosen_by_name_range_and_pattern(fit):
+    facts = fit(WINE, "--columns", "alcohol..ash,*phenols")
+    assert facts["columns"] == ["alcohol", "malic_acid", "ash", "total_phenols", "nonflavanoid_phenols"]
+    assert facts["table_columns"] == 14
+    assert facts["set_aside"] == []
+
+
+def test_integers_are_categories_when_that_is_said(fit):
+    Path("t.csv").write_text("a,b,c\n" + "".join(f"{i % 3},{i % 2},{'uvw'[i * i % 3]}\n" for i in range(30)))
+    assert fit("t.csv")["method"] == "pca"
+    facts = fit("t.csv", "--categorical", "a,b")
+    assert (facts["method"], facts["columns"]) == ("mca", ["a", "b", "c"])
+    assert fit("t_ritz", "t.csv", command="verify").stdout.startswith("verification: passed")
+
+
+def test_figures_are_written_and_equal(fit):
+    pytest.importorskip("matplotlib")
+    fit(WINE, "-k", 2, "--figures", "svg")
+    first = {p.name: p.read_bytes() for p in Path("wine_ritz").glob("figure_*")}
+    assert {"figure_scores.svg", "figure_biplot.svg", "figure_circle.svg"} <= set(first)
+    fit(WINE, "-k", 2, "--figures", "svg")
+    assert {p.name: p.read_bytes() for p in Path("wine_ritz").glob("figure_*")} == first
+    fit(WINE, "-k", 2)
+    assert not list(Path("wine_ritz").glob("figure_*"))
+
+
+WRONG = {
+    "unknown": (["--method", "pac"], "did you mean pca?"),
+    "no groups": (["--method", "mfa"], "needs groups of columns"),
+    "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
+    "other option": (["--method", "svd", "--scale"], "--scale is for --method pca and mfa"),
+    "kernel of strings": (["--kernel", "spectrum"], "expected a column of strings"),
+    "gaps": (["--method", "ca", "--missing", "mean"], "--method ca takes no missing values"),
+    "gaps of another method": (["--missing", "category"], "--missing with --method pca must be one of"),
+    "weights of a kernel": (["--method", "kpca", "--weights", "hue"], "--weights is for every method but kpca"),
+    "weights that are words": (["--weights", "cultivar"], "expected numbers in the column of --weights"),
+    "gamma": (["--kernel", "rbf", "--gamma", "-1"], "--gamma must be a positive number"),
+    "gamma word": (["--kernel", "rbf", "--gamma", "medain"], "did you mean median?"),
+    "kernel": (["--kernel", "rfb"], "did you mean rbf?"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG.values(), ids=WRONG.keys())
+def test_what_cannot_be_meant_is_refused_with_a_hint(fit, options, words):
+    result = fit(WINE, *options, code=3 if "column" in words else 2)
+    assert words in result.stderr
+    assert "hint: " in result.stderr
+    assert not Path("wine_ritz").exists()
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca")])
+def test_every_method_plans_ranks_and_verifies(fit, method):
+    Path("t.csv").write_text(survey())
+    options = ["--method", method]
+    facts = fit("t.csv", *options, "-k", 2)
+    assert len(facts["components"]) == 2
+    assert fit("t_ritz", "t.csv", command="verify").stdout.startswith("verification: passed")
+    plan = json.loads(fit("t.csv", *options, "--json", command="plan").stdout)
+    assert plan["method"] == method
+    assert plan["passes"] >= 1
+    ranks = json.loads(fit("t.csv", *options, "--criteria", "fraction,elbow", "--json", command="rank").stdout)
+    assert [row["criterion"] for row in ranks["criteria"]] == ["fraction", "elbow"]
+    scores = fit("t_ritz", "t.csv", command="transform").stdout.splitlines()
+    new = np.array([[float(v) for v in line.split(",")] for line in scores[1:]])
+    axis = facts["components"][0]["name"].rstrip("1")
+    np.testing.assert_allclose(new, numbers("t_ritz/scores.csv", axis), atol=1e-8)
+    back = fit("t_ritz", "t_ritz/scores.csv", command="inverse").stdout.splitlines()
+    assert len(back) == 61
