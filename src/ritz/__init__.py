@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ritz.methods.robust_pca import RobustPCA as RobustPCA
     from ritz.methods.sparse_pca import SparsePCA as SparsePCA
     from ritz.methods.svd import SVD as SVD
+    from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
     from ritz.persist.model import save as save
@@ -95,6 +96,7 @@ __all__ = [
     "SparsePCA",
     "Table",
     "choose_rank",
+    "export",
     "insight",
     "kernels",
     "load",
@@ -123,6 +125,7 @@ _HOMES = {
     "SVD": "ritz.methods.svd",
     "Table": "ritz.data.table",
     "choose_rank": "ritz.insight.choose_rank",
+    "export": "ritz.persist.export.front",
     "load": "ritz.persist.model",
     "merge": "ritz.persist.model",
     "plan": "ritz.methods.plan",
