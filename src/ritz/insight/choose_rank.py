@@ -191,7 +191,8 @@ def _material(model: Any, X: Any) -> Material:
     if isinstance(model, KernelPCA):
         held = vars(model)["_solved_map"]
         rows = model.X_fit_ if X is None else X
-        if X is None and not (isinstance(held, KernelMap) and model.n_samples_ == len(model.eigenvectors_)):
+        whole = isinstance(held, KernelMap) and len(vars(model).get("eigenvectors_", ())) == model.n_samples_
+        if X is None and not whole:
             return Material("KernelPCA", why_not="the model kept landmarks only")
         return kernel_material(model, model.kernel_, rows)
     if isinstance(model, Correspondence):

@@ -23,6 +23,7 @@ from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
 from ritz.insight.axes import axis_names, scores_of, weights_of
+from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.mca_supplementary import Sums
 
 __all__ = ["AxisDescription", "Category", "Description", "Qualitative", "Quantitative", "describe", "level_tests"]
@@ -104,7 +105,7 @@ def describe(
     ----------
     model : any fitted model with ``transform``
     X : frame, Table, array or sparse matrix of shape (n, d)
-        Rows, as ``transform`` takes them; their columns are looked at too.
+        Rows, as ``transform`` takes them; their columns are looked at too. Strings and kernel matrices have none.
     variables : frame, Table or array of shape (n, m), optional
         Further columns for the same rows, numbers or categories.
     components : list of int, optional
@@ -123,7 +124,8 @@ def describe(
     n = float(len(T)) if sample_weight is None else float(np.sum(w))
     names = axis_names(model, T.shape[1])
     found: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
-    for table in (X, variables):
+    objects = isinstance(model, KernelPCA) and model.kernel_.takes != "vectors"  # strings, or a kernel matrix
+    for table in (None if objects else X, variables):
         if table is not None:
             for i, lists in _related(T[:, chosen], w / np.sum(w), n, _held_dense(model, table), categorical):
                 for kept, records in zip(found[names[chosen[i]]], lists, strict=True):

@@ -12,8 +12,8 @@ Q, θᵢ = Σ_{j>k} λⱼⁱ    θ₁ + b(χ²_ν − ν),  ν = θ₂³/θ₃²
 The left singular vectors of Gaussian rows are uniform on the sphere whatever the spectrum, so a row of the fit has
 Q = s·m·Σ λⱼ gⱼ²/Σ g²: its first three cumulants are exact, and the formulas are given those in place of θ₁, 2θ₂ and
 8θ₃. For new rows the leading sample variances are too large and the rest too small, to first order by
-λᵢλⱼ/(n(λᵢ − λⱼ)) for every pair [Lawley56], twice that for rows that did not choose the plane; θ₂ and θ₃ are unbiased
-for a Wishart matrix [FSG10], and F(h, hν) in place of χ²_h allows for θ₁ being an estimate.
+λᵢλⱼ/(n(λᵢ − λⱼ)) for every pair [Lawley56], twice that for rows that did not choose the plane, half of it along one
+direction for each component (``_leaking``); θ₂ and θ₃ are unbiased for a Wishart matrix [FSG10], and F(h, hν) in place of χ²_h allows for θ₁ being an estimate.
 """
 
 from __future__ import annotations
@@ -198,12 +198,28 @@ def new_rest(
     two = max(nu**2 / ((nu - 1) * (nu + 2)) * (t.second - 1 / nu), 1 / max(q, 1))
     three = t.third - 3 / nu * t.second + 2 / nu**2
     three = max(three * nu**4 / ((nu - 1) * (nu - 2) * (nu + 2) * (nu + 4)), two**2)
-    gaps = _gaps(variances, degrees)
-    leak = 0.0
+    leaks = np.zeros(0)
     if chosen:
-        leak = sum(float(v) * rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True)) / degrees
-    mean = (t.one + 2 * leak) * (1 + 1 / rows if centered else 1.0)
-    return Thetas(mean, two, three), nu
+        gaps = _gaps(variances, degrees)
+        shares = [rest.shares(float(v), float(g)) for v, g in zip(variances, gaps, strict=True)]
+        leaks = variances * np.array(shares) / nu  # with the sums before the fit took from them
+    more = 1 + 1 / rows if centered else 1.0
+    return _leaking(Thetas(t.one, two, three), leaks).times(more), nu
+
+
+def _leaking(t: Thetas, leaks: Floats) -> Thetas:
+    """θ's of what is off an estimated plane: k directions carry, beside their share of the rest, what leaks out.
+
+    θ₁ grows twice by a leak: by what the fit took from the rest, which is as even as the rest, and by what the true
+    directions have off the estimated plane, which lies along one direction each and so counts by its square, too.
+    """
+    leak = float(np.sum(leaks))
+    base, mean = t.one + leak, t.one + 2 * leak
+    a, e = base / mean, leaks / mean
+    v = a * t.second  # the average variance of the rest, weighted by itself
+    second = a**2 * t.second + float(np.sum(2 * v * e + e**2))
+    third = a**3 * t.third + float(np.sum(3 * v**2 * e + 3 * v * e**2 + e**3))
+    return Thetas(mean, second, third)
 
 
 def inflation(t: Thetas, degrees: float, alpha: float) -> float:

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.validate import validate_rows
 from ritz.insight.axes import Axes, axes_of, axis_names, columns_named, independent, rows_named, scores_of
+from ritz.methods.correspondence import Correspondence
 from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.factor_analysis_model import score_weights
+from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.rotation import Rotated, rotate_loadings
 from ritz.project.linear import LinearMap
 from ritz.project.transition import inverse_root
@@ -98,6 +100,12 @@ def rotate(
     max_iter, tol
         Iterations at most; angle, or slope of the criterion, at which they end.
     """
+    if isinstance(model, (Correspondence, KernelPCA)):
+        raise ParameterError(
+            "rotations turn loadings of columns of numbers", received=f"{type(model).__name__}, which has none",
+            hint="describe(model, X) and column_contributions say what its axes are about"
+            if isinstance(model, Correspondence) else "describe(model, X) says what its axes are about",
+        )  # fmt: skip
     axes = None if isinstance(model, (np.ndarray, list)) else axes_of(model)
     A = _unrotated(model, axes)
     if n_components is not None:

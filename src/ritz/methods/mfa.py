@@ -321,7 +321,7 @@ class MFA(GroupResults):
         for g, at in enumerate(places.values()):
             parted[g][:, at] = len(places) * self.components_[:, at]
         step = LinearMap(parted.reshape(-1, d), self.__dict__["_mean"], self.__dict__["_scale"], None)
-        parts = step.forward(coded.rows, np.float64).reshape(-1, len(places), k)
+        parts = step.forward(coded.rows, np.float64).reshape(coded.rows.shape[0], len(places), k)
         empty = getattr(coded, "empty", None)
         if empty is not None:
             parts[empty] = np.nan
