@@ -191,8 +191,8 @@ def _material(model: Any, X: Any) -> Material:
     if isinstance(model, KernelPCA):
         held = vars(model)["_solved_map"]
         rows = model.X_fit_ if X is None else X
-        whole = isinstance(held, KernelMap) and len(vars(model).get("eigenvectors_", ())) == model.n_samples_
-        if X is None and not whole:
+        every = isinstance(held, KernelMap) and len(vars(model).get("eigenvectors_", ())) == model.n_samples_
+        if X is None and not every:
             return Material("KernelPCA", why_not="the model kept landmarks only")
         return kernel_material(model, model.kernel_, rows)
     if isinstance(model, Correspondence):

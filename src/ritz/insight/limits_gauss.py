@@ -13,7 +13,8 @@ The left singular vectors of Gaussian rows are uniform on the sphere whatever th
 Q = s·m·Σ λⱼ gⱼ²/Σ g²: its first three cumulants are exact, and the formulas are given those in place of θ₁, 2θ₂ and
 8θ₃. For new rows the leading sample variances are too large and the rest too small, to first order by
 λᵢλⱼ/(n(λᵢ − λⱼ)) for every pair [Lawley56], twice that for rows that did not choose the plane, half of it along one
-direction for each component (``_leaking``); θ₂ and θ₃ are unbiased for a Wishart matrix [FSG10], and F(h, hν) in place of χ²_h allows for θ₁ being an estimate.
+direction for each component (``_leaking``); θ₂ and θ₃ are unbiased for a Wishart matrix [FSG10], and F(h, hν) in place
+of χ²_h allows for θ₁ being an estimate.
 """
 
 from __future__ import annotations
