@@ -153,7 +153,7 @@ class Context:
         if self.n <= most:
             return np.arange(self.n)
         chosen = np.random.default_rng(0).choice(self.n, most, replace=False)
-        far: Any = self.odd.farthest(FARTHEST) if self.measurable and self.odd is not None else []
+        far: Any = self.odd.farthest(min(FARTHEST, most // 20)) if self.measurable and self.odd is not None else []
         return np.unique(np.concatenate([chosen, np.asarray(far, np.intp)]))
 
     @property

@@ -83,10 +83,10 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def percent(value: Any) -> str:
-    """``36.2 %``."""
+    """``36.2 %``, with a space that does not break."""
     if value is None or not math.isfinite(value):
         return "–"
-    return f"{100 * float(value):.1f} %" if value >= 0.0005 or value == 0 else "< 0.1 %"
+    return f"{100 * float(value):.1f}\u00a0%" if value >= 0.0005 or value == 0 else "<\u00a00.1\u00a0%"
 
 
 def table(head: Sequence[Any], rows: Iterable[Sequence[Any]], caption: str, *, words: int = 1) -> Html:

@@ -26,7 +26,17 @@ __all__ = ["page", "rows_data"]
 ASSETS = files("ritz.report") / "assets"
 STYLE = "report.css"
 #: Scripts that parts share, in the order in which they build on each other.
-SCRIPTS = ("core.js", "axes.js", "labels.js", "points.js", "plane.js", "lasso.js", "charts.js", "pictures.js")
+SCRIPTS = (
+    "core.js",
+    "axes.js",
+    "labels.js",
+    "points.js",
+    "legend.js",
+    "plane.js",
+    "lasso.js",
+    "charts.js",
+    "pictures.js",
+)
 SUN = "Change between light and dark"
 
 

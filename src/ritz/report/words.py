@@ -83,7 +83,8 @@ def _data_words(about: Context) -> str:
         return f"Among {n:,} rows, compared by {kernel_words(about)}"
     if about.correspondence:
         variables = len(getattr(about.model, "feature_names_in_", ())) or d
-        return f"In {n:,} rows of {variables:,} columns ({d:,} categories and numbers)"
+        what = "categories" if about.method == "MCA" else "categories and numbers"
+        return f"In {n:,} rows of {variables:,} columns ({d:,} {what})"
     return f"In {n:,} rows of {d:,} {frame_words(about)}columns"
 
 
@@ -179,10 +180,10 @@ def _odd_clause(about: Context) -> Html | None:
     odd = about.odd
     if odd is None:
         return None
-    rate = f"a false discovery rate of {100 * FDR:.0f} %"
+    rate = f"a false discovery rate of {100 * FDR:.0f}\u00a0%"
     if odd.found is None:
         count = int(np.count_nonzero(odd.beyond))
-        return join(f"{count:,} of {len(odd.inside):,} rows lie beyond a 97.5 % limit")
+        return join(f"{count:,} of {len(odd.inside):,} rows lie beyond a 97.5\u00a0% limit")
     count = len(odd.found.rows)
     if not count:
         return join(f"no row is odd at {rate}")

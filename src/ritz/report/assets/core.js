@@ -73,7 +73,7 @@ Ritz.format = (x, digits = 3) => {
   const places = x === 0 ? 0 : Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(Math.abs(x)))));
   return x.toLocaleString("en", { maximumFractionDigits: places }).replace("-", "−");
 };
-Ritz.percent = (x) => (Number.isFinite(x) ? (100 * x).toFixed(1) + " %" : "–");
+Ritz.percent = (x) => (Number.isFinite(x) ? (100 * x).toFixed(1) + "\u00a0%" : "–");
 Ritz.clip = (text, most) => (text.length <= most ? text : text.slice(0, most - 1) + "…");
 Ritz.axis = (axis) => (axis.share === undefined ? axis.name : axis.name + " (" + Ritz.percent(axis.share) + ")");
 

@@ -6,7 +6,7 @@ Ritz.DIRECTIONS = [[1, 0], [-1, 0], [0, -1], [0, 1], [0.8, -0.6], [0.8, 0.6], [-
   [-0.5, 0.9]];
 Ritz.RINGS = [6, 13, 24, 38];
 
-/* labels: {x, y, text, colour, away: [dx, dy] or null}; obstacles: {x, y, r}; box: pixels that hold them. */
+/* labels: {x, y, r, text, colour, away: [dx, dy] or null}; r is the radius of the point; obstacles: {x, y, r}; box: pixels that hold them. */
 Ritz.placeLabels = (ctx, labels, obstacles, box, font) => {
   ctx.font = font;
   const taken = obstacles.map((o) => [o.x - o.r, o.y - o.r, o.x + o.r, o.y + o.r]);
@@ -17,8 +17,9 @@ Ritz.placeLabels = (ctx, labels, obstacles, box, font) => {
     const ways = label.away ? [label.away, ...Ritz.DIRECTIONS] : Ritz.DIRECTIONS;
     search: for (const ring of Ritz.RINGS) {
       for (const [dx, dy] of ways) {
-        const cx = label.x + dx * ring + Math.max(-1, Math.min(1, 1.4 * dx)) * (w / 2);
-        const cy = label.y + dy * ring + Math.max(-1, Math.min(1, 1.4 * dy)) * (h / 2);
+        const gap = ring + (label.r || 0);
+        const cx = label.x + dx * gap + Math.max(-1, Math.min(1, 1.4 * dx)) * (w / 2);
+        const cy = label.y + dy * gap + Math.max(-1, Math.min(1, 1.4 * dy)) * (h / 2);
         const rect = [cx - w / 2 - 2, cy - h / 2 - 1, cx + w / 2 + 2, cy + h / 2 + 1];
         if (rect[0] < box.left || rect[2] > box.left + box.width || rect[1] < box.top || rect[3] > box.top + box.height) continue;
         if (taken.some((other) => hit(rect, other))) continue;

@@ -167,14 +167,14 @@ Ritz.Plane = class {
   drawNames(ctx, to) {
     const o = this.options, marks = [];
     for (const m of o.marks ? o.marks(this) : []) {
-      marks.push({ x: to.ax * m.x + to.bx, y: to.ay * m.y + to.by, text: Ritz.clip(m.text, 32), colour: m.colour || Ritz.ink.text });
+      marks.push({ x: to.ax * m.x + to.bx, y: to.ay * m.y + to.by, r: m.r || 0, text: Ritz.clip(m.text, 32), colour: m.colour || Ritz.ink.text });
     }
     const arrows = (o.arrows || []).filter((a) => a.text).map((a) => {
       const x = to.ax * a.x + to.bx, y = to.ay * a.y + to.by, size = Math.hypot(x - to.bx, y - to.by) || 1;
       return { x, y, text: Ritz.clip(a.text, 32), colour: a.colour || Ritz.ink.text, away: [(x - to.bx) / size, (y - to.by) / size], size };
     }).sort((p, q) => q.size - p.size).slice(0, this.width < 500 ? 14 : 40);
     if (!marks.length && !arrows.length) return;
-    const obstacles = marks.map((m) => ({ x: m.x, y: m.y, r: 3 }));
+    const obstacles = marks.map((m) => ({ x: m.x, y: m.y, r: Math.max(3, m.r) }));
     for (const a of arrows) for (const t of [0.5, 0.7, 0.9]) obstacles.push({ x: to.bx + t * (a.x - to.bx), y: to.by + t * (a.y - to.by), r: 2 });
     Ritz.placeLabels(ctx, [...arrows, ...marks], obstacles, this.box, "12px " + Ritz.font);
   }

@@ -20,7 +20,7 @@ Ritz.buckets = (count, colour) => {
   const rows = Array.from({ length: shades }, () => []), none = [];
   for (let i = 0; i < count; i++) {
     const t = (values[i] - lo) / (hi - lo);
-    (Number.isNaN(t) ? none : rows[Math.min(shades - 1, Math.floor(t * shades))]).push(i);
+    (Number.isNaN(t) ? none : rows[Math.max(0, Math.min(shades - 1, Math.floor(t * shades)))]).push(i);
   }
   const buckets = rows.map((list, k) => ({ fill: Ritz.css(Ritz.amounts((k + 0.5) / shades)), shape: 0, rows: Int32Array.from(list) }));
   if (none.length) buckets.unshift({ fill: ink.faint, shape: 0, rows: Int32Array.from(none) });

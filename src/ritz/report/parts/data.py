@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.table import Table
-from ritz.data.words import grouped
+from ritz.data.words import counted, grouped
 from ritz.report.colours import _column as column_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, clip, details, join, number, table, tag
@@ -90,7 +90,7 @@ def _missing(about: Context, held: list[tuple[str, Any]]) -> str:
         return ""
     some = ", ".join(f"{clip(name, 40)} ({count:,})" for name, count in list(found.items())[:NAMED])
     more = f" and {len(found) - NAMED:,} more columns" if len(found) > NAMED else ""
-    return f"{sum(found.values()):,} values: {some}{more}"
+    return f"{counted(sum(found.values()), 'value')}: {some}{more}"
 
 
 def _array(values: Any) -> NDArray[Any]:

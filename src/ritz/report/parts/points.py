@@ -13,7 +13,7 @@ from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.words import _numbers as numbers
 
-__all__ = ["PART"]
+__all__ = ["PART", "named_rows"]
 
 #: Points of one side at most, and lines of a table.
 MOST, LINES = 300, 120
@@ -26,7 +26,7 @@ def _applies(about: Context) -> bool:
 def _build(about: Context) -> Content:
     a = min(about.k, 10)
     sides = [_columns(about, a)]
-    if _small_rows(about):
+    if named_rows(about):
         sides.insert(0, _rows(about, a))
     drawn = {
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
@@ -43,7 +43,7 @@ def _build(about: Context) -> Content:
     return Content(join(lead, figure("points", label, tall="tall"), tables), drawn)
 
 
-def _small_rows(about: Context) -> bool:
+def named_rows(about: Context) -> bool:
     """Whether rows are points to be named: those of a contingency table in memory."""
     return isinstance(about.model, CA) and about.model.n_samples_ <= MOST and vars(about.model).get("_F") is not None
 
@@ -54,7 +54,7 @@ def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     part, mass = numbers(model.column_contributions_)[:, :a], np.asarray(model.column_masses_, np.float64).reshape(-1)
     order = np.sort(np.argsort(-part[:, : min(2, a)].sum(axis=1), kind="stable")[:MOST])
     names = [clip(about.columns[j], KEPT) for j in order]
-    word = "columns" if isinstance(model, CA) else "categories and numbers"
+    word = "columns" if isinstance(model, CA) else "categories" if about.method == "MCA" else "categories and numbers"
     return _side(word, names, G[order], cos2[order], part[order], mass[order]), (G[order], cos2[order], part[order])
 
 

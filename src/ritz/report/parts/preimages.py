@@ -1,6 +1,6 @@
-"""Back from the feature space: rows whose image lies at the ends and the middle of each component.
+"""Back from the feature space: what rows at the ends and in the middle of each component look like.
 
-vectors    pre-images of points along a component, the other coordinates at zero, column by column
+vectors    pre-images of the means of rows around five quantiles of a component, column by column
 strings    training rows nearest to these points
 """
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz.insight.axes import scores_of
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
 from ritz.report.pack import few, shade
@@ -31,11 +32,16 @@ def _applies(about: Context) -> bool:
 
 def _build(about: Context) -> Content:
     a = min(AXES, about.offered)
-    places = np.quantile(about.scores[:, :a], PLACES, axis=0)  # (p, a)
-    T = np.zeros((len(PLACES) * a, about.k))
-    for i in range(a):
-        T[i * len(PLACES) : (i + 1) * len(PLACES), i] = places[:, i]
+    F = scores_of(about.model, about.part)
+    T = np.array([_middle(F, i, place) for i in range(a) for place in PLACES])
     return _vectors(about, T, a) if about.model.kernel_.takes == "vectors" else _nearest(about, T, a)
+
+
+def _middle(F: Any, i: int, place: float) -> Any:
+    """The mean of the rows nearest to a quantile of component i, (k,): a point among rows, not beside them."""
+    near = max(3, len(F) // 20)
+    order = np.argsort(np.abs(F[:, i] - np.quantile(F[:, i], place)), kind="stable")[:near]
+    return F[order].mean(axis=0)
 
 
 def _vectors(about: Context, T: Any, a: int) -> Content:
@@ -57,7 +63,7 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
         "pictures": None if shape is None else [[shade(back[i, p]) for p in range(len(PLACES))] for i in range(a)],
     }
     first = about.columns[order[0][0]]
-    lead = tag("p", "Rows that lie along one component, at the average of all others, brought back from the feature ",
+    lead = tag("p", "The middle of the rows at some places along a component, brought back from the feature ",
                f"space. Along {about.axes[0]} ", bdi(first, 40),
                f" moves most: by {number(move[0].max(), 2)} deviations.")  # fmt: skip
     tables = []

@@ -9,6 +9,7 @@ import numpy as np
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
 from ritz.report.part import Content, Part
+from ritz.report.parts.points import named_rows
 
 __all__ = ["PART"]
 
@@ -17,7 +18,8 @@ SHOWN = 50
 
 
 def _applies(about: Context) -> bool:
-    return about.rows is not None and about.k > 0
+    # the map of a small contingency table shows its rows by name
+    return about.rows is not None and about.k > 0 and not named_rows(about)
 
 
 def _build(about: Context) -> Content:

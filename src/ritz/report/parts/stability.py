@@ -1,36 +1,107 @@
-"""Would other rows give the same components? Subspaces found again when rows are drawn with replacement."""
+"""Would other rows give the same components? Rows are drawn again with replacement and decomposed again.
+
+bootstrap    intervals of the shares, and angles between a component and those of the draws    PCA, SVD, CA, MCA
+subspaces    the rule ``stability``: how well the span of the first k is found again           other methods
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ritz.insight.bootstrap import bootstrap
+from ritz.methods.ca import CA
+from ritz.methods.mca import MCA
+from ritz.methods.pca import PCA
+from ritz.methods.svd import SVD
 from ritz.report.context import Context
-from ritz.report.html import details, figure, join, number, table, tag
+from ritz.report.findings import DRAW, same_rows
+from ritz.report.html import Html, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
 
 __all__ = ["PART"]
 
+#: Draws, and components that are looked at.
+DRAWS, AXES = 200, 10
+
 
 def _applies(about: Context) -> bool:
+    return about.k > 0 and (_drawable(about) or _spanned(about))
+
+
+def _drawable(about: Context) -> bool:
+    """Whether rows can be drawn again, and the draws be afforded."""
+    known = isinstance(about.model, (PCA, SVD, CA, MCA)) and getattr(about.model, "missing", "error") == "error"
+    small = float(about.n) * max(1, len(about.columns)) <= DRAW
+    return known and small and same_rows(about) and about.n >= 5 and not about.sampled
+
+
+def _spanned(about: Context) -> bool:
     ranks = about.ranks
-    return ranks is not None and "stability" in ranks and ranks["stability"].k is not None and (
-        len(ranks["stability"].curve.k) > 0)  # fmt: skip
+    known = ranks is not None and "stability" in ranks and ranks["stability"].k is not None
+    return known and len(ranks["stability"].curve.k) > 0
 
 
 def _build(about: Context) -> Content:
+    return _drawn(about) if _drawable(about) else _spans(about)
+
+
+# intervals and angles
+
+
+def _drawn(about: Context) -> Content:
+    k = min(about.k, AXES)
+    found = bootstrap(about.model, about.table, DRAWS, n_components=k)
+    low, high = (np.asarray(getattr(found.shares, side), np.float64)[:k] for side in ("low", "high"))
+    angles = np.asarray(found.angles, np.float64)[:k]
+    drawn = {
+        "axes": about.axes[:k],
+        "shares": [few(about.shares[:k]), few(low), few(high)],
+        "angles": [few(angles[:, 0]), few(angles[:, 1])],
+        "apart": np.asarray(found.separated, bool)[:k].tolist(),
+        "whole": about.whole,
+    }
+    words = _draw_words(about, found, angles)
+    what = "counts" if isinstance(about.model, CA) else "rows"
+    note = (
+        f"Left: the share of each {about.component} with its 95\u00a0% interval. Right: the angle between it and that "
+        f"of {what} drawn again, from the median to what 95\u00a0% of the draws stay below; hollow where it is known "
+        "only together with its neighbours."
+    )
+    rows = [
+        (about.axes[i], percent(about.shares[i]), f"{percent(low[i])} to {percent(high[i])}",
+         f"{number(angles[i, 0], 2)}°", f"{number(angles[i, 1], 2)}°")
+        for i in range(k)
+    ]  # fmt: skip
+    head = (about.component, "share", "95 % interval", "angle, median", "angle, 95 %")
+    below = details("Stability as a table", table(head, rows, f"{DRAWS} draws of the {what}"))
+    body = join(tag("p", words), figure("stability", words), tag("p", note, class_="note"), below)
+    return Content(body, drawn)
+
+
+def _draw_words(about: Context, found: Any, angles: Any) -> str:
+    """Which components stand by themselves."""
+    alone = [about.axes[i] for group in found.groups if group.separated for i in group.components if i < about.k]
+    turn = f"{about.axes[0]} turns by {number(angles[0, 0], 2)}° in half of {DRAWS} draws, or less"
+    if len(alone) == min(about.k, AXES):
+        return f"{turn}. Every {about.component} shown means something by itself."
+    if not alone:
+        return f"{turn}. No {about.component} means something by itself: only groups of them are found again."
+    alone_words = "means something by itself" if len(alone) == 1 else "mean something by themselves"
+    return f"{turn}. {_list(alone)} {alone_words}; the others turn into each other."
+
+
+# subspaces
+
+
+def _spans(about: Context) -> Content:
     one = about.ranks["stability"]
     k, value = np.asarray(one.curve.k), np.asarray(one.curve.value)
     line = float(np.asarray(one.curve.threshold)[0]) if one.curve.threshold is not None else None
     drawn = {"k": few(k), "value": few(value), "line": line}
-    weak = k[value < line] if line is not None else k[:0]
-    span = "spans" if one.k == 1 else "span"
-    words = f"Drawn again 50 times, the first {about.components(one.k)} {span} nearly the same space."
-    if one.k == 0:
-        words = "Drawn again 50 times, the rows give another first component each time."
-    if len(weak) and one.k > weak[0]:
-        turning = "components of nearly equal variance turn into each other"
-        words += f" {_list(weak[weak < one.k])} of them alone would not: {turning}."
+    words = _span_words(about, k, value, line)
     note = (
         "1: the same space every time; 0: no direction in common. The measure is the mean cos² of the worst direction."
     )
@@ -41,9 +112,21 @@ def _build(about: Context) -> Content:
     return Content(join(tag("p", words), figure("stability", words), tag("p", note, class_="note"), below), drawn)
 
 
-def _list(values: np.ndarray) -> str:
-    words = [str(int(value)) for value in values]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+def _span_words(about: Context, k: Any, value: Any, line: float | None) -> Html:
+    kept = about.ranks["stability"].k
+    if kept == 0:
+        return join("Drawn again 50 times, the rows give another first component each time.")
+    span = "spans" if kept == 1 else "span"
+    words = f"Drawn again 50 times, the first {about.components(kept)} {span} nearly the same space."
+    weak = k[(value < line) & (k < kept)] if line is not None else k[:0]
+    if len(weak):
+        turning = "components of nearly equal variance turn into each other"
+        words += f" {_list([str(int(one)) for one in weak], 'or')} of them alone would not: {turning}."
+    return join(words)
+
+
+def _list(words: list[str], last: str = "and") -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" {last} " + words[-1]
 
 
 PART = Part("stability", "Stability", _applies, _build)

@@ -24,7 +24,7 @@ Ritz.part("points", (place, data) => {
       for (const a of one ? [at.x] : [at.x, at.y]) lines.push([axes[a], Ritz.format(value(p, "xy", a)) + ", contribution " + Ritz.percent(value(p, "shares", a)) + ", cos² " + Ritz.format(value(p, "cos2", a), 2)]);
       return lines;
     },
-    marks: (self) => order().slice(0, self.width < 500 ? 40 : 90).map((i) => ({ x: self.options.x[i], y: self.options.y[i], text: all[i].name,
+    marks: (self) => order().slice(0, self.width < 500 ? 40 : 90).map((i) => ({ x: self.options.x[i], y: self.options.y[i], text: all[i].name, r: self.options.size(i) - 2,
       colour: all.length > 40 && cos2(all[i]) < 0.1 ? Ritz.ink.faint : mark(all[i]).fill })),
   });
   const legend = Ritz.el("div", { class: "legend" });

@@ -6,7 +6,7 @@ Ritz.part("scree", (place, data) => {
     const left = data.rules.length ? names : 46, right = 12, top = 22, plot = 210, line = 20;
     const rules = data.rules, height = top + plot + 44 + rules.length * line;
     const svg = Ritz.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    const most = Math.max(count, ...rules.map((rule) => rule.k), 1), unit = (width - left - right) / (most + 0.5);
+    const most = Math.min(40, Math.max(count, ...rules.map((rule) => rule.k), 1)), unit = Math.min(90, (width - left - right) / (most + 0.5));
     const sx = (k) => left + (k - 0.25) * unit, high = Math.max(...data.shares, ...(data.noise || [])) * 1.08;
     const sy = (v) => top + plot - (v / high) * plot;
     if (data.consensus) svg.append(Ritz.svg("rect", { x: sx(data.consensus) - unit / 2, y: top, width: unit, height: height - top - 6, class: "bar", opacity: 0.1 }));
@@ -31,9 +31,10 @@ Ritz.part("scree", (place, data) => {
       const y = y0 + i * line;
       svg.append(Ritz.text(left - 10, y + 4, rule.name, rule.weight ? "" : "tick", "end"));
       svg.append(Ritz.line(left, y, width - right, y, "grid"));
-      const dot = Ritz.svg("circle", { cx: sx(Math.max(rule.k, 0.25)), cy: y, r: rule.weight ? 4 + 4 * Math.sqrt(rule.weight / largest) : 4, class: rule.weight ? "dot" : "dot none" });
+      const dot = Ritz.svg("circle", { cx: sx(Math.max(Math.min(rule.k, most), 0.25)), cy: y, r: rule.weight ? 4 + 4 * Math.sqrt(rule.weight / largest) : 4, class: rule.weight ? "dot" : "dot none" });
       Ritz.hint(dot, [[rule.name + ": " + rule.k], [rule.why], [rule.weight ? "weight " + rule.weight.toFixed(2) : "no vote on this data"]]);
       svg.append(dot);
+      if (rule.k > most) svg.append(Ritz.text(sx(most) - 12, y + 4, rule.k + " →", "tick", "end"));
     });
     place.replaceChildren(svg);
   });

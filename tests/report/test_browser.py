@@ -1,0 +1,227 @@
+"""The report in a real browser: it draws, answers the pointer and the keyboard, asks nobody, and harms nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ritz
+
+pytestmark = [pytest.mark.chromium, pytest.mark.xdist_group("browser")]
+
+#: Waits until charts are painted: they are drawn in animation frames.
+FRAMES = (
+    "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
+)
+#: Charts that hold fewer than this many pixels which are not empty have not been drawn.
+INK = """() => [...document.querySelectorAll("canvas")].map(c => {
+  const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+  let ink = 0; for (let i = 3; i < d.length; i += 4) ink += d[i] > 0;
+  return [c.closest("[data-chart]")?.dataset.chart ?? "legend", ink];
+})"""
+
+SCORES = "const plane = document.querySelector('[data-chart=scores]').plane;"
+
+
+class Page:
+    """A page of the browser that remembers what went wrong."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.evaluate(FRAMES)
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self.context.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    held = {"wine": (wine, {}), "counts": (counts, {}), "answers": (answers, {}), "ring": (ring, {}),
+            "squares": (squares, {"image_shape": (5, 5)}),
+            "hostile": (hostile, {"title": hostile[1].columns[0]})}  # fmt: skip
+    return {
+        name: ritz.report(model, X, folder / f"{name}.html", **options) for name, ((model, X), options) in held.items()
+    }
+
+
+NAMES = ["wine", "counts", "answers", "ring", "squares", "hostile"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_chart_is_drawn_in_silence(browser, reports, name):
+    with Page(browser, reports[name]) as held:
+        assert held.said == []
+        assert held.asked == [reports[name].as_uri()]
+        drawn = held.page.evaluate(INK)
+        assert [chart for chart, ink in drawn if ink < 20] == []
+        empty = (
+            "() => [...document.querySelectorAll('[data-chart]')].filter(c => !c.querySelector('svg, canvas')).length"
+        )
+        assert held.page.evaluate(empty) == 0
+        assert held.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_phone_needs_no_sideways_scrolling(browser, reports, name):
+    with Page(browser, reports[name], viewport={"width": 390, "height": 844}) as held:
+        assert held.page.evaluate("() => document.documentElement.scrollWidth") == 390
+        for details in held.page.query_selector_all("details"):
+            details.evaluate("element => { element.open = true }")
+        assert held.page.evaluate("() => document.documentElement.scrollWidth") == 390
+        assert held.said == []
+
+
+def point(held: Page, chart: str, i: int) -> tuple[float, float]:
+    """Where a point of a chart is on the screen."""
+    held.page.locator(f"#{chart}").scroll_into_view_if_needed()
+    x, y = held.page.evaluate(
+        """([chart, i]) => { const p = document.querySelector(`[data-chart=${chart}]`).plane, t = p.to();
+        const r = p.canvas.getBoundingClientRect();
+        return [r.left + t.ax * p.options.x[i] + t.bx, r.top + t.ay * p.options.y[i] + t.by]; }""",
+        [chart, i],
+    )
+    return x, y
+
+
+def test_hovering_names_a_row(browser, reports, wine):
+    with Page(browser, reports["wine"]) as held:
+        held.page.mouse.move(*point(held, "scores", 121))
+        tip = held.page.locator(".tip").inner_text()
+        score = wine[0].transform(wine[1])[121, 0]
+        assert "row 121" in tip
+        assert f"{score:.2f}".rstrip("0").replace("-", "−") in tip
+        assert "cultivar Grignolino" in tip
+
+
+def test_axes_can_be_chosen(browser, reports, wine):
+    with Page(browser, reports["wine"]) as held:
+        held.page.locator("#scores").get_by_label("Across").select_option(label="PC3")
+        x, name = held.page.evaluate(f"() => {{ {SCORES} return [plane.options.x[7], plane.options.names[0]]; }}")
+        assert x == pytest.approx(wine[0].transform(wine[1])[7, 2], rel=1e-5)
+        assert name.startswith("PC3")
+
+
+def test_colours_can_be_chosen_and_kinds_hidden(browser, reports):
+    with Page(browser, reports["wine"]) as held:
+        legend = held.page.locator("#scores .legend")
+        assert legend.locator("button").count() == 3
+        legend.locator("button").first.click()
+        assert legend.locator("button").first.get_attribute("aria-pressed") == "false"
+        held.page.locator("#scores").get_by_label("Colour").select_option(label="alcohol")
+        assert "11" in legend.inner_text()
+        assert "14.8" in legend.inner_text()
+        held.page.locator("#scores").get_by_label("Colour").select_option(label="none")
+        assert legend.inner_text() == ""
+        assert held.said == []
+
+
+def test_a_lasso_gives_a_list_that_can_be_copied(browser, reports, wine):
+    F = wine[0].transform(wine[1])
+    with Page(browser, reports["wine"]) as held:
+        held.page.get_by_role("button", name="Lasso").click()
+        x, y = point(held, "scores", 0)
+        mouse = held.page.mouse
+        mouse.move(x - 60, y - 60)
+        mouse.down()
+        for dx, dy in ((60, -60), (60, 60), (-60, 60), (-60, -60)):
+            mouse.move(x + dx, y + dy, steps=4)
+        mouse.up()
+        unit = held.page.evaluate(
+            "() => { const t = document.querySelector('[data-chart=scores]').plane.to(); return [t.ax, t.ay]; }"
+        )
+        inside = (np.abs((F[:, 0] - F[0, 0]) * unit[0]) < 60) & (np.abs((F[:, 1] - F[0, 1]) * unit[1]) < 60)
+        text = held.page.locator("#scores textarea").input_value()
+        assert [int(line) for line in text.splitlines()] == np.flatnonzero(inside).tolist()
+        held.page.get_by_role("button", name="Copy the list").click()
+        held.page.get_by_text("Copied").wait_for(timeout=2000)
+        held.page.get_by_role("button", name="Forget the list").click()
+        assert not held.page.locator("#scores textarea").is_visible()
+
+
+def test_zoom_and_keyboard(browser, reports):
+    with Page(browser, reports["wine"]) as held:
+        canvas = held.page.locator("#scores canvas").first
+        wide = f"() => {{ {SCORES} return plane.view.x1 - plane.view.x0; }}"
+        before = held.page.evaluate(wide)
+        held.page.locator("#scores").get_by_role("button", name="Zoom in").click()
+        assert held.page.evaluate(wide) == pytest.approx(0.7 * before)
+        canvas.focus()
+        held.page.keyboard.press("0")
+        held.page.evaluate(FRAMES)
+        assert held.page.evaluate(wide) == pytest.approx(before)
+        held.page.keyboard.press("ArrowRight")
+        assert "PC1" in held.page.locator("#scores [aria-live=polite]").first.inner_text()
+        held.page.keyboard.press("Enter")
+        assert held.page.locator("#scores textarea").input_value().isdigit()
+
+
+def test_dark_by_the_system_and_by_the_button(browser, reports):
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    with Page(browser, reports["wine"], color_scheme="dark") as held:
+        dark = held.page.evaluate(paper)
+        held.page.get_by_role("button", name="Change between light and dark").click()
+        assert held.page.evaluate(paper) == "rgb(255, 255, 255)" != dark
+        held.page.evaluate(FRAMES)
+        assert [chart for chart, ink in held.page.evaluate(INK) if ink < 20] == []
+
+
+def test_names_are_text_in_the_browser(browser, reports, hostile):
+    with Page(browser, reports["hostile"]) as held:
+        assert held.page.evaluate("() => window.hacked") is None
+        assert held.page.locator("h1").inner_text() == hostile[1].columns[0]
+        held.page.mouse.move(*point(held, "scores", 1))
+        assert "<script>" in held.page.locator(".tip").inner_text()
+        assert held.page.evaluate("() => document.scripts.length") == held.page.evaluate(
+            "() => document.querySelectorAll('script[type=\"application/json\"]').length + 1"
+        )
+
+
+def test_paper_is_white(browser, reports):
+    with Page(browser, reports["wine"], color_scheme="dark") as held:
+        held.page.emulate_media(media="print")
+        held.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+        assert held.page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert not held.page.locator("#scores .tools").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "everything"),
+    [("wine", "light", False), ("wine", "dark", False), ("counts", "light", True), ("hostile", "light", True),
+     ("ring", "dark", False), ("squares", "light", False)],
+)  # fmt: skip
+def test_axe_finds_no_serious_fault(browser, reports, name, scheme, everything):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    with Page(browser, reports[name], color_scheme=scheme) as held:
+        if everything:
+            held.page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        found = axe.Axe().run(held.page).response["violations"]
+        faults = [(one["impact"], f"{one['id']}: {one['nodes'][0]['html'][:200]}") for one in found]
+        assert [words for impact, words in faults if impact in ("serious", "critical")] == []
+
+
+def test_a_hundred_thousand_points_stay_smooth(browser, tmp_path):
+    X = np.random.default_rng(0).normal(size=(100_000, 3)) @ np.diag([3, 2, 1])
+    path = ritz.report(ritz.PCA(2).fit(X), X, tmp_path / "many.html")
+    assert path.stat().st_size < 5_000_000
+    with Page(browser, path) as held:
+        took = held.page.evaluate("""() => { const p = document.querySelector("[data-chart=scores]").plane; p.paint();
+            const start = performance.now();
+            for (let i = 0; i < 5; i++) p.paint();
+            p.canvas.getContext("2d").getImageData(0, 0, 1, 1);
+            return (performance.now() - start) / 5; }""")
+        assert took < 400  # milliseconds a picture, without a graphics card, on a busy machine
+        assert held.said == []

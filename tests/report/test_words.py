@@ -1,0 +1,113 @@
+"""The sentences are true: every figure in them is that of the model, found again by another way."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ritz
+from ritz import insight
+from ritz.report.context import Context
+from ritz.report.words import axis_words, enough, listed, meaning, much, sentences, trust
+
+
+def plain(words: str) -> str:
+    return re.sub(r"<[^>]+>", "", words).replace("\u00a0", " ")
+
+
+def test_lists_read_as_people_write_them():
+    assert [listed(items) for items in ([], ["a"], ["a", "b"], ["a", "<", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, &lt; and c",
+    ]
+
+
+def test_shares_are_those_of_the_model(wine):
+    model, table = wine
+    share = model.explained_variance_ratio_
+    k = int(np.searchsorted(np.cumsum(share), 0.8)) + 1
+    assert enough(share) == k
+    assert plain(much(Context(model, table))) == (
+        f"In 178 rows of 13 standardised columns, the first component holds {100 * share[0]:.1f} % of the variance, "
+        f"the first two {100 * share[:2].sum():.1f} % and {k} hold {100 * share[:k].sum():.1f} %."
+    )
+
+
+def test_named_columns_have_the_largest_loadings(wine):
+    model, table = wine
+    words = plain(axis_words(Context(model, table), 0))
+    part = np.square(model.components_[0])
+    order = np.argsort(-part)[:3]
+    names = [str(model.feature_names_in_[j]) for j in order]
+    assert all(name in words for name in names)
+    assert f"{100 * part[order].sum():.1f} % of it" in words
+
+
+def test_columns_of_opposite_signs_stand_against_each_other():
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=200)
+    X = pd.DataFrame({"up": t, "down": -t + 0.01 * rng.normal(size=200), "noise": 0.01 * rng.normal(size=200)})
+    model = ritz.PCA(2).fit(X)
+    words = plain(axis_words(Context(model, X), 0))
+    up, down = ("up", "down") if model.components_[0, 0] > 0 else ("down", "up")
+    assert words.startswith(f"PC1 sets {up} against {down} (together 100.0 % of it)")
+
+
+def test_rank_and_odd_rows_agree_with_the_functions_that_find_them(wine):
+    X = wine[1].select(list(wine[0].feature_names_in_))
+    model = ritz.PCA(5, scale=True).fit(X)
+    about = Context(model, X)
+    words = plain(trust(about))
+    assert f"gives {about.ranks.consensus} components" in words
+    found = insight.outliers(model, X)
+    assert f"{len(found.rows)} of 178 rows are odd" in words
+    assert f"row {found.rows[0]} most of all" in words
+
+
+def test_no_row_is_called_odd_where_none_is():
+    X = np.random.default_rng(1).normal(size=(100, 5)) @ np.diag([4, 3, 1, 1, 1])
+    model = ritz.PCA(2).fit(X)
+    assert not insight.outliers(model, X).mask.any()
+    assert "no row is odd at a false discovery rate of 5 %" in plain(trust(Context(model, X)))
+
+
+def test_axes_of_a_contingency_table_are_told_by_its_columns(counts):
+    model, X = counts
+    words = plain(axis_words(Context(model, X), 0))
+    part = model.column_contributions_["Dim1"].sort_values(ascending=False)
+    assert part.index[0] in words
+    assert part.index[1] in words
+    assert "against" in words
+
+
+def test_a_kernel_component_is_told_by_the_column_it_follows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"long": np.sort(rng.uniform(0, 9, 60)), "noise": 0.1 * rng.normal(size=60)})
+    model = ritz.KernelPCA(2, kernel="rbf", gamma=0.01).fit(X)
+    r = np.corrcoef(X["long"], model.transform(X)[:, 0])[0, 1]
+    assert f"PC1 follows long most closely (correlation {r:.2f}".replace("-", "−") in plain(meaning(Context(model, X)))
+
+
+def test_words_are_few_where_only_the_model_is_there(wine):
+    model, _ = wine
+    about = Context(model)
+    assert about.odd is None
+    assert len(sentences(about)) == 3  # the rules need no rows
+    assert "odd" not in plain(trust(about))
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_one_and_two_components(k):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    words = plain(much(Context(ritz.PCA(k).fit(X), X)))
+    assert ("the first two" in words) == (k == 2)
+
+
+def test_sentences_of_a_model_without_components():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    assert plain(much(Context(ritz.PCA(0).fit(X), X))) == "No component was kept of 30 rows."
