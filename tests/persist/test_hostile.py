@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ from ritz._core.container import read_container, write_container
 from ritz.testing.fuzz import FEW, fuzz
 from ritz.testing.fuzz_models import fitted, numbers
 
+LINUX = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is measured in /proc")
 
+
+@LINUX
 def test_five_hundred_mutated_files():
     found = fuzz(FEW, seed=7)
     assert found.files == FEW
@@ -34,6 +38,7 @@ FAULTS = {
 }
 
 
+@LINUX
 def test_the_fuzzing_finds_faults():
     """A loader with a fault in it, a different one for every file: what the process sees must show."""
     code = f"""

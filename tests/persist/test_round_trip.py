@@ -134,7 +134,7 @@ def test_names_of_rows_of_any_kind(tmp_path):
     N = pd.DataFrame(np.arange(1, 13).reshape(4, 3) ** 2)
     pairs, odd = [("a", 1), ("a", 2), ("b", 1), ("b", 2)], [1.5, float("nan"), None, "x"]
     times, days = pd.date_range("2024-05-01", periods=4, freq="h"), pd.period_range("2024", periods=4)
-    for index in (times, pairs, odd, days, [f"row {i}" for i in range(4)]):
+    for index in (times, pairs, odd, days, [*times[:3], pd.NaT], [f"row {i}" for i in range(4)]):
         model = ritz.CA(1).fit(N.set_axis(pd.Index(list(index), tupleize_cols=False), axis=0))
         back = again(model, tmp_path / "m.ritz")
         shown = [str(one) for one in model.row_coordinates_.index]

@@ -33,10 +33,20 @@ SHAPES = {
     "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n", "low_rank_": "nd",
     "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
 }  # fmt: skip
-#: Names without which a linear model places no row.
-NEEDED = ("components_", "n_components_", "n_samples_")
+#: Names without which a model of each kind places no row; those in OPEN may be None.
+CENTRED = ("components_", "explained_variance_", "_mean64", "_scale64", "_dtype")
+MAPPED = ("components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "_mean", "_scale")
+NEEDED = {
+    "PCA": CENTRED, "RobustPCA": CENTRED, "SparsePCA": (*CENTRED, "_loadings"), "SVD": ("components_",),
+    "FactorAnalysis": (*CENTRED, "_weights", "_loadings"), "CA": MAPPED, "MCA": (*MAPPED, "_columns", "_lambda"),
+    "FAMD": (*MAPPED, "_columns"), "MFA": (*MAPPED, "_columns", "_members"),
+    "KernelPCA": ("_solved_map", "eigenvalues_", "kernel_", "X_fit_", "_dtype"),
+}  # fmt: skip
+ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
+PENDING = ("_dtype", "n_features_in_")
+OPEN = ("_mean64", "_scale64")
 #: Numbers with which rows are placed: none of them may be NaN or infinite.
-FINITE = ("components_", "mean_", "_mean64", "_mean", "_weights", "dual", "axes", "row_means")
+FINITE = ("components_", "mean_", "_mean64", "_mean", "_weights", "_loadings", "_scale", "_psi")
 POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 RECORD_NAMES = {"certificate_": "Certificate", "plan_": "Plan", "_state": "Moments", "_columns": "Encoder",
@@ -234,6 +244,7 @@ def check_fitted(model: Any) -> None:
             raise TypeError("a precision that is none")
         if name in RECORD_NAMES and value is not None and type(value).__name__ != RECORD_NAMES[name]:
             raise TypeError(f"{name} that is {_what(value)}")
+    model._check_parameters()
     _names(held)
     _sized(held, _known_sides(held))
     _whole(model, held)
@@ -280,25 +291,29 @@ def _sized(held: dict[str, Any], sides: dict[str, int | None]) -> None:
 
 
 def _whole(model: Any, held: dict[str, Any]) -> None:
-    if held.get("_pending"):
-        if held.get("_state") is None and held.get("_raw") is None:
-            raise ValueError("a model without its state")
-        return
-    kernel = "_solved_map" in held
-    needed = ("n_components_", "n_samples_", "eigenvalues_", "kernel_", "X_fit_") if kernel else NEEDED
-    lost = [name for name in (*needed, "certificate_", "plan_") if held.get(name) is None]
-    # A model of a family must have what its family places rows by.
-    family = {"MCA": "_columns", "FAMD": "_columns", "MFA": "_columns", "KernelPCA": "_solved_map"}
-    lost += [name for name in (family.get(type(model).__name__),) if name is not None and held.get(name) is None]
-    centre = {"CA": "_mean", "MCA": "_mean", "FAMD": "_mean", "MFA": "_mean", "FactorAnalysis": "_weights"}
-    lost += [name for name in (centre.get(type(model).__name__),) if name is not None and held.get(name) is None]
+    """What a model of its kind must have is there."""
+    kind = type(model).__name__
+    pending = bool(held.get("_pending"))
+    if pending and held.get("_state") is None and held.get("_raw") is None:
+        raise ValueError("a model without its state")
+    needed = PENDING if pending and held.get("_raw") is None else () if pending else (*ALWAYS, *NEEDED[kind])
+    if kind == "KernelPCA" and held.get("n_features_in_") is None:
+        needed = tuple(name for name in needed if name != "n_features_in_")  # strings have no columns
+    lost = [name for name in needed if name not in held or (held[name] is None and name not in OPEN)]
+    if pending and kind in ("MCA", "FAMD", "MFA") and held.get("_columns") is None:
+        lost.append("_columns")
     if lost:
         raise ValueError(f"no {lost[0]}")
-    if getattr(model, "missing", "error") not in ("error", "category", "exclude", "regularized", "mean", "em"):
-        raise ValueError("a policy for missing values that is none")
+    members = held.get("_members")
+    if members is not None and not all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in members.values()
+    ):
+        raise TypeError("groups without columns")
     filler = held.get("_filler")
     if filler is not None and filler.vectors.shape[0] != held.get("n_features_in_"):
         raise ValueError("a Filler of other columns")
+    if np.max(np.abs(held.get("_loadings", 0.0)), initial=0.0) > HUGE:
+        raise ValueError("_loadings beyond all measure")
 
 
 def _what(value: Any) -> str:

@@ -116,7 +116,10 @@ class Encoded:
         return self._known[id(value)]
 
     def _texts(self, form: str, texts: list[str], key: str) -> Any:
-        held = [text.encode() for text in texts]
+        try:
+            held = [text.encode() for text in texts]
+        except UnicodeEncodeError as error:
+            raise ParameterError("expected texts that can be written as UTF-8", received=f"{key}: {error}") from error
         joined, ends = np.frombuffer(b"".join(held), np.uint8), np.cumsum([len(text) for text in held], dtype=np.int64)
         first = self._keep(joined, key)
         self.arrays[f"{first} ends"] = ends

@@ -88,6 +88,8 @@ def pack(model: Any, file: BinaryIO) -> None:
 
 def _label(label: Any) -> Any:
     """A name of a row as a file can hold it: what is neither a text, a number nor a time is written as it is shown."""
+    if isinstance(label, dt.date) and label != label:  # pandas' NaT
+        return str(label)
     plain = label is None or isinstance(label, (str, bool, int, float, np.number, np.bool_, dt.date))
     return label if plain or (isinstance(label, tuple) and all(_label(one) is one for one in label)) else str(label)
 

@@ -141,7 +141,8 @@ def _profiles(model: CA) -> Form:
     names, k = _names(model, len(W)), W.shape[1]
     placed = np.flatnonzero(masses > 0)
     counts = tuple(names[j] for j in placed)
-    return Form(model, _axes(model, k), counts, counts=counts, shares=W[placed], bias=-(centre @ W))
+    # Columns without mass have no place on the map: they are given and not looked at.
+    return Form(model, _axes(model, k), names, counts=counts, shares=W[placed], bias=-(centre @ W))
 
 
 def _encoded(model: EncodedColumns) -> Form:

@@ -73,6 +73,8 @@ def metadata(form: Form) -> dict[str, str]:
 
 def _numbers(g: Graph, form: Form, x: str) -> str:
     if form.counts:
+        if len(form.counts) < len(form.columns):
+            x = g.Gather(x, g.ints(*(form.columns.index(name) for name in form.counts)), axis=1)
         return str(g.Add(_shares(g, form, x), g.const(form.bias)))
     if form.gaps is not None:
         x = _filled(g, form, x)
