@@ -119,3 +119,16 @@ def test_refusals():
     with pytest.raises(ritz.InputError, match="one label for each"):
         insight.ellipse(model, X, ["a"] * 3)
     assert np.isnan(insight.ellipse(model, X[:2])[None].radius)
+
+
+def test_radii_are_hotellings_for_means_and_for_further_rows(seed):
+    """n(m̄ − μ)ᵀS⁻¹(m̄ − μ) ~ 2(n − 1)/(n − 2) F(2, n − 2); a further row has the variance S(1 + 1/n)."""
+    from scipy import stats
+
+    n, X = 8, np.random.default_rng(seed).normal(size=(8, 4))
+    model = ritz.PCA(2).fit(X)
+    quantile = stats.f.ppf(0.9, 2, n - 2)
+    mean, row = (ritz.insight.ellipse(model, X, of=of, level=0.9)[None] for of in ("means", "rows"))
+    assert mean.radius**2 == pytest.approx(2 * (n - 1) / (n - 2) * quantile)
+    assert row.radius**2 == pytest.approx((1 + 1 / n) * 2 * (n - 1) / (n - 2) * quantile)
+    assert np.allclose(mean.covariance * n, np.cov(model.transform(X).T))
