@@ -16,10 +16,10 @@ test oldest: export OPENBLAS_NUM_THREADS ?= 1
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-18s %s\n", $$1, $$2}'
 
-demo: $(READY)  ## fit a real table (wine) and show the summary; results go to build/demo/wine_ritz
+demo: $(READY)  ## fit a real table (wine), show the summary, and say where the report lies
 	@mkdir -p build/demo
 	$(VENV)/bin/ritz fit src/ritz/data/samples/wine.csv -o build/demo/wine_ritz
-	@echo "The results lie in build/demo/wine_ritz"
+	@echo "The report is $(CURDIR)/build/demo/wine_ritz/report.html: open it in a browser"
 
 test: check  ## all checks, then all tests
 	$(PY) -m pytest -n $(JOBS) --dist loadgroup

@@ -17,6 +17,9 @@ from ritz.cli.main import app
 
 WINE = Path(ritz.data.read.__file__).parent / "samples" / "wine.csv"
 
+#: Keys of what is inside an answer: components, criteria.
+INNER = set(["name", "variance", "share", "cumulated", "variance_error", "angle_error", "certified", "measure", "criterion", "k", "why"])
+
 
 def invoke(*args, code=0):
     result = CliRunner().invoke(app, [str(a) for a in args], env={"NO_COLOR": "1"})
@@ -192,6 +195,28 @@ def test_doctor(place):
     shown = invoke("doctor").stdout
     assert "trial" in shown
     assert "right (off by" in shown
+
+
+def test_keys_of_json_are_those_that_the_page_lists(place, root):
+    page = (root / "docs" / "cli.md").read_text(encoding="utf-8").partition("### What `--json` holds")[2]
+    listed = {}
+    for line in (line for line in page.splitlines() if line.startswith("| `")):
+        names, keys = line.strip("| ").split(" | ", 1)
+        words = " ".join(keys.split("`")[1::2]).split()
+        listed |= {name.strip("` "): set(words) for name in names.split(", ")}
+    calls = {
+        "fit": ["wine.csv", "-o", "again"], "rank": ["wine.csv", "--criteria", "elbow"], "plan": ["wine.csv"],
+        "transform": ["wine_ritz", "wine.csv", "-o", "z.csv"], "inverse": ["wine_ritz", "z.csv", "-o", "y.csv"],
+        "report": ["wine_ritz", "wine.csv"], "inspect": ["wine_ritz"], "verify": ["wine_ritz", "wine.csv"],
+        "compare": ["wine_ritz", "again"], "merge": ["wine_ritz", "again", "-o", "m.ritz"],
+        "export": ["wine_ritz", "--to", "csv", "-o", "c.csv"], "doctor": [],
+    }  # fmt: skip
+    assert set(listed) == {*calls, "demo"} == {command.name for command in app.registered_commands}
+    for name, words in calls.items():
+        extra = ["-k", 3] if name == "fit" else []
+        keys = set(json.loads(invoke(name, *words, *extra, "--json").stdout))
+        assert keys <= listed[name], (name, keys - listed[name])
+        assert listed[name] - keys <= INNER | {"scaled", "scaling", "kernel"}, (name, listed[name] - keys)
 
 
 def test_every_command_speaks_json_quietly_and_in_debug(place):

@@ -204,8 +204,8 @@ def test_weights_are_copies(fit):
     X, w = rng.normal(size=(12, 3)).round(3), rng.integers(1, 4, 12)
     lines = [",".join([*map(str, row), str(n)]) for row, n in zip(X, w, strict=True)]
     Path("t.csv").write_text("a,b,c,n\n" + "\n".join(lines) + "\n")
-    Path("long.csv").write_text("a,b,c\n" + "".join(line.rsplit(",", 1)[0] + "\n" for line, n in zip(lines, w, strict=True)
-                                                    for _ in range(n)))  # fmt: skip
+    copies = [line.rsplit(",", 1)[0] for line, n in zip(lines, w, strict=True) for _ in range(n)]
+    Path("long.csv").write_text("a,b,c\n" + "\n".join(copies) + "\n")
     one, two = fit("t.csv", "--weights", "n", "--no-scale"), fit("long.csv", "--no-scale")
     np.testing.assert_allclose([c["variance"] for c in one["components"]], [c["variance"] for c in two["components"]])
     assert one["columns"] == ["a", "b", "c"]
@@ -242,10 +242,11 @@ def test_integers_are_categories_when_that_is_said(fit):
 
 def test_figures_are_written_and_equal(fit):
     pytest.importorskip("matplotlib")
-    fit(WINE, "-k", 2, "--figures", "svg")
+    few = ["--columns", "alcohol,ash,hue"]  # names of many columns take long to place
+    fit(WINE, "-k", 2, "--figures", "svg", *few)
     first = {p.name: p.read_bytes() for p in Path("wine_ritz").glob("figure_*")}
     assert {"figure_scores.svg", "figure_biplot.svg", "figure_circle.svg"} <= set(first)
-    fit(WINE, "-k", 2, "--figures", "svg")
+    fit(WINE, "-k", 2, "--figures", "svg", *few)
     assert {p.name: p.read_bytes() for p in Path("wine_ritz").glob("figure_*")} == first
     fit(WINE, "-k", 2)
     assert not list(Path("wine_ritz").glob("figure_*"))
@@ -256,7 +257,6 @@ WRONG = {
     "no groups": (["--method", "mfa"], "needs groups of columns"),
     "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
     "other option": (["--method", "svd", "--scale"], "--scale is for --method pca and mfa"),
-    "kernel of strings": (["--kernel", "spectrum"], "expected a column of strings"),
     "gaps": (["--method", "ca", "--missing", "mean"], "--method ca takes no missing values"),
     "gaps of another method": (["--missing", "category"], "--missing with --method pca must be one of"),
     "weights of a kernel": (["--method", "kpca", "--weights", "hue"], "--weights is for every method but kpca"),
@@ -269,10 +269,19 @@ WRONG = {
 
 @pytest.mark.parametrize(("options", "words"), WRONG.values(), ids=WRONG.keys())
 def test_what_cannot_be_meant_is_refused_with_a_hint(fit, options, words):
-    result = fit(WINE, *options, code=3 if "column" in words else 2)
+    result = fit(WINE, *options, code=3 if words.startswith("expected") else 2)
     assert words in result.stderr
     assert "hint: " in result.stderr
     assert not Path("wine_ritz").exists()
+
+
+def test_a_kernel_of_strings_wants_strings(fit):
+    Path("t.csv").write_text(survey(words=0))
+    assert "expected a column of strings in t.csv" in fit("t.csv", "--kernel", "spectrum", code=3).stderr
+    Path("t.csv").write_text(survey(words=1))
+    facts = fit("t.csv", "--kernel", "spectrum:1", "-k", 1)
+    assert facts["method_reason"] == "as asked, on the strings in c0"
+    assert facts["columns"] == ["c0"]
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca")])

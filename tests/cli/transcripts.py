@@ -164,8 +164,10 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
     "14_a_model_at_work": (
         wine,
         ["fit wine.csv -k 3 --quiet", "inspect wine_ritz", "verify wine_ritz wine.csv",
-         "fit wine.csv -k 3 -o mine --quiet", "fit wine.csv -o .", "merge wine_ritz mine -o both.ritz",
-         "export wine_ritz --to sql -o score.sql", "compare wine_ritz mine", "transform wine_ritz wine.csv -o wine.csv", "inspect wine_rits"],
+         "fit wine.csv -k 3 --no-scale -o mine --quiet", "fit wine.csv -o .", "merge wine_ritz mine -o both.ritz",
+         "merge mine mine -o twice.ritz",
+         "export wine_ritz --to sql -o score.sql", "compare wine_ritz mine",
+         "transform wine_ritz wine.csv -o wine.csv", "inspect wine_rits"],
     ),
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ from ritz.cli.choice import DEFAULT_COMPONENTS, count
 from ritz.cli.columns import Parts
 from ritz.cli.console import say
 from ritz.cli.estimator import make_estimator
-from ritz.cli.method import Choice, string_column
+from ritz.cli.method import Choice
 from ritz.cli.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.data.observed import observe
 from ritz.data.statistics import Statistics
@@ -154,7 +154,7 @@ def _announce(job: Request, model: PCA, rows: Any, before: int = 0) -> None:
 
 def _general(job: Request) -> Fitted:
     table, name = job.parts.used, job.choice.method
-    rows, columns, strings = rows_for(name, job.method, job.choice, table)
+    rows, columns, strings = rows_for(job.choice, table)
     common = {**job.options, "memory": job.memory}
     weight = job.parts.weight()
     if weight is not None and name == "kpca":
@@ -172,16 +172,11 @@ def _general(job: Request) -> Fitted:
     return Fitted(model, rows, used, (int(model.n_samples_), len(used)), _unscaled(name, table, used, strings))
 
 
-def rows_for(name: str, method: dict[str, Any], choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]:
+def rows_for(choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]:
     """What ``fit`` takes, the columns that are used where that is known, and whether they are strings."""
-    from ritz.cli.options import STRINGS
-
-    kernel = (method["kernel"] or "").partition(":")[0].strip().lower()
-    numbers = any(kind == "numeric" for kind in table.kinds.values())
-    if name != "kpca" or (choice.strings is None and kernel not in STRINGS and (numbers or kernel)):
+    if choice.strings is None:
         return table, None, False
-    column = choice.strings or string_column(table)
-    return ["" if text is None else str(text) for text in table.labels(column)], [column], True
+    return ["" if text is None else str(text) for text in table.labels(choice.strings)], [choice.strings], True
 
 
 def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:

@@ -19,7 +19,8 @@ from ritz.cli.console import say
 from ritz.cli.estimator import check_method
 from ritz.cli.files import contents
 from ritz.cli.fitting import Request, fit_table
-from ritz.cli.method import Choice, choose_method, is_text, label_of
+from ritz.cli.method import Choice, choose_method, is_text, label_of, string_column
+from ritz.cli.options import STRINGS
 from ritz.cli.output import check_folder, result_folder, write_results
 from ritz.cli.summary import describe
 from ritz.data.dask.cluster import engaged
@@ -108,7 +109,7 @@ def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any
         choice = choose_method(parts.used, weighted=parts.weights is not None)
         check_method({**method, "name": choice.method})
     else:
-        choice = Choice(name, "as asked", color=label_of(parts.used))
+        choice = asked_for(name, method, parts.used)
     if choice.weights is not None and parts.weights is None:
         parts = parts_of(table, **{**asked, "weights": choice.weights})
     if parts.color is None and choice.color is not None:
@@ -118,6 +119,16 @@ def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any
             "--supplementary is for every method but kpca", received="--method kpca", hint="leave it out"
         )
     return parts, choice
+
+
+def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:
+    """The method that the user named; a kernel of strings finds their column."""
+    kernel = (method["kernel"] or "").partition(":")[0].strip().lower()
+    if name == "kpca" and (kernel in STRINGS or not (kernel or "numeric" in table.kinds.values())):
+        column = string_column(table)
+        words = [one for one, kind in table.kinds.items() if kind == "categorical" and one != column]
+        return Choice(name, f"as asked, on the strings in {column}", strings=column, color=words[0] if words else None)
+    return Choice(name, "as asked", color=label_of(table))
 
 
 def _allowed(job: Job, folder: Path) -> float:

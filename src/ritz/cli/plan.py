@@ -83,4 +83,4 @@ def _show(facts: dict[str, Any], table: str) -> None:
 
 
 def _time(seconds: float) -> str:
-    return f"{1000 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.1f} s"
+    return f"{max(1000 * seconds, 0.1):.1f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -53,7 +53,7 @@ def probe(
         k = None if k is None else count(k, used.n_rows or 0, len(names), method["missing"])
         made = make_estimator("pca", method, used, k, common, scale=scaling.scale)
         return Probe(parts, choice, made, used, scaling)
-    rows, _, strings = rows_for(choice.method, method, choice, used)
+    rows, _, strings = rows_for(choice, used)
     counts = method["counts"] or choice.counts
     made = make_estimator(choice.method, method, used, k or None, common, strings=strings, counts=counts)
     return Probe(parts, choice, made, rows, None)
