@@ -105,7 +105,7 @@ def acceleration(influence: Floats, weights: Floats | None = None) -> Floats:
 
 
 def interval(draws: Floats, estimate: Floats, level: float, method: str, a: Floats | float = 0.0) -> Intervals:
-    """Intervals from draws along the last axis, which is sorted in place.
+    """Intervals from draws along the last axis, which are used up: shifted and sorted in place.
 
     Parameters
     ----------
@@ -118,9 +118,13 @@ def interval(draws: Floats, estimate: Floats, level: float, method: str, a: Floa
     from scipy.special import ndtr, ndtri
 
     B = draws.shape[-1]
-    with np.errstate(invalid="ignore"):
-        mean, error = draws.mean(axis=-1), draws.std(axis=-1, ddof=1)
-        below = (draws < estimate[..., None]).mean(axis=-1) + 0.5 * (draws == estimate[..., None]).mean(axis=-1)
+    draws -= estimate[..., None]  # about the estimate, where one pass gives both moments
+    bias = draws.sum(axis=-1) / B
+    square = np.einsum("...b,...b->...", draws, draws)
+    error = np.sqrt(np.maximum(square - B * np.square(bias), 0.0) / max(B - 1, 1))
+    below = np.zeros(())
+    if method in ("bc", "bca"):
+        below = (draws < 0).mean(axis=-1) + 0.5 * (draws == 0).mean(axis=-1)
     draws.sort(axis=-1)
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     if method in ("bc", "bca"):
@@ -134,8 +138,8 @@ def interval(draws: Floats, estimate: Floats, level: float, method: str, a: Floa
         places = [np.full(estimate.shape, end) for end in ends]
     low, high = (_at(draws, place) for place in places)
     if method == "basic":
-        low, high = 2 * estimate - high, 2 * estimate - low
-    return Intervals(estimate, low, high, error, mean - estimate, level, method)
+        low, high = -high, -low
+    return Intervals(estimate, estimate + low, estimate + high, error, bias, level, method)
 
 
 def log_error(influence: Floats, weights: Floats | None = None) -> Floats:
