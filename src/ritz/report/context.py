@@ -125,6 +125,11 @@ class Context:
         d = int(getattr(self.model, "n_features_in_", 0) or 0)
         return [f"column {j}" for j in range(d)] if names is None else names
 
+    @property
+    def pieces(self) -> str:
+        """What the columns of an encoded table are called."""
+        return "categories" if self.method == "MCA" else "categories and numbers"
+
     @cached_property
     def loadings(self) -> Floats:
         """(d, k) of a linear model."""

@@ -83,8 +83,7 @@ def _data_words(about: Context) -> str:
         return f"Among {n:,} rows, compared by {kernel_words(about)}"
     if about.correspondence:
         variables = len(getattr(about.model, "feature_names_in_", ())) or d
-        what = "categories" if about.method == "MCA" else "categories and numbers"
-        return f"In {n:,} rows of {variables:,} columns ({d:,} {what})"
+        return f"In {n:,} rows of {variables:,} columns ({d:,} {about.pieces})"
     return f"In {n:,} rows of {d:,} {frame_words(about)}columns"
 
 

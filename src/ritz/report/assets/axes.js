@@ -20,7 +20,7 @@ Ritz.drawAxes = (ctx, view, box, names) => {
   const sy = (y) => box.top + box.height - ((y - view.y0) / (view.y1 - view.y0)) * box.height;
   ctx.textBaseline = "top";
   ctx.textAlign = "center";
-  for (const x of Ritz.ticks(view.x0, view.x1, Math.max(3, box.width / 90))) {
+  for (const x of Ritz.ticks(view.x0, view.x1, Math.max(3, box.width / 65))) {
     const at = Math.round(sx(x)) + 0.5;
     Ritz.stroke(ctx, x === 0 ? ink.faint : ink.line, at, box.top, at, box.top + box.height);
     ctx.fillStyle = ink.faint;

@@ -134,6 +134,8 @@ Ritz.select = (label, options, value, change) => {
 Ritz.button = (text, label, press, pressed) => Ritz.el("button", { type: "button", title: label, "aria-label": label,
   "aria-pressed": pressed === undefined ? null : String(pressed), onclick: press }, text);
 
+Ritz.icon = (d) => Ritz.svg("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }, Ritz.svg("path", { d }));
+
 /* Colour scales: amounts (viridis, even in brightness, readable without colour vision) and signs (blue, white, red). */
 Ritz.scale = (stops) => (t) => {
   const at = Math.max(0, Math.min(1, t)) * (stops.length - 1);

@@ -12,8 +12,8 @@ Ritz.addLasso = (plane) => {
   });
   const clear = Ritz.button("Clear", "Forget the list", () => plane.choose([], false));
   const panel = Ritz.el("div", { class: "chosen", hidden: true }, head, text, Ritz.el("div", { class: "row" }, copy, clear));
-  const move = Ritz.button("✥", "Move: drag moves the picture", () => set("move"), true);
-  const lasso = Ritz.button("⟳", "Lasso: drag around points for a list of them", () => set("lasso"), false);
+  const move = Ritz.button(Ritz.icon("M8 1v14M1 8h14M8 1l-2 2M8 1l2 2M8 15l-2-2M8 15l2-2M1 8l2-2M1 8l2 2M15 8l-2-2M15 8l-2 2"), "Move: drag moves the picture", () => set("move"), true);
+  const lasso = Ritz.button(Ritz.icon("M6 11C3 10.500 1.500 9 1.500 7 1.500 4 4.500 2 8 2s6.500 2 6.500 5-3 4.500-6 4.500c-2 0-3 1-3 2.500"), "Lasso: drag around points for a list of them", () => set("lasso"), false);
   plane.tools.prepend(move, lasso);
   plane.place.append(panel);
   const set = (mode) => {

@@ -23,12 +23,15 @@ NAMED = 8
 
 
 def _build(about: Context) -> Content:
-    facts = [("Rows", _rows_words(about)), ("Columns", _columns_words(about)), *_prepared(about)]
+    facts: list[tuple[str, Any]] = [("Rows", _rows_words(about))]
+    if about.columns:
+        facts += [("Columns", _columns_words(about)), *_prepared(about)]
     held = list(about.rows.columns(about.part)) if about.rows is not None else []
     lines = [_line(name, values) for name, values in held[:LINES]]
     constants = [name for name, values in held if _constant(values)]
-    missing = _missing(about, held)
-    facts.append(("Missing", missing or "no value is missing" + (" among the rows shown" if about.sampled else "")))
+    if held:
+        none = "no value is missing" + (" among the rows shown" if about.sampled else "")
+        facts.append(("Missing", _missing(about, held) or none))
     if constants:
         facts.append(("Constant", join(f"{len(constants)}: ", ", ".join(clip(name, 40) for name in constants[:NAMED]))))
     if isinstance(about.X, Table):
@@ -55,7 +58,7 @@ def _rows_words(about: Context) -> str:
 def _columns_words(about: Context) -> str:
     d = len(about.columns)
     variables = len(getattr(about.model, "feature_names_in_", ())) if about.correspondence else 0
-    return f"{variables:,} used, with {d:,} categories and numbers" if 0 < variables < d else f"{d:,} used"
+    return f"{variables:,} used, with {d:,} {about.pieces}" if 0 < variables < d else f"{d:,} used"
 
 
 def _prepared(about: Context) -> list[tuple[str, Any]]:

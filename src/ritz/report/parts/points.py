@@ -54,7 +54,7 @@ def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     part, mass = numbers(model.column_contributions_)[:, :a], np.asarray(model.column_masses_, np.float64).reshape(-1)
     order = np.sort(np.argsort(-part[:, : min(2, a)].sum(axis=1), kind="stable")[:MOST])
     names = [clip(about.columns[j], KEPT) for j in order]
-    word = "columns" if isinstance(model, CA) else "categories" if about.method == "MCA" else "categories and numbers"
+    word = "columns" if isinstance(model, CA) else about.pieces
     return _side(word, names, G[order], cos2[order], part[order], mass[order]), (G[order], cos2[order], part[order])
 
 

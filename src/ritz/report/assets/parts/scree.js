@@ -2,7 +2,7 @@
 /* Shares as bars, what noise reaches as a line, and below, on the same scale, the answer of every rule. */
 Ritz.part("scree", (place, data) => {
   Ritz.live(place, (width) => {
-    const count = data.shares.length, narrow = width < 520, names = narrow ? 92 : 110;
+    const count = data.shares.length, narrow = width < 520, names = narrow ? 102 : 112;
     const left = data.rules.length ? names : 46, right = 12, top = 22, plot = 210, line = 20;
     const rules = data.rules, height = top + plot + 44 + rules.length * line;
     const svg = Ritz.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });

@@ -6,7 +6,7 @@ Ritz.part("stability", (place, data) => Ritz.live(place, (width) => {
 
 /* One line a component: its share with its interval on the left, the angle between draws on the right. */
 Ritz.whiskers = (data, width) => {
-  const line = 26, top = 40, label = 52, gap = width < 520 ? 22 : 48, half = (width - label - gap - 16) / 2;
+  const line = 26, top = 46, label = 52, gap = width < 520 ? 22 : 48, half = (width - label - gap - 16) / 2;
   const [share, low, high] = data.shares, [median, upper] = data.angles, count = share.length, height = top + count * line + 8;
   const svg = Ritz.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   const most = Math.max(...high.filter(Number.isFinite), ...share) * 1.05;
