@@ -124,6 +124,19 @@ def test_the_same_seed_gives_the_same_draws_and_handed_counts_are_used(seed):
     assert np.array_equal(insight.bootstrap(model, X, 20, counts=given, random_state=9).draws, a.draws)
 
 
+def test_rows_of_weight_zero_are_absent(seed):
+    X = table(np.random.default_rng(seed), 40, 5)
+    w = np.ones(40)
+    w[7] = 0
+    spoilt = X.copy()
+    spoilt[7] = np.nan
+    found = insight.bootstrap(ritz.PCA(2).fit(spoilt, sample_weight=w), spoilt, 30, sample_weight=w)
+    assert all(found.counts(b)[7] == 0 for b in range(30))
+    rest = np.delete(X, 7, axis=0)
+    given = np.stack([np.delete(found.counts(b), 7) for b in range(30)])
+    assert np.allclose(insight.bootstrap(ritz.PCA(2).fit(rest), rest, 30, counts=given).draws, found.draws)
+
+
 def test_kept_scales_make_a_wide_draw_that_of_standardised_columns(seed):
     X = table(np.random.default_rng(seed), 20, 50)
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -316,6 +329,8 @@ def test_what_cannot_be_drawn_from_is_refused(seed):
         insight.bootstrap(model, X, method="t")
     with pytest.raises(ValueError, match="n_components must be from 1 to 2"):
         insight.bootstrap(model, X, n_components=3)
+    with pytest.raises(ValueError, match="as many rows as the fit"):
+        insight.bootstrap(model, X, 3, counts=np.full((3, 40), 2.0))
     with pytest.raises(ValueError, match="counts needs"):
         insight.bootstrap(model, X, 3, counts=np.ones((3, 2)))
     with pytest.raises(ValueError, match="too few different ones"):

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.memory import limit
@@ -20,6 +19,7 @@ from ritz._core.random import seed_of
 from ritz.data.blocks import are_blocks
 from ritz.data.sampled import take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names
 from ritz.insight.bootstrap_draws import Sample, drawn
 from ritz.insight.bootstrap_groups import aligned, cross, group_of, grouped, neighbour_p
@@ -148,7 +148,7 @@ def fitted(
     random_state: Any, n_boot: int,
 ) -> Fit:  # fmt: skip
     """The fit, with its rows in memory."""
-    check_is_fitted(model)
+    require_fitted(model)
     if not isinstance(model, (PCA, SVD)):
         raise ParameterError(
             "bootstrap takes a fitted PCA, SVD, CA or MCA", received=type(model).__name__,
@@ -160,10 +160,10 @@ def fitted(
     weights = None if sample_weight is None else validate_weights(sample_weight, n)
     k, notes = _how_many(n_components, len(components), n)
     _room(n, d, k, n_boot, limit(memory if memory is not None else model.memory), are_blocks(rows))
-    A = _framed(model, _dense(model, rows, n))
+    A = _framed(model, _dense(model, rows, n, weights))
     center, scaled = isinstance(model, PCA) and bool(model.center), getattr(model, "scale_", None) is not None
     less = 1 if isinstance(model, PCA) else 0
-    given = None if counts is None else _given(counts, n_boot, n)
+    given = None if counts is None else _given(counts, n_boot, n, float(n if weights is None else np.sum(weights)))
     sample = Sample(A, weights, center, scaled and rescale, less, seed_of(random_state), k + 1 + center, given)
     if scaled and not rescale:
         notes.append("the scales of the columns are those of the fit in every draw")
@@ -205,11 +205,15 @@ def _room(n: int, d: int, k: int, n_boot: int, allowed: float, outside: bool) ->
         )
 
 
-def _dense(model: Any, rows: Any, n: int) -> Floats:
+def _dense(model: Any, rows: Any, n: int, weights: Floats | None = None) -> Floats:
     if not isinstance(rows, np.ndarray):
         rows = take_dense(rows, np.arange(n))
-    require_finite(rows, getattr(model, "feature_names_in_", None))
-    return np.array(rows, np.float64, order="C")
+    A = np.array(rows, np.float64, order="C")
+    if weights is not None:
+        absent = np.flatnonzero(weights == 0)
+        A[absent[~np.isfinite(A[absent]).all(axis=1)]] = 0.0  # rows of weight zero may hold anything
+    require_finite(A, getattr(model, "feature_names_in_", None))
+    return A
 
 
 def _framed(model: Any, A: Floats) -> Floats:
@@ -228,8 +232,13 @@ def new_rows(model: Any, X: Any) -> Floats:
     return _framed(model, _dense(model, rows, int(rows.shape[0])))
 
 
-def _given(counts: Any, n_boot: int, n: int) -> Floats:
+def _given(counts: Any, n_boot: int, n: int, total: float) -> Floats:
     given = np.asarray(counts, np.float64)
+    if given.shape == (n_boot, n) and not np.allclose(given.sum(axis=1), total):
+        raise InputError(
+            f"every draw holds as many rows as the fit, {total:g}", received=f"sums like {given.sum(axis=1)[0]:g}",
+            hint="counts of a multinomial draw",
+        )  # fmt: skip
     if given.shape != (n_boot, n) or not bool(np.all(given >= 0)):
         raise InputError(
             f"counts needs how often each of {n} rows is in each of {n_boot} draws, shape ({n_boot}, {n})",
