@@ -18,7 +18,10 @@ from ritz.cli.main import app
 WINE = Path(ritz.data.read.__file__).parent / "samples" / "wine.csv"
 
 #: Keys of what is inside an answer: components, criteria.
-INNER = set(["name", "variance", "share", "cumulated", "variance_error", "angle_error", "certified", "measure", "criterion", "k", "why"])
+INNER = {
+    "name", "variance", "share", "cumulated", "variance_error", "angle_error", "certified", "measure", "criterion", "k",
+    "why",
+}  # fmt: skip
 
 
 def invoke(*args, code=0):

@@ -17,6 +17,7 @@ from ritz.data.table import Table
 __all__ = ["CLASSES", "check_method", "kernel_of", "make_estimator", "missing_ways"]
 
 CLASSES = {"pca": "PCA", "svd": "SVD", "kpca": "KernelPCA", "ca": "CA", "mca": "MCA", "famd": "FAMD", "mfa": "MFA"}
+MODULES = {"kpca": "kernel_pca"}
 #: Which methods an option belongs to.
 BELONGS = {
     "scale": ("pca", "mfa"),
@@ -86,7 +87,7 @@ def make_estimator(
     scale: bool = False, counts: str | None = None,
 ) -> Any:  # fmt: skip
     """The estimator for ``--method``; ``k`` is a value of ``n_components``."""
-    import ritz
+    from importlib import import_module
 
     _require_own(name, method)
     given: dict[str, Any] = dict(common)
@@ -100,8 +101,7 @@ def make_estimator(
         given |= {"missing": method["missing"]}
     if name == "mfa":
         given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
-    made = getattr(ritz, CLASSES[name])(k, **given)
-    return made
+    return getattr(import_module(f"ritz.methods.{MODULES.get(name, name)}"), CLASSES[name])(k, **given)
 
 
 def kernel_of(method: dict[str, Any], *, strings: bool) -> dict[str, Any]:
