@@ -217,9 +217,9 @@ def _leaking(t: Thetas, leaks: Floats) -> Thetas:
     leak = float(np.sum(leaks))
     base, mean = t.one + leak, t.one + 2 * leak
     a, e = base / mean, leaks / mean
-    v = a * t.second  # the average variance of the rest, weighted by itself
+    v = a * t.second  # the average variance of the rest, weighted by itself; that of its square is a²θ₃/θ₁³
     second = a**2 * t.second + float(np.sum(2 * v * e + e**2))
-    third = a**3 * t.third + float(np.sum(3 * v**2 * e + 3 * v * e**2 + e**3))
+    third = a**3 * t.third + float(np.sum(3 * a**2 * t.third * e + 3 * v * e**2 + e**3))
     return Thetas(mean, second, third)
 
 
