@@ -200,6 +200,63 @@ def test_measured_rounding_covers_the_true_one(name, precision, kernel):
     assert K.measured() >= before
 
 
+@pytest.mark.parametrize("centered", [False, True])
+def test_what_products_add_up_to_is_checked_as_one(centered):
+    X, Y = TABLES["two far groups"], table(20, 4, seed=5)
+    K = made(kernels.RBF(0.1), X, precision=np.float32, finest=np.float32)
+    M = K.centered() if centered else K
+    quiet = M.unchecked()
+    parts = [np.linalg.qr(table(300, 5, seed=s))[0] for s in range(4)]
+    image = sum(quiet.matmat(V) @ Y[5 * i : 5 * i + 5] for i, V in enumerate(parts))
+    assert M.measured() is None
+    V = np.hstack(parts) @ Y
+    M.check(V, image)
+    J = centering(300) if centered else np.eye(300)
+    true = J @ _exact(kernels.RBF(0.1), X).astype(float) @ J @ V
+    error = np.max(np.linalg.norm(image - true, axis=0) / np.linalg.norm(V, axis=0))
+    assert error <= M.measured() <= 30 * error
+    M.check(V, image + 1e-3 * np.linalg.norm(V) * np.cos(np.arange(300.0))[:, None])
+    assert M.measured() > 1e-3
+
+
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", [kernels.RBF(0.05), kernels.Polynomial(2, 0.1), kernels.Matern(1.5, 2.0)], ids=repr)
+@pytest.mark.parametrize("name", TABLES)
+def test_sums_of_eigenvalues_are_bounds(name, kernel, precision, small_tiles):
+    X = TABLES[name]
+    M = made(kernel, X, precision=precision).centered()
+    assert M.power_sums() is None
+    M.matmat(table(300, 2))
+    J = centering(300)
+    true = np.linalg.eigvalsh(J @ _exact(kernel, X).astype(float) @ J)
+    low, high = M.power_sums()
+    size = 1e-13 * max(float(np.square(true).sum()), 300 * M.statistics().square)
+    assert low <= true.sum() + 1e-12 * abs(M.statistics().trace)
+    assert float(np.square(true).sum()) <= high + size
+    assert made(kernels.Sigmoid(), X).centered().power_sums() is None
+
+
+def test_the_diagonal_is_as_fine_as_the_tiles():
+    X = (100 * table(300, 4)).astype(np.float32)
+    M = made(kernels.Polynomial(3, 0.3), X)
+    coarse, fine = M.diagonal(), M.at(np.float64).diagonal()
+    exact = (0.3 * np.square(X, dtype=np.float64).sum(axis=1) + 1) ** 3
+    assert np.allclose(fine, exact, rtol=1e-14)
+    assert not np.allclose(coarse, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("entry", [0.2142, 0.4183, 0.8675, 0.9083, 0.9492])
+def test_sums_of_equal_entries_do_not_drift(entry):
+    """Float32 sums of equal numbers round in one direction, by up to 29 u here."""
+    n, gamma = 1500, float(-np.log(entry) / 2)
+    M = made(kernels.RBF(gamma), np.eye(n, dtype=np.float32), precision=np.float32).centered()
+    M.matmat(table(n, 2))
+    gap = 1 - float(np.exp(-2 * gamma))
+    low, high = M.power_sums()
+    assert low <= (n - 1) * gap
+    assert (n - 1) * gap**2 <= high <= 1.01 * (n - 1) * gap**2 + 1e-3 * n
+
+
 def _exact(kernel, X: np.ndarray) -> np.ndarray:
     """K in extended precision from the stored rows."""
     X = X.astype(np.longdouble)

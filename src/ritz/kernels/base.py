@@ -134,7 +134,7 @@ class Kernel(ABC):
         """Rows ``index`` of ``k(A, A)`` from float64 tiles: what float32 tiles are checked against."""
         few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)
         K = np.empty((few.n, A.n))
-        for part in chunks(A.n, COLS):
+        for part in chunks(A.n, ROWS):
             B = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)
             K[:, part] = self.tile(few, B, slice(0, few.n), slice(0, B.n))
         return K

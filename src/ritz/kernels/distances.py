@@ -25,8 +25,8 @@ from ritz.kernels.rows import GAMMAS, is_sparse, on_diagonal, positive_number, p
 
 __all__ = ["RBF", "DistanceKernel"]
 
-#: Rows that are shifted and scaled at a time.
-BLOCK = 4096
+#: Rows that are shifted and scaled at a time: few enough that memory is used again rather than asked for.
+BLOCK = 512
 
 
 class DistanceKernel(Kernel):
@@ -79,7 +79,8 @@ class DistanceKernel(Kernel):
             left[:, d + 1] = left[:, d]
             left[:, d] = 1.0
             E = product(left, B["Z"][cols], out)
-        np.minimum(E, E.dtype.type(0), out=E)
+        if E.size and E.max() > 0:  # rare, and looking is five times faster than clamping
+            np.minimum(E, E.dtype.type(0), out=E)
         if A is B:
             on_diagonal(E, rows, cols, 0.0)
         return E

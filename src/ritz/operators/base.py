@@ -54,6 +54,8 @@ class Operator(ABC):
     symmetric: bool = False
     #: whether no eigenvalue of a symmetric operator is negative
     positive: bool = False
+    #: whether ``check`` can tell the rounding of a product from its vectors alone
+    checkable: bool = False
     #: the array namespace of the blocks it takes and gives
     xp: Any = np
 
@@ -99,6 +101,18 @@ class Operator(ABC):
 
     def measured(self) -> float | None:
         """Measured rounding ‖computed − exact‖ of the last ``normal`` of a unit vector; None where not measured."""
+        return None
+
+    def unchecked(self) -> Operator:
+        """The same operator whose products are not checked unless ``check`` is told to; ``measured`` begins anew."""
+        return self
+
+    def check(self, V: Array, MV: Array) -> None:
+        """Measure the rounding of ``MV`` ≈ A V, put together from products made before; ``measured`` then counts it."""
+        raise NotImplementedError(f"{self!r} is not checkable")
+
+    def power_sums(self) -> tuple[float, float] | None:
+        """Σλ from below and Σλ² from above, for a symmetric operator without negative eigenvalues, where known."""
         return None
 
     def trace(self) -> float | None:

@@ -3,9 +3,9 @@
     K V            K = [k(xᵢ, xⱼ)] (n×n), in tiles
     J K J V        J = I − 11ᵀ/n:   J(K(JV)),  a rank-two correction
 
-The first product carries a column of ones along, so that row means r = K1/n, the grand mean g = 1ᵀK1/n², the exact
-total variance tr(JKJ) = Σk(xᵢ, xᵢ) − n·g and ‖JKJ‖_F² = ‖K‖_F² − 2n·rᵀr + n²g² cost nothing. A product in a finer
-precision learns them again.
+The first product sums the tiles, too, so that row means r = K1/n, the grand mean g = 1ᵀK1/n², the exact total variance
+tr(JKJ) = Σk(xᵢ, xᵢ) − n·g and ‖JKJ‖_F² = ‖K‖_F² − 2n·rᵀr + n²g² cost next to nothing. A product in a finer precision
+learns them again.
 """
 
 from __future__ import annotations
@@ -29,13 +29,19 @@ __all__ = ["CenteredKernel", "KernelMatrix", "KernelStatistics"]
 #: float32 tiles are not used where they would be off by more than this, in units of k(x, x).
 COARSE = 1e-3
 
+#: Roundings of sums over all entries of K, which are float64, in units of u·‖K‖_F².
+SUMMED = 1e3
+
+#: By how much the roughness of a kernel, which is about right, is raised where all of ‖K̃ − K‖_F must be covered.
+ROUGH = 4.0
+
 #: Nor where squares of entries could leave the range of float32.
 LARGE = 1e15
 
 
 @dataclass(frozen=True)
 class KernelStatistics:
-    """What one product with 1 tells of K."""
+    """What one pass over the tiles tells of K."""
 
     row_means: NDArray[np.float64]  # (n,) r = K1/n
     mean: float  # g = 1ᵀK1/n²
@@ -75,7 +81,7 @@ class _Known:
     stores: dict[np.dtype[Any], TileStore] = field(default_factory=dict)
     statistics: KernelStatistics | None = None
     sampled: SampledRows | None = None
-    diagonal: NDArray[np.float64] | None = None
+    diagonals: dict[np.dtype[Any], NDArray[np.float64]] = field(default_factory=dict)
     passes: int = 0
     evaluated: int = 0  # passes that made tiles
 
@@ -123,9 +129,11 @@ class KernelMatrix(Operator):
         super().__init__((prepared.n, prepared.n), prepared.dtype if precision is None else precision)
         self.kernel, self.finest = kernel, np.dtype(finest)
         self.positive = kernel.positive
+        self.checkable = kernel.takes == "vectors"
         self._given = prepared
         self._known = _Known(0.0 if kernel.takes == "precomputed" else cache_bytes, {prepared.dtype: prepared})
-        self._noise: float | None = None
+        self._noise: dict[np.dtype[Any], float] = {}
+        self._checked = True
 
     @property
     def prepared(self) -> Prepared:
@@ -141,23 +149,23 @@ class KernelMatrix(Operator):
         known, n = self._known, self.shape[0]
         V = np.asarray(V)
         learn = known.statistics is None or known.statistics.dtype.itemsize < self.dtype.itemsize
-        W = np.empty((n, V.shape[1] + learn), self.dtype)
-        W[:, : V.shape[1]] = V
-        if learn:
-            W[:, -1] = 1.0
         store = known.store(n, self.dtype)
         known.evaluated += store is None or not store.complete
         known.passes += 1
-        out, square = sweep(self.kernel, self.prepared, W, store, squares=learn)
+        out, sums, square = sweep(self.kernel, self.prepared, V.astype(self.dtype, copy=False), store, sums=learn)
         if learn:
-            self._learn(out[:, -1], square)
-            out = np.ascontiguousarray(out[:, :-1])
-        noise = self._sampled().of_product(out, V, self.dtype)
-        self._noise = noise if noise is None else max(noise, self._noise or 0.0)
+            self._learn(sums, square)
+        if self._checked:
+            self.check(V, out)
         return out
 
     def _rmatmat(self, U: Array) -> Array:
         return self._matmat(U)
+
+    def check(self, V: Array, MV: Array) -> None:
+        noise, before = self._sampled().of_product(MV, V, self.dtype), self._noise
+        if noise is not None:
+            before[self.dtype] = max(noise, before.get(self.dtype, 0.0))
 
     def _learn(self, sums: NDArray[np.float64], square: float) -> None:
         means = sums / self.shape[0]
@@ -165,13 +173,15 @@ class KernelMatrix(Operator):
         self._known.statistics = KernelStatistics(means, mean, self.diagonal(), square, self.dtype)
 
     def diagonal(self) -> NDArray[np.float64]:
-        """``[k(xᵢ, xᵢ)]``, (n,)."""
-        if self._known.diagonal is None:
-            self._known.diagonal = self.kernel.diag(self._given)
-        return self._known.diagonal
+        """``[k(xᵢ, xᵢ)]``, (n,): of the rows as given, or as they are in the tiles where those are finer."""
+        rows = self.prepared if self.dtype.itemsize > self._given.dtype.itemsize else self._given
+        held = self._known.diagonals
+        if rows.dtype not in held:
+            held[rows.dtype] = self.kernel.diag(rows)
+        return held[rows.dtype]
 
     def statistics(self) -> KernelStatistics:
-        """Row means, grand mean, diagonal and ‖K‖_F²: from the products so far, or from one with 1."""
+        """Row means, grand mean, diagonal and ‖K‖_F²: from the products so far, or from an empty one."""
         if self._known.statistics is None:
             self.matmat(np.empty((self.shape[0], 0)))
         assert self._known.statistics is not None  # noqa: S101  (for the type checker)
@@ -196,7 +206,10 @@ class KernelMatrix(Operator):
         known.passes, known.evaluated = known.passes + 1, known.evaluated + 1
         if known.statistics is None or known.statistics.dtype.itemsize < fine.dtype.itemsize:
             fine._learn(K.sum(axis=1), float(np.vecdot(K, K).sum()))
-        self._noise = self._sampled().of_matrix(K, fine.dtype)
+        noise = self._sampled().of_matrix(K, fine.dtype)
+        self._noise.clear()
+        if noise is not None:
+            self._noise[fine.dtype] = noise
         return K
 
     # precision
@@ -205,8 +218,16 @@ class KernelMatrix(Operator):
         dtype = min(np.dtype(dtype), self.finest, key=lambda each: each.itemsize)
         if dtype == self.dtype or (dtype.itemsize < self.dtype.itemsize and not self._narrow()):
             return self
+        return self._same(dtype)
+
+    def _same(self, dtype: Any) -> KernelMatrix:
         other = KernelMatrix(self.kernel, self._given, precision=dtype, finest=self.finest)
-        other._known = self._known
+        other._known, other._noise = self._known, self._noise
+        return other
+
+    def unchecked(self) -> KernelMatrix:
+        other = self._same(self.dtype)
+        other._checked, other._noise = False, {}
         return other
 
     def _narrow(self) -> bool:
@@ -229,9 +250,10 @@ class KernelMatrix(Operator):
     def measured(self) -> float | None:
         """Largest rounding of the products so far for a unit vector (or of the dense matrix formed last).
 
-        All products count, because a Ritz vector is a combination of columns of several.
+        All products in this precision count, because a Ritz vector is a combination of columns of several; where there
+        was none, those in another.
         """
-        return self._noise
+        return self._noise.get(self.dtype, max(self._noise.values(), default=None))
 
     # words and figures
 
@@ -243,6 +265,10 @@ class KernelMatrix(Operator):
 
     def passes(self) -> int:
         return self._known.passes
+
+    def keeps(self) -> bool:
+        """Whether tiles are kept after the first product."""
+        return cached_bytes(self.shape[0], self.dtype) <= self._known.cache_bytes
 
     def evaluations(self) -> int:
         """Passes in which entries of K were computed rather than read from the cache."""
@@ -260,6 +286,7 @@ class CenteredKernel(Operator):
     def __init__(self, inner: KernelMatrix) -> None:
         super().__init__(inner.shape, inner.dtype)
         self.inner, self.positive = inner, inner.positive
+        self.checkable = inner.checkable
 
     def _matmat(self, V: Array) -> Array:
         V = np.asarray(V, np.float64)
@@ -277,6 +304,29 @@ class CenteredKernel(Operator):
     def trace(self) -> float | None:
         """tr(JKJ); None for an indefinite kernel, whose trace bounds nothing."""
         return self.inner.statistics().centered_trace if self.positive else None
+
+    def unchecked(self) -> CenteredKernel:
+        return CenteredKernel(self.inner.unchecked())
+
+    def check(self, V: Array, MV: Array) -> None:
+        stats = self.statistics()
+        V = np.asarray(V, np.float64)
+        V = V - V.mean(axis=0)
+        self.inner.check(V, MV + stats.row_means @ V)  # 1ᵀK/n times V is what the second J took off
+
+    def power_sums(self) -> tuple[float, float] | None:
+        stats = self.inner._known.statistics
+        if stats is None or not self.positive:
+            return None
+        # entries are off by about u·(ρᵢ + ρⱼ)/2·√(kᵢᵢ kⱼⱼ), ρ the roughness of a row
+        rough = np.minimum(ROUGH * unit_roundoff(stats.dtype) * self.inner._sampled().rough, 1.0)
+        entries = float(np.sqrt(np.sum(stats.diagonal * rough * rough) * stats.trace))
+        sums = SUMMED * unit_roundoff(np.float64) * stats.square
+        square = stats.centered_square + sums
+        return (
+            stats.centered_trace - float(np.sqrt(SUMMED * unit_roundoff(np.float64) * sums)) - entries,
+            square + 2 * float(np.sqrt(square)) * entries + entries**2,
+        )
 
     def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
         K = self.inner.to_dense(budget)
@@ -306,6 +356,10 @@ class CenteredKernel(Operator):
 
     def passes(self) -> int:
         return self.inner.passes()
+
+    def keeps(self) -> bool:
+        """Whether tiles are kept after the first product."""
+        return self.inner.keeps()
 
     def symbol(self) -> str:
         return "J K J"

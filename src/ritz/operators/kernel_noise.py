@@ -45,7 +45,8 @@ class SampledRows:
     @cached_property
     def wide(self) -> NDArray[np.float64]:
         """Rows to check float32 tiles by, (m, n)."""
-        return self.kernel.wide_rows(self.prepared, self.index)
+        with single_threaded_blas():
+            return self.kernel.wide_rows(self.prepared, self.index)
 
     @cached_property
     def exact(self) -> NDArray[np.float64]:

@@ -66,25 +66,25 @@ def cached_bytes(n: int, dtype: Any) -> int:
 
 
 def sweep(
-    kernel: Kernel, A: Prepared, V: NDArray[Any], store: TileStore | None = None, *, squares: bool = False
-) -> tuple[NDArray[np.float64], float]:
-    """``K V`` (n, l) in float64 and, if asked for, ‖K‖_F²; V in the precision of A."""
+    kernel: Kernel, A: Prepared, V: NDArray[Any], store: TileStore | None = None, *, sums: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """``K V`` (n, l) in float64 and, if asked for, ``K 1`` (n,) and ‖K‖_F²; V in the precision of A."""
     n, count = A.n, _blocks(A.n)
     lanes = max(1, min(lane_count(), count))
     mirrored = store is not None or lanes * n * V.shape[1] * 8 <= SUMS_BYTES
     W = _Strips.of(V)
     shared = None if mirrored else W.zeros()
 
-    def work(lane: int) -> tuple[_Strips, float]:
-        out, maker, total = W.zeros() if shared is None else shared, _Maker(kernel, A, store), 0.0
+    def work(lane: int) -> tuple[_Strips, _Sums]:
+        out, maker, summed = W.zeros() if shared is None else shared, _Maker(kernel, A, store), _Sums(count)
         adder = _Adder(W, out, maker.group)
         for i in _share(count, lane, lanes):
             for J in chunks(count, maker.group, i if mirrored else 0):
                 P = maker.tiles(i, J)
                 adder.add(P, i, J, mirrored)
-                if squares:
-                    total += _squared(P, mirrored and J.start == i) * (2 if mirrored else 1)
-        return out, total
+                if sums:
+                    summed.add(P, i, J, mirrored)
+        return out, summed
 
     parts = run_lanes(work, list(range(lanes)))
     if store is not None:
@@ -93,7 +93,8 @@ def sweep(
     if mirrored:
         for other, _ in parts[1:]:
             out.plus(other)
-    return out.joined(n), sum(total for _, total in parts)
+    rows = np.sum([each.rows for _, each in parts], axis=0).reshape(-1)[:n]
+    return out.joined(n), rows, sum(each.square for _, each in parts)
 
 
 def _share(count: int, lane: int, lanes: int) -> Iterator[int]:
@@ -197,10 +198,21 @@ class _Adder:
                 out[J.start + below : J.stop] += across
 
 
-def _squared(P: NDArray[Any], halved: bool) -> float:
-    """Σ P² over tiles; the first one counts half where it lies on the diagonal and the others stand for two."""
-    with np.errstate(over="ignore"):
-        total = np.vecdot(P, P).sum(axis=1, dtype=np.float64)
-    if not np.isfinite(total).all() and P.dtype.itemsize < 8:  # squares leave the range of float32 before entries do
-        return _squared(P.astype(np.float64), halved)
-    return float(total.sum() - (0.5 * total[0] if halved else 0.0))
+class _Sums:
+    """Row sums and the sum of squares of the tiles of one lane, in float64: entries that are all alike, summed in
+    float32, would round in one direction.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.rows, self.square = np.zeros((count, SIDE)), 0.0
+
+    def add(self, P: NDArray[Any], i: int, J: slice, mirrored: bool) -> None:
+        """Tiles J of block row i; upper ones stand for those below, too."""
+        one = np.ones(SIDE)
+        for j, tile in zip(range(J.start, J.stop), P, strict=True):
+            wide, twice = tile.astype(np.float64, copy=False), mirrored and j > i
+            self.rows[i] += wide @ one
+            if twice:
+                self.rows[j] += one @ wide
+            flat = wide.reshape(-1)
+            self.square += float(flat @ flat) * (2 if twice else 1)
