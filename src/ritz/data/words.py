@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["ALIKE", "counted", "cut", "describe", "grouped", "shorten"]
+__all__ = ["ALIKE", "counted", "cut", "describe", "grouped", "nearest", "shorten"]
 
 ALIKE = 0.75  # similarity from which "did you mean" helps more than it puzzles
 SHOWN = 5  # names listed in a message before "and 12 more"
@@ -39,6 +40,11 @@ def grouped(items: Sequence[tuple[str, str]], shown: int = SHOWN) -> list[str]:
 
 def _kind(reason: str) -> str:
     return "always the same value" if reason.startswith("always ") else PARTICULAR.split(reason, maxsplit=1)[0]
+
+
+def nearest(word: Any, allowed: Sequence[str]) -> str:
+    """The allowed word that was meant, whatever its case; the first one where none is near."""
+    return next(iter(get_close_matches(str(word).lower(), allowed, 1)), allowed[0])
 
 
 def describe(X: Any) -> str:

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.data.words import nearest
+from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names, rows_named, scores_of
 from ritz.insight.compare import _bases, basis_of, cosines, matching
 from ritz.methods.pca import PCA
@@ -105,10 +106,12 @@ def align(new: Any, old: Any, X: Any = None, *, method: str = "signs") -> Aligne
     """
     if method not in METHODS:
         raise ParameterError(
-            f"method must be one of {', '.join(METHODS)}", received=repr(method), hint="method='signs'"
+            f"method must be one of {', '.join(METHODS)}",
+            received=repr(method),
+            hint=f"method={nearest(method, METHODS)!r}",
         )
     for model in (new, old):
-        check_is_fitted(model)
+        require_fitted(model)
     bases = _bases(new, old)
     if bases is None and X is None:
         raise InputError(

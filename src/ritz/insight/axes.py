@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.blocks import blocks_of
+from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_weights
+from ritz.insight.asked import require_fitted
 from ritz.insight.plane import rows_of
+from ritz.methods.base import LinearEstimator
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.kernel_pca import KernelPCA
@@ -40,6 +42,7 @@ __all__ = [
     "columns_named",
     "independent",
     "rows_named",
+    "rows_valued",
     "scores_of",
     "spread",
     "weights_of",
@@ -66,7 +69,7 @@ class Axes:
 
 def axes_of(model: Any) -> Axes:
     """The axes of a fitted model whose components are made of columns."""
-    check_is_fitted(model)
+    require_fitted(model)
     if isinstance(model, FactorAnalysis):
         phi = np.asarray(model.factor_correlations_, np.float64)
         L = np.asarray(model.components_, np.float64).T
@@ -78,10 +81,16 @@ def axes_of(model: Any) -> Axes:
             "loadings belong to models of columns of numbers", received=type(model).__name__,
             hint="column_coordinates_, column_contributions_ and column_cos2_ say the same of its columns",
         )  # fmt: skip
-    if isinstance(model, KernelPCA) or not hasattr(model, "components_"):
+    if isinstance(model, KernelPCA):
         raise ParameterError(
-            "expected a model whose components are made of columns", received=type(model).__name__,
-            hint="ritz.insight.loadings(ritz.PCA(3).fit(X))",
+            "expected a model whose components are made of columns",
+            received="KernelPCA, whose components lie in a feature space",
+            hint="describe(model, X) says which columns go with its axes",
+        )
+    if not isinstance(model, LinearEstimator):
+        raise ParameterError(
+            "expected a fitted PCA, SVD, RobustPCA, SparsePCA or FactorAnalysis of Ritz",
+            received=f"{type(model).__module__.split('.')[0]}'s {type(model).__name__}", hint="ritz.PCA(3).fit(X)",
         )  # fmt: skip
     V = np.asarray(model.components_, np.float64).T  # read first: it solves a pending state
     if isinstance(model, SVD):
@@ -167,12 +176,17 @@ def rows_named(X: Any, values: Floats, names: Sequence[str] | None) -> Any:
     return labelled(values, row_labels(X), names, library_of(X), "row")
 
 
+def rows_valued(X: Any, values: Floats) -> Any:
+    """One number a row: a Series where X is a frame of pandas, whose rows have names; an array otherwise."""
+    return rows_named(X, values, None) if library_of(X) == "pandas" and is_frame(X) else values
+
+
 # rows
 
 
 def scores_of(model: Any, X: Any) -> Floats:
     """Coordinates of rows as variances count them: those of a whitening model get their spread back."""
-    check_is_fitted(model)
+    require_fitted(model)
     F = model.transform(X)
     F = np.asarray(F.to_numpy() if hasattr(F, "to_numpy") else F, np.float64)  # set_output may give a frame
     if getattr(model, "whiten", False):

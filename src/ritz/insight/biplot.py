@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz.data.labelled import labelled
+from ritz.data.words import nearest
+from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axes_of, axis_names, columns_named, rows_named, scores_of
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.factor_analysis import FactorAnalysis
@@ -51,6 +52,12 @@ class Biplot:
     scaling: str
     ratio: Floats
 
+    def __repr__(self) -> str:
+        n, d, k = len(self.rows), len(self.columns), len(self.ratio)
+        return (
+            f"Biplot({self.scaling!r}: rows {n}×{k}, columns {d}×{k}, {np.sum(self.ratio[:2]):.1%} in the first plane)"
+        )
+
 
 def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     """Coordinates of rows and columns whose inner products rebuild the table.
@@ -63,10 +70,11 @@ def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     scaling : "form", "covariance" or "symmetric"
         True distances between rows, true correlations between columns, or something between.
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if scaling not in SCALINGS:
         words = ", ".join(map(repr, SCALINGS))
-        raise ParameterError(f"scaling must be one of {words}", received=repr(scaling), hint="scaling='form'")
+        raise ParameterError(f"scaling must be one of {words}", received=repr(scaling),
+                             hint=f"scaling={nearest(scaling, tuple(SCALINGS))!r}")  # fmt: skip
     if isinstance(model, FactorAnalysis):
         return _factors(model, X, scaling)
     T, power = scores_of(model, X), SCALINGS[scaling]

@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz.data.words import nearest
+from ritz.insight.axes import column_labels, rows_named
 from ritz.insight.limits import Limits, limits
 from ritz.insight.plane import Plane, mapped, plane_of, rows_of
+from ritz.methods.correspondence import Correspondence
 from ritz.project.residual import Parts
 
 __all__ = ["blame"]
@@ -31,8 +34,8 @@ Floats = NDArray[np.float64]
 
 def blame(
     model: Any, X: Any, of: str = "t2", *, method: str = "sum", alpha: float = 0.05, bounds: Limits | None = None
-) -> Floats:
-    """What every column contributes to the oddity of every row, (n, d).
+) -> Any:
+    """What every column contributes to the oddity of every row, (n, d): a frame for a frame, an array otherwise.
 
     Parameters
     ----------
@@ -51,12 +54,15 @@ def blame(
     if method not in ("sum", "reconstruction"):
         raise ParameterError("method must be 'sum' or 'reconstruction'", received=repr(method), hint="method='sum'")
     if of not in ("t2", "spe", "combined"):
-        raise ParameterError("of must be 't2', 'spe' or 'combined'", received=repr(of), hint="of='t2'")
+        raise ParameterError("of must be 't2', 'spe' or 'combined'", received=repr(of),
+                             hint=f"of={nearest(of, ('t2', 'spe', 'combined'))!r}")  # fmt: skip
     scales = _scales(model, of, alpha, bounds)
     rows = rows_of(model, X)
     _fits(model, int(rows.shape[0]), plane.d)
     step = _summed(plane, *scales) if method == "sum" else _rebuilt(plane, *scales)
-    return mapped(plane, rows, plane.d, step, whole=True)
+    found = mapped(plane, rows, plane.d, step, whole=True)
+    names = model._column_labels() if isinstance(model, Correspondence) else column_labels(model)
+    return found if names is None else rows_named(X, found, [str(name) for name in names])
 
 
 def _scales(model: Any, of: str, alpha: float, bounds: Limits | None) -> tuple[float, float]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz.data.words import nearest
 from ritz.insight.axes import axis_names, columns_named, rows_named
 from ritz.insight.bootstrap_draws import Drawn, counts_of
 from ritz.insight.bootstrap_fields import column_draws, in_blocks, row_draws
@@ -197,7 +198,8 @@ def bootstrap(
             "align must be 'groups', 'signs' or 'rotation'", received=repr(align), hint="align='groups'"
         )
     if method is not None and method not in METHODS:
-        raise ParameterError(f"method must be None or one of {', '.join(METHODS)}", received=repr(method))
+        raise ParameterError(f"method must be None or one of {', '.join(METHODS)}", received=repr(method),
+                             hint=f"method={nearest(method, METHODS)!r}")  # fmt: skip
     if isinstance(model, (CA, MCA)):
         from ritz.insight.bootstrap_tables import table_bootstrap
 

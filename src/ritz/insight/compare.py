@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.validate import validate_weights
+from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axes_of, axis_names, scores_of
 from ritz.methods.correspondence import Correspondence
 
@@ -202,7 +202,7 @@ def rv(F: Floats, G: Floats) -> tuple[float, float]:
 
 def basis_of(model: Any) -> Floats | None:
     """Components as columns (d, k), in the frame of the fit; None where a model has none."""
-    check_is_fitted(model)
+    require_fitted(model)
     held = getattr(model, "components_", None)  # read first: it solves a pending state
     return None if held is None else np.asarray(held, np.float64).T
 
@@ -244,7 +244,7 @@ def _names(model: Any) -> tuple[str, ...]:
         if model.ndim != 2:
             raise ParameterError("expected scores of shape (n, k)", received=f"shape {model.shape}")
         return tuple(f"axis {i + 1}" for i in range(model.shape[1]))
-    check_is_fitted(model)
+    require_fitted(model)
     k = model.components_.shape[0] if hasattr(model, "components_") else model.n_components_
     return tuple(axis_names(model, int(k)))
 

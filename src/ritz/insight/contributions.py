@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
+from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axes_of, axis_names, columns_named, independent, rows_named, scores_of, weights_of
 from ritz.insight.loadings import _per, structure
 from ritz.insight.plane import plane_of, rows_of
@@ -55,7 +55,7 @@ def cos2(model: Any, X: Any) -> Any:
     model : fitted PCA, SVD, KernelPCA, RobustPCA, CA, MCA, FAMD or MFA
     X : rows, as ``transform`` takes them
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if isinstance(model, FactorAnalysis):
         raise ParameterError(
             "cos² needs axes that rows are projected on", received="FactorAnalysis, whose scores are estimates",

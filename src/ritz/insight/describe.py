@@ -22,6 +22,7 @@ from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
+from ritz.insight.asked import component_numbers, table_of_variables
 from ritz.insight.axes import axis_names, scores_of, weights_of
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.mca_supplementary import Sums
@@ -96,7 +97,7 @@ class Description(dict[str, AxisDescription]):
 
 
 def describe(
-    model: Any, X: Any, variables: Any = None, *, components: Sequence[int] | None = None, alpha: float = 0.05,
+    model: Any, X: Any, variables: Any = None, *, components: Sequence[int | str] | None = None, alpha: float = 0.05,
     categorical: Any = None, sample_weight: Any = None,
 ) -> Description:  # fmt: skip
     """Describe axes by the variables that are related to them.
@@ -106,10 +107,10 @@ def describe(
     model : any fitted model with ``transform``
     X : frame, Table, array or sparse matrix of shape (n, d)
         Rows, as ``transform`` takes them; their columns are looked at too. Strings and kernel matrices have none.
-    variables : frame, Table or array of shape (n, m), optional
+    variables : frame, Table or array of shape (n, m), one column of a frame, or dict of columns; optional
         Further columns for the same rows, numbers or categories.
-    components : list of int, optional
-        Which axes, from 0; all by default.
+    components : list of int or str, optional
+        Which axes, from 0 or by name, 0 or "PC1"; all by default.
     alpha : float
         Largest p-value that is shown; 1 for all.
     categorical : None, "all" or list of names
@@ -119,13 +120,13 @@ def describe(
     if not (isinstance(alpha, (int, float)) and 0 < alpha <= 1):
         raise ParameterError("alpha must be a number in (0, 1]", received=repr(alpha), hint="alpha=0.05")
     T = scores_of(model, X)
-    chosen = _chosen(components, T.shape[1])
     w = weights_of(model, X, len(T), sample_weight)
     n = float(len(T)) if sample_weight is None else float(np.sum(w))
     names = axis_names(model, T.shape[1])
+    chosen = list(range(len(names))) if components is None else component_numbers(components, names)
     found: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
     objects = isinstance(model, KernelPCA) and model.kernel_.takes != "vectors"  # strings, or a kernel matrix
-    for table in (None if objects else X, variables):
+    for table in (None if objects else X, table_of_variables(variables)):
         if table is not None:
             for i, lists in _related(T[:, chosen], w / np.sum(w), n, _held_dense(model, table), categorical):
                 for kept, records in zip(found[names[chosen[i]]], lists, strict=True):
@@ -148,15 +149,6 @@ def _held_dense(model: Any, table: Any) -> Any:
             received=f"a limit of {most / 1e9:.3g} GB", hint="top_variables(model) names the columns of every axis",
         )  # fmt: skip
     return np.asarray(table.toarray(), np.float64)
-
-
-def _chosen(components: Any, k: int) -> list[int]:
-    if components is None:
-        return list(range(k))
-    chosen = [int(i) for i in components]
-    if not all(0 <= i < k for i in chosen):
-        raise ParameterError(f"components must be numbers from 0 to {k - 1}", received=repr(components), hint="[0, 1]")
-    return chosen
 
 
 def _related(T: Floats, w: Floats, n: float, X: Any, categorical: Any) -> list[tuple[int, tuple[list[Any], ...]]]:

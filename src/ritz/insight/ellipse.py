@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.validate import validate_weights
+from ritz.data.words import nearest
+from ritz.insight.asked import component_numbers, require_fitted
+from ritz.insight.axes import axis_names
 from ritz.methods.ca import CA
 from ritz.project.transition import inverse_root
 
@@ -52,12 +54,16 @@ class Ellipse:
     @property
     def axes(self) -> Floats:
         """(2,) half axes, the longer first."""
+        if not np.isfinite(self.covariance).all():  # too few rows for one
+            return np.full(2, np.nan)
         values = np.linalg.eigvalsh(self.covariance)[::-1]
         return np.asarray(self.radius * np.sqrt(np.maximum(values, 0.0)), np.float64)
 
     @property
     def angle(self) -> float:
         """Direction of the longer half axis, in degrees from the first component, in (−90, 90]."""
+        if not np.isfinite(self.covariance).all():
+            return float("nan")
         _, vectors = np.linalg.eigh(self.covariance)
         x, y = vectors[:, 1]
         degrees = float(np.degrees(np.arctan2(y, x)))
@@ -70,14 +76,24 @@ class Ellipse:
 
     def contains(self, points: Any) -> NDArray[np.bool_]:
         """Whether points (m, 2) lie inside."""
+        if not np.isfinite(self.covariance).all():
+            return np.zeros(len(np.atleast_2d(np.asarray(points))), bool)
         gap = np.atleast_2d(np.asarray(points, np.float64)) - self.center
         inverse = np.linalg.pinv(self.covariance, hermitian=True)
         inside = np.einsum("ij,jk,ik->i", gap, inverse, gap) <= self.radius**2
         off = gap - gap @ (self.covariance @ inverse)  # a flat ellipse has points beside it
         return inside & (np.abs(off).max(axis=1) <= 1e-9 * (1 + np.abs(gap).max(axis=1)))
 
+    def __repr__(self) -> str:
+        (x, y), (long, short) = self.center, self.axes
+        name = "" if self.name is None else f"{self.name!r}, "
+        shape = f"half axes {long:.4g} and {short:.4g}, {self.angle:.0f}°"
+        return f"Ellipse({name}center ({x:.4g}, {y:.4g}), {shape}, n={self.n:g})"
+
     def path(self, points: int = 100) -> Floats:
         """(points, 2) along the ellipse, closed."""
+        if not np.isfinite(self.covariance).all():
+            return np.full((points, 2), np.nan)
         values, vectors = np.linalg.eigh(self.covariance)
         turn = np.linspace(0, 2 * np.pi, points)
         circle = np.column_stack([np.cos(turn), np.sin(turn)])
@@ -87,10 +103,13 @@ class Ellipse:
 class Ellipses(dict[Any, Ellipse]):
     """Ellipses by name, in order of appearance."""
 
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.values()))
+
 
 def ellipse(
     model: Any, X: Any, groups: Any = None, *, of: str = "rows", level: float = 0.95,
-    components: tuple[int, int] = (0, 1), limit: str = "hotelling", sample_weight: Any = None,
+    components: tuple[int | str, int | str] = (0, 1), limit: str = "hotelling", sample_weight: Any = None,
 ) -> Ellipses:  # fmt: skip
     """Confidence ellipses in the plane of two components, by name.
 
@@ -107,13 +126,13 @@ def ellipse(
         given how many counts it has.
     level : float
         Probability.
-    components : pair of int
-        Which two components, from 0.
+    components : pair of int or str
+        Which two components, from 0 or by name, 0 or "PC1".
     limit : "hotelling" or "chi2"
         Allow for the covariance being an estimate, or not.
     sample_weight : (n,) frequencies of the rows, or None
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if not (isinstance(level, (int, float)) and 0 < level < 1):
         raise ParameterError("level must be a number between 0 and 1", received=repr(level), hint="level=0.95")
     if limit not in ("hotelling", "chi2"):
@@ -123,7 +142,9 @@ def ellipse(
         return _points(model, X, of, level, pair)
     if of not in ("rows", "means"):
         raise ParameterError(
-            "of must be 'rows', 'means', 'row-points' or 'column-points'", received=repr(of), hint="of='rows'"
+            "of must be 'rows', 'means', 'row-points' or 'column-points'",
+            received=repr(of),
+            hint=f"of={nearest(of, ('rows', 'means', 'row-points', 'column-points'))!r}",
         )
     T = np.asarray(model.transform(X), np.float64)[:, pair]
     weights = np.ones(len(T)) if sample_weight is None else validate_weights(sample_weight, len(T))
@@ -131,7 +152,7 @@ def ellipse(
     if labels.shape != (len(T),):
         raise InputError(
             f"groups needs one label for each of the {len(T)} rows", received=f"shape {labels.shape}",
-            hint="pass a column of the table",
+            hint="groups=table['name'], the column itself",
         )  # fmt: skip
     found = Ellipses()
     for label in dict.fromkeys(labels.tolist()):
@@ -141,13 +162,10 @@ def ellipse(
 
 
 def _pair(model: Any, components: Any) -> list[int]:
-    k = int(model.n_components_)
-    pair = [int(i) for i in components]
-    if len(pair) != 2 or pair[0] == pair[1] or not all(0 <= i < k for i in pair):
-        raise ParameterError(
-            f"components must be two different numbers from 0 to {k - 1}", received=repr(components),
-            hint="components=(0, 1)",
-        )  # fmt: skip
+    pair = component_numbers(components, axis_names(model, int(model.n_components_)))
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise ParameterError("a plane has two different components", received=repr(components),
+                             hint="components=(0, 1)")  # fmt: skip
     return pair
 
 

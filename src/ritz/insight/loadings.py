@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import ParameterError
+from ritz.insight.asked import component_numbers
 from ritz.insight.axes import axes_of, axis_names, column_labels, columns_named, independent, spread
 
 __all__ = ["TopVariable", "communalities", "loadings", "structure", "top_variables"]
@@ -94,26 +94,24 @@ class TopVariable:
         return f"{self.axis} {self.loading:+.3f} {self.variable} ({self.contribution:.0%})"
 
 
-def top_variables(model: Any, component: int | None = None, n: int = 5) -> list[TopVariable]:
+def top_variables(model: Any, component: int | str | None = None, n: int = 5) -> list[TopVariable]:
     """The columns with the largest loadings of a component, largest first, with their signs.
 
     Parameters
     ----------
     model : as for :func:`loadings`
-    component : int or None
-        Which one, from 0; None: all, one after the other.
+    component : int, str or None
+        Which one, from 0 or by name, 0 or "PC1"; None: all, one after the other.
     n : int
         Columns of each component, at most.
     """
     L = axes_of(model).loadings
     d, k = L.shape
-    if component is not None and not (isinstance(component, (int, np.integer)) and 0 <= component < k):
-        raise ParameterError(f"component must be a number from 0 to {k - 1}", received=repr(component), hint="0")
     names: list[Any] = [*(column_labels(model) or range(d))]
     axes = axis_names(model, k)
     shares = _per(np.square(L), np.square(L).sum(axis=0))
     found = []
-    for i in range(k) if component is None else [int(component)]:
+    for i in range(k) if component is None else component_numbers(component, axes):
         order = np.argsort(-np.abs(L[:, i]), kind="stable")[: max(int(n), 0)]
         found += [TopVariable(axes[i], names[j], float(L[j, i]), float(shares[j, i])) for j in order]
     return found

@@ -17,7 +17,7 @@ The rank of a row among n cannot be below 1/n; what p-values of rows of the fit 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
+from ritz.data.labelled import row_labels
 from ritz.data.validate import validate_weights
 from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers_scores import Score, gaussian_p, score_of
@@ -56,6 +57,7 @@ class Outliers:
     method : "conformal", "cross-conformal", "leave-out", "gaussian" or "robust"
     resolution : the smallest p-value that could come out
     notes : in words
+    names : (n,) of the rows, where they have some
     """
 
     mask: NDArray[np.bool_]
@@ -66,6 +68,7 @@ class Outliers:
     method: str
     resolution: float
     notes: tuple[str, ...] = field(default=())
+    names: list[Any] | None = None
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -74,7 +77,9 @@ class Outliers:
         return index[np.lexsort((-self.scores[index], self.p_values[index]))]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{i} (p={self.p_values[i]:.2g})" for i in self.rows[:8].tolist())
+        shown = ", ".join(
+            f"{i if self.names is None else self.names[i]} (p={self.p_values[i]:.2g})" for i in self.rows[:8].tolist()
+        )
         more = ", …" if len(self.rows) > 8 else ""
         head = f"{len(self.rows)} of {len(self.mask)} rows are odd at a false discovery rate of {self.fdr:g}"
         return "\n".join([head + (f": {shown}{more}" if shown else ""), *self.notes])
@@ -115,6 +120,15 @@ def outliers(
         raise ParameterError("tail must be None, 'model', 'pareto' or False", received=repr(tail), hint="tail=None")
     if rows not in (None, "new", "training"):
         raise ParameterError("rows must be None, 'new' or 'training'", received=repr(rows), hint="rows='new'")
+    found = _judged(model, X, fdr, of, reference, rows, sample_weight, folds, tail, random_state)
+    return replace(found, names=row_labels(X))
+
+
+def _judged(
+    model: Any, X: Any, fdr: float, of: str | None, reference: Any, rows: str | None, sample_weight: Any,
+    folds: int | None, tail: Any, random_state: Any,
+) -> Outliers:  # fmt: skip
+    """By what there is to compare with."""
     score, own = score_of(model, of), _own_distances(model, X)
     if reference is None and (rows == "training" or (rows is None and _of_fit(model, X, own, sample_weight))):
         return _among_themselves(model, X, fdr, score, folds, random_state, sample_weight, tail)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.data.labelled import row_labels
 from ritz.insight.limits import Limits, limits
 from ritz.insight.plane import distances
 
@@ -36,6 +37,7 @@ class OutlierMap:
     score_distance, orthogonal_distance : (n,)
     score_cutoff, orthogonal_cutoff : float
     kind : (n,) "regular", "good leverage", "orthogonal outlier" or "bad leverage"
+    names : (n,) of the rows, where they have some
     """
 
     score_distance: Floats
@@ -43,6 +45,7 @@ class OutlierMap:
     score_cutoff: float
     orthogonal_cutoff: float
     kind: NDArray[Any]
+    names: list[Any] | None = None
 
     @property
     def mask(self) -> NDArray[np.bool_]:
@@ -80,5 +83,6 @@ def outlier_map(
     inside, off = distances(model, X)
     beyond = (inside > known.t2).astype(int) + 2 * (off > known.spe)
     return OutlierMap(
-        np.sqrt(inside), np.sqrt(off), float(np.sqrt(known.t2)), float(np.sqrt(known.spe)), np.array(KINDS)[beyond]
-    )
+        np.sqrt(inside), np.sqrt(off), float(np.sqrt(known.t2)), float(np.sqrt(known.spe)), np.array(KINDS)[beyond],
+        row_labels(X),
+    )  # fmt: skip

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.linalg import eigh
@@ -27,6 +26,7 @@ from ritz._core.random import seed_of
 from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names
 from ritz.methods.ca import CA
 from ritz.methods.correspondence import Correspondence
@@ -100,7 +100,7 @@ def permutation_test(
     sample_weight : (n,) frequencies of the fit, or None
     random_state : int, Generator, RandomState or None
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if not (isinstance(n_perm, (int, np.integer)) and n_perm >= 1):
         raise ParameterError("n_perm must be an integer of at least 1", received=repr(n_perm), hint="n_perm=999")
     if not (isinstance(alpha, (int, float)) and 0 < alpha < 1):

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
 from ritz.data.blocks import blocks_of
 from ritz.data.validate import require_finite, validate_rows
+from ritz.insight.asked import require_fitted
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
@@ -76,7 +76,7 @@ class Plane:
 
 def plane_of(model: Any) -> Plane:
     """The plane of a fitted linear model, with the variances that the model itself reports."""
-    check_is_fitted(model)
+    require_fitted(model)
     if isinstance(model, KernelPCA):
         raise ParameterError(
             "expected a model whose components are directions in the columns",
@@ -149,7 +149,7 @@ def distances(model: Any, X: Any, *, diagonal: Any = None) -> tuple[Floats, Floa
 
     ``diagonal``: k(x, x) of the rows for a precomputed kernel, which cannot know it.
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if isinstance(model, KernelPCA):
         return _kernel_distances(model, X, diagonal)
     plane, rows = plane_of(model), rows_of(model, X)

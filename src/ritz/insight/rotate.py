@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.validate import validate_rows
+from ritz.data.words import counted
 from ritz.insight.axes import Axes, axes_of, axis_names, columns_named, independent, rows_named, scores_of
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.factor_analysis import FactorAnalysis
@@ -75,7 +76,7 @@ class Rotation:
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{share:.1%}" for share in self.variance_ratio)
-        return f"Rotation({self.method!r}, {len(self.matrix)} factors with {shares} of the variance)"
+        return f"Rotation({self.method!r}, {counted(len(self.matrix), 'factor')} with {shares} of the variance)"
 
 
 def rotate(

@@ -21,6 +21,7 @@ from ritz.data.blocks import blocks_of
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
+from ritz.insight.asked import table_of_variables
 from ritz.insight.axes import axis_names, scores_of, weights_of
 from ritz.insight.describe import level_tests
 from ritz.insight.plane import rows_of
@@ -57,6 +58,11 @@ class Supplementary:
     levels: list[str]
     variables: list[str]
 
+    def __repr__(self) -> str:
+        parts = {"correlations": self.correlations, "barycentres": self.barycentres, "v-tests": self.v_tests,
+                 "η²": self.eta2}  # fmt: skip
+        return "\n".join(f"{title}\n{values}" for title, values in parts.items() if len(values))
+
 
 def supplementary(
     model: Any, X: Any, variables: Any, *, categorical: Any = None, sample_weight: Any = None
@@ -69,7 +75,7 @@ def supplementary(
         The correspondence family has ``supplementary_columns`` of its own.
     X : array-like, sparse matrix, frame or Table of shape (n, d)
         Rows, as ``transform`` takes them.
-    variables : frame, Table or array of shape (n, m)
+    variables : frame, Table or array of shape (n, m), one column of a frame, or dict of columns
         Further columns for the same rows, numbers or categories.
     categorical : None, "all" or list of names
         Columns of numbers that are categories.
@@ -82,6 +88,7 @@ def supplementary(
         )  # fmt: skip
     T = scores_of(model, X)
     w = weights_of(model, X, len(T), sample_weight)
+    variables = table_of_variables(variables)
     table = opened(variables)
     if table.n_rows != len(T):
         raise InputError(

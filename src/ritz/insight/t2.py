@@ -4,6 +4,8 @@
     Q  = ‖z − VVᵀz‖²        squared prediction error: what the plane leaves of the row                          [JM79]
     φ  = T²/τ² + Q/δ²       both in one number, each by its limit at level α                                    [YQ01]
 
+Of a pandas frame they are Series with the names of its rows, of other rows arrays.
+
 z is the row as the fit saw it, centred and scaled. In a kernel model t are the coordinates in feature space and Q is
 Hoffmann's reconstruction error there. Rows may be new or those of the fit, dense, sparse, in files or on a cluster.
 """
@@ -12,16 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ritz.insight.axes import rows_valued
 from ritz.insight.limits import Limits, limits
 from ritz.insight.plane import distances
 
 __all__ = ["combined", "spe", "t2"]
 
 
-def t2(model: Any, X: Any) -> NDArray[np.float64]:
+def t2(model: Any, X: Any) -> Any:
     """Hotelling's T² of every row, (n,): its squared distance from the centre within the plane.
 
     Parameters
@@ -30,10 +30,10 @@ def t2(model: Any, X: Any) -> NDArray[np.float64]:
         Components without variance do not count; what a row has along them is in ``spe``.
     X : array-like, sparse matrix, frame or Table of shape (n, d)
     """
-    return distances(model, X)[0]
+    return rows_valued(X, distances(model, X)[0])
 
 
-def spe(model: Any, X: Any) -> NDArray[np.float64]:
+def spe(model: Any, X: Any) -> Any:
     """Squared prediction error Q of every row, (n,): its squared distance from the plane.
 
     Parameters
@@ -42,10 +42,10 @@ def spe(model: Any, X: Any) -> NDArray[np.float64]:
         In the units of the fit: with ``scale=True`` a column counts in its standard deviations.
     X : array-like, sparse matrix, frame or Table of shape (n, d)
     """
-    return distances(model, X)[1]
+    return rows_valued(X, distances(model, X)[1])
 
 
-def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None = None) -> NDArray[np.float64]:
+def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None = None) -> Any:
     """The combined index φ = T²/τ² + Q/δ² of every row, (n,), τ² and δ² the limits of both at level ``alpha``.
 
     Parameters
@@ -59,4 +59,4 @@ def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None =
     """
     known = limits(model, alpha) if bounds is None else bounds
     inside, off = distances(model, X)
-    return known.index(inside, off)
+    return rows_valued(X, known.index(inside, off))

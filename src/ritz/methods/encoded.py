@@ -31,9 +31,9 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
 from ritz.data.validate import validate_weights
-from ritz.data.words import describe
+from ritz.data.words import describe, nearest
 from ritz.methods.correspondence import Correspondence, Encoded
-from ritz.methods.encoded_advice import PooledLevels, nearest, warn_identifiers
+from ritz.methods.encoded_advice import PooledLevels, warn_identifiers
 from ritz.methods.encoded_excluded import sums_of
 from ritz.methods.encoded_numbers import divide, require_finite_numbers
 from ritz.methods.state import LARGEST_STATE

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories
 from ritz.data.encode import Encoder
 from ritz.data.words import shorten
 
-__all__ = ["PooledLevels", "constant_variables", "nearest", "warn_constant", "warn_identifiers"]
+__all__ = ["PooledLevels", "constant_variables", "warn_constant", "warn_identifiers"]
 
 #: Rows from which a level for each is no accident; a level whose share differs from 1 by rounding is everybody's.
 ENOUGH_ROWS, ALL = 5, 1 - 1e-12
@@ -43,11 +41,6 @@ class PooledLevels:
             words = "; ".join(f"{name}: {shorten(levels)}" for name, levels in held.items())
             notes = (*self.certificate_.notes, f"rare levels taken together: {words}")
             self.certificate_ = replace(self.certificate_, notes=notes)
-
-
-def nearest(word: Any, allowed: Sequence[str]) -> str:
-    """The allowed word that was meant, whatever its case; the first one where none is near."""
-    return next(iter(get_close_matches(str(word).lower(), allowed, 1)), allowed[0])
 
 
 def constant_variables(encoder: Encoder) -> NDArray[np.bool_]:

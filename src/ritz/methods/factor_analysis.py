@@ -27,6 +27,7 @@ from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_rows
+from ritz.data.words import nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.factor_analysis_fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
 from ritz.methods.factor_analysis_model import FactorModel, score_weights
@@ -325,7 +326,9 @@ class FactorAnalysis(LinearEstimator):
             if value not in values:
                 words = ", ".join(map(repr, values))
                 raise ParameterError(
-                    f"{name} must be one of {words}", received=repr(value), hint=f"{name}={values[0]!r}"
+                    f"{name} must be one of {words}",
+                    received=repr(value),
+                    hint=f"{name}={nearest(value, [word for word in values if word is not None])!r}",
                 )
         if not isinstance(self.scale, (bool, np.bool_)):
             raise ParameterError("scale must be True or False", received=repr(self.scale), hint="scale=True")

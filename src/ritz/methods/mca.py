@@ -24,9 +24,10 @@ from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.labelled import labelled
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics
+from ritz.data.words import nearest
 from ritz.methods.correspondence_results import Result
 from ritz.methods.encoded import EncodedColumns, EncodedTable
-from ritz.methods.encoded_advice import constant_variables, nearest, warn_constant
+from ritz.methods.encoded_advice import constant_variables, warn_constant
 from ritz.methods.encoded_excluded import NO_EXCLUDED, excluded_of
 from ritz.methods.famd_columns import decoded, probabilities
 from ritz.methods.mca_inertia import CORRECTED, above, adjusted, corrected, pair_inertias

@@ -24,6 +24,7 @@ from ritz._core.errors import ConstantColumnWarning, InputError, ParameterError
 from ritz._core.tolerance import CONSTANT
 from ritz.data.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
+from ritz.data.words import nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.robust_pca_location import mad, median
@@ -286,7 +287,7 @@ class RobustPCA(LinearEstimator):
         if self.method not in METHODS:
             raise ParameterError(
                 f"method must be one of {', '.join(map(repr, METHODS))}", received=repr(self.method),
-                hint="method='spherical'",
+                hint=f"method={nearest(self.method, tuple(METHODS))!r}",
             )  # fmt: skip
         if not isinstance(self.scale, (bool, np.bool_)):
             raise ParameterError("scale must be True or False", received=repr(self.scale), hint="scale=True")

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz.data.words import nearest
 from ritz.spectral.canonical import signs
 
 __all__ = ["OBLIQUE", "ROTATIONS", "Rotated", "rotate_loadings"]
@@ -182,7 +183,9 @@ def _warn(max_iter: int, size: float) -> None:
 def _check(method: Any, power: Any, max_iter: Any, tol: Any) -> None:
     if method not in ROTATIONS:
         words = ", ".join(map(repr, ROTATIONS))
-        raise ParameterError(f"a rotation is one of {words}", received=repr(method), hint="'varimax'")
+        raise ParameterError(
+            f"a rotation is one of {words}", received=repr(method), hint=repr(nearest(method, ROTATIONS))
+        )
     if not isinstance(power, (int, float)) or not power > 1:
         raise ParameterError("power must be a number above 1", received=repr(power), hint="power=4")
     if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
