@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, RitzError
+from ritz.data.table import Table
 from ritz.insight.axes import axes_of, axis_names, column_labels, scores_of
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_pca import KernelPCA
@@ -121,6 +122,8 @@ class Context:
         """Names of the columns that the model uses; ``column 0`` … where it knows none."""
         if self.correspondence:
             return [str(name) for name in self.model.column_names_]
+        if self.kernel and self.model.kernel_.takes != "vectors":
+            return []
         names = column_labels(self.model)
         d = int(getattr(self.model, "n_features_in_", 0) or 0)
         return [f"column {j}" for j in range(d)] if names is None else names
@@ -236,7 +239,8 @@ class Context:
         return (found + held)[:most]
 
     def _used(self, name: str) -> bool:
-        return name in {str(one) for one in getattr(self.model, "feature_names_in_", ())}
+        known = getattr(self.model, "feature_names_in_", None)
+        return not isinstance(self.X, Table) if known is None else name in {str(one) for one in known}
 
     def _one_a_row(self, what: str, values: Any) -> Any:
         """One value for each row that is shown: of a column of X, or of those given for all rows."""

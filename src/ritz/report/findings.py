@@ -42,6 +42,10 @@ HIDE, DRAW = 5e3, 4e5
 SAMPLE, KERNEL_ROWS = 2_000, 400
 #: Entries up to which rows of the fit take turns in being left out, and rows of a kernel model.
 LEAVE_OUT, LEAVE_OUT_KERNEL = 2e6, 1_000
+#: Columns beyond which rules that look at all pairs of them, or decompose often, are not asked.
+WIDE = 300
+#: Smaller side beyond which the variances off the plane, for Gaussian limits, would take too long.
+LARGE = 1_500
 #: Share of the whole below which nothing is left off the plane.
 NOTHING = 1e-9
 
@@ -57,6 +61,8 @@ def find_ranks(about: Context) -> Any:
     dear = {"kfold"} if entries > HIDE else set()
     if entries > DRAW or (kernel and n > KERNEL_ROWS):
         dear |= {"permutation", "bcv", "stability", "parallel"} if kernel else {"permutation", "bcv", "stability"}
+    if len(about.columns) > WIDE:
+        dear |= {"map", "permutation", "bcv", "stability"}
     wanted = sorted((names & _known()) - dear)
     whole = "permutation" not in dear or (isinstance(model, Correspondence) and vars(model).get("_state") is None)
     seen = about.table if whole and same_rows(about) else None
@@ -116,7 +122,10 @@ def find_odd(about: Context) -> Odd | None:
     free = isinstance(model, (KernelPCA, Correspondence))
     if free and not fit:
         return None
-    bounds = limits(model, ALPHA, kind, X=rows if fit and whole else None)
+    # without its moment state a large model would have to be decomposed anew; quantiles of the rows have to do
+    stateless = vars(model).get("_state") is None and min(len(inside), len(about.columns)) > LARGE
+    way = "conformal" if stateless and fit and whole and not free else None
+    bounds = limits(model, ALPHA, kind, X=rows if fit and whole else None, method=way)
     n = len(inside)
     cheap = n <= LEAVE_OUT_KERNEL if kernel else float(n) * max(1, len(about.columns)) <= LEAVE_OUT
     found = None

@@ -26,8 +26,8 @@ __all__ = ["Rows", "rows_of"]
 
 Index = NDArray[np.intp]
 
-#: Columns of a table that are read for a report, at most: those of the model always are.
-MOST_COLUMNS = 400
+#: Columns of a table that are read for a report, at most: those of the model always are; and of sparse rows.
+MOST_COLUMNS, SPARSE_COLUMNS = 400, 40
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ class Rows:
     def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
         """Names and values of the columns of ``part``, which ``take`` gave."""
         names = getattr(self.model, "feature_names_in_", None)
-        d = part.shape[1] if getattr(part, "ndim", 0) == 2 else 0
-        for j in range(min(d, MOST_COLUMNS)):
-            values = part[:, [j]].toarray() if hasattr(part, "toarray") else part[:, j]
+        d, sparse = part.shape[1], hasattr(part, "toarray")
+        some = part[:, :SPARSE_COLUMNS].toarray() if sparse else part
+        for j in range(min(d, SPARSE_COLUMNS if sparse else MOST_COLUMNS)):
+            values = some[:, j]
             name = f"column {j}" if names is None or len(names) != d else str(names[j])
             yield name, np.asarray(values).reshape(-1)
 
@@ -126,6 +127,13 @@ class ObjectRows(Rows):
         return [str(item) for item in part]
 
 
+class KernelRows(Rows):
+    """Rows of a kernel matrix: they have no columns to look at."""
+
+    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+        yield from ()
+
+
 class BlockRows(Rows):
     """Rows of a cluster: numbers alone, block by block."""
 
@@ -157,7 +165,8 @@ def rows_of(model: Any, X: Any) -> Rows | None:
         X = X.tocsr()
     elif not isinstance(X, np.ndarray):
         X = np.asarray(X)
-    return Rows(X, int(X.shape[0]), model)
+    kind = KernelRows if takes == "precomputed" else Rows
+    return kind(X, int(X.shape[0]), model)
 
 
 def _is_dask(X: Any) -> bool:

@@ -16,7 +16,7 @@ from ritz.methods.mca import MCA
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.report.context import Context
-from ritz.report.findings import DRAW, same_rows
+from ritz.report.findings import DRAW, WIDE, same_rows
 from ritz.report.html import Html, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
@@ -34,7 +34,7 @@ def _applies(about: Context) -> bool:
 def _drawable(about: Context) -> bool:
     """Whether rows can be drawn again, and the draws be afforded."""
     known = isinstance(about.model, (PCA, SVD, CA, MCA)) and getattr(about.model, "missing", "error") == "error"
-    small = float(about.n) * max(1, len(about.columns)) <= DRAW
+    small = float(about.n) * max(1, len(about.columns)) <= DRAW and min(about.n, len(about.columns)) <= WIDE
     return known and small and same_rows(about) and about.n >= 5 and not about.sampled
 
 
