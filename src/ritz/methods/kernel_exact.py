@@ -135,8 +135,9 @@ def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, *, qu
     k, rule = (wanted, None) if isinstance(wanted, int) else (min(FIRST_GUESS, n), wanted)
     k = n if rule is not None and rule.needs_all else k
     problem = SpectralProblem(
-        M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True
-    )
+        M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True,
+        thin=M.positive and M.at(np.float32).keeps(),
+    )  # fmt: skip
     spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
     remember(estimator, problem, spectrum, 1.0)
     return spectrum

@@ -2,6 +2,11 @@
 
 trace        Σ of eigenvalues outside the subspace = T − Σθ, and the largest of them is no larger; with the Ritz
              values inside, every eigenvalue not returned is ≤ θ_{k+1} + (T − Σθ). Deterministic.
+moments      with ‖M‖_F² = Σλ² known as well. Let x be an eigenvalue beside those of the k pairs: in order, the
+             eigenvalues are at least θ₁ … θ_k and x put in order, then θ_{k+2}, θ_{k+3} … (Cauchy). The smallest sum
+             of squares of p such numbers with sum T has all others at one level; the largest x for which it fits into
+             ‖M‖_F² is a ceiling. Where nothing but a flat tail is left it is that of Laguerre and Samuelson.
+             Deterministic.
 probability  a block Krylov space of q steps from l Gaussian columns contains, for any j < l eigenvectors that
              are set aside, a Krylov space of l − j Gaussian columns in their complement. If the j leading Ritz
              pairs are eigenpairs up to residual ‖R‖, an eigenvalue they missed exceeds (θ_{j+1} + ‖R‖)/(1 − ε)
@@ -18,7 +23,7 @@ import numpy as np
 from ritz._core.arrays import Floats
 from ritz.spectral.found import Completeness
 
-__all__ = ["FAILURE", "by_start", "by_trace", "strongest"]
+__all__ = ["FAILURE", "by_moments", "by_start", "by_trace", "strongest"]
 
 #: Largest probability of failure with which a statement is made at all.
 FAILURE = 1e-9
@@ -31,6 +36,35 @@ def by_trace(theta: Floats, k: int, total: float | None, slack: float) -> Comple
     rest = max(0.0, total - float(np.sum(theta))) + slack
     following = float(theta[k]) if k < len(theta) else 0.0
     return Completeness("trace", following + rest, 0.0, "the trace leaves no room for a larger eigenvalue")
+
+
+def by_moments(theta: Floats, k: int, *, p: int, total: float, square: float, slack: float) -> Completeness:
+    """Ceiling from tr M ≥ ``total`` and ‖M‖_F² ≤ ``square``; the k pairs lie within ``slack`` of eigenvalues."""
+    least = np.maximum(theta - slack, 0.0)
+    others = np.concatenate([least[:k], least[k + 1 :]])
+    following = float(theta[k]) if k < len(theta) else 0.0
+    low, high = following, math.sqrt(max(square, following**2))
+    for _ in range(40):
+        middle = (low + high) / 2
+        place = len(others) - int(np.searchsorted(others[::-1], middle))
+        within = _smallest_square(np.insert(others, place, middle), p, total) <= square
+        low, high = (middle, high) if within else (low, middle)
+    return Completeness("trace", high + slack, 0.0, "trace and Frobenius norm leave no room for a larger eigenvalue")
+
+
+def _smallest_square(least: Floats, p: int, total: float) -> float:
+    """The smallest Σλ² of p numbers with λᵢ ≥ leastᵢ (decreasing; ≥ 0 beyond those given) and Σλ ≥ total."""
+    rising = least[::-1]
+    free = p - len(rising)
+    room = total - float(rising.sum())
+    if room <= 0:
+        return float(np.square(rising).sum())
+    # level of all numbers that their bounds do not hold higher: the first that lies below the next bound
+    count = free + np.arange(len(rising) + 1)
+    sums = room + np.concatenate([[0.0], np.cumsum(rising)])
+    levels = np.divide(sums, count, out=np.full(len(sums), np.inf), where=count > 0)
+    held = int(np.argmax(levels <= np.append(rising, np.inf)))
+    return float(count[held] * levels[held] ** 2 + np.square(rising[held:]).sum())
 
 
 def by_start(theta: Floats, residuals: Floats, k: int, *, p: int, width: int, steps: int) -> Completeness:

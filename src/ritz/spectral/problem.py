@@ -64,6 +64,8 @@ class SpectralProblem:
         Seed of the random start.
     n, d, rows, centered
         What a rule needs to know of the data: Σw, columns, rows that count.
+    thin
+        Whether a product costs as much a column with few columns as with many: blocks then have fewer than k.
     repeatable
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
     """
@@ -78,6 +80,7 @@ class SpectralProblem:
     d: int = 0
     rows: int = 0
     centered: bool = False
+    thin: bool = False
     repeatable: bool = True
 
     @property

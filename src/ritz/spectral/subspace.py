@@ -3,8 +3,8 @@
     V (p×m) orthonormal,  H = VᵀMV = Y Θ Yᵀ,   Ritz pairs (θ, V y),   residuals  R = (MV) Y − (V Y) Θ
 
 ``MV`` is kept, so residuals cost no product with M. A restart replaces V by its leading Ritz vectors. Basis vectors
-are held as rows: a block of them is contiguous in memory. A ``narrow`` space holds V alone, in float32: a quarter of
-the memory, half the time; its residuals are those that the chain of blocks implies.
+are held as rows: a block of them is contiguous in memory. A ``narrow`` space is held in float32, V alone or with its
+image: a quarter or half of the memory, half the time; its residuals are those that the chain of blocks implies.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
-from ritz._core.linalg import combine, eigh, inner, norms, symmetric
+from ritz._core.linalg import combine, eigh, inner, norms, root, symmetric, wide
 
 __all__ = ["Subspace"]
+
+#: Bytes of basis vectors that are widened to float64 at a time.
+WIDE_BYTES = 1 << 25
 
 
 class Subspace:
     """An orthonormal basis with its image under M."""
 
-    def __init__(self, p: int, capacity: int, xp: Any = np, *, narrow: bool = False) -> None:
+    def __init__(self, p: int, capacity: int, xp: Any = np, *, narrow: bool = False, images: bool = True) -> None:
         self.p, self.capacity, self.xp, self.m, self.narrow = p, capacity, xp, 0, narrow
         self._float = xp.float32 if narrow else xp.float64
         self._V = xp.empty((capacity, p), dtype=self._float)
-        self._MV: Any = None if narrow else xp.empty((capacity, p), dtype=xp.float64)
+        self._MV: Any = xp.empty((capacity, p), dtype=self._float) if images else None
         self._H = xp.zeros((capacity, capacity), dtype=xp.float64)
         self.theta: Array = xp.empty((0,), dtype=xp.float64)
         self.Y: Array = xp.empty((0, 0), dtype=xp.float64)
@@ -86,6 +89,18 @@ class Subspace:
         """The k leading Ritz vectors, (p, k)."""
         return self.xp.asarray(combine(self.V, self.own(self.Y[:, :k])), dtype=self.xp.float64)
 
+    def pairs(self, k: int) -> tuple[Array, Array]:
+        """The k leading Ritz vectors, orthonormal to float64, and their images, both (p, k)."""
+        V, MV = self._wide(self._V, k), self._wide(self._MV, k)
+        square = symmetric(inner(V, V))
+        return root(square, V), root(square, MV)
+
+    def _wide(self, rows: Array, k: int) -> Array:
+        """Rows of the basis, or of its image, combined in float64."""
+        step = max(16, WIDE_BYTES // (8 * self.p))
+        parts = (slice(a, min(a + step, self.m)) for a in range(0, self.m, step))
+        return sum(combine(self.xp.matrix_transpose(wide(rows[part, :])), self.Y[part, :k]) for part in parts)
+
     def residual_block(self, k: int) -> Array:
         """``M v − θ v`` of the k leading pairs, (p, k)."""
         Y = self.Y[:, :k]
@@ -101,7 +116,7 @@ class Subspace:
         Y = self.Y[:, :keep]
         self._V[:keep, :] = turn(combine(self.V, self.own(Y)))
         if self._MV is not None:
-            self._MV[:keep, :] = turn(combine(self.MV, Y))
+            self._MV[:keep, :] = turn(combine(self.MV, self.own(Y)))
         self.m = keep
         theta = self.theta[:keep]
         self._H[:, :] = 0.0

@@ -11,17 +11,18 @@ and the residuals of the answer always come from float64 products.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import norms, orth
+from ritz._core.linalg import combine, eigh, inner, norms, orth, symmetric
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.completeness import by_start, by_trace, strongest
+from ritz.spectral.completeness import by_moments, by_start, by_trace, strongest
 from ritz.spectral.constants import (
     FINISH_SPARE,
     FLOAT32_FLOOR,
@@ -30,10 +31,15 @@ from ritz.spectral.constants import (
     KRYLOV_BASIS_BYTES,
     LEAN_SHARE,
     MAX_STEPS,
+    NULL,
+    SEARCH,
+    SETTLED,
     oversampling,
+    thin_width,
 )
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import stated
 from ritz.spectral.subspace import Subspace
 
@@ -55,15 +61,15 @@ def krylov(
     ``narrow``: begin with float32 products. ``start``: a block to begin with instead of a Gaussian one.
     """
     p, k, xp = M.shape[0], problem.k, M.xp
-    width = min(p, k + oversampling(k))
-    capacity = _capacity(p, width)
+    wide = k + oversampling(k)
+    width = min(p, thin_width(k) if problem.thin and narrow and start is None else wide)
     Q = orth(xp.asarray(gaussian_rows(problem.seed, 1, 0, p, width)) if start is None else start)
-    steps, status = 0, Completeness("none", np.inf)
+    steps, status, image = 0, Completeness("none", np.inf), None
     with track("krylov", total=None) as advance:
         if narrow:
-            Q, steps, status = _narrow(problem, M, Q, capacity, amplified, advance)
-        space = Subspace(p, capacity, xp)
-        more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow)
+            M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance)
+        space = Subspace(p, _capacity(p, wide), xp)
+        more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
             status = _started(space, residuals, k, width if start is None else 0, chain)
@@ -71,19 +77,63 @@ def krylov(
 
 
 def _narrow(
-    problem: SpectralProblem, M: Operator, Q: Array, capacity: int, amplified: bool, advance: Callable[[int], None]
-) -> tuple[Array, int, Completeness]:
-    """The float32 phase: vectors for the finish, steps taken, and what the Gaussian start proves."""
-    p, k, width = M.shape[0], problem.k, Q.shape[1]
-    space = Subspace(p, capacity, M.xp, narrow=True)
+    problem: SpectralProblem, M: Operator, Q: Array, wide: int, amplified: bool, advance: Callable[[int], None]
+) -> tuple[Operator, Array, Array | None, int, Completeness]:
+    """The float32 phase: the operator and the vectors to finish with, their image if that is accurate enough already,
+    steps taken, and what is proved about missed eigenvalues.
+    """
+    p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
+    space = Subspace(p, _capacity(p, wide, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
-    coarse = M.at(np.float32)
-    steps, chain, _ = _climb(coarse, space, Q, problem, target, amplified, advance)
-    recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, width)))
-    # rounding of the products leaves the chain too
-    noisy = np.hypot(recurred, max(FLOAT32_NOISE * float(space.theta[0]), coarse.measured() or 0.0))
-    status = _started(space, noisy, k, width, chain)
-    return orth(space.vectors(min(space.m, k + FINISH_SPARE))), steps, status
+    steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
+    recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
+    top = float(space.theta[0])
+    slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
+    if A.checkable:
+        Q, image = space.pairs(_settled(space, k))
+        A.check(Q, image)
+        slack = max(slack, rounding_of(A, top))
+    noisy = np.hypot(recurred, slack)  # rounding of the products leaves the chain too
+    status = strongest(_started(space, noisy, k, width, chain), _summed(A, space, k, float(np.linalg.norm(noisy[:k]))))
+    if not A.checkable:
+        return M, orth(space.vectors(min(space.m, k + FINISH_SPARE))), None, steps, status
+    slack = rounding_of(A, top)
+    if problem.thin and status.ceiling > SEARCH * float(space.theta[min(k, space.m - 1)]):
+        quiet = A.unchecked()
+        more, missed = by_search(
+            quiet, Q, image, k, seed=problem.seed, slack=lambda: max(slack, rounding_of(quiet, top))
+        )
+        if missed:  # an eigenvalue repeated more often than a thin block can see
+            Q = orth(M.xp.asarray(gaussian_rows(problem.seed, 1, 0, p, min(p, wide))))
+            return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
+        status = strongest(status, more)
+    Q, image = Q[:, : k + FINISH_SPARE], image[:, : k + FINISH_SPARE]
+    if A.dtype == M.dtype or _left(Q, image, k, amplified) * top + slack <= problem.tol * top:
+        return A, Q, image, steps, status
+    return M, Q, None, steps, status
+
+
+def _left(Q: Array, image: Array, k: int, amplified: bool) -> float:
+    """Largest residual of the k leading Ritz pairs of span Q, in units of θ₁: what the finish begins with."""
+    with single_threaded_blas():
+        theta, Y = eigh(symmetric(inner(Q, image)))
+        R = combine(image, Y[:, :k]) - combine(Q, Y[:, :k] * theta[:k])
+    return worst_residual(to_numpy(norms(R)), to_numpy(theta), amplified)
+
+
+def _settled(space: Subspace, k: int) -> int:
+    """Ritz vectors whose residuals together are small beside θ_{k+1}, k and a few more at least."""
+    sizes = to_numpy(space.chain_residuals(space.remainder(), space.m))
+    following = float(space.theta[min(k, space.m - 1)])
+    return max(min(space.m, k + FINISH_SPARE), int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2)))
+
+
+def _summed(M: Operator, space: Subspace, k: int, slack: float) -> Completeness:
+    """What trace and Frobenius norm say about missed eigenvalues."""
+    sums = M.power_sums()
+    if sums is None:
+        return Completeness("none", np.inf)
+    return by_moments(to_numpy(space.theta), k, p=space.p, total=sums[0], square=sums[1], slack=slack)
 
 
 def _climb(
@@ -95,23 +145,28 @@ def _climb(
     amplified: bool,
     advance: Callable[[int], None],
     lean: bool = False,
+    image: Array | None = None,
 ) -> tuple[int, int, bool]:
     """Extend the space until k residuals are small; steps taken, longest unbroken chain, whether converged.
 
     ``lean``: the start is nearly converged, so the next block holds only the residuals that are still too large.
+    ``image``: M Q, where it is known.
     """
     k, chain, longest, width = problem.k, 0, 0, Q.shape[1]
     floor = FLOAT32_FLOOR if space.narrow else rounding(M.shape[0], unit_roundoff(M.dtype))
     best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
-        MQ = M.matmat(Q)
+        MQ = M.matmat(Q) if image is None or step > 1 else image
         advance(1)
         chain += 1
         longest = max(longest, chain)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
             space.extend(Q, MQ)
             rest, worst = space.remainder(), np.inf
-            if pure:
+            enough = space.m >= min(k, space.p)
+            if enough and _null(M, space, Q, MQ):
+                return step, longest, True
+            if pure and enough:
                 worst = _worst(space, space.chain_residuals(rest, min(k, space.m)), amplified)
             if not space.narrow and (not pure or worst <= 2 * max(tol, floor) or space.m >= space.p):
                 worst = _worst(space, space.residuals(min(k, space.m)), amplified)
@@ -130,9 +185,20 @@ def _climb(
             if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
                 fresh = M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room())))
                 Q, pure = orth(space.own(fresh), against=space.V), space.narrow
-                if Q.shape[1] == 0 or not np.isfinite(worst):
+                if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _null(M: Operator, space: Subspace, Q: Array, MQ: Array) -> bool:
+    """Whether a kernel matrix is rounding only, for want of differences between rows: no Ritz value exceeds what the
+    products are measured to be off.
+    """
+    top = float(np.max(np.abs(to_numpy(space.theta))))
+    if not M.checkable or top > NULL * unit_roundoff(M.dtype) * M.inflation():
+        return False
+    M.check(Q, MQ)
+    return top <= rounding_of(M, top)
 
 
 def _following(space: Subspace, rest: Array, k: int, tol: float, amplified: bool, lean: bool) -> Array:
@@ -191,8 +257,12 @@ def package(
     u = unit_roundoff(np.float64)
     slack = rounding_of(M, max(float(theta[0]), 0.0))
     whole = _whole(theta, k, slack) if space.m >= space.p else None
-    best = whole or strongest(by_trace(theta, k, total() if total else None, slack), status)
-    path = "float32 iterations, float64 finish" if narrow else "float64"
+    summed = by_trace(theta, k, total() if total else None, slack)
+    if not narrow:
+        summed = strongest(summed, _summed(M, space, k, slack + float(np.linalg.norm(to_numpy(space.residuals(k))))))
+    best = whole or strongest(summed, status)
+    single = M.dtype == np.float32 and M.checkable
+    path = ("float32 products" if single else "float32 iterations") + ", float64 finish" if narrow else "float64"
     return Found(theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps)
 
 
@@ -208,7 +278,7 @@ def _whole(theta: np.ndarray, k: int, slack: float) -> Completeness:
     return Completeness("count", following, 0.0, "the subspace is the whole space")
 
 
-def _capacity(p: int, width: int) -> int:
+def _capacity(p: int, width: int, size: int = 16) -> int:
     """Columns of the basis: what the byte budget allows, at least three blocks, at most the whole space."""
-    columns = int(KRYLOV_BASIS_BYTES // (16 * p))
+    columns = int(KRYLOV_BASIS_BYTES // (size * p))
     return min(p, max(3 * width, min(columns, 24 * width)))

@@ -1,0 +1,120 @@
+"""Has an eigenvalue been missed? Fresh Gaussian columns look for it where the found vectors are taken out.
+
+    Q (p×j) found,  H = QᵀMQ,  R = MQ − QH,  D = (I − QQᵀ) M (I − QQᵀ) ⪰ 0:     M = QHQᵀ + D + RQᵀ + QRᵀ
+
+so every eigenvalue beyond the k-th is at most max(θ_{k+1}, μ) + ‖R‖₂ with μ = λ₁(D) (Weyl). Let ξ be the largest Ritz
+value of D on the block Krylov space of c Gaussian columns g, q products, and suppose ξ < (1 − ε)μ =: a. Then
+xᵀ(D − a)x < 0 for x = f(D)g, f = T_{q−1} or f(t) = t·T_{q−2}, T Chebyshev's polynomial on [0, a], and each column has
+
+    εμ f(μ)² g₁² < a Σ f(μᵢ)² gᵢ²     ⇒     g₁² < (1 − ε)/ε · Z/T²,    𝔼Z ≤ φ = p  or  ‖D‖_F²/μ²
+
+which happens with probability at most √(2/π)·√((1 − ε)φ/ε)/T, T = T((1 + ε)/(1 − ε)), by independence of g₁ and Z; for
+all columns with its c-th power. The idea is that of [KW92]; with ‖D‖_F the dimension p need not enter. The more vectors
+are taken out, the further μ lies below θ_{k+1}, and the fewer products prove that none is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ritz._core.arrays import Array, Floats, to_numpy
+from ritz._core.linalg import combine, eigh, inner, norm2, orth, symmetric
+from ritz._core.random import gaussian_rows
+from ritz._core.threads import single_threaded_blas
+from ritz.operators.base import Operator
+from ritz.spectral.completeness import FAILURE
+from ritz.spectral.found import Completeness
+from ritz.spectral.subspace import Subspace
+
+__all__ = ["by_search", "relative_gap"]
+
+#: Fresh columns, and products with them at most.
+COLUMNS, PRODUCTS = 8, 8
+
+#: Which stream of random numbers they come from.
+STREAM = 1001
+
+
+def by_search(
+    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float]
+) -> tuple[Completeness, bool]:
+    """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a larger value than the k-th lies
+    there; ``slack()`` is the rounding of the products so far.
+    """
+    p, found, ceiling = M.shape[0], 0.0, math.inf
+    columns = min(COLUMNS, p - Q.shape[1])
+    if columns == 0:
+        return Completeness("none", math.inf), False
+    with single_threaded_blas():
+        H = symmetric(inner(Q, MQ))
+        spread, theta = norm2(MQ - combine(Q, H)), to_numpy(eigh(H)[0])
+        space = Subspace(p, PRODUCTS * columns, M.xp, narrow=True, images=False)
+        out = space.own(Q)
+        block = orth(space.own(gaussian_rows(seed, STREAM, 0, p, columns)), against=out)
+    following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]
+    for product in range(1, PRODUCTS + 1):
+        block = block[:, : min(space.room(), block.shape[1])]
+        if block.shape[1] == 0:  # the space is invariant: what it does not hold, no column has a part in
+            ceiling = found + slack()
+            break
+        image = M.matmat(block)
+        if M.checkable:
+            M.check(block, image)
+        image = space.own(image)
+        with single_threaded_blas():
+            space.extend(block, image - combine(out, inner(out, image)))
+            block = orth(space.remainder(), against=space.V, projected=True)
+        found, most = float(space.theta[0]), float(space.theta[0]) + slack()
+        share = 1 - relative_gap(most, _rest(M, theta, spread + slack()), p, product, start)
+        ceiling = min(ceiling, most / share if share > 0 else math.inf)
+        if ceiling <= max(following, 4 * slack()) or _missed(found, theta[k - 1], spread + slack()):
+            break
+    words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
+    spread += slack()
+    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
+    return status, _missed(found, theta[k - 1], spread)
+
+
+def _missed(found: float, least: float, spread: float) -> bool:
+    """Whether a Ritz value of the complement belongs among those found."""
+    return found > float(least) + spread
+
+
+def _rest(M: Operator, theta: Floats, spread: float) -> float:
+    """‖D‖_F² = ‖M‖_F² − ‖H‖_F² − 2‖R‖_F², from above."""
+    sums = M.power_sums()
+    if sums is None:
+        return math.inf
+    return max(sums[1] - float(np.sum(np.square(np.maximum(theta - spread, 0.0)))), 0.0)
+
+
+def relative_gap(found: float, square: float, p: int, products: int, columns: int) -> float:
+    """The smallest ε with λ₁(D) ≤ found/(1 − ε), but for a probability of FAILURE/PRODUCTS; 1 if there is none.
+
+    ``square`` ≥ ‖D‖_F². The bound falls with ε and with λ₁(D), so an ε that was found with ``found`` holds for λ₁(D).
+    """
+    limit = math.log(FAILURE / PRODUCTS) / columns
+
+    def fails(eps: float) -> bool:
+        top = found / (1 - eps)
+        spreads = [(float(p), products - 1)]
+        if products > 1 and top > 0:
+            spreads.append((square / top**2, products - 2))
+        growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
+        least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
+        return 0.5 * math.log(2 / math.pi) + least > limit
+
+    low, high = 0.0, 1.0 - 1e-9
+    if fails(high):
+        return 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fails(middle) else (low, middle)
+    return high
+
+
+def _log_cosh(x: float) -> float:
+    return x + math.log1p(math.exp(-2 * x)) - math.log(2.0)

@@ -1,0 +1,131 @@
+"""Searches for eigenvalues that were missed, and what trace and Frobenius norm leave room for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ritz.operators.base import Operator
+from ritz.spectral.completeness import by_moments
+from ritz.spectral.solvers import deflated
+
+
+class Diagonal(Operator):
+    """diag(values) with known sums."""
+
+    symmetric = positive = True
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__((len(values), len(values)), np.float64)
+        self.values = values
+
+    def _matmat(self, V):
+        return self.values[:, None] * V
+
+    _rmatmat = _matmat
+
+    def power_sums(self):
+        return float(self.values.sum()), float(np.square(self.values).sum())
+
+    def symbol(self) -> str:
+        return "D"
+
+
+def found(M: Diagonal, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    Q = np.eye(M.shape[0])[:, index]
+    return Q, M.matmat(Q)
+
+
+SPECTRA = {
+    "slow": 1 / np.arange(1, 801) ** 0.7,
+    "flat tail": np.append(np.linspace(10, 3, 30), np.full(770, 0.4)),
+    "gap": np.append(np.full(40, 5.0), np.full(760, 0.1)),
+    "low rank": np.append(np.linspace(4, 2, 25), np.zeros(775)),
+}
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+def test_nothing_is_missing_where_all_was_found(name):
+    M, k = Diagonal(SPECTRA[name]), 20
+    Q, MQ = found(M, np.arange(45))
+    status, missed = deflated.by_search(M, Q, MQ, k, seed=0, slack=lambda: 1e-6)
+    assert not missed
+    assert status.kind == "probability"
+    assert SPECTRA[name][k] <= status.ceiling <= 1.3 * SPECTRA[name][k] + 1e-5
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+def test_one_that_was_left_out_is_found(name):
+    M, k = Diagonal(SPECTRA[name]), 20
+    Q, MQ = found(M, np.delete(np.arange(46), 3))
+    status, missed = deflated.by_search(M, Q, MQ, k, seed=0, slack=lambda: 1e-6)
+    assert status.ceiling >= SPECTRA[name][3] * (1 - 1e-5)
+    assert missed == (SPECTRA[name][3] > SPECTRA[name][k] + 1e-5)
+
+
+def test_an_inexact_subspace_raises_the_ceiling():
+    M, k, rng = Diagonal(SPECTRA["flat tail"]), 10, np.random.default_rng(0)
+    Q = np.linalg.qr(np.eye(800)[:, :30] + 1e-2 * rng.standard_normal((800, 30)))[0]
+    status, missed = deflated.by_search(M, Q, M.matmat(Q), k, seed=0, slack=lambda: 0.0)
+    assert not missed
+    assert SPECTRA["flat tail"][k] <= status.ceiling
+
+
+def test_a_complement_without_room():
+    M = Diagonal(np.linspace(2, 1, 12))
+    status, missed = deflated.by_search(M, *found(M, np.arange(9)), 4, seed=0, slack=lambda: 1e-6)
+    assert not missed
+    assert M.values[4] <= status.ceiling <= M.values[4] + 1e-5
+    assert deflated.by_search(M, *found(M, np.arange(12)), 4, seed=0, slack=lambda: 1e-9)[0].kind == "none"
+
+
+@pytest.mark.parametrize("products", [2, 3, 5])
+@pytest.mark.parametrize("name", ["slow", "gap"])
+def test_the_bound_fails_as_rarely_as_it_says(name, products, monkeypatch):
+    """One column, failure 0.2: seen far less often in 300 draws."""
+    monkeypatch.setattr(deflated, "FAILURE", 0.2)
+    monkeypatch.setattr(deflated, "PRODUCTS", 1)
+    values, rng = SPECTRA[name], np.random.default_rng(1)
+    wrong = 0
+    for _ in range(300):
+        K = np.empty((800, products))
+        K[:, 0] = rng.standard_normal(800)
+        for i in range(1, products):
+            K[:, i] = values * K[:, i - 1]
+        Q = np.linalg.qr(K / np.linalg.norm(K, axis=0))[0]
+        top = float(np.linalg.eigvalsh(Q.T @ (values[:, None] * Q))[-1])
+        gap = deflated.relative_gap(top, float(np.square(values).sum()), 800, products, 1)
+        wrong += values[0] > top / (1 - gap)
+    assert wrong <= 0.2 * 300
+
+
+def test_the_bound_tightens_with_products_columns_and_a_small_square():
+    gap = deflated.relative_gap
+    assert gap(1.0, 50.0, 10_000, 6, 8) < gap(1.0, 50.0, 10_000, 4, 8) < 1
+    assert gap(1.0, 50.0, 10_000, 5, 16) < gap(1.0, 50.0, 10_000, 5, 8)
+    assert gap(1.0, 50.0, 10_000, 5, 8) < gap(1.0, 1e6, 10_000, 5, 8) == gap(1.0, 1e9, 10_000, 5, 8)
+
+
+@pytest.mark.parametrize("draw", range(30))
+def test_trace_and_frobenius_norm_bound_what_was_missed(draw):
+    """k exact pairs, some left out on purpose, and Ritz values of a random space in the complement."""
+    rng = np.random.default_rng(draw)
+    p = int(rng.integers(4, 40))
+    values = np.sort(rng.pareto(rng.uniform(0.5, 4), p) + rng.uniform(0, 1))[::-1]
+    k = int(rng.integers(1, p - 1))
+    taken = np.sort(rng.permutation(p)[:k]) if draw % 2 else np.arange(k)
+    rest = np.setdiff1d(np.arange(p), taken)
+    inside = rng.integers(0, 2, len(rest)).astype(bool) & (values[rest] < values[taken[-1]])
+    theta = np.append(values[taken], values[rest[inside]])
+    status = by_moments(theta, k, p=p, total=values.sum(), square=float((values**2).sum()), slack=1e-9)
+    missed = np.setdiff1d(np.arange(p), taken)
+    assert status.ceiling >= values[missed[0]] * (1 - 1e-9)
+
+
+def test_trace_and_frobenius_norm_are_tight_for_a_flat_tail():
+    values = np.append([9.0, 8.0, 7.0], np.full(500, 0.1))
+    status = by_moments(values[:3], 3, p=503, total=values.sum(), square=float((values**2).sum()), slack=0.0)
+    assert values[3] <= status.ceiling <= 1.001 * values[3]
+    assert status.failure == 0
+    blind = by_moments(np.delete(values[:3], 1), 2, p=503, total=values.sum(), square=float((values**2).sum()), slack=0)
+    assert blind.ceiling == pytest.approx(8.0, rel=1e-2)
