@@ -108,9 +108,9 @@ def _narrow(
             return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
         status = strongest(status, more)
     Q, image = Q[:, : k + FINISH_SPARE], image[:, : k + FINISH_SPARE]
-    if A.dtype == M.dtype or _left(Q, image, k, amplified) * top + slack <= problem.tol * top:
-        return A, Q, image, steps, status
-    return M, Q, None, steps, status
+    left = _left(Q, image, k, amplified)
+    fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
+    return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
 
 
 def _left(Q: Array, image: Array, k: int, amplified: bool) -> float:
@@ -154,6 +154,8 @@ def _climb(
     """
     k, chain, longest, width = problem.k, 0, 0, Q.shape[1]
     floor = FLOAT32_FLOOR if space.narrow else rounding(M.shape[0], unit_roundoff(M.dtype))
+    # float32 tiles that are measured: a residual above tol is not excused by their rounding, finer ones can follow
+    coarse = M.checkable and M.dtype.itemsize < 8 and not space.narrow
     best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
         MQ = M.matmat(Q) if image is None or step > 1 else image
@@ -174,8 +176,8 @@ def _climb(
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
             best = min(best, worst)
-            if worst <= floor or (stalled >= (1 if space.narrow else 3) and worst <= 20 * floor):
-                return step, longest, tol <= floor
+            if (worst <= floor and not coarse) or (stalled >= (1 if space.narrow else 3) and worst <= 20 * floor):
+                return step, longest, tol <= floor and not coarse
             Q = _following(space, rest, k, tol, amplified, lean)
             pure = pure and not lean
             if space.room() < width and space.capacity < space.p:
