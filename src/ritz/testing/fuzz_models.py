@@ -109,6 +109,7 @@ def _gaps() -> np.ndarray:
 
 
 GROUPS = {"origin": ["soil"], "taste": ["acid", "sweet"], "nose": ['the "smell"', "bitter"]}
+TABLES = {"taste": ["sweet", "soil"], "few": ["word0", "word1"], "many": ["word2", "acid"]}
 COUNTED = GROUPS | {"words": ["word0", "word1", "word2"]}
 W = np.random.default_rng(2).integers(1, 4, N).astype(float)
 
@@ -176,6 +177,7 @@ FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "sparse power": _linear(lambda: SparsePCA(2, method="truncated-power", n_nonzero=3)),
     "ca": _linear(lambda: CA(2), counts),
     "ca frame": _linear(lambda: CA(2), lambda: _named_counts()),
+    "ca empty column": _linear(lambda: CA(2), lambda: np.insert(counts(), 2, 0, axis=1)),
     "ca observations": _observed,
     "mca": _linear(lambda: MCA(2), lambda: table("words")),
     "mca burt pooled": _linear(lambda: MCA(2, method="burt", rare=0.3, unseen="supplementary"), lambda: table("words")),
@@ -190,6 +192,7 @@ FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "mfa counts": _linear(
         lambda: MFA(2, groups=COUNTED, frequencies=["words"], supplementary=["nose"]), lambda: table("groups")
     ),
+    "mfa tables": _linear(lambda: MFA(2, groups=TABLES, frequencies=["few", "many"]), lambda: table("groups")),
     "kernel linear": _kernel("linear"),
     "kernel rbf": _kernel("rbf", gamma="median"),
     "kernel rbf frame": _kernel("rbf", _frame, gamma=0.01),
