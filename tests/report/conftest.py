@@ -27,6 +27,13 @@ def wine() -> tuple[Any, Any]:
 
 
 @pytest.fixture(scope="session")
+def wine_page(wine: tuple[Any, Any]) -> str:
+    """The report of the wines."""
+    text: str = ritz.report.render(*wine)
+    return text
+
+
+@pytest.fixture(scope="session")
 def counts() -> tuple[Any, Any]:
     """A contingency table of jobs and ways to work, and its CA."""
     names = ["Wife", "Alternating", "Husband", "Jointly"]

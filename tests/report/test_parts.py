@@ -39,9 +39,8 @@ def iris_like(n: int = 60) -> pd.DataFrame:
 # which parts
 
 
-def test_the_whole_report_of_a_table(wine):
-    model, table = wine
-    assert ids(render(model, table)) == [
+def test_the_whole_report_of_a_table(wine_page):
+    assert ids(wine_page) == [
         "answer", "data", "scores", "loadings", "biplot", "circle", "scree", "outliers", "stability", "reconstruction",
         "certificate", "reproduce", "cite",
     ]  # fmt: skip
@@ -134,23 +133,23 @@ def test_a_model_alone_has_a_report(wine):
 # what they say
 
 
-def test_scores_are_those_of_the_model(wine):
+def test_scores_are_those_of_the_model(wine, wine_page):
     model, table = wine
     import base64
 
-    held = data(render(model, table), "rows")
+    held = data(wine_page, "rows")
     first = np.frombuffer(base64.b64decode(held["scores"][0]["f32"]), "<f4")
     np.testing.assert_allclose(first, model.transform(table)[:, 0], rtol=1e-5, atol=1e-5)
     assert held["colours"][0]["name"] == "cultivar"
     assert held["colours"][0]["kinds"] == ["Barbera", "Barolo", "Grignolino"]
 
 
-def test_groups_are_told_by_the_share_between_them(wine):
+def test_groups_are_told_by_the_share_between_them(wine, wine_page):
     model, table = wine
     F = pd.Series(model.transform(table)[:, 0]).groupby(table.labels("cultivar"))
     sizes, means = F.size(), F.mean()
     between = (sizes * means**2).sum() / np.square(model.transform(table)[:, 0]).sum()
-    words = render(model, table).replace("\u00a0", " ")
+    words = wine_page.replace("\u00a0", " ")
     assert f"differ most along PC1: {100 * between:.1f} % of its variance lies between them" in words
 
 
@@ -293,9 +292,8 @@ def test_ritz_report_is_called_and_is_a_package(squares, tmp_path):
     assert ritz.report.write is write
 
 
-def test_nothing_on_the_page_points_elsewhere(wine):
-    model, table = wine
-    text = render(model, table)
+def test_nothing_on_the_page_points_elsewhere(wine_page):
+    text = wine_page
     head = text[: text.index("<style>")]
     assert "default-src &#x27;none&#x27;" in head
     assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', text)
@@ -352,3 +350,28 @@ def test_a_fitted_model_shows_a_card(wine, ring):
 
 def test_cards_escape_names(hostile):
     assert "<script" not in hostile[0]._repr_html_()
+
+
+# edges
+
+
+@pytest.mark.parametrize("case", ["one component", "none", "three rows", "one column", "precomputed", "whiten"])
+def test_small_and_odd_models(case):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model, rows = {
+        "one component": lambda: (ritz.PCA(1).fit(X), X),
+        "none": lambda: (ritz.PCA(0).fit(X), X),
+        "three rows": lambda: (ritz.PCA(1).fit(X[:3]), X[:3]),
+        "one column": lambda: (ritz.PCA().fit(X[:, :1]), X[:, :1]),
+        "precomputed": lambda: (ritz.KernelPCA(2, kernel="precomputed").fit(X @ X.T), X @ X.T),
+        "whiten": lambda: (ritz.PCA(2, whiten=True).fit(X), X),
+    }[case]()
+    found = ids(render(model, rows))
+    assert found[:2] == ["answer", "data"]
+    assert ("scores" in found) == (case != "none")
+
+
+def test_a_model_from_a_file_has_the_same_report(squares, tmp_path):
+    model, X = squares
+    ritz.save(model, tmp_path / "model.ritz")
+    assert ids(render(ritz.load(tmp_path / "model.ritz"), X)) == ids(render(model, X))
