@@ -3,8 +3,11 @@
     biplot           rows as points and columns as arrows, in a named scaling
     circle           columns by their correlations with two components
     component_maps   fᵢ(x) over the plane of two-dimensional rows, one picture a component
+    intervals        loadings of the columns with the intervals of a bootstrap
     map              rows and columns of a table of the correspondence family in one plane
+    outlier_map      how far rows lie in the plane against how far off it, with cut-offs
     scores           rows in the plane of two components: colours by a column, names beside the points
+    scree            how much each component holds, with the lines of rules or with intervals
     house            a context in which figures of one's own have the house style
 
 Every function takes Axes of one's own in ``ax`` and then changes nothing else about the figure. matplotlib is loaded by
@@ -19,8 +22,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ritz.plot.arrows import biplot as biplot
     from ritz.plot.arrows import circle as circle
+    from ritz.plot.distances import outlier_map as outlier_map
     from ritz.plot.maps import component_maps as component_maps
     from ritz.plot.points import scores as scores
+    from ritz.plot.spectrum import intervals as intervals
+    from ritz.plot.spectrum import scree as scree
     from ritz.plot.style import house as house
     from ritz.plot.table_map import map as map
 
@@ -29,8 +35,11 @@ _NAMES = {
     "circle": "arrows",
     "component_maps": "maps",
     "house": "style",
+    "intervals": "spectrum",
     "map": "table_map",
+    "outlier_map": "distances",
     "scores": "points",
+    "scree": "spectrum",
 }
 
 __all__ = sorted(_NAMES)
