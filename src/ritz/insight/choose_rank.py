@@ -29,7 +29,6 @@ from ritz.methods.rank_kernel import KERNEL_RULES, kernel_material
 from ritz.methods.rank_linear import rows_of_state, state_material
 from ritz.methods.rank_within import Within
 from ritz.methods.svd import SVD
-from ritz.project.kernel import KernelMap
 from ritz.rank.consensus import WHOLE, Consensus, Ranks
 from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.rank.rule import NAMES, Options, criterion
@@ -79,6 +78,8 @@ def choose_rank(
         ``assumption`` and ``caution``.
     """
     options = Options(_share(fraction), noise, quantile, _size(sample))
+    if isinstance(X_or_model, type):
+        raise ParameterError(FORMS, received=f"the class {X_or_model.__name__}", hint="choose_rank(X)")
     if not isinstance(X_or_model, BaseEstimator):
         if X is not None:
             raise ParameterError(FORMS, received="two tables", hint="choose_rank(X), or choose_rank(model, X)")
@@ -86,7 +87,11 @@ def choose_rank(
         return _fitted(model, X_or_model, sample_weight, _names(criteria, model), options, random_state)
     model = X_or_model
     if not isinstance(model, (PCA, SVD, KernelPCA, Correspondence)):
-        raise ParameterError(FORMS, received=type(model).__name__, hint="choose_rank(X)")
+        raise ParameterError(FORMS, received=type(model).__name__,
+                             hint=f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})")  # fmt: skip
+    if scale and not getattr(model, "scale", False):
+        raise ParameterError("scale belongs to rows; a model has its own", received="a model of unscaled columns",
+                             hint="choose_rank(X, scale=True), or a model with scale=True")  # fmt: skip
     names = _names(criteria, model)
     if X is None:
         if not _is_fitted(model):
@@ -122,10 +127,22 @@ def _names(criteria: Iterable[str] | None, model: Any) -> tuple[str, ...]:
     asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
     for name in asked:
         if name != "fraction":
-            criterion(str(name), names=allowed, method=type(model).__name__)
+            _known(str(name), allowed, type(model).__name__)
     if not asked:
         raise ParameterError("criteria must name at least one", received="none", hint="criteria=None asks all")
     return asked
+
+
+def _known(name: str, allowed: tuple[str, ...], method: str) -> None:
+    """Refuse a name in the words of ``criteria``; ``criterion`` speaks of ``n_components``."""
+    try:
+        criterion(name, names=allowed, method=method)
+    except ParameterError as error:
+        hint = str(error.hint).removesuffix(", 'consensus'")
+        if name in NAMES:
+            raise ParameterError(f"{name!r} makes no sense for {method}", hint=hint) from None
+        hint = "the result has it: choose_rank(X).consensus" if name == "consensus" else hint
+        raise ParameterError("criteria are names of rules, or None for all", received=repr(name), hint=hint) from None
 
 
 def _is_fitted(model: Any) -> bool:
@@ -189,9 +206,8 @@ def _seen(model: Any) -> Seen:
 def _material(model: Any, X: Any) -> Material:
     """What a fitted model can hand to rules."""
     if isinstance(model, KernelPCA):
-        held = vars(model)["_solved_map"]
         rows = model.X_fit_ if X is None else X
-        every = isinstance(held, KernelMap) and len(vars(model).get("eigenvectors_", ())) == model.n_samples_
+        every = len(vars(model).get("eigenvectors_", ())) == model.n_samples_
         if X is None and not every:
             return Material("KernelPCA", why_not="the model kept landmarks only")
         return kernel_material(model, model.kernel_, rows)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ class Ranks:
 
     def __getitem__(self, name: str) -> Verdict:
         if name not in self._verdicts:
-            raise KeyError(f"{name!r}; these were asked: {', '.join(self._verdicts)}")
+            raise KeyError(f"{name!r} is not among the rules asked: {', '.join(self._verdicts)}")
         return self._verdicts[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -138,6 +139,22 @@ class Ranks:
             k, weight = "–" if v.k is None else str(v.k), f"{v.weight:.2f}" if v.weight else ""
             lines.append(f"{v.name:<14} {k:>4} {weight:>6}  {v.why}")
         return "\n".join([*lines, "", *self.reasons])
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, where long lines wrap within their column; rules without a vote are grey."""
+        cells = [
+            f"<tr style='opacity:{1 if v.weight else 0.6}'><td>{escape(v.name)}</td>"
+            f"<td>{'–' if v.k is None else v.k}</td>"
+            f"<td>{f'{v.weight:.2f}' if v.weight else ''}</td><td style='text-align:left'>{escape(v.why)}</td>"
+            f"<td style='text-align:left'>{escape(v.caution)}</td></tr>"
+            for v in self._verdicts.values()
+        ]
+        head = "".join(f"<th>{name}</th>" for name in ("criterion", "k", "weight", "why", "caution"))
+        reasons = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
+        return (
+            f"<p><b>How many components of {escape(self.method)}: {self.consensus}</b></p><ul>{reasons}</ul>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>"
+        )
 
 
 def weighted_median(votes: list[tuple[int, float]]) -> int:

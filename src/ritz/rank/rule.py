@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "ROWLESS", "SPECTRAL", "Fraction", "Options", "criterion", "resolve"]
 
 
+#: What people and other programs call the rules.
+SPOKEN = {
+    "cattell": "elbow", "scree": "elbow", "guttman": "kaiser", "eigenvalue": "kaiser", "horn": "parallel",
+    "pa": "parallel", "buja": "permutation", "velicer": "map", "minka": "mle", "evidence": "mle",
+    "stick": "broken-stick", "cv": "kfold", "cross-validation": "kfold", "bootstrap": "stability",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Options:
     """What the rules can be told; each has its own default."""
@@ -144,7 +152,9 @@ def criterion(name: str, options: Options | None = None, names: tuple[str, ...] 
     if name.lower() == "fraction":
         hint = "write the fraction itself, n_components=0.9"
     else:
-        close = difflib.get_close_matches(name.lower().replace("_", "-"), (*names, "consensus"), n=1)
+        word = name.lower().replace("_", "-").replace(" ", "-")
+        close = difflib.get_close_matches(word, (*names, "consensus"), n=1)
+        close = [SPOKEN[word]] if SPOKEN.get(word) in names else close
         hint = (f"did you mean {close[0]!r}? " if close else "") + f"these names work: {works}, 'consensus'"
     raise ParameterError(FORMS, received=repr(name), hint=hint)
 
