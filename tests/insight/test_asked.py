@@ -177,3 +177,54 @@ def test_all_rules_in_a_notebook(table):
     assert shown.count("<tr") == 4
     assert shown.count("<td") == shown.count("</td>") == 15
     assert "<b>How many components of PCA: " in shown
+
+
+def test_rows_without_a_group_are_in_no_ellipse(table, model):
+    groups = pd.Series(["x"] * 14 + ["y"] * 14 + [None, np.nan], dtype=object)
+    rings = insight.ellipse(model, table, groups)
+    assert list(rings) == ["x", "y"]
+    numbers = insight.ellipse(model, table, [1.0] * 14 + [2.0] * 14 + [np.nan] * 2)
+    assert np.array_equal(numbers[1.0].covariance, rings["x"].covariance)
+
+
+def test_a_bootstrap_calls_rows_by_their_names(table, model):
+    sure = insight.bootstrap(model, table, n_boot=30)
+    assert list(sure.scores.estimate.index) == list(table.index)
+    assert list(sure.scores.low.columns) == ["PC1", "PC2", "PC3"]
+    by_name, by_number = sure.ellipses("row 7"), sure.ellipses([7])
+    assert list(by_name) == list(by_number) == ["row 7"]
+    assert np.array_equal(by_name["row 7"].covariance, by_number["row 7"].covariance)
+    with pytest.raises(ritz.ParameterError, match="names of rows") as caught:
+        sure.ellipses(["row 77"])
+    assert "row 7" in str(caught.value)
+    numbered = table.set_axis(range(100, 130))
+    assert list(insight.bootstrap(ritz.PCA(2).fit(numbered), numbered, n_boot=30).ellipses([7])) == [7]
+
+
+def test_refits_repeat_no_warning_of_the_first_fit(table, tmp_path, recwarn):
+    table.assign(kind=["x", "y"] * 15).to_csv(tmp_path / "table.csv")
+    read = ritz.read(tmp_path / "table.csv")
+    with pytest.warns(ritz.ColumnsSetAside):
+        model = ritz.PCA(2).fit(read)
+    kernel = ritz.KernelPCA(3, kernel="rbf").fit(table)
+    recwarn.clear()
+    insight.outliers(model, read)
+    insight.outliers(kernel, table)
+    insight.outliers(kernel, table[:3])
+    insight.limits(kernel)
+    insight.outlier_map(kernel, table)
+    assert not recwarn.list
+
+
+def test_columns_in_units_of_their_own_are_mentioned(table):
+    units = table * [1, 1, 1, 1, 1000]
+    assert "scale=True" in ritz.choose_rank(units, criteria=["kaiser", "bic"]).reasons[-1]
+    for other in (ritz.choose_rank(table, criteria="kaiser"), ritz.choose_rank(units, scale=True, criteria="kaiser")):
+        assert not any("scale=True" in reason for reason in other.reasons)
+
+
+def test_too_many_factors_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 1)) + 0.7 * rng.standard_normal((60, 4))
+    with pytest.warns(ritz.AccuracyWarning, match="2 factors of 4 columns have more parameters"):
+        ritz.FactorAnalysis(2).fit(X)

@@ -308,7 +308,7 @@ def _translated(error: ValueError | TypeError, X: Any) -> InputError:
 
 
 HINTS = (
-    (r"Expected a 2-dim", "pass a frame with one column: X.to_frame()"),
+    (r"Expected a 2-dim", "pass a frame: X.to_frame() of one column, X.iloc[[0]] for one row"),
     (r"0 sample\(s\)", "the data has no rows: look at the filter or the path that made it"),
     (r"0 feature\(s\)", "the data has no columns: look at the selection that made it"),
     (r"features, but .* is expecting", "give the columns of the fit, in the same order"),

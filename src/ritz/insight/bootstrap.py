@@ -9,7 +9,7 @@ alignment and near-equal eigenvalues: ``bootstrap_groups.py`` [MW95]; intervals:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.words import nearest
 from ritz.insight.axes import axis_names, columns_named, rows_named
 from ritz.insight.bootstrap_draws import Drawn, counts_of
@@ -63,6 +64,7 @@ class Bootstrap:
     _drawn: Drawn = field(repr=False)
     _T: Floats = field(repr=False)
     _method: str | None = field(repr=False, default=None)
+    _names: tuple[list[Any] | None, str | None] = field(repr=False, default=(None, None))  # of the rows, and library
 
     # what was drawn
 
@@ -116,7 +118,11 @@ class Bootstrap:
     @cached_property
     def scores(self) -> Intervals:
         """(n, k)."""
-        return self._in_blocks(row_draws(self._drawn, self._T), self._fit.scores)
+        labels, library = self._names
+        names = axis_names(self._fit.model, self._drawn.k)
+        return self._in_blocks(row_draws(self._drawn, self._T), self._fit.scores).map(
+            lambda part: labelled(part, labels, names, library, "row")
+        )
 
     def project(self, X: Any) -> Intervals:
         """Intervals of the scores of other rows, (m, k)."""
@@ -128,24 +134,40 @@ class Bootstrap:
         )
 
     def ellipses(self, rows: Any = None, *, components: tuple[int, int] = (0, 1)) -> Ellipses:
-        """Confidence ellipses of rows in the plane of two components, by row number.
+        """Confidence ellipses of rows in the plane of two components, by the names of the rows or by number.
 
         Parameters
         ----------
-        rows : numbers of rows; None for all
+        rows : numbers of rows, or their names; None for all
         components : pair of int
             Which two components, from 0.
         """
         from scipy.stats import chi2
 
-        chosen = np.arange(len(self._fit.scores)) if rows is None else np.atleast_1d(np.asarray(rows, np.intp))
+        chosen = np.arange(len(self._fit.scores)) if rows is None else self._numbers(rows)
+        labels = self._words() or range(len(self._fit.scores))
         pair = pair_of(components, self._drawn.k)
         radius = float(np.sqrt(chi2.ppf(self.level, 2)))
         field_of, found = row_draws(self._drawn, self._T), Ellipses()
         for i in chosen.tolist():
             points = field_of(np.asarray([i]))[0][pair]
-            found[i] = Ellipse(i, self._fit.scores[i, pair], np.cov(points), radius, self.n)
+            found[labels[i]] = Ellipse(labels[i], self._fit.scores[i, pair], np.cov(points), radius, self.n)
         return found
+
+    def _words(self) -> list[str]:
+        """Names of the rows where they are words, each its own; none otherwise: numbers are places."""
+        names = self._names[0] or []
+        return names if all(isinstance(name, str) for name in names) and len(set(names)) == len(names) else []
+
+    def _numbers(self, rows: Any) -> NDArray[np.intp]:
+        """Numbers of rows that are given by number or by name."""
+        given = [rows] if isinstance(rows, str) else list(np.atleast_1d(np.asarray(rows, object)))
+        place = {label: i for i, label in enumerate(self._words())}
+        unknown = [row for row in given if isinstance(row, str) and row not in place]
+        if unknown:
+            raise ParameterError("rows are numbers from 0, or names of rows", received=repr(unknown[0]),
+                                 hint=f"{nearest(unknown[0], list(place))!r}" if place else "rows=[0, 1]")  # fmt: skip
+        return np.array([place[row] if isinstance(row, str) else int(row) for row in given], np.intp)
 
     # words
 
@@ -205,4 +227,5 @@ def bootstrap(
 
         return table_bootstrap(model, X, int(n_boot), level, n_components, sample_weight, method, random_state)
     fit = fitted(model, X, sample_weight, n_components, rescale, counts, memory, random_state, int(n_boot))
-    return fit.draw(Bootstrap, int(n_boot), level, align, method)
+    found = fit.draw(Bootstrap, int(n_boot), level, align, method)
+    return replace(found, _names=(row_labels(X), library_of(X)))

@@ -36,6 +36,9 @@ from ritz.spectral.problem import Seen
 
 __all__ = ["choose_rank"]
 
+#: Spreads of columns that differ more than this many times are probably in different units.
+UNLIKE = 10.0
+
 FORMS = "choose_rank takes rows, or a model of PCA, SVD, KernelPCA, CA, MCA, FAMD or MFA"
 
 
@@ -169,7 +172,23 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
     if vars(made).get("_pending"):
         len(made.components_)  # a state is solved when it is read
     ranks: Ranks = rule.held["ranks"]
+    ranks.reasons.extend(_units(made))
     return ranks
+
+
+def _units(model: Any) -> list[str]:
+    """A word on columns in units of their own: the widest decide how many components there seem to be."""
+    state = vars(model).get("_state")
+    if not isinstance(model, PCA) or model.scale or not model.center or state is None:
+        return []
+    spread = np.sqrt(np.diag(state.scatter)) * state.unit
+    spread = spread[spread > 0]
+    if not len(spread) or spread.max() <= UNLIKE * spread.min():
+        return []
+    times = float(spread.max() / spread.min())
+    return [
+        f"The spreads of the columns differ {times:,.3g}-fold, and wide columns decide; scale=True counts all alike."
+    ]
 
 
 def _kept(model: Any, X: Any, names: tuple[str, ...], options: Options, random_state: Any) -> Ranks:

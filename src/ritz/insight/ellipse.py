@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.data.frames import is_missing
 from ritz.data.validate import validate_weights
 from ritz.data.words import nearest
 from ritz.insight.asked import component_numbers, require_fitted
@@ -120,7 +121,7 @@ def ellipse(
     X : rows, as ``transform`` takes them
         For the points of a CA the table of counts that was fitted.
     groups : (n,) labels, or None
-        One ellipse a group; None: one for all rows.
+        One ellipse a group, rows without a label in none; None: one for all rows.
     of : "rows", "means", "row-points" or "column-points"
         Where rows of a group lie, where its mean lies, or, for a CA, where each row or column of the table lies
         given how many counts it has.
@@ -156,6 +157,8 @@ def ellipse(
         )  # fmt: skip
     found = Ellipses()
     for label in dict.fromkeys(labels.tolist()):
+        if groups is not None and (is_missing(label) or label != label):
+            continue  # rows without a group are in no ellipse
         name = None if groups is None else label
         found[name] = _group(name, T[labels == label], weights[labels == label], of == "means", level, limit)
     return found

@@ -27,7 +27,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz.data.labelled import row_labels
 from ritz.data.validate import validate_weights
-from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
+from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unsaid, unseen_distances
 from ritz.insight.outliers_scores import Score, gaussian_p, score_of
 from ritz.insight.outliers_tails import model_tails, pareto_tails, ranks
 from ritz.insight.plane import distances, fit_sums
@@ -136,7 +136,8 @@ def _judged(
         reference = model.X_fit_
     if reference is None:
         return _assumed(model, fdr, score, own)
-    known = _own_distances(model, reference)
+    with unsaid():
+        known = _own_distances(model, reference)
     if _of_fit(model, reference, known, sample_weight):
         return _crossed(model, X, reference, fdr, score, own, folds, random_state, sample_weight)
     p = conformal_p(score(*known), score(*own))
@@ -233,7 +234,8 @@ def _new_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
     model = fit.model
     if isinstance(model, KernelPCA) and model.kernel_.takes == "precomputed":
         X = np.asarray(X)[:, fit.seen]
-    return distances(model, X)
+    with unsaid():
+        return distances(model, X)
 
 
 def _own_distances(model: Any, X: Any) -> tuple[Floats, Floats]:

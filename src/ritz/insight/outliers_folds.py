@@ -11,7 +11,9 @@ zero, so rows may be of any kind and size; rows of a kernel model are picked.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz.data.blocks import are_blocks
 from ritz.data.table import Table
@@ -29,7 +31,7 @@ from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
 
-__all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total"]
+__all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total", "unsaid"]
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +61,8 @@ class CrossFit:
 def row_total(model: Any, X: Any) -> int:
     """Number of rows."""
     if isinstance(model, KernelPCA):
-        return len_of(new_rows(model, X))
+        with unsaid():
+            return len_of(new_rows(model, X))
     if isinstance(model, Correspondence):
         return len(model._new(X).weights)
     return int(rows_of(model, X).shape[0])
@@ -94,11 +97,12 @@ def crossed(model: Any, X: Any, part: NDArray[np.intp], sample_weight: Any = Non
     for fold in range(int(part.max()) + 1):
         seen, unseen = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         fresh = _fresh(model, len(seen))
-        if isinstance(model, KernelPCA):
-            fresh.fit(picked(model, X, seen, seen))
-        else:
-            weights = (part != fold).astype(np.float64)
-            fresh.fit(X, sample_weight=weights if given is None else weights * given)
+        with unsaid():
+            if isinstance(model, KernelPCA):
+                fresh.fit(picked(model, X, seen, seen))
+            else:
+                weights = (part != fold).astype(np.float64)
+                fresh.fit(X, sample_weight=weights if given is None else weights * given)
         yield CrossFit(fresh, unseen, seen)
 
 
@@ -118,12 +122,22 @@ def _fresh(model: Any, rows: int) -> Any:
     return fresh.set_params(**changes)
 
 
+@contextmanager
+def unsaid() -> Iterator[None]:
+    """Without warnings that the first fit gave, or that are about names that only our own copies of rows lack."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnsSetAside)
+        warnings.filterwarnings("ignore", "X (has|does not have valid) feature names", UserWarning)
+        yield
+
+
 def picked(model: KernelPCA, X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
     """Some rows for a kernel model; of a kernel matrix also some columns."""
     if model.kernel_.takes == "precomputed":
         K = _square(X)
         return K[np.ix_(rows, columns)]
-    known = new_rows(model, X)
+    with unsaid():
+        known = new_rows(model, X)
     return known[rows] if hasattr(known, "shape") else [known[i] for i in rows]
 
 
@@ -145,7 +159,8 @@ def unseen_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
         diagonal = None
         if model.kernel_.takes == "precomputed":
             diagonal = np.diag(_square(X))[fit.unseen]
-        return distances(model, picked(model, X, fit.unseen, fit.seen), diagonal=diagonal)
+        with unsaid():
+            return distances(model, picked(model, X, fit.unseen, fit.seen), diagonal=diagonal)
     inside, off = distances(model, X)
     return inside[fit.unseen], off[fit.unseen]
 

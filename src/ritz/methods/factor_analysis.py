@@ -27,7 +27,7 @@ from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_rows
-from ritz.data.words import nearest
+from ritz.data.words import counted, nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.factor_analysis_fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
 from ritz.methods.factor_analysis_model import FactorModel, score_weights
@@ -240,6 +240,12 @@ class FactorAnalysis(LinearEstimator):
         d, k = A.shape
         self.dof_ = ((d - k) ** 2 - d - k) // 2
         self.chi2_ = self.p_value_ = float("nan")
+        if d and self.dof_ < 0:
+            warnings.warn(
+                f"{counted(k, 'factor')} of {counted(d, 'column')} have more parameters than there are correlations: "
+                "many loadings fit equally well; try fewer factors",
+                AccuracyWarning, stacklevel=5,
+            )  # fmt: skip
         if d and self.dof_ > 0:
             from scipy.stats import chi2
 
