@@ -140,3 +140,23 @@ def test_wrong_requests_are_refused_in_words(pca, asked, words):
 
 def test_there_is_a_shape_for_every_colour():
     assert len(MARKERS) == len(PALETTE) == len(set(PALETTE))
+
+
+def test_ellipses_are_those_of_insight_in_the_colours_of_the_kinds():
+    rng = np.random.default_rng(0)
+    X, kind = rng.standard_normal((40, 4)), np.array(["x", "y"] * 20)
+    model = ritz.PCA(3).fit(X)
+    ax = ritz.plot.scores(model, X, color=kind, ellipses="means", components=("PC1", "PC3"))
+    rings = ritz.insight.ellipse(model, X, kind, of="means", components=(0, 2))
+    drawn = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    assert len(drawn) == 2
+    for line, name, points in zip(drawn, "xy", ax.collections, strict=True):
+        assert np.allclose(line.get_xydata(), rings[name].path())
+        assert np.allclose(mpl.colors.to_rgba(line.get_color()), points.get_facecolor()[0])
+    one = ritz.plot.scores(model, X, ellipses="rows")
+    assert np.allclose(one.lines[-1].get_xydata(), ritz.insight.ellipse(model, X)[None].path())
+    for wrong in ({"ellipses": "mean", "color": kind}, {"ellipses": "rows", "color": X[:, 0]}):
+        with pytest.raises(ritz.ParameterError, match="drawn around kinds"):
+            ritz.plot.scores(model, X, **wrong)
+    with pytest.raises(ritz.ParameterError, match="components"):
+        ritz.plot.scores(model, X, components=("PC1", "PC4"))

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz.insight.ellipse import ellipse
 from ritz.methods.correspondence_results import CorrespondenceResults
 from ritz.plot.groups import Groups, column_of, groups_of, scatter, tint
 from ritz.plot.labels import write_names
-from ritz.plot.style import FAINT, axis_label, chosen, dark, one_axes
+from ritz.plot.style import FAINT, INK, axis_label, chosen, dark, one_axes
 
 __all__ = ["scores"]
 
@@ -30,6 +31,7 @@ def scores(
     components: Any = (0, 1),
     color: Any = None,
     names: Any = None,
+    ellipses: str | None = None,
     legend: bool = True,
     ax: Any = None,
 ) -> Any:
@@ -41,12 +43,15 @@ def scores(
         Anything with ``transform``.
     X : what ``transform`` takes
         The rows; the training rows that a kernel model keeps, if not given.
-    components : two ints
-        Which, counted from 0.
+    components : two ints or names
+        Which, counted from 0, or as "PC1".
     color : array-like (n,) or the name of a column of X
         Kinds of rows (words, booleans, a few whole numbers): a colour and a shape each; or an amount. None: grey.
     names : sequence of str, or the name of a column of X
         Written beside the points, where there is room.
+    ellipses : None, "rows" or "means"
+        Around each kind: where a further row of it would lie, or where its mean would lie in other data (95 %,
+        :func:`ritz.insight.ellipse`).
     legend : bool
         Name the kinds; draw the scale of an amount.
     ax : Axes
@@ -68,6 +73,8 @@ def scores(
     _cross(ax)
     size = 26 if len(xy) <= MANY / 2 else 14 if len(xy) <= 3 * MANY else 8 if len(xy) <= 10 * MANY else 3
     scatter(ax, xy, groups, size=size, bar=legend)
+    if ellipses is not None:
+        _rings(ax, model, X, groups, which, ellipses)
     ax.set(xlabel=axis_label(model, which[0]), ylabel=axis_label(model, which[1]))
     # "datalim": the frame stays as it is and shows more of the plane, so pictures side by side keep one height.
     ax.set_aspect("equal", adjustable="datalim")
@@ -87,6 +94,17 @@ def _plane(model: Any, X: Any) -> NDArray[Any]:
         if X is None:
             raise InputError("rows to draw", received="no X", hint="scores(model, X): this model keeps no rows")
     return np.asarray(model.transform(X))
+
+
+def _rings(ax: Any, model: Any, X: Any, groups: Groups, which: list[int], of: str) -> None:
+    """An ellipse around each kind, in its colour."""
+    if X is None or groups.amount is not None or of not in ("rows", "means"):
+        raise ParameterError("ellipses='rows' or 'means' is drawn around kinds of rows X", received=repr(of),
+                             hint="scores(model, X, color=labels, ellipses='rows')")  # fmt: skip
+    labels = [None if code < 0 else int(code) for code in groups.code]
+    for code, ring in ellipse(model, X, np.array(labels, object), of=of, components=(which[0], which[1])).items():
+        color = INK if len(groups.names) < 2 else tint(code)
+        ax.plot(*ring.path().T, color=color, linewidth=1.3, zorder=2)
 
 
 def _cross(ax: Any) -> None:

@@ -154,10 +154,18 @@ def _matplotlib() -> Any:
     return mpl
 
 
+def _number(name: str) -> int:
+    """PC1, Dim1 and F1 are 0."""
+    digits = name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+    return int(digits) - 1 if digits.isdecimal() and digits != name else -1
+
+
 def chosen(components: Any, k: int) -> list[int]:
-    """Columns of scores, counted from 0: those named, or the first few."""
+    """Columns of scores, counted from 0: those named, as 0 or as "PC1", or the first few."""
     if isinstance(components, (int, np.integer)) and not isinstance(components, bool):
         components = range(int(components))
+    if isinstance(components, (list, tuple)):
+        components = [_number(one) if isinstance(one, str) else one for one in components]
     found = np.asarray(components)
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= k:
         raise ParameterError(f"components says how many, or which of 0 … {k - 1}", received=repr(components))
