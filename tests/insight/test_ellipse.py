@@ -108,7 +108,7 @@ def test_refusals():
     model = ritz.PCA(2).fit(X)
     with pytest.raises(ritz.ParameterError, match="level must be"):
         insight.ellipse(model, X, level=95)
-    with pytest.raises(ritz.ParameterError, match="two different numbers"):
+    with pytest.raises(ritz.ParameterError, match="numbers from 0 to 1"):
         insight.ellipse(model, X, components=(0, 2))
     with pytest.raises(ritz.ParameterError, match="of must be"):
         insight.ellipse(model, X, of="columns")
