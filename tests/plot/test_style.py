@@ -132,6 +132,17 @@ def test_the_same_names_stand_at_the_same_places():
     assert write_names(ax, np.empty((0, 2)), []) == []
 
 
+def test_names_keep_off_points_without_names():
+    xy = np.array([[0.0, 0.0]])
+    _, ax = plt.subplots(figsize=(6, 4))
+    ax.set(xlim=(-1, 1), ylim=(-1, 1))
+    beside = np.stack([np.linspace(0.02, 0.3, 12), np.zeros(12)], axis=1)
+    (free,), (kept,) = write_names(ax, xy, ["name"]), write_names(ax, xy, ["name"], avoid=beside)
+    hidden = [sum(box.contains(*at) for at in ax.transData.transform(beside)) for box in boxes(ax, [free, kept])]
+    assert hidden[0] > 3
+    assert hidden[1] == 0
+
+
 def test_names_find_room_on_every_canvas_and_in_parts_of_a_figure():
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

@@ -194,9 +194,5 @@ def _written(
     if not names:
         return
     drawn = ends if extra is None or extra[2] == FAINT else np.concatenate([ends, extra[0]])
-    shafts = (drawn[:, None] * SHAFT[:, None]).reshape(-1, 2)  # taken away again: names keep off arrows
-    every = np.concatenate([points, shafts])
-    tints = tints + [FAINT] * len(shafts)
-    notes = write_names(ax, every, names + ["."] * len(shafts), colors=tints, size=8.0)
-    for note in notes[len(names) :]:
-        note.remove()
+    shafts = (drawn[:, None] * SHAFT[:, None]).reshape(-1, 2)  # names keep off arrows
+    write_names(ax, points, names, colors=tints, size=8.0, avoid=shafts)

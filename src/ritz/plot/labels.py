@@ -5,7 +5,8 @@ Every name may stand at one of some places around its point: DIRECTIONS on RINGS
     names it covers or touches  +  points it hides  +  lines across names  +  what sticks out of the Axes  +  distance
 
 in units of the area of the name. The names move in turn, each to its cheapest place given the others, until none
-wants to move or SWEEPS are over. Deterministic: the same points and names give the same picture. O(m²) for m names.
+wants to move or SWEEPS are over. Deterministic: the same points and names give the same picture. O(m²) a sweep
+for m names, O(ma) once for a further points that they keep off.
 """
 
 from __future__ import annotations
@@ -40,8 +41,13 @@ CROSSING, TIES = 2.0, 8
 CLEAR = 1.0
 
 
-def write_names(ax: Any, xy: Any, names: Sequence[str], *, colors: Any = None, size: float = 8.0) -> list[Any]:
-    """Write a name beside each point of ``xy`` (n, 2), once the limits of the Axes are final; the annotations."""
+def write_names(
+    ax: Any, xy: Any, names: Sequence[str], *, colors: Any = None, size: float = 8.0, avoid: Any = None
+) -> list[Any]:
+    """Write a name beside each point of ``xy`` (m, 2), once the limits of the Axes are final; the annotations.
+
+    Names also keep off the points ``avoid`` (a, 2), which have no names.
+    """
     points = np.asarray(xy, np.float64)
     if not len(points):
         return []
@@ -50,7 +56,8 @@ def write_names(ax: Any, xy: Any, names: Sequence[str], *, colors: Any = None, s
     scale = figure.dpi / 72
     half = _sizes(ax, names, size) / (2 * scale)
     box = np.array([ax.bbox.min, ax.bbox.max]) / scale
-    offsets, far = _places(ax.transData.transform(points) / scale, half, box)
+    every = points if avoid is None else np.concatenate([points, np.asarray(avoid, np.float64)])
+    offsets, far = _places(ax.transData.transform(every) / scale, half, box)
     tints = [INK] * len(points) if colors is None else list(colors)
     notes = []
     for i, name in enumerate(names):
@@ -72,8 +79,12 @@ def _sizes(ax: Any, names: Sequence[str], size: float) -> Floats:
     return found
 
 
-def _places(at: Floats, half: Floats, box: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Offsets of the middles of names from their points, (m, 2), and which are far; all lengths in points."""
+def _places(crowd: Floats, half: Floats, box: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Offsets of the middles of names from their points, (m, 2), and which are far; all lengths in points.
+
+    The first m points of ``crowd`` have the names, the others are only kept free.
+    """
+    at = crowd[: len(half)]
     angle = np.radians(DIRECTIONS)
     u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     ring = np.repeat(RINGS, len(u))
@@ -84,21 +95,21 @@ def _places(at: Floats, half: Floats, box: Floats) -> tuple[Floats, NDArray[np.b
     ties = _ties(at, middle, half, ring > TIED)  # (m, c, t, 2)
     order = np.tile(np.arange(len(u)), len(RINGS))
     fixed = AWAY * (ring / RINGS[0] - 1) + 0.2 * AWAY * order / len(u)
-    fixed = fixed + _alone(middle, half, at, box) + _struck(ties, at)
-    fixed += MISTAKEN * (_closer(middle, half, at) & (ring <= TIED))
+    fixed = fixed + _alone(middle, half, crowd, box) + _struck(ties, crowd)
+    fixed += MISTAKEN * (_closer(middle, half, crowd) & (ring <= TIED))
     now, every = np.argmin(fixed, axis=1), np.arange(len(at))
-    for _ in range(SWEEPS):
-        moved = False
-        for i in range(len(at)):
-            rest = every != i
-            names, lines = middle[every, now][rest], ties[every, now][rest]
-            cost = fixed[i] + _overlap(middle[i], half[i], names, half[rest])
-            cost += CROSSING * _inside(ties[i], names, half[rest]).sum(axis=1) / TIES
-            cost += CROSSING * _inside(lines, middle[i], half[i]).sum(axis=0) / TIES
-            best = int(np.argmin(cost))
-            if cost[best] < cost[now[i]] - 1e-9:
-                now[i], moved = best, True
-        if not moved:
+    still = 0  # names asked in a row that stayed where they were
+    for i in np.tile(every, SWEEPS):
+        # Only names that could meet this one, and lines that are drawn, are looked at.
+        rest = (np.abs(at - at[i]) < 2 * (RINGS[-1] + half + half[i])).all(axis=1) & (every != i)
+        names, lines = middle[every, now][rest], ties[every, now][rest & (ring[now] > TIED)]
+        cost = fixed[i] + _overlap(middle[i], half[i], names, half[rest])
+        cost += CROSSING * _inside(ties[i], names, half[rest]).sum(axis=1) / TIES
+        cost += CROSSING * _inside(lines, middle[i], half[i]).sum(axis=0) / TIES
+        best = int(np.argmin(cost))
+        moves = cost[best] < cost[now[i]] - 1e-9
+        now[i], still = (best, 1) if moves else (now[i], still + 1)
+        if still == len(every):
             break
     return offsets[every, now], ring[now] > TIED
 
@@ -111,26 +122,26 @@ def _ties(at: Floats, middle: Floats, half: Floats, far: NDArray[np.bool_]) -> F
     return np.where(far[:, None, None], line, np.nan)
 
 
-def _struck(ties: Floats, at: Floats) -> Floats:
+def _struck(ties: Floats, crowd: Floats) -> Floats:
     """What lines cost that run through points of other names, (m, c)."""
     struck = np.zeros(ties.shape[:2])
-    for i, point in enumerate(at):
+    for i, point in enumerate(crowd):
         near = (np.abs(ties - point) < 3 * CLEAR).all(axis=3).any(axis=2)
-        near[i] = False
+        near[i : i + 1] = False  # its own
         struck += near
     return HIDING * struck
 
 
-def _closer(middle: Floats, half: Floats, at: Floats) -> NDArray[np.bool_]:
+def _closer(middle: Floats, half: Floats, crowd: Floats) -> NDArray[np.bool_]:
     """Which places lie nearer to another point than to their own, so that a reader would take the wrong one, (m, c)."""
 
     def gap(point: Floats) -> Floats:
         return np.linalg.norm(np.maximum(np.abs(middle - point) - half[:, None], 0), axis=2)
 
-    own, found = gap(at[:, None]), np.zeros(middle.shape[:2], bool)
-    for i, point in enumerate(at):
+    own, found = gap(crowd[: len(half), None]), np.zeros(middle.shape[:2], bool)
+    for i, point in enumerate(crowd):
         near = gap(point) < own
-        near[i] = False
+        near[i : i + 1] = False
         found |= near
     return found
 
@@ -141,10 +152,10 @@ def _inside(lines: Floats, middle: Floats, half: Floats) -> NDArray[np.intp]:
     return reach.all(axis=3).sum(axis=2)
 
 
-def _alone(middle: Floats, half: Floats, at: Floats, box: Floats) -> Floats:
+def _alone(middle: Floats, half: Floats, crowd: Floats, box: Floats) -> Floats:
     """What a place costs whatever the other names do: points hidden, and area outside, (m, c)."""
     hidden = np.zeros(middle.shape[:2])
-    for point in at:
+    for point in crowd:
         hidden += (np.abs(middle - point) < half[:, None, :] + 2 * CLEAR).all(axis=2)
     inside = np.minimum(middle + half[:, None], box[1]) - np.maximum(middle - half[:, None], box[0])
     share = np.prod(np.maximum(inside, 0) / (2 * half[:, None]), axis=2)
