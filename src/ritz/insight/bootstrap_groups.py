@@ -72,6 +72,8 @@ def neighbour_p(e: tuple[Floats, Floats, Floats], gap: float, weights: Floats | 
     """p-value of equal eigenvalues from e_ii, e_jj, e_ij of the rows."""
     w = np.ones(len(e[0])) if weights is None else weights
     n = float(np.sum(w))
+    unit = max(float(np.max(np.abs(part), initial=0.0)) for part in e) or 1.0
+    e, gap = (e[0] / unit, e[1] / unit, e[2] / unit), gap / unit  # squares of e are fourth powers of the data
 
     def variance(x: Floats) -> float:
         return float(w @ np.square(x - w @ x / n)) / n

@@ -74,7 +74,7 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
     if (len(seen) < 2 or len(seen) > MOST_KINDS) and not asked:
         return None
     if len(seen) > MOST_KINDS:
-        size = dict.fromkeys(known, 0)
+        size = dict.fromkeys(seen, 0)
         for word in words:
             size[word or seen[0]] += word is not None
         kept = sorted(sorted(seen, key=lambda word: -size[word])[: MOST_KINDS - 1])

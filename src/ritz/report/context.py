@@ -81,7 +81,8 @@ class Context:
     def shares(self) -> Floats:
         """(k,) share of each component in the whole."""
         if isinstance(self.model, SVD):
-            return np.square(np.asarray(self.model.singular_values_, np.float64)) / float(self.model.total_)
+            squares = np.square(np.asarray(self.model.singular_values_, np.float64))
+            return squares / (float(self.model.total_) or 1.0)  # a table of zeros has a whole of nothing
         name = "explained_inertia_ratio_" if self.correspondence else "explained_variance_ratio_"
         return np.asarray(getattr(self.model, name), np.float64)
 
@@ -116,6 +117,26 @@ class Context:
     def n(self) -> int:
         """Number of rows: of X, or of the fit where there are none."""
         return self.rows.n if self.rows is not None else int(getattr(self.model, "n_samples_", 0))
+
+    @property
+    def of_fit(self) -> bool:
+        """Whether these are the rows of the fit, as far as their number and their distances tell."""
+        known = getattr(self.model, "n_samples_", None)
+        if self.rows is None or known is None:
+            return True
+        if self.weighted:  # rows of weight zero do not count
+            return self.n >= known
+        odd = self.odd if self.k else None
+        return self.n == known and (odd is None or not odd.all_rows or odd.bounds.rows == "training")
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows counted differently often in the fit."""
+        if self.method == "CA":  # whose weight is the number of things counted
+            return False
+        known = getattr(self.model, "n_samples_", None)
+        weight = vars(self.model).get("_weight", known)
+        return known is not None and weight is not None and abs(float(weight) - known) > 1e-9 * known
 
     @cached_property
     def columns(self) -> list[str]:

@@ -48,6 +48,8 @@ WIDE = 300
 LARGE = 1_500
 #: Share of the whole below which nothing is left off the plane.
 NOTHING = 1e-9
+#: Relative differences that rounding makes.
+ROUNDING = 1e-9
 
 
 def find_ranks(about: Context) -> Any:
@@ -100,7 +102,16 @@ class Odd:
     @property
     def beyond(self) -> NDArray[np.intp]:
         """(r,) 0 within both limits, 1 beyond that of T², 2 beyond that of Q, 3 both."""
-        return (self.inside > self.bounds.t2).astype(np.intp) + 2 * (self.off > self.bounds.spe)
+        far = [
+            values > bound * (1 + ROUNDING) if bound > 0 else np.zeros(len(values), bool)  # 0: there is no limit
+            for values, bound in ((self.inside, self.bounds.t2), (self.off, self.bounds.spe))
+        ]
+        return far[0].astype(np.intp) + 2 * far[1]
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are limits that a row could be beyond."""
+        return any(0 < bound < np.inf for bound in (self.bounds.t2, self.bounds.spe))
 
     def farthest(self, count: int) -> NDArray[np.intp]:
         """Numbers of the rows that lie farthest out."""
@@ -134,6 +145,8 @@ def find_odd(about: Context) -> Odd | None:
             found = outliers(model, rows, FDR, rows=kind)
         except RitzError as error:
             about.notes.append(f"false discoveries: {error}")
+    if found is not None and not np.ptp(found.scores) > 0:  # nothing tells the rows apart
+        found = None
     return Odd(inside, off, bounds, found, _dimensions(model), whole, model)
 
 

@@ -21,6 +21,8 @@ __all__ = ["Html", "as_json", "bdi", "clip", "details", "figure", "join", "numbe
 VOID = {"meta", "br", "input", "link", "hr", "img", "col"}
 #: Characters of a name that are shown, and of one that is kept in the data of a chart.
 SHOWN, KEPT = 60, 200
+#: Characters that HTML does not allow, each as the sign for one that cannot be shown.
+UNSEEN = dict.fromkeys([*range(9), 11, *range(14, 32), *range(127, 160)], "\ufffd")
 
 
 class Html(str):
@@ -36,7 +38,9 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
         if value is None or value is False:
             continue
         plain = key.rstrip("_").replace("_", "-")
-        words.append(f" {plain}" if value is True else f' {plain}="{html.escape(str(value), quote=True)}"')
+        words.append(
+            f" {plain}" if value is True else f' {plain}="{html.escape(str(value), quote=True).translate(UNSEEN)}"'
+        )
     head = f"<{name}{''.join(words)}>"
     return Html(head if name in VOID else f"{head}{join(*children)}</{name}>")
 
@@ -52,7 +56,7 @@ def join(*children: Any) -> Html:
         elif isinstance(child, (list, tuple)):
             out.append(join(*child))
         else:
-            out.append(html.escape(str(child), quote=True))
+            out.append(html.escape(str(child), quote=True).translate(UNSEEN))
     return Html("".join(out))
 
 

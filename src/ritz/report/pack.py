@@ -1,6 +1,6 @@
 """Columns of numbers on their way into the page.
 
-exact       float32, base64               {"f32": …}
+exact       float32, base64               {"f32": …}                       {"f64": …} beyond what float32 holds
 coloured    uint16 between lo and hi      {"u16": …, "lo": …, "hi": …}     65,535 stands for a missing value
 kinds       uint8, or uint16              {"u8": …} with the names beside
 few         plain numbers                 [1.25, null, …]
@@ -19,22 +19,31 @@ __all__ = ["codes", "exact", "few", "shade", "wide"]
 #: Arrays up to this length are written as plain numbers, for people who read the source of the page.
 PLAIN = 64
 GAP = 65535
+#: Largest magnitudes between which float32 keeps its digits.
+SMALLEST, LARGEST = 1e-30, 3e38
 
 
 def exact(values: Any) -> Any:
     """Numbers to seven digits."""
-    array = np.asarray(values, np.float32).reshape(-1)
-    return few(values) if len(array) <= PLAIN else {"f32": _text(array.astype("<f4"))}
+    array = np.asarray(values, np.float64).reshape(-1)
+    if len(array) <= PLAIN:
+        return few(values)
+    size = np.abs(array[np.isfinite(array) & (array != 0)])
+    fits = not len(size) or SMALLEST <= size.max() <= LARGEST
+    return {"f32": _text(array.astype("<f4"))} if fits else {"f64": _text(array.astype("<f8"))}
 
 
 def shade(values: Any) -> dict[str, Any]:
     """Numbers to 1/65,534 of their range: enough for a colour and a tooltip."""
     array = np.asarray(values, np.float64).reshape(-1)
     known = np.isfinite(array)
-    lo, hi = (float(array[known].min()), float(array[known].max())) if known.any() else (0.0, 0.0)
+    edge = np.finfo(np.float64).max / 4  # beyond it a range is not a number
+    lo, hi = (
+        (float(x) for x in np.clip((array[known].min(), array[known].max()), -edge, edge)) if known.any() else (0, 0)
+    )
     width = hi - lo if hi > lo else 1.0
     steps = np.full(len(array), GAP, np.float64)
-    steps[known] = np.round((array[known] - lo) / width * (GAP - 1))
+    steps[known] = np.round((np.clip(array[known], lo, hi) - lo) / width * (GAP - 1))
     return {"u16": _text(steps.astype("<u2")), "lo": lo, "hi": lo + width}
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ritz.data.words import counted
 from ritz.methods.ca import CA
 from ritz.report.findings import FDR
 from ritz.report.html import Html, bdi, join, number, percent, tag
@@ -24,8 +25,10 @@ __all__ = ["axis_words", "enough", "frame_words", "listed", "meaning", "much", "
 
 #: The share that counts as most of it.
 MOST = 0.8
-#: Columns that are named for a component, and the least share of it that a named one has.
-NAMED, LEAST = 3, 0.08
+#: Columns that are named for a component, the least share of it that a named one has, and what makes them most of it.
+NAMED, LEAST, MOSTLY = 3, 0.08, 0.5
+#: Share of the whole below which a component is rounding.
+ROUNDING = 1e-12
 
 
 def sentences(about: Context) -> list[Html]:
@@ -76,15 +79,18 @@ def much(about: Context) -> Html:
 
 
 def _data_words(about: Context) -> str:
-    n, d = about.n, len(about.columns)
+    d, fit = len(about.columns), about.of_fit
+    n = about.n if fit else int(about.model.n_samples_)  # shares are those of the fit, whatever rows are looked at
+    many = counted(n, "weighted row" if about.weighted else "row")
+    rows, comma = (many, "") if fit else (f"the {many} of the fit", ",")
     if isinstance(about.model, CA):
-        return f"In this table of {n:,} rows and {d:,} columns of counts"
+        return f"In {'this' if fit else 'the'} table of {rows} and {d:,} columns of counts"
     if about.kernel:
-        return f"Among {n:,} rows, compared by {kernel_words(about)}"
+        return f"Among {rows}, compared by {kernel_words(about)}"
     if about.correspondence:
         variables = len(getattr(about.model, "feature_names_in_", ())) or d
-        return f"In {n:,} rows of {variables:,} columns ({d:,} {about.pieces})"
-    return f"In {n:,} rows of {d:,} {frame_words(about)}columns"
+        return f"In {rows}{comma} of {variables:,} columns ({d:,} {about.pieces})"
+    return f"In {rows}{comma} of {d:,} {frame_words(about)}{'column' if d == 1 else 'columns'}"
 
 
 def kernel_words(about: Context) -> str:
@@ -100,9 +106,23 @@ def meaning(about: Context) -> Html | None:
     if not about.k:
         return None
     found = [words for i in range(min(2, about.k)) if (words := axis_words(about, i)) is not None]
-    return (
-        join(*[part for i, words in enumerate(found) for part in (("; " if i else ""), words)], ".") if found else None
-    )
+    if not found:
+        return None
+    sentence = join(*[part for i, words in enumerate(found) for part in (("; " if i else ""), words)], ".")
+    return join(sentence, _turning(about))
+
+
+def _turning(about: Context) -> str:
+    """A warning where a gap is too small for a direction: every rotation among equal components is as good."""
+    held = getattr(about.model, "certificate_", None)
+    if held is None or about.method in ("FactorAnalysis", "SparsePCA"):
+        return ""
+    count = min(2, about.k, len(held.angles))
+    loose = [about.axes[i] for i in range(count) if about.shares[i] > ROUNDING and not np.isfinite(held.angles[i])]
+    if not loose:
+        return ""
+    verb = "has its neighbour's size" if len(loose) == 1 else "have their neighbours' size"
+    return f" But {listed(loose)} {verb}, so the direction is one of many that serve as well."
 
 
 def axis_words(about: Context, i: int) -> Html | None:
@@ -117,6 +137,8 @@ def axis_words(about: Context, i: int) -> Html | None:
         squares = np.square(values)
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = squares / squares.sum(axis=0)
+    if not about.shares[i] > ROUNDING:
+        return join(name, f" holds nothing of the {about.whole}")
     side, part = values[:, i], shares[:, i]
     order = [j for j in np.argsort(-part, kind="stable")[:NAMED].tolist() if part[j] >= min(LEAST, float(part.max()))]
     if not order or not np.isfinite(part[order]).all():
@@ -124,9 +146,11 @@ def axis_words(about: Context, i: int) -> Html | None:
     high = [bdi(about.columns[j], 40) for j in order if side[j] >= 0]
     low = [bdi(about.columns[j], 40) for j in order if side[j] < 0]
     share = float(np.sum(part[order]))
-    if high and low:
-        return join(name, " sets ", listed(high), " against ", listed(low), f" (together {percent(share)} of it)")
     together = f" (together {percent(share)} of it)" if len(order) > 1 else f" ({percent(share)} of it)"
+    if share < MOSTLY:
+        return join(name, " is spread over many columns, led by ", listed(high + low), together)
+    if high and low:
+        return join(name, " sets ", listed(high), " against ", listed(low), together)
     return join(name, " is mostly ", listed(high or low), together)
 
 
@@ -153,11 +177,10 @@ def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
 def trust(about: Context) -> Html | None:
     """How many components to believe, and which rows are odd."""
     clauses = [clause for clause in (_rank_clause(about), _odd_clause(about)) if clause is not None]
-    return (
-        join(*[part for i, clause in enumerate(clauses) for part in ("; " if i else "", clause)], ".")
-        if clauses
-        else None
-    )
+    if not clauses:
+        return None
+    words = join(*[part for i, clause in enumerate(clauses) for part in ("; " if i else "", clause)], ".")
+    return Html(words[:1].upper() + words[1:])
 
 
 def _rank_clause(about: Context) -> Html | None:
@@ -181,6 +204,8 @@ def _odd_clause(about: Context) -> Html | None:
         return None
     rate = f"a false discovery rate of {100 * FDR:.0f}\u00a0%"
     if odd.found is None:
+        if not odd.limited:
+            return None
         count = int(np.count_nonzero(odd.beyond))
         return join(f"{count:,} of {len(odd.inside):,} rows lie beyond a 97.5\u00a0% limit")
     count = len(odd.found.rows)
@@ -190,9 +215,9 @@ def _odd_clause(about: Context) -> Html | None:
     shown = int(np.searchsorted(about.index, place))
     there = shown < len(about.index) and int(about.index[shown]) == place
     name = about.row_name(shown) if there else f"row {place:,}"
-    word = "row is" if count == 1 else "rows are"
+    verb = "is" if count == 1 else "are"
     most = join(": ", bdi(name, 40)) if count == 1 else join(", ", bdi(name, 40), " most of all")
-    return join(tag("b", f"{count:,} of {len(odd.inside):,} {word} odd"), f" at {rate}", most)
+    return join(tag("b", f"{count:,} of {len(odd.inside):,} rows {verb} odd"), f" at {rate}", most)
 
 
 def _numbers(held: Any) -> Any:

@@ -42,11 +42,12 @@ Ritz.numbers = (packed) => {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   if (kind === "f32") return new Float32Array(bytes.buffer);
+  if (kind === "f64") return new Float64Array(bytes.buffer);
   if (kind === "u8") return bytes;
   if (kind === "u32") return new Uint32Array(bytes.buffer);
   const steps = new Uint16Array(bytes.buffer);
   if (kind === "u16c") return steps;
-  const out = new Float32Array(steps.length);
+  const out = new Float64Array(steps.length);
   const width = packed.hi - packed.lo;
   for (let i = 0; i < steps.length; i++) out[i] = steps[i] === 65535 ? NaN : packed.lo + (steps[i] / 65534) * width;
   return out;

@@ -34,8 +34,10 @@ def _build(about: Context) -> Content:
         "shares": [few(shares[order, i]) for i in range(a)],
     }
     more = f" The {ARROWS} longest of {len(V):,} arrows are drawn." if len(V) > ARROWS else ""
-    lead = tag("p", "Where a row lies along an arrow tells how much it has of that column, compared with other rows. "
-               f"Distances between rows are true.{more}")  # fmt: skip
+    true = about.method in ("PCA", "SVD", "RobustPCA") and not getattr(about.model, "whiten", False)
+    distances = " Distances between rows are true, as far as the plane shows them." if true else ""
+    lead = tag("p", "Where a row lies along an arrow tells how much it has of that column, compared with other rows, "
+               f"as far as the plane shows it.{distances}{more}")  # fmt: skip
     rows = [
         (bdi(about.columns[j], 40), *[text for i in (0, 1) for text in (number(V[j, i]), percent(shares[j, i]))])
         for j in order

@@ -13,6 +13,8 @@ __all__ = ["PART"]
 
 #: Eigenvalues in the table.
 SHOWN = 30
+#: Share of the largest eigenvalue below which one is zero up to rounding.
+ZERO = 1e-13
 #: Methods whose certificate is that of a problem behind them.
 BEHIND = {
     "SparsePCA": " The certificate is that of the ordinary components.",
@@ -38,13 +40,17 @@ def _lead(about: Context) -> str:
             "These components are an estimate from a single pass, without proof; fit again with another solver for one."
         )
     of = BEHIND.get(about.method, "")
-    width = held.width / np.maximum(np.abs(held.values), 1e-300)
-    known = width[np.isfinite(width) & held.labelled]
-    if not len(known):
+    size = np.abs(held.values)
+    proved = np.isfinite(held.width) & held.labelled
+    known = proved & (size > ZERO * size.max(initial=0.0))
+    if not known.any():
         return f"Every eigenvalue comes with its residual.{of}"
+    count, every = int(np.count_nonzero(proved)), len(size)
+    which = "Every eigenvalue comes" if count == every else f"{count} of {every} eigenvalues come"
+    aside = "" if known.sum() == count else ", those of zero aside,"
     return (
-        "Every eigenvalue comes with an interval that holds the true one. The widest is "
-        f"{number(float(known.max()), 2)} of its value.{of}"
+        f"{which} with an interval that holds the true one. The widest{aside} is "
+        f"{number(float((held.width[known] / size[known]).max()), 2)} of its value.{of}"
     )
 
 

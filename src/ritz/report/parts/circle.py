@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ritz._core.errors import InputError
 from ritz.insight.loadings import structure
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
@@ -23,9 +24,13 @@ def _applies(about: Context) -> bool:
 
 def _build(about: Context) -> Content:
     a = min(about.k, 10)
-    needs = about.method in ("SVD", "RobustPCA") or "_state" not in vars(about.model)
+    needs = about.method in ("SVD", "RobustPCA") or vars(about.model).get("_state") is None
+    if needs and not about.of_fit:
+        raise InputError("correlations are those of the rows of the fit", received="other rows")
     R = numbers(structure(about.model, about.part if needs and about.rows is not None else None))[:, :a]
     known = np.flatnonzero(np.isfinite(R).all(axis=1))
+    if not len(known):
+        raise InputError("columns that vary", received="none")
     length = np.square(R[known]).sum(axis=1)
     order = np.sort(known[np.argsort(-length, kind="stable")[:ARROWS]])
     drawn = {

@@ -51,8 +51,20 @@ def _build(about: Context) -> Content:
 def _rows_words(about: Context) -> str:
     if about.sampled:
         far = ", and the farthest besides" if about.measurable and about.odd is not None else ""
-        return f"{about.n:,}; charts show {len(about.index):,} of them, drawn evenly at random{far}"
-    return f"{about.n:,}"
+        return (
+            f"{about.n:,}; charts show {len(about.index):,} of them, drawn evenly at random{far}{_other_words(about)}"
+        )
+    return f"{about.n:,}{_other_words(about)}"
+
+
+def _other_words(about: Context) -> str:
+    """Rows that count more than once, or that the model has not seen."""
+    words = ""
+    if about.weighted:
+        words += f"; with weights, which add up to {number(float(vars(about.model)['_weight']), 6)}"
+    if not about.of_fit:
+        words += f"; not those of the fit, which had {counted(int(about.model.n_samples_), 'row')}"
+    return words
 
 
 def _columns_words(about: Context) -> str:
@@ -123,11 +135,20 @@ def _line(name: str, values: Any) -> tuple[Any, ...]:
         if len(known):
             spread = float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
             figures = [number(value) for value in (known.mean(), spread, known.min(), known.max())]
-            return bdi(name, 40), _bars(np.histogram(known, BARS)[0]), *figures, f"{absent:,}"
+            return bdi(name, 40), _bars(_heights(known)), *figures, f"{absent:,}"
     words, counts = np.unique(array[~_absent(values)].astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
     most = join(f"{len(words):,} kinds; most often ", bdi(words[order[0]], 24)) if len(words) else "none"
     return bdi(name, 40), most, "", "", "", "", f"{absent:,}"
+
+
+def _heights(known: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Values in each of equally wide bins, whatever their size and however close they lie."""
+    low, high = 0.5 * float(known.min()), 0.5 * float(known.max())  # halves: their difference is a number
+    if not high - low > 0:
+        return np.array([len(known)])
+    place = (0.5 * known - low) / (high - low) * BARS
+    return np.bincount(np.clip(place, 0, BARS - 1).astype(np.intp), minlength=BARS)
 
 
 def _bars(counts: NDArray[Any]) -> Html:

@@ -39,7 +39,11 @@ def _build(about: Context) -> Content:
     }  # fmt: skip
     words = [words for i in range(min(a, 5)) if (words := axis_words(about, i)) is not None]
     lead = tag("ul", [tag("li", word, ".") for word in words], class_="plain")
-    note = tag("p", "A bar is the loading of a column: component times the deviation of its scores"
+    deviation = "root mean square" if about.method == "SVD" else "deviation"
+    meant = (
+        ": component times the " + deviation + " of its scores" if about.method != "FactorAnalysis" else " on a factor"
+    )
+    note = tag("p", f"A bar is the loading of a column{meant}"
                + (", the correlation of the column with the scores" if _correlations(about) else "")
                + ". Percentages are contributions: squared loadings as shares of the component.",
                class_="note")  # fmt: skip

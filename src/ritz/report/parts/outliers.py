@@ -55,7 +55,7 @@ def _limits_words(about: Context, counts: Any) -> str:
         held = f" The model keeps everything, so rows are judged by its first {about.components(odd.components)}."
     sample = "" if odd is None or odd.all_rows else f" Judged are the {n:,} rows shown."
     expected = f"If nothing were wrong, about {100 * ALPHA:g} % of the rows would lie beyond each limit."
-    if odd is not None and not (np.isfinite(odd.bounds.t2) or np.isfinite(odd.bounds.spe)):
+    if odd is not None and not odd.limited:
         return f"There are too few rows for limits.{held}{sample}"
     return f"{int(counts[1:].sum()):,} of {n:,} rows lie beyond a limit. {expected}{held}{sample}"
 
@@ -63,7 +63,8 @@ def _limits_words(about: Context, counts: Any) -> str:
 def _found_words(about: Context) -> str:
     found = about.odd.found if about.odd is not None else None
     if found is None:
-        return "Rows beyond a limit are not all odd: some must be, by chance."
+        limited = about.odd is not None and about.odd.limited
+        return "Rows beyond a limit are not all odd: some must be, by chance." if limited else "No row is called odd."
     count = len(found.rows)
     which = "No row is" if not count else "1 row is" if count == 1 else f"{count:,} rows are"
     return f"{which} odd at a false discovery rate of {100 * FDR:g} % ({found.notes[0]})."

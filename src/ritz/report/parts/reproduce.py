@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ritz import __version__
+from ritz.data.table import Table
 from ritz.report.context import Context
 from ritz.report.html import Html, clip, join, tag
 from ritz.report.part import Content, Part, always
@@ -28,17 +29,31 @@ def _build(about: Context) -> Content:
 
 
 def _call(about: Context) -> Html:
+    """The call; what it cannot say, such as weights, stands there as a name that the reader knows."""
     source = getattr(about.X, "source", "")
-    rows = f"ritz.read({source!r})" if source else "X"
-    return join(
-        f"import ritz\n\nmodel = ritz.{_parameters(about.model)}.fit({rows})\nritz.report(model, {rows}, 'report.html')"
-    )
+    table = f"ritz.read({source!r}{_dropped(about)})" if source else "X"
+    weight = ", sample_weight=weights" if about.weighted else ""
+    fitted = table if about.of_fit else "X_fit"
+    made = f"model = ritz.{_parameters(about.model)}.fit({fitted}{weight})"
+    return join("\n".join(["import ritz", "", made, f"ritz.report(model, {table}, 'report.html')"]))
+
+
+def _dropped(about: Context) -> str:
+    """Columns that the model could have used and did not."""
+    used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
+    if not used or not isinstance(about.X, Table):
+        return ""
+    could = ("numeric", "categorical") if about.correspondence else ("numeric",)
+    left = {name: "drop" for name, kind in about.X.kinds.items() if kind in could and name not in used}
+    return f", kinds={left!r}" if left else ""
 
 
 def _parameters(model: Any) -> str:
     """The estimator with the parameters that differ from their defaults."""
-    text = " ".join(repr(model).split())
-    return clip(text, 2000)
+    plain = type(model)().get_params(deep=False)
+    given = {name: value for name, value in model.get_params(deep=False).items() if repr(value) != repr(plain[name])}
+    text = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return clip(f"{type(model).__name__}({text})", 10_000)
 
 
 def _versions() -> str:

@@ -63,8 +63,8 @@ def _words(about: Context, drawn: dict[str, Any]) -> list[str]:
     found = [about.ranks.reasons[0]]
     if noise is not None:
         above = int(np.argmin([*(s > t for s, t in zip(drawn["shares"], noise, strict=False)), False]))
-        found.append(f"{about.components(above)} {'holds' if above == 1 else 'hold'} more than chance would reach in "
-                     "columns that have nothing to do with each other (the line).")  # fmt: skip
+        found.append(f"{about.components(above)} {'holds' if above == 1 else 'hold'} more than chance gives on average "
+                     "in columns that have nothing to do with each other (the line).")  # fmt: skip
     return found
 
 

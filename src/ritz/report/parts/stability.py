@@ -16,7 +16,7 @@ from ritz.methods.mca import MCA
 from ritz.methods.pca import PCA
 from ritz.methods.svd import SVD
 from ritz.report.context import Context
-from ritz.report.findings import DRAW, WIDE, same_rows
+from ritz.report.findings import DRAW, NOTHING, WIDE, same_rows
 from ritz.report.html import Html, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
@@ -53,7 +53,8 @@ def _build(about: Context) -> Content:
 
 def _drawn(about: Context) -> Content:
     k = min(about.k, AXES)
-    found = bootstrap(about.model, about.table, DRAWS, n_components=k)
+    with np.errstate(over="ignore", invalid="ignore"):  # errors of variances are fourth powers; shares need none
+        found = bootstrap(about.model, about.table, DRAWS, n_components=k)
     low, high = (np.asarray(getattr(found.shares, side), np.float64)[:k] for side in ("low", "high"))
     angles = np.asarray(found.angles, np.float64)[:k]
     drawn = {
@@ -68,7 +69,7 @@ def _drawn(about: Context) -> Content:
     note = (
         f"Left: the share of each {about.component} with its 95\u00a0% interval. Right: the angle between it and that "
         f"of {what} drawn again, from the median to what 95\u00a0% of the draws stay below; hollow where it is known "
-        "only together with its neighbours."
+        "only together with its neighbours: the angle is then that of their space."
     )
     rows = [
         (about.axes[i], percent(about.shares[i]), f"{percent(low[i])} to {percent(high[i])}",
@@ -82,9 +83,15 @@ def _drawn(about: Context) -> Content:
 
 
 def _draw_words(about: Context, found: Any, angles: Any) -> str:
-    """Which components stand by themselves."""
-    alone = [about.axes[i] for group in found.groups if group.separated for i in group.components if i < about.k]
-    turn = f"{about.axes[0]} turns by {number(angles[0, 0], 2)}° in half of {DRAWS} draws, or less"
+    """Which components stand by themselves; an angle is that of the group where a component has no own."""
+    alone = [
+        about.axes[i] for group in found.groups if group.separated for i in group.components
+        if i < about.k and about.shares[i] > NOTHING
+    ]  # fmt: skip
+    first = next(group for group in found.groups if 0 in group.components)
+    last = min(max(first.components), about.k - 1)
+    who = about.axes[0] if last == 0 else f"The space of {about.axes[0]} to {about.axes[last]}"
+    turn = f"{who} turns by {number(angles[0, 0], 2)}° in half of {DRAWS} draws, or less"
     if len(alone) == min(about.k, AXES):
         return f"{turn}. Every {about.component} shown means something by itself."
     if not alone:
@@ -115,12 +122,13 @@ def _spans(about: Context) -> Content:
 def _span_words(about: Context, k: Any, value: Any, line: float | None) -> Html:
     kept = about.ranks["stability"].k
     if kept == 0:
-        return join("Drawn again 50 times, the rows give another first component each time.")
+        first = f" (mean cos² {number(value[0], 2)})" if len(value) and k[0] == 1 else ""
+        return join(f"Drawn again 50 times, the rows do not give the same first {about.component} again{first}.")
     span = "spans" if kept == 1 else "span"
     words = f"Drawn again 50 times, the first {about.components(kept)} {span} nearly the same space."
     weak = k[(value < line) & (k < kept)] if line is not None else k[:0]
     if len(weak):
-        turning = "components of nearly equal variance turn into each other"
+        turning = f"those of nearly equal {about.whole} turn into each other"
         words += f" {_list([str(int(one)) for one in weak], 'or')} of them alone would not: {turning}."
     return join(words)
 
