@@ -332,3 +332,12 @@ def test_counts_cost_and_words():
     assert repr(K) == "K  (20×20, float64)"
     assert M.symbol() == "J K J"
     assert M.inflation() == pytest.approx(20 * kernels.RBF()(table(20)).mean())
+
+
+def test_a_constant_vector_does_not_blow_up_the_measured_rounding():
+    """J takes all of it away but rounding; divided by the length of that, any product looks wrong."""
+    X = table(60, 4)
+    M = made(kernels.Laplacian(0.1), X).at(np.float32).centered()
+    V = np.column_stack([np.full(60, 1 / np.sqrt(60)), np.eye(60)[0]])
+    M.check(V, M.matmat(V))
+    assert M.measured() < 1e-5

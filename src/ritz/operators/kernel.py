@@ -162,8 +162,8 @@ class KernelMatrix(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self._matmat(U)
 
-    def check(self, V: Array, MV: Array) -> None:
-        noise, before = self._sampled().of_product(MV, V, self.dtype), self._noise
+    def check(self, V: Array, MV: Array, length: NDArray[np.float64] | None = None) -> None:
+        noise, before = self._sampled().of_product(MV, V, self.dtype, length), self._noise
         if noise is not None:
             before[self.dtype] = max(noise, before.get(self.dtype, 0.0))
 
@@ -311,8 +311,9 @@ class CenteredKernel(Operator):
     def check(self, V: Array, MV: Array) -> None:
         stats = self.statistics()
         V = np.asarray(V, np.float64)
+        length = np.linalg.norm(V, axis=0)  # of a constant vector J leaves rounding, which is nothing to divide by
         V = V - V.mean(axis=0)
-        self.inner.check(V, MV + stats.row_means @ V)  # 1ᵀK/n times V is what the second J took off
+        self.inner.check(V, MV + stats.row_means @ V, length)  # 1ᵀK/n times V is what the second J took off
 
     def power_sums(self) -> tuple[float, float] | None:
         stats = self.inner._known.statistics

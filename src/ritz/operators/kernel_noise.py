@@ -59,15 +59,20 @@ class SampledRows:
             return self.wide
         return None if type(self.kernel).reference is Kernel.reference else self.exact
 
-    def of_product(self, product: NDArray[Any], V: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
-        """Largest ‖K̃v − Kv‖/‖v‖ over the columns of V, from ``product`` = K̃V with tiles of this precision."""
+    def of_product(
+        self, product: NDArray[Any], V: NDArray[Any], dtype: np.dtype[Any], length: NDArray[np.float64] | None = None
+    ) -> float | None:
+        """Largest ‖K̃v − Kv‖/‖v‖ over the columns of V, from ``product`` = K̃V with tiles of this precision.
+
+        ``length`` instead of ‖v‖: that of the vectors before their means were taken off.
+        """
         rows = self.rows(dtype)
         if rows is None:
             return None
         V = np.asarray(V, np.float64)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
             gap = (product[self.index] - rows @ V) * self.weight[:, None]
-        length = np.linalg.norm(V, axis=0)
+        length = np.linalg.norm(V, axis=0) if length is None else length
         there = length > 0
         seen = SAFETY * np.linalg.norm(gap, axis=0)
         unseen = self._local(product, V, unit_roundoff(dtype))
