@@ -370,7 +370,7 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line():
 def test_every_exit_code_is_on_the_page_of_the_command_line():
     from ritz.cli import console
 
-    codes = {console.DEFECT, console.USAGE, console.DATA, console.FILE, console.CANCELLED, 0}
+    codes = {console.DEFECT, console.USAGE, console.DATA, console.FILE, console.FAILED, console.CANCELLED, 0}
     rows = re.findall(r"^\| (\d+) \|", (DOCS / "cli.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert sorted(map(int, rows)) == sorted(codes)
 
