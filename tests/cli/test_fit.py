@@ -22,6 +22,7 @@ from ritz.cli.fit import COMPONENTS, SOLVER
 from ritz.cli.main import app
 from ritz.rank.rule import NAMES
 from ritz.spectral.plan import SOLVERS
+from tests.program import ritz as forked
 
 WINE = Path(ritz.data.read.__file__).parent / "samples" / "wine.csv"
 
@@ -324,12 +325,12 @@ def test_version_and_help_are_light():
 
 
 def test_pipes_get_no_colour_and_codes_reach_the_shell(tmp_path):
-    result = program("fit", "--no-report", WINE, cwd=tmp_path)
+    result = forked("fit", "--no-report", WINE, cwd=tmp_path)
     assert result.returncode == 0
     assert result.stdout == ""
     assert "\x1b" not in result.stderr
     assert program("fit", "none.csv", cwd=tmp_path).returncode == 4
-    assert program("fit", cwd=tmp_path).returncode == 2
+    assert forked("fit", cwd=tmp_path).returncode == 2
 
 
 def on_terminal(*args, cwd, **settings):

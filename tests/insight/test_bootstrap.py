@@ -190,9 +190,9 @@ def test_loadings_in_blocks_are_those_of_all_at_once(monkeypatch, seed):
 
 @pytest.mark.slow
 def test_coverage_of_separated_components_is_nominal():
-    """150 tables of 100 rows: eigenvalues and shares studentized, loadings by percentiles; ±3 standard errors."""
+    """Eighty tables of 100 rows: eigenvalues and shares studentized, loadings by percentiles; ±3 standard errors."""
     rng = np.random.default_rng(0)
-    d, k, repeats = 6, 2, 150
+    d, k, repeats = 6, 2, 80
     values = np.array([9.0, 3.0, 0.5, 0.5, 0.4, 0.3])
     V = np.linalg.qr(rng.standard_normal((d, d)))[0]
     V *= np.where(V[np.abs(V).argmax(axis=0), np.arange(d)] < 0, -1.0, 1.0)

@@ -58,11 +58,11 @@ def test_inertias_of_clear_axes_are_covered():
     expected = np.outer(P.sum(axis=1), P.sum(axis=0))
     truth = np.linalg.svd((P - expected) / np.sqrt(expected))[1] ** 2
     held = []
-    for i in range(120):
+    for i in range(60):
         N, _ = counts(rng)
         found = insight.bootstrap(ritz.CA(1).fit(N), N, 200, random_state=i)
         held.append(found.eigenvalues.covers(truth[:1])[0])
-    assert abs(np.mean(held) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / 120) + 0.005
+    assert abs(np.mean(held) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / 60) + 0.005
 
 
 def test_ellipses_carry_names_and_shrink_with_counts(seed):
