@@ -33,12 +33,17 @@ def inverse(
     Linear models give rows of the table as far as the components tell; ca gives profiles, categories come back as the
     likeliest ones, kernels as the row that lies nearest (strings: one of the fit).
     """
+    from ritz._core.errors import FileError
     from ritz.cli.columns import open_table
     from ritz.cli.rebuild import coordinates_in, rebuilt
     from ritz.cli.saved import open_model
     from ritz.cli.sink import save_table
     from ritz.data.words import counted
 
+    if output is not None and output.exists() and scores.exists() and output.samefile(scores):
+        raise FileError(
+            "expected another file than the scores themselves", received=str(output), hint="choose another -o"
+        )
     saved = open_model(model)
     table = open_table(scores, how, progress=talk.progress)
     made = rebuilt(saved.model, coordinates_in(table, saved.model), table, shares)

@@ -18,7 +18,8 @@ OUTPUT = typer.Option(
 )
 COLOR = column_option("--color", "A column that points are coloured by.", "as in the fit")
 TITLE = typer.Option("--title", metavar="TEXT", show_default="the table", help="The heading.")
-OURS = 4096  # bytes at the beginning of a page in which it says where it comes from
+# What a page says of where it comes from, and the bytes at its beginning within which it does.
+MARK, OURS = b'<meta name="generator" content="Ritz ', 8192
 
 
 @command(READING)
@@ -60,13 +61,18 @@ def report(
     return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"))
 
 
+def _head(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(OURS)
+
+
 def _keep_foreign(target: Path, force: bool) -> None:
     """A report may take the place of a report, not of anything else."""
     from ritz._core.errors import FileError
 
     if force or not target.exists():
         return
-    if target.is_dir() or b"ritz" not in target.read_bytes()[:OURS].lower():
+    if target.is_dir() or MARK not in _head(target):
         raise FileError(
             f"expected {target} to be absent or a report of Ritz",
             received="a folder" if target.is_dir() else "a file of another kind",
