@@ -41,6 +41,7 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.novelty
 	$(PY) -m bench.denoise
 	$(PY) -m bench.correspondence
+	$(PY) -m bench.rank
 	$(PY) -m bench.bootstrap
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
