@@ -101,3 +101,41 @@ def test_a_link_is_replaced_not_followed(fitted):
     (fitted / "t_ritz/scores.csv").symlink_to(fitted / "mine.txt")
     assert call("fit", "t.csv", "-k", "2", "--no-report", "-q").exit_code == 0
     assert (fitted / "mine.txt").read_text() == "mine"
+
+
+def test_errors_are_json_where_json_was_asked_for(fitted):
+    for words, code in (
+        (["fit", "absent.csv"], 4), (["fit", "t.csv", "-k", "99"], 2), (["fit", "t.csv", "--bogus"], 2),
+        (["transform", "t_ritz", "t.csv"], 2), (["fit", "t.csv", "--columns", "z"], 3), (["frob"], 2),
+    ):  # fmt: skip
+        answer = call(*words, "--json")
+        held = json.loads(answer.stdout)
+        assert answer.exit_code == held["code"] == code
+        assert held["error"]
+        assert call(*words).stdout == "" or words[0] == "transform"
+
+
+def test_names_cannot_steer_a_terminal(fitted):
+    name = "\x1b]0;owned\x07\x1b[2Jx"
+    pd.DataFrame(np.random.default_rng(0).standard_normal((20, 2)), columns=[name, "b"]).to_csv("e.csv", index=False)
+    for words in (["fit", "e.csv", "--no-report"], ["inspect", "e_ritz"], ["fit", "e.csv", "--columns", "\x1b[2J"]):
+        answer = call(*words)
+        assert "\x1b" not in answer.output
+        assert "\x07" not in answer.output
+    answer = call("inspect", "e_ritz", "--json")
+    assert json.loads(answer.stdout)["columns"] == [name, "b"]
+
+
+def test_a_reader_that_has_enough_is_no_error(fitted):
+    import subprocess
+    import sys
+
+    pd.DataFrame(np.random.default_rng(0).standard_normal((20_000, 4)), columns=list("abcd")).to_csv(
+        "l.csv", index=False
+    )
+    words = [sys.executable, "-m", "ritz", "transform", "t_ritz", "l.csv"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        done.stdout.readline()
+        done.stdout.close()
+        assert done.stderr.read() == b""
+    assert done.returncode == 0

@@ -9,6 +9,7 @@ A traceback appears only with ``--debug``. Messages are never read as markup: a 
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import sys
@@ -88,6 +89,9 @@ OPTIONS = [
     )
 ]
 TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+# Characters that move a cursor or ring a bell, which names of columns may hold; and all but the colours of rich.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+UNSEEN = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
 
 
@@ -103,7 +107,8 @@ def put(console: Console, *items: Any) -> None:
     with console.capture() as capture:
         for item in items:
             console.print(item, soft_wrap=isinstance(item, (str, Text)))
-    console.file.write(TRAILING.sub(r"\1", capture.get()))
+    codes = UNSEEN if console.is_terminal and not plain() else CONTROLS
+    console.file.write(codes.sub("\ufffd", TRAILING.sub(r"\1", capture.get())))
     console.file.flush()
 
 
@@ -139,7 +144,7 @@ def say(prefix: str, text: str, style: str) -> None:
     """Print one message to stderr, its first word coloured."""
     from rich.text import Text
 
-    first, _, hint = spoken(text).partition("\nhint: ")
+    first, _, hint = CONTROLS.sub("\ufffd", spoken(text)).partition("\nhint: ")
     line = Text.assemble((f"{prefix}:", style), " ", first)
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
@@ -160,8 +165,11 @@ def stopping(debug: bool) -> Iterator[None]:
     """Turn errors inside the block into one message and an exit code."""
     try:
         yield
-    except (typer.Exit, typer.Abort, BrokenPipeError):
+    except (typer.Exit, typer.Abort):
         raise
+    except BrokenPipeError as error:  # the next program of a pipe has read enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from error
     except KeyboardInterrupt as error:  # Cancelled is one
         _stop(error, str(error) or "stopped by the keyboard", CANCELLED, debug, prefix="cancelled")
     except RitzError as error:
@@ -230,7 +238,9 @@ def _wrong_usage(error: Any, asked: str) -> None:
     else:
         what, near = "options", list(getattr(error, "possibilities", None) or [])
     meant = f"did you mean {near[0]}? " if near else ""
-    say("error", f"{text[:1].lower()}{text[1:]}\nhint: {meant}{path} --help lists the {what}", "bold red")
+    text = f"{text[:1].lower()}{text[1:]}\nhint: {meant}{path} --help lists the {what}"
+    say("error", text, "bold red")
+    _as_json(text, error.exit_code)
     sys.exit(error.exit_code)
 
 
@@ -238,4 +248,12 @@ def _stop(error: BaseException, text: str, code: int, debug: bool, prefix: str =
     if debug:
         traceback.print_exception(error)
     say(prefix, text, "bold yellow" if code == CANCELLED else "bold red")
+    _as_json(text, code)
     raise typer.Exit(code) from error
+
+
+def _as_json(text: str, code: int) -> None:
+    """The error for programs, where ``--json`` was asked for: they find JSON on stdout whatever happens."""
+    if "--json" in Program.typed:
+        what, _, hint = spoken(text).partition("\nhint: ")
+        print(json.dumps({"error": what, "hint": hint or None, "code": code}, indent=2, ensure_ascii=False))
