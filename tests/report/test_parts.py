@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +101,31 @@ def test_kernels_have_maps_and_preimages(ring):
     text = render(model, X)
     assert {"kernel_maps", "preimages"} <= set(ids(text))
     assert len(data(text, "kernel_maps")["maps"]) == 4
+
+
+def test_maps_of_frames_warn_of_nothing(ring):
+    frame = pd.DataFrame(np.asarray(ring[1]), columns=["x", "y"])
+    model = ritz.KernelPCA(2).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "kernel_maps" in ids(render(model, frame))
+
+
+def test_preimages_far_from_all_rows_are_not_drawn(ring, monkeypatch):
+    model, X = ring
+    real = type(model).preimages
+
+    def thrown(self, T):
+        found = real(self, T)
+        rows = np.array(found.rows)
+        rows[2] += 1e3  # one place along the first component
+        return replace(found, rows=rows)
+
+    drawn = data(render(model, X), "preimages")["axes"]
+    monkeypatch.setattr(type(model), "preimages", thrown)
+    text = render(model, X)
+    assert data(text, "preimages")["axes"] == drawn[1:]
+    assert "no pre-image lies near the rows" in re.sub("<[^>]+>", "", text)
 
 
 def test_strings_have_their_nearest_neighbours():

@@ -6,6 +6,7 @@ medians.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,9 @@ def _build(about: Context) -> Content:
     y = np.linspace(low[b] - room[b], high[b] + room[b], GRID)
     points = np.tile(middle, (GRID * GRID, 1))
     points[:, a], points[:, b] = np.tile(x, GRID), np.repeat(y, GRID)
-    F = scores_of(about.model, points.astype(X.dtype))[:, :MAPS]
+    with warnings.catch_warnings():  # a grid has no names to check; its columns are those of the model, in its order
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        F = scores_of(about.model, points.astype(X.dtype))[:, :MAPS]
     shown = np.unique(np.linspace(0, len(X) - 1, min(ROWS, len(X))).astype(np.intp))
     drawn = {
         "grid": GRID,

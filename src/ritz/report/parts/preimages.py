@@ -1,6 +1,7 @@
 """Back from the feature space: what rows at the ends and in the middle of each component look like.
 
-vectors    pre-images of the means of rows around five quantiles of a component, column by column
+vectors    pre-images of the means of rows around five quantiles of a component, column by column; a component whose
+           pre-images leave the rows by more than their whole range, in any column, is named and not drawn
 strings    training rows nearest to these points
 """
 
@@ -16,6 +17,7 @@ from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, tab
 from ritz.report.pack import few, shade
 from ritz.report.part import Content, Part
 from ritz.report.parts.kernel_maps import numbers_of
+from ritz.report.words import listed
 
 __all__ = ["PART"]
 
@@ -49,34 +51,37 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
     X = numbers_of(about)
     deviation = np.std(X, axis=0)
     units = (back - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    low, high = X.min(axis=0), X.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    far = ((back < low - span) | (back > high + span)).any(axis=(1, 2))
+    shown, lost = np.flatnonzero(~far).tolist(), [about.axes[i] for i in np.flatnonzero(far)]
+    without = ["Along ", listed(lost), " no pre-image lies near the rows: nothing is drawn there."] if lost else []
+    if not shown:
+        return Content(tag("p", *without))
     move = np.ptp(units, axis=1)  # (a, d): how far a column moves along a component
+    order = {i: np.argsort(-move[i], kind="stable")[:COLUMNS].tolist() for i in shown}
+    places = [f"{100 * place:g} %" for place in PLACES]
     shape = about.image_shape
-    order = [np.argsort(-move[i], kind="stable")[:COLUMNS].tolist() for i in range(a)]
     drawn: dict[str, Any] = {
-        "axes": about.axes[:a],
-        "places": [f"{100 * place:g} %" for place in PLACES],
+        "axes": [about.axes[i] for i in shown],
+        "places": places,
         "columns": [
-            [{"name": clip(about.columns[j], KEPT), "values": few(units[i, :, j], 4)} for j in order[i]]
-            for i in range(a)
+            [{"name": clip(about.columns[j], KEPT), "values": few(units[i, :, j], 4)} for j in order[i]] for i in shown
         ],
         "shape": None if shape is None else [int(shape[0]), int(shape[1])],
-        "pictures": None if shape is None else [[shade(back[i, p]) for p in range(len(PLACES))] for i in range(a)],
+        "pictures": None if shape is None else [[shade(back[i, p]) for p in range(len(PLACES))] for i in shown],
     }
-    first = about.columns[order[0][0]]
+    first = shown[0]
     lead = tag("p", "The middle of the rows at some places along a component, brought back from the feature ",
-               f"space. Along {about.axes[0]} ", bdi(first, 40),
-               f" moves most: by {number(move[0].max(), 2)} deviations.")  # fmt: skip
+               f"space. Along {about.axes[first]} ", bdi(about.columns[order[first][0]], 40),
+               f" moves most: by {number(move[first].max(), 2)} deviations. ", *without)  # fmt: skip
     tables = []
-    for i in range(a):
+    for i in shown:
         rows = [(bdi(about.columns[j], 40), *[number(back[i, p, j], 3) for p in range(len(PLACES))]) for j in order[i]]
-        head = ("column", *[f"at {place}" for place in drawn["places"]])
+        head = ("column", *[f"at {place}" for place in places])
         tables.append(table(head, rows, f"Pre-images along {about.axes[i]}, at quantiles of its scores"))
-    return Content(
-        join(
-            lead, figure("preimages", "Pre-images along the first components"), details("Pre-images as tables", *tables)
-        ),
-        drawn,
-    )
+    pictures = figure("preimages", "Pre-images along the first components")
+    return Content(join(lead, pictures, details("Pre-images as tables", *tables)), drawn)
 
 
 def _nearest(about: Context, T: Any, a: int) -> Content:
@@ -86,8 +91,8 @@ def _nearest(about: Context, T: Any, a: int) -> Content:
     for i in range(a):
         for p, place in enumerate(PLACES):
             near = [bdi(labels[j], 60) for j in np.asarray(known.index)[i * len(PLACES) + p].tolist()]
-            listed = [part for q, one in enumerate(near) for part in (", " if q else "", one)]
-            rows.append((f"{about.axes[i]} at {100 * place:g} %", join(*listed)))
+            between = [part for q, one in enumerate(near) for part in (", " if q else "", one)]
+            rows.append((f"{about.axes[i]} at {100 * place:g} %", join(*between)))
     lead = tag("p", "Training rows nearest to points along each component: what its two ends look like.")
     return Content(join(lead, table(("point", "nearest rows"), rows, "Nearest training rows", words=2)))
 

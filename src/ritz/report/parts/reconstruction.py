@@ -16,6 +16,8 @@ __all__ = ["PART"]
 
 #: Components on the chart.
 SHOWN = 60
+#: A share left over that is rounding: all components together hold the whole.
+NOTHING = 1e-9
 HELD = {"kfold": "entries that were hidden", "bcv": "blocks that were held out"}
 
 
@@ -33,7 +35,8 @@ def _build(about: Context) -> Content:
             break
     drawn = {"k": list(range(len(left))), "value": few(left), "held": held, "whole": about.whole}
     last = len(left) - 1
-    words = f"With {about.components(last)} {percent(left[-1])} of the {about.whole} is left over."
+    rest = percent(left[-1]) if left[-1] > NOTHING else "nothing"
+    words = f"With {about.components(last)} {rest} of the {about.whole} is left over."
     if held is not None:
         words += f" {held['words'].capitalize()} are predicted best with {about.components(int(held['best']))}."
     rows = [(f"{k}", percent(value)) for k, value in enumerate(left)]

@@ -91,7 +91,7 @@ def _draw_words(about: Context, found: Any, angles: Any) -> str:
     first = next(group for group in found.groups if 0 in group.components)
     last = min(max(first.components), about.k - 1)
     who = about.axes[0] if last == 0 else f"The space of {about.axes[0]} to {about.axes[last]}"
-    turn = f"{who} turns by {number(angles[0, 0], 2)}° in half of {DRAWS} draws, or less"
+    turn = f"{who} turns by {number(angles[0, 0], 2)}° or less in half of {DRAWS} draws"
     if len(alone) == min(about.k, AXES):
         return f"{turn}. Every {about.component} shown means something by itself."
     if not alone:
