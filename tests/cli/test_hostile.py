@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import ritz
 from ritz._core.container import read_container, write_container
-from ritz.cli.held_check import check_held
 from ritz.cli.main import app
+from ritz.methods.held import differing
 
 
 def call(*words):
@@ -66,7 +66,7 @@ def test_sound_models_hold_what_is_certified():
         ritz.MFA(2, groups={"1": ["a", "b"], "2": ["c", "u"]}).fit(D),
     ]  # fmt: skip
     for model in models:
-        assert check_held(model) == [], model
+        assert differing(model) == [], model
 
 
 def test_a_page_that_only_speaks_of_ritz_is_not_replaced(fitted):

@@ -57,7 +57,7 @@ LINEAR = {"answer", "data", "scores", "loadings", "certificate", "reproduce", "c
         (ritz.SVD(2), {"biplot", "circle", "scree", "outliers"}),
         (ritz.RobustPCA(2), {"biplot", "circle", "outliers"}),
         (ritz.SparsePCA(2), {"biplot", "outliers"}),
-        (ritz.FactorAnalysis(2), {"circle"}),
+        (ritz.FactorAnalysis(1), {"loadings"}),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -30,6 +30,7 @@ from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
+from ritz.methods.held import with_held
 from ritz.methods.rank_linear import remember
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -61,6 +62,9 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     #: rules that make sense for ``n_components``
     _rules: ClassVar[tuple[str, ...]] = NAMES
+
+    #: whether components are the vectors that the certificate speaks of
+    _holds_vectors: ClassVar[bool] = False
 
     n_components: Any
     solver: str
@@ -194,7 +198,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         certificate = self.certificate_  # read first: it solves a pending state
         rows, weights = self._rows(X, sample_weight, reset=False)
         checked: Verification = certificate.verify(rows, weights)
-        return checked
+        return with_held(self, checked) if self._holds_vectors else checked
 
     # coordinates
 

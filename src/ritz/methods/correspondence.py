@@ -32,6 +32,7 @@ from ritz.data.table import Table
 from ritz.data.write import row_writer
 from ritz.methods.base import keep_apart
 from ritz.methods.correspondence_results import CorrespondenceResults, why_absent
+from ritz.methods.held import with_held
 from ritz.methods.rank_linear import handed
 from ritz.methods.rank_within import Within
 from ritz.methods.state import Stateful
@@ -308,7 +309,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         len(self.components_)  # solves a pending state
         coded = self._as_fitted(X, sample_weight)
         rows, weights = self._present(coded)
-        return self.certificate_.verify(rows, weights / float(np.sum(weights)))
+        return with_held(self, self.certificate_.verify(rows, weights / float(np.sum(weights))))
 
     def _restated(self, **parameters: Any) -> Self:
         model = super()._restated(**parameters)

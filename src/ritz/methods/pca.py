@@ -77,6 +77,8 @@ class PCA(FillsGaps, Stateful):
     plan_ : the route that was taken, with reasons
     """
 
+    _holds_vectors = True
+
     def __init__(
         self, n_components: Any = None, *, center: bool = True, scale: bool = False, whiten: bool = False,
         missing: str = "error", solver: str = "auto", tol: float = 1e-6, mergeable: bool | None = None,

@@ -47,6 +47,7 @@ class SVD(LinearEstimator):
     """
 
     _axis = "SV"
+    _holds_vectors = True
     _rules = tuple(name for name in NAMES if name != "map")  # correlations have no meaning about zero
 
     def __init__(

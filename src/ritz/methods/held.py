@@ -8,24 +8,28 @@ all, still carries a true certificate; rows would be placed by the components.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-__all__ = ["check_held"]
+from ritz.methods.scaling import degrees_of_freedom
+from ritz.spectral.verify import Verification
+
+__all__ = ["differing", "with_held"]
 
 #: Relative differences that rounding to the precision of the model may leave.
 DOUBLE, SINGLE = 1e-9, 1e-5
 
 
-def check_held(model: Any) -> list[str]:
-    """What differs, in words; nothing for methods whose components are not the vectors of the certificate."""
-    from ritz.methods.correspondence import Correspondence
-    from ritz.methods.pca import PCA
-    from ritz.methods.svd import SVD
+def with_held(model: Any, checked: Verification) -> Verification:
+    """A verification that fails as well where the model holds something else than what was verified."""
+    words = differing(model)
+    return replace(checked, ok=False, words=(*words, *checked.words)) if words else checked
 
-    if not isinstance(model, (PCA, SVD, Correspondence)):
-        return []
+
+def differing(model: Any) -> list[str]:
+    """What differs, in words."""
     C, held, c = np.asarray(model.components_, np.float64), vars(model), model.certificate_
     k = len(C)
     close = SINGLE if model.components_.dtype == np.float32 or held.get("_dtype") == np.float32 else DOUBLE
@@ -49,14 +53,11 @@ def check_held(model: Any) -> list[str]:
 
 def _values(model: Any, k: int) -> dict[str, Any]:
     """Eigenvalues as the model holds them, in the units of the certificate."""
-    from ritz.methods.pca import PCA
-    from ritz.methods.scaling import degrees_of_freedom
-
     held = vars(model)
     found = {}
     if "singular_values_" in held:
         found["singular_values_"] = np.square(np.asarray(held["singular_values_"][:k], np.float64))
-    if isinstance(model, PCA):
+    if "explained_variance_" in held and "mean_" in held:
         weight = degrees_of_freedom(held.get("_weight", model.n_samples_))
         found["explained_variance_"] = np.asarray(held["explained_variance_"][:k], np.float64) * weight
     if "eigenvalues_" in held and getattr(model, "method", "indicator") == "indicator":
