@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import pickle
 import warnings
 
@@ -447,3 +448,13 @@ def test_the_bundled_wine_table_is_scikit_learns():
     table = read(Path(ritz.data.read.__file__).parent / "samples" / "wine.csv")
     assert table.kinds["cultivar"] == "categorical"
     np.testing.assert_array_equal(numbers(table)[0], load_wine().data)
+
+
+def test_streams_are_refused_in_words(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.chdir(tmp_path)
+    for name in ("pipe", "-"):
+        with pytest.raises(FileError, match=f"received a stream, {name}"):
+            read(name)
+    (tmp_path / "-").write_text("a,b\n1,2\n3,4\n")
+    assert read("-").n_rows == 2  # a file may be called so

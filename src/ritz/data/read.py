@@ -240,6 +240,11 @@ def _inside(folder: Path) -> str:
 
 
 def _first_bytes(path: Path) -> bytes:
+    if path.is_fifo() or (path.name == "-" and not path.exists()):
+        raise FileError(
+            "expected a file, which can be read more than once", received=f"a stream, {path}",
+            hint="write it to a file first: … > table.csv",
+        )  # fmt: skip
     try:
         with path.open("rb") as file:
             start = file.read(16)
