@@ -318,3 +318,16 @@ def test_the_outlier_map(seed):
     assert sum(found.count().values()) == 500
     assert np.array_equal(found.mask, (insight.t2(model, Y) > bounds.t2) | (insight.spe(model, Y) > bounds.spe))
     assert "orthogonal outlier" in repr(found)
+
+
+def test_scores_that_tie_to_rounding_are_not_odd():
+    from ritz.insight.outliers_tails import pareto_tails, ranks
+
+    scores = 0.7 + 1e-16 * np.random.default_rng(0).standard_normal(80)
+    plain = ranks(scores, np.ones(80))
+    known = np.ones(80, bool)
+    assert np.array_equal(pareto_tails(plain, scores, known, 0), plain)
+    scores[5] = 3.0
+    found = pareto_tails(ranks(scores, np.ones(80)), scores, known, 0)
+    assert int(np.argmin(found)) == 5
+    assert np.sum(found < 1e-3) == 1

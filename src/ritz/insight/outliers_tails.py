@@ -27,6 +27,8 @@ MAD_EFFICIENCY = 0.37
 FAR = 37.0
 #: Share of the rows that make the tail, at least and at most how many, and resamples of them.
 UPPER, FEWEST, LARGEST, RESAMPLES = 0.25, 10, 250, 200
+#: Scores that differ by less, relative to the largest one, differ by rounding.
+TIED = 1e-12
 #: Shapes of a tail that are taken for possible.
 SHAPES = (-0.5, 0.9)
 
@@ -61,8 +63,9 @@ def pareto_tails(plain: Floats, scores: Floats, known: NDArray[np.bool_], seed: 
     if len(rows) <= count + 2:
         return out
     gap = scores[order[:count]] - scores[order[count]]
+    gap[gap <= TIED * float(np.max(np.abs(scores[rows])))] = 0.0
     rng = np.random.default_rng(seed)
-    for j in range(count):
+    for j in np.flatnonzero(gap):  # a row at the threshold itself has its rank
         others = np.delete(gap, j)
         drawn = np.sort(others[rng.integers(0, len(others), (RESAMPLES, len(others)))], axis=1)
         out[order[j]] = count / len(rows) * float(np.mean(_beyond(gap[j], drawn)))
