@@ -279,7 +279,7 @@ def test_in_a_pipeline_and_a_search():
 
 
 def inverse_error(model, X, y=None):
-    return -float(np.square(model.inverse_transform(model.transform(X)) - X).mean())
+    return -float(np.square(model.preimages(model.transform(X)).rows - X).mean())
 
 
 def test_a_search_over_gamma_by_the_error_of_preimages(rows):

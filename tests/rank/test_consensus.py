@@ -70,7 +70,7 @@ def test_rows_of_the_table_read_by_name_and_by_place(make):
     assert [r.criterion for r in ranks.table] == list(ranks) == ["kaiser", "bic"]
     assert "bic" in ranks
     assert len(ranks) == 2
-    with pytest.raises(KeyError, match="these were asked: kaiser, bic"):
+    with pytest.raises(KeyError, match="not among the rules asked: kaiser, bic"):
         ranks["aic"]
 
 

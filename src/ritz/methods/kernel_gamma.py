@@ -54,7 +54,7 @@ def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NegativeEigenvalues)
-            back = model.fit(train).inverse_transform(model.transform(test))
+            back = model.fit(train).preimages(model.transform(test)).rows
     except ParameterError:  # no component is left, or the policy refuses
         return float("inf")
     dense = test.toarray() if hasattr(test, "toarray") else test

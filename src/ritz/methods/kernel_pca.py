@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
@@ -186,7 +187,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Kernel ridge regression from scores to rows; Mika's fixed point (best for denoising with an RBF kernel);
             distances to neighbours. The linear kernel is inverted exactly.
         """
-        return np.asarray(self.preimages(X, method).rows, self.__dict__["_dtype"])
+        found = self.preimages(X, method)
+        if found.guessed is not None and len(found.guessed):
+            warnings.warn(
+                f"{len(found.guessed)} of {len(found.rows)} points lie far from the scores of all fitted rows: their "
+                "pre-images are means of the nearest rows; preimages(X).error says how far these are apart.",
+                AccuracyWarning,
+                stacklevel=2,
+            )
+        return np.asarray(found.rows, self.__dict__["_dtype"])
 
     def preimages(self, X: Any, method: str = "auto") -> Preimages:
         """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``."""

@@ -49,7 +49,7 @@ class Preimages:
 
     ``error`` estimates how far each row is from the one sought, in units of the rows; each method says how.
     ``distance`` is ‖φ(x̂) − P‖ in feature space, where the method knows it. ``converged``: False where iterations ran
-    out.
+    out. ``guessed``: points so far from all known rows that their pre-images are means of the nearest ones.
     """
 
     rows: NDArray[Any]  # (m, d), dense
@@ -58,6 +58,7 @@ class Preimages:
     distance: Floats | None = None  # (m,)
     converged: NDArray[np.bool_] | None = None  # (m,)
     iterations: int = 0
+    guessed: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,10 @@ The kernel on scores is RBF, whatever the model's own: distances of scores are d
 an RBF kernel wants, while the model's γ (scikit-learn's choice) is measured in the units of the rows. Its γ is the best
 of a few multiples of 1/median‖t − t'‖², by leave-one-out on some rows; α is the best of a grid of half decades.
 
+h(t), the same sum for a new point, says how far the regression reaches beyond what it has learned: above 1 a point is
+worse known than any known row. There the error grows with √h, and a row that leaves the known ones by more than half of
+their range is the mean of the nearest known rows instead, which can be neither worse than they are nor wild.
+
 Up to EXACT rows A comes from J K J = P S Pᵀ; beyond, from Nyström features of CENTRES scores, summed over blocks of
 rows: no n×n matrix. CSR rows are only ever multiplied from the left.
 """
@@ -25,7 +29,7 @@ from ritz._core.linalg import eigh
 from ritz._core.random import gaussian_rows
 from ritz.kernels.base import chunks
 from ritz.kernels.rows import is_sparse
-from ritz.project.preimage_known import Known, Preimages, as_scores
+from ritz.project.preimage_known import Known, Preimages, as_scores, neighbours
 
 __all__ = ["ScoreRidge", "fit_ridge", "leave_one_out", "ridge_rows"]
 
@@ -44,6 +48,8 @@ SKETCH = 256
 FLAT, LEVERAGE = 1e-13, 1e-8
 #: Known rows whose leave-one-out residuals tell the error of a new one.
 NEAR = 10
+#: Share of the range of known rows by which a pre-image may leave them.
+FAR = 0.5
 #: Rows of a block; entries of a matrix of coefficients that may be kept.
 BLOCK, KEPT = 1024, 1 << 25
 
@@ -83,14 +89,15 @@ class ScoreRidge:
     total: float  # mean ‖x − x̄‖²
     loo: float  # root of the mean squared leave-one-out residual
 
-    def predict(self, T: Floats) -> tuple[Floats, Floats]:
-        """Rows (m, d) and the error expected of each (m,).
+    def predict(self, T: Floats) -> tuple[Floats, Floats, Floats]:
+        """Rows (m, d), the error expected of each (m,), and h(t) (m,).
 
-        The squared error is the mean leave-one-out residual of the nearest known rows, plus the total variance times
-        the share of φ(t) that no known row explains: far from all known rows the answer is x̄, and the error says so.
+        The squared error is the mean leave-one-out residual of the nearest known rows, times h(t) where that exceeds 1,
+        plus the total variance times the share of φ(t) that no known row explains: far from all known rows the answer
+        is x̄, and the error says so.
         """
         X = np.empty((len(T), len(self.mean)))
-        error = np.empty(len(T))
+        error, reach = np.empty(len(T)), np.empty(len(T))
         for part in chunks(len(T), BLOCK):
             A, beyond = self.basis.features(T[part])
             if self.coefficients is None:
@@ -100,17 +107,49 @@ class ScoreRidge:
                 X[part] = A @ self.coefficients
             near = min(NEAR, len(self.judged))
             index = np.argpartition(_squares(T[part], self.judged), near - 1, axis=1)[:, :near]
-            error[part] = np.sqrt(self.residuals[index].mean(axis=1) + beyond * self.total)
+            reach[part] = np.einsum("ij,ij->i", A, A / (self.basis.S + self.alpha))
+            near_by = self.residuals[index].mean(axis=1) * np.maximum(reach[part], 1.0)
+            error[part] = np.sqrt(near_by + beyond * self.total)
         X += self.mean
-        return X, error
+        return X, error, reach
 
 
 def ridge_rows(known: Known, T: Any, ridge: ScoreRidge | None = None, alpha: float | None = None) -> Preimages:
     """Pre-images by regression; ``ridge`` from an earlier ``fit_ridge`` saves the fit."""
     T = as_scores(T, known)
     ridge = fit_ridge(known.scores, known.rows, alpha=alpha) if ridge is None else ridge
-    X, error = ridge.predict(T)
-    return Preimages(X, error, "ridge")
+    X, error, reach = ridge.predict(T)
+    wild = np.flatnonzero(reach > 1.0)
+    wild = wild[_outside(X[wild], known.rows)]
+    if len(wild):
+        X[wild], error[wild] = _nearby(known, T[wild])
+    return Preimages(X, error, "ridge", guessed=wild)
+
+
+def _outside(X: Floats, known: Any) -> NDArray[np.bool_]:
+    """Which rows leave the known ones by more than half of their range, in some column."""
+    if not len(X):
+        return np.zeros(0, np.bool_)
+    low, high = (np.asarray(_dense(found), np.float64).reshape(-1) for found in (known.min(axis=0), known.max(axis=0)))
+    slack = FAR * (high - low)
+    return np.asarray(((low - slack > X) | (high + slack < X)).any(axis=1))
+
+
+def _nearby(known: Known, T: Floats) -> tuple[Floats, Floats]:
+    """Means of the nearest known rows, nearer ones weighing more, and the spread of those rows about them."""
+    found = neighbours(known, T, NEAR)
+    weight = 1 / np.maximum(found.distance, 1e-12 * np.max(found.distance, initial=1e-300)) ** 2
+    weight /= weight.sum(axis=1, keepdims=True)
+    X, error = np.empty((len(T), known.rows.shape[1])), np.empty(len(T))
+    for i, (index, w) in enumerate(zip(found.index, weight, strict=True)):
+        rows = np.asarray(_dense(known.rows[index]), np.float64)
+        X[i] = w @ rows
+        error[i] = np.sqrt(w @ np.square(rows - X[i]).sum(axis=1))
+    return X, error
+
+
+def _dense(rows: Any) -> Any:
+    return rows.toarray() if is_sparse(rows) else rows
 
 
 def fit_ridge(Z: Any, X: Any, *, alpha: float | None = None, gamma: float | None = None, seed: int = 0) -> ScoreRidge:

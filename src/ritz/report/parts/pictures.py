@@ -71,7 +71,8 @@ def _rebuilt(about: Context) -> list[tuple[str, list[tuple[int, Any]]]]:
     for k in counts:
         part = np.zeros_like(T)
         part[:, :k] = T[:, :k]
-        frames.append((k, np.asarray(about.model.inverse_transform(part))))
+        back = about.model.preimages(part).rows if about.kernel else about.model.inverse_transform(part)
+        frames.append((k, np.asarray(back)))
     plain = (
         rows
         if isinstance(rows, np.ndarray)

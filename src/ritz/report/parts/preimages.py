@@ -47,7 +47,8 @@ def _middle(F: Any, i: int, place: float) -> Any:
 
 
 def _vectors(about: Context, T: Any, a: int) -> Content:
-    back = np.asarray(about.model.preimages(T).rows, np.float64).reshape(a, len(PLACES), -1)
+    found = about.model.preimages(T)
+    back = np.asarray(found.rows, np.float64).reshape(a, len(PLACES), -1)
     X = numbers_of(about)
     deviation = np.std(X, axis=0)
     units = (back - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -56,6 +57,8 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
     far = ((back < low - span) | (back > high + span)).any(axis=(1, 2))
     shown, lost = np.flatnonzero(~far).tolist(), [about.axes[i] for i in np.flatnonzero(far)]
     without = ["Along ", listed(lost), " no pre-image lies near the rows: nothing is drawn there."] if lost else []
+    if found.guessed is not None and len(found.guessed):
+        without += [" Where no row is near, the mean of the nearest rows stands for a pre-image."]
     if not shown:
         return Content(tag("p", *without))
     move = np.ptp(units, axis=1)  # (a, d): how far a column moves along a component
