@@ -14,7 +14,7 @@ SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every run and machine, so a failure in one place is a failure everywhere; never timed.
-hypothesis.settings.register_profile("ritz", deadline=None, derandomize=True, max_examples=25, database=None)
+hypothesis.settings.register_profile("ritz", deadline=None, derandomize=True, max_examples=16, database=None)
 # RITZ_HYPOTHESIS=explore looks for new examples instead.
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=500, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("RITZ_HYPOTHESIS", "ritz"))
