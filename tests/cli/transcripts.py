@@ -174,7 +174,7 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
 
 def masked(text: str, folder: Path) -> str:
     """The text without what depends on the machine."""
-    text = text.replace(str(folder), "/home/me")
+    text = text.replace(str(folder), "FOLDER")
     text = TINY.sub(lambda found: re.sub(r"\d", "·", found[0]), text)
     text = SIZES.sub(r"… \1", TIMES.sub(r"\1 … \2", text))
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

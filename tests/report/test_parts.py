@@ -402,3 +402,14 @@ def test_a_model_from_a_file_has_the_same_report(squares, tmp_path):
     model, X = squares
     ritz.save(model, tmp_path / "model.ritz")
     assert ids(render(ritz.load(tmp_path / "model.ritz"), X)) == ids(render(model, X))
+
+
+def test_a_column_of_names_is_not_called_useless(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("task,a,b,c\n" + "".join(f"t{i},{i + 1},{7 - i},{(i * 3) % 5 + 1}\n" for i in range(6)))
+    table = ritz.read(path)
+    with pytest.warns(ritz.ColumnsSetAside):
+        model = ritz.PCA(2).fit(table)
+    assert "task (it names the rows)" in render(model, table)
+    assert "task (it names the rows)" in render(model, table, names="task")
+    assert "task (it names the rows)" not in render(model, table, names=False)

@@ -89,15 +89,6 @@ class Moments:
             self, weight=self.weight * factor, scatter=self.scatter * factor, noise=self.noise * factor, lost=gone
         )
 
-    def spread_over(self, places: NDArray[np.intp], d: int) -> Moments:
-        """The state of the same rows in ``d`` columns: column j goes to ``places[j]``, the others are all zero."""
-        wide, row, lost = np.zeros((d, d)), np.zeros((3, d)), None
-        wide[np.ix_(places, places)] = self.scatter
-        row[0, places], row[1, places] = self.shift, self.offset
-        if self.lost is not None:
-            row[2, places], lost = self.lost, row[2]
-        return replace(self, shift=row[0], offset=row[1], scatter=wide, lost=lost)
-
     def merge(self, other: Moments) -> Moments:
         """The state of both tables together; neither operand changes."""
         self._match(other)

@@ -22,7 +22,7 @@ from ritz.data.labelled import row_labels
 from ritz.data.table import Table
 from ritz.data.validate import validate_rows
 
-__all__ = ["Rows", "rows_of"]
+__all__ = ["Rows", "naming_column", "rows_of"]
 
 Index = NDArray[np.intp]
 
@@ -110,8 +110,14 @@ class TableRows(Rows):
             yield name, part.labels(name)
 
     def labels(self, part: Any) -> list[str] | None:
-        names = [name for name, kind in part.kinds.items() if kind == "identifier"]
-        return [str(name) for name in part.labels(names[0])] if len(names) == 1 else None
+        name = naming_column(part)
+        return None if name is None else [str(label) for label in part.labels(name)]
+
+
+def naming_column(table: Table) -> str | None:
+    """The column that names the rows: the only one of identifiers."""
+    names = [name for name, kind in table.kinds.items() if kind == "identifier"]
+    return names[0] if len(names) == 1 else None
 
 
 class ObjectRows(Rows):

@@ -13,6 +13,7 @@ from ritz.report.colours import _column as column_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, clip, details, join, number, table, tag
 from ritz.report.part import Content, Part, always
+from ritz.report.rows import naming_column
 
 __all__ = ["PART"]
 
@@ -89,6 +90,9 @@ def _prepared(about: Context) -> list[tuple[str, Any]]:
 def _aside(about: Context) -> list[tuple[str, str]]:
     used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
     reasons = {name: why or "not used" for name, why in about.X.set_aside}
+    naming = naming_column(about.X) if about.names is None or about.names is True else about.names
+    if isinstance(naming, str):
+        reasons[naming] = "it names the rows"
     return (
         [(name, reasons.get(name, "not used by this model")) for name in about.X.names if name not in used]
         if used
