@@ -127,8 +127,8 @@ def test_a_state_survives_the_container(tmp_path):
 def test_rounding_is_measured_on_whole_blocks():
     """Half of a Hadamard table rounds less than all of it: noise measured there missed an eigenvalue by 2e-16·λ₁."""
     pytest.importorskip("flint")
-    from ritz.testing.certify import run_case
-    from ritz.testing.certify_cases import cases
+    from ritz.testing.certify.cases import cases
+    from ritz.testing.certify.run import run_case
 
     (record,) = run_case(21, next(islice(cases(2718), 21, None)), ["moments"])
     assert not record.findings

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ritz.testing.certify import Record, run_case, summarise
-from ritz.testing.certify_cases import ROUTES, SOLVERS, Case, cases
-from ritz.testing.certify_checks import Finding, Subject, examine, ratios
+from ritz.testing.certify.cases import ROUTES, SOLVERS, Case, cases
+from ritz.testing.certify.checks import Finding, Subject, examine, ratios
+from ritz.testing.certify.run import Record, run_case, summarise
 from ritz.testing.truth import true_spectrum
 
 pytest.importorskip("flint")

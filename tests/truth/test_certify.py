@@ -9,8 +9,8 @@ import pytest
 
 import ritz
 from ritz.testing import known_sparse, known_truth
-from ritz.testing.certify import main, run_case, summarise
-from ritz.testing.certify_cases import Case, cases
+from ritz.testing.certify.cases import Case, cases
+from ritz.testing.certify.run import main, run_case, summarise
 
 pytest.importorskip("flint")
 MATRICES = 35

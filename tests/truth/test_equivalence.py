@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import ritz
 from ritz.testing import KINDS, compare, matrix, sparse_matrix
-from ritz.testing.certify_cases import SOLVERS
+from ritz.testing.certify.cases import SOLVERS
 
 TOLERANCE = 1e-10
 EXACT = tuple(solver for solver in SOLVERS if solver != "sketch")  # a sketch is an estimate

@@ -23,8 +23,8 @@ from ritz.testing import (
     true_eigenvalues,
     true_spectrum,
 )
-from ritz.testing.certify import run_case
-from ritz.testing.certify_cases import SOLVERS, Case
+from ritz.testing.certify.cases import SOLVERS, Case
+from ritz.testing.certify.run import run_case
 
 pytest.importorskip("flint")
 DIRECT = ("svd", "moments")

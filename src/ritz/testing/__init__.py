@@ -8,6 +8,7 @@
     solvers   check_solver: any solver against exactly known spectra
     estimators check_estimator: Ritz's conventions, on top of scikit-learn's
     certify   `python -m ritz.testing.certify`: thousands of fits against the truth
+    faults    `python -m ritz.testing.faults`: what goes wrong on a site, as programs that can be repeated
     fuzz      `python -m ritz.testing.fuzz`: thousands of damaged and hostile model files
 
 Names load on first use; `truth` and `certify` need python-flint.

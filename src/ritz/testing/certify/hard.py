@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.certify_problem import Case
+from ritz.testing.certify.problem import Case
 from ritz.testing.spectra import KINDS
 
 __all__ = ["HARD", "pick"]

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ritz.testing.angles import largest_sine
-from ritz.testing.certify_problem import Case, from_state
+from ritz.testing.certify.problem import Case, from_state
 from ritz.testing.truth import Truth, precision, true_rows
 
 __all__ = ["DIRECT", "Finding", "Subject", "examine", "guesses", "misses", "ratios"]

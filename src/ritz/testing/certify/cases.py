@@ -1,8 +1,8 @@
 """Which problems the certificate check is made of: every family of matrices in turn, the rest drawn.
 
-Cases (see `certify_problem`) are drawn in a fixed order from a seed: the first N are the same for every N. Two
+Cases (see `problem`) are drawn in a fixed order from a seed: the first N are the same for every N. Two
 families in three are matrices of every kind under common treatments; one is made to be hard on a particular
-bound (`certify_hard`).
+bound (`hard`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.certify_hard import HARD, pick
-from ritz.testing.certify_problem import ROUTES, SOLVERS, Case
+from ritz.testing.certify.hard import HARD, pick
+from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
 from ritz.testing.spectra import HOSTILE, KINDS
 
 __all__ = ["ROUTES", "SOLVERS", "Case", "cases", "is_hard"]

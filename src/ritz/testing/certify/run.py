@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.certify_cases import cases, is_hard
-from ritz.testing.certify_checks import Finding, Subject, examine, guesses, misses, ratios
-from ritz.testing.certify_problem import ROUTES, SOLVERS, Case
+from ritz.testing.certify.cases import cases, is_hard
+from ritz.testing.certify.checks import Finding, Subject, examine, guesses, misses, ratios
+from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
 
 __all__ = ["Record", "main", "run_case", "summarise"]
 
@@ -198,7 +198,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"\n{len(numbered)} matrices, {len(records)} problems, {violations} violations, ", end="")
     print(f"{time.perf_counter() - start:.0f} s; width/error is the median of half-widths over true errors")
     return int(violations > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
