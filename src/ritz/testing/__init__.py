@@ -35,6 +35,7 @@ _NAMES = {
     "hostile": "spectra",
     "incidence": "known",
     "known_hadamard": "known",
+    "known_integers": "known",
     "known_sparse": "known",
     "known_truth": "truth",
     "known_wide": "known",

@@ -22,7 +22,16 @@ from ritz.testing.spectra import spectrum
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["Eigenvalue", "Known", "incidence", "known_hadamard", "known_sparse", "known_wide", "symmetric_known"]
+__all__ = [
+    "Eigenvalue",
+    "Known",
+    "incidence",
+    "known_hadamard",
+    "known_integers",
+    "known_sparse",
+    "known_wide",
+    "symmetric_known",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -129,6 +138,29 @@ def known_hadamard(
     X = (H * units) @ Q.T + offset * 2.0 ** (bits + rounds)
     values = tuple(Eigenvalue(n * Fraction(int(s)) ** 2 / 4**bits) for s in units)
     return Known(_stored(X, -bits - rounds, dtype), values, offset == 0, True, np.ldexp(Q, -rounds))
+
+
+def known_integers(
+    kind: str, n: int, d: int, *, cond: float = 1e2, seed: int = 0, dtype: Any = np.int32, offset: int = 0
+) -> Known:
+    """Dense n×d matrix of integers H diag(s) Qᵀ + offset in an integer dtype, H as in `known_hadamard`.
+
+    The eigenvalues 4·n·s² hold for the centred matrix whatever the offset, and for X without one. The singular values
+    s are whole numbers as large as the dtype has room for beside the offset, at most 2¹⁶.
+    """
+    if n <= d or n & (n - 1):
+        raise ValueError(f"expected n a power of two above d; received n={n}, d={d}")
+    rng, limits = np.random.default_rng(seed), np.iinfo(dtype)
+    room = min(limits.max - offset, offset - limits.min)  # for sums of four terms ±s
+    bits = min(16, room.bit_length() - 3)
+    if bits < 1:
+        raise ValueError(f"expected an offset that leaves room in {np.dtype(dtype)}; received {offset}")
+    units = _dyadic(kind, d, cond, seed, bits)
+    Q = _reflections(d, 1, rng).toarray()
+    X = ((_sylvester(n, 1 + rng.permutation(n - 1)[:d]) * units) @ Q.T).astype(np.int64)
+    stored = X.astype(dtype) if offset == 0 else (X.astype(np.uint64) + np.uint64(offset % 2**64)).astype(dtype)
+    values = tuple(Eigenvalue(Fraction(4 * n * int(s) ** 2)) for s in units)
+    return Known(stored, values, offset == 0, True, np.ldexp(Q, -1))
 
 
 def known_wide(

@@ -12,11 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ritz.testing.certify.adverse import ADVERSE
 from ritz.testing.certify.hard import HARD, pick
+from ritz.testing.certify.kernels import kernel_cases
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
 from ritz.testing.spectra import HOSTILE, KINDS
 
-__all__ = ["ROUTES", "SOLVERS", "Case", "cases", "is_hard"]
+__all__ = ["ADVERSE_FROM", "ROUTES", "SOLVERS", "Case", "adverse_cases", "cases", "is_hard"]
+
+#: Adverse cases are counted from here, so that the numbers of the others stay what they were.
+ADVERSE_FROM = 1_000_000
 
 _TALL = [(60, 8), (200, 20), (500, 12), (120, 30), (1000, 5), (41, 40), (300, 1), (12, 2)]
 _WIDE = [(8, 60), (20, 200), (30, 100), (2, 9), (3, 50)]
@@ -41,6 +46,17 @@ def cases(seed: int = 0) -> Iterator[Case]:
             family = families[common % len(families)]
             yield _DRAW[family](rng, common // len(families), seed * 100_003 + number)
             common += 1
+        number += 1
+
+
+def adverse_cases(seed: int = 0) -> Iterator[Any]:
+    """Cases that break an assumption about rounding each, every family in turn, kernels among them; without end."""
+    rng, kernels, number = np.random.default_rng([seed, 1]), kernel_cases(seed), 0
+    while True:
+        for draw in ADVERSE:
+            yield draw(rng, number // (len(ADVERSE) + 1), seed * 100_003 + number)
+            number += 1
+        yield next(kernels)
         number += 1
 
 

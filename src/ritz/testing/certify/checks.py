@@ -17,6 +17,7 @@ are made in extended precision and allow for the rounding of the stored vectors,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -190,13 +191,19 @@ def true_residuals(subject: Subject) -> tuple[Array, float]:
         A = A / unit  # squares of 1e±300 leave even the extended range once multiplied
         R = A.T @ (A @ V) - V * (theta / unit**2)
         return np.sqrt(np.sum(R * R, axis=0)).astype(float) * float(unit**2), 1e-17 * subject.top
-    Y, W = X.astype(np.float64), V.astype(np.float64)
+    whole = X.dtype.kind in "iu" and case.center  # integers keep their digits through an integer shift
+    Y, W = (_shifted(X) if whole else X.astype(np.float64)), V.astype(np.float64)
     mean = np.asarray(Y.mean(axis=0)).ravel() if case.center else np.zeros(X.shape[1])
     if isinstance(Y, np.ndarray):  # beforehand: afterwards a far mean would cancel
         Y, mean = Y - mean, np.zeros_like(mean)
     P = Y @ W - mean @ W
     R = Y.T @ P - np.outer(mean, P.sum(axis=0)) - W * theta.astype(np.float64)
     return np.sqrt(np.sum(R * R, axis=0)), 1e-13 * subject.top
+
+
+def _shifted(X: Array) -> Array:
+    """X − x₁ of an integer table, exactly."""
+    return (X.astype(np.uint64) - X[0].astype(np.uint64)).astype(np.int64).astype(np.float64)
 
 
 def _ceiling(subject: Subject) -> Iterator[Finding]:
@@ -300,7 +307,7 @@ def _names(subject: Subject) -> Iterator[Finding]:
     if subject.case.method != "PCA":
         return
     weights = subject.case.weights(subject.X.shape[0])
-    divisor = (subject.X.shape[0] if weights is None else float(np.sum(weights))) - 1
+    divisor = subject.X.shape[0] - 1 if weights is None else math.fsum([*weights, -1.0])
     variances = np.asarray(model.explained_variance_, dtype=float) * divisor
     if np.any(np.abs(variances - values) > rtol * top):
         yield Finding("names", -1, f"explained_variance_·{divisor:g} {variances} but {values}")

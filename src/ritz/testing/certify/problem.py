@@ -2,6 +2,7 @@
 
     case  = matrix (family, kind, n, d, condition, dtype) × estimator (centre, scale, weights) × (k, tol)
     route = a solver on the rows · stream · merge · subtract · state:SOLVER (a merged state under that solver)
+            · fed, joined: one batch thousands of times by partial_fit, by merge
 
 A case is a few numbers; its data and its truth are made from them where they are needed, so cases travel
 between processes for free.
@@ -15,15 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.known import Known, incidence, known_hadamard, known_sparse, known_wide
+from ritz.testing.certify.tables import chosen, distinct, repeated
+from ritz.testing.known import Known, incidence, known_hadamard, known_integers, known_sparse, known_wide
 from ritz.testing.spectra import hostile, matrix, sparse_matrix
 from ritz.testing.truth import Truth, known_truth, true_spectrum
 
 __all__ = ["ROUTES", "SOLVERS", "Case", "from_state"]
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
-#: partial_fit in chunks; merge of shards in any order; rows taken off again; a merged state under every solver.
-ROUTES = (*SOLVERS, "stream", "merge", "subtract", *(f"state:{name}" for name in SOLVERS))
+#: partial_fit in chunks; merge of shards in any order; rows taken off again; one batch over and over; a merged state
+#: under every solver.
+ROUTES = (*SOLVERS, "stream", "merge", "subtract", "fed", "joined", *(f"state:{name}" for name in SOLVERS))
 POWER_COMPONENTS = 6  # 3,000 steps a component add up, and the lectures' method is not asked for more
 
 
@@ -36,7 +39,7 @@ def from_state(route: str) -> bool:
 class Case:
     """One matrix with its treatment; ``family`` says who makes it."""
 
-    family: str  # dense, sparse, hostile, reflected, hadamard, wide, graph
+    family: str  # dense, sparse, hostile, reflected, hadamard, wide, graph, integers, repeated, alike, chosen
     kind: str
     n: int
     d: int
@@ -52,11 +55,15 @@ class Case:
     k: int | None = None
     share: float | None = None  # of the variance, instead of k
     tol: float = 1e-6
-    weighting: str = "plain"  # or extreme (1e-12 … 1e12), copies (integers)
+    weighting: str = "plain"  # or extreme (1e-12 … 1e12), copies (integers), one (Σw near 1), far (1e-200 … 1e200)
     spread: int = 0  # columns are multiplied by powers of two from 2^-spread to 2^spread
     means: float = 0.0  # columns get means from 1 to this, of either sign
     removed: int = 0  # rows that ``subtract`` takes off again, 0 for a few more than components
     extra: float = 1.0  # their size in units of the table's
+    order: str = "sorted"  # where repeated rows stand
+    csr: bool = False  # repeated rows as CSR
+    far: int = 0  # offset of integers
+    state: int | None = None  # random_state, if not the seed
 
     def __str__(self) -> str:
         """The case as one line that says everything needed to make it again."""
@@ -65,6 +72,9 @@ class Case:
         parts += [f"2^{self.exponent}"] if self.exponent else []
         parts += [f"spread=2^±{self.spread}"] if self.spread else []
         parts += [f"means={self.means:g}"] if self.means else []
+        parts += [f"{self.order}{' CSR' * self.csr}"] if self.family == "repeated" else []
+        parts += [f"offset={self.far}"] if self.far else []
+        parts += [f"random_state={self.state}"] if self.state is not None else []
         parts += [f"removed={self.removed}·{self.extra:g}"] if self.removed else []
         flags = [name for name in ("center", "scale", "weighted") if getattr(self, name)]
         flags += [self.weighting] if self.weighted and self.weighting != "plain" else []
@@ -80,6 +90,10 @@ class Case:
         known = self.known
         if known is not None:
             return known.X
+        if self.family in ("repeated", "alike"):
+            return repeated(*self._distinct, self.order, self.seed, self.csr)
+        if self.family == "chosen":
+            return chosen(self.kind, self.n, self.d, self.seed, self.state or 0, self.cond, self.dtype)
         if self.family == "hostile":
             return hostile(self.kind, self.n, self.d, seed=self.seed, dtype=self.dtype, exponent=self.exponent)
         options: dict[str, Any] = {"cond": self.cond, "seed": self.seed, "dtype": self.dtype}
@@ -94,10 +108,15 @@ class Case:
         return X.astype(self.dtype)
 
     def weights(self, n: int) -> Any:
-        """Frequencies, or None: some zero and some fractions; over 24 orders of magnitude; or whole numbers."""
+        """Frequencies, or None: some zero and some fractions; over many orders of magnitude; whole numbers; Σw ≈ 1."""
         if not self.weighted:
             return None
         rng = np.random.default_rng(self.seed + 1)
+        if self.weighting == "one":
+            share = rng.dirichlet(np.ones(n))
+            return share * (1 + 10.0 ** -rng.uniform(1, 13))
+        if self.weighting == "far":
+            return 10.0 ** rng.uniform(-200, 200, n) + 2 * np.eye(1, n)[0]
         if self.weighting == "extreme":
             return 10.0 ** rng.uniform(-12, 12, n) * rng.choice([0.0, 1.0, 1.0, 1.0, 1.0], n) + 2 * np.eye(1, n)[0]
         if self.weighting == "copies":
@@ -107,6 +126,8 @@ class Case:
     @property
     def routes(self) -> tuple[str, ...]:
         """Every solver, and for PCA the ways to an answer from a moment state, one solver on it drawn."""
+        if self.family == "alike":
+            return ("fed", "joined")
         large = self.n * self.d > 300_000  # a thousand power steps on each of these would take the longest of all
         rows = tuple(name for name in SOLVERS if not (large and name == "power"))
         if self.method != "PCA" or self.d > 2000:  # ``fit`` keeps no state of more columns
@@ -129,11 +150,20 @@ class Case:
         known = self.known
         if known is not None:
             return known_truth(known)
+        if self.family in ("repeated", "alike"):
+            rows, counts = self._distinct
+            full = true_spectrum(rows, vectors=True, center=self.center, scale=self.scale, weights=counts.astype(float))
+            return full if len(rows) >= self.d else _without_vectors(full, min(self.n, self.d))
         X = self.data()
         weights = self.weights(X.shape[0])
         if self.weighted and self.weighting == "copies":  # the truth knows nothing of weights
             X, weights = X[np.repeat(np.arange(X.shape[0]), weights.astype(int))], None
         return true_spectrum(X, vectors=True, center=self.center, scale=self.scale, weights=weights)
+
+    @property
+    def _distinct(self) -> tuple[Any, Any]:
+        """The distinct rows of a table of repeated ones, and their counts."""
+        return distinct(self.kind, self.n, self.d, self.seed, self.dtype, self.order, self.family == "alike")
 
     # ways to fit
 
@@ -148,6 +178,8 @@ class Case:
             model = _fitted(self._estimator("auto", X.shape), both, w)
             part = _fitted(self._estimator("auto", X.shape), E, None if weights is None else np.ones(E.shape[0]))
             return model.subtract(part)
+        if route in ("fed", "joined"):
+            return self._over_and_over(X, route)
         rng = np.random.default_rng(self.seed)
         n = X.shape[0]
         order = np.arange(n) if route == "stream" else rng.permutation(n)
@@ -159,6 +191,15 @@ class Case:
         for model, piece in zip(target, pieces, strict=True):
             model.partial_fit(X[piece], sample_weight=None if weights is None else weights[piece])
         return models[0] if route == "stream" or len(models) == 1 else models[0].merge(*models[1:])
+
+    def _over_and_over(self, X: Any, route: str) -> Any:
+        """The batch that the table repeats, fed or merged as often as it stands there."""
+        rows, counts = self._distinct
+        model = self._estimator("auto", X.shape).partial_fit(rows)
+        part = self._estimator("auto", X.shape).partial_fit(rows)
+        for _ in range(int(counts.min()) - 1):
+            model = model.partial_fit(rows) if route == "fed" else model.merge(part)
+        return model
 
     def _merged(self, X: Any, weights: Any, pieces: list[Any], route: str) -> Any:
         """Two shards, fitted where they have rows enough (large float32 ones in float32), merged, solved by name."""
@@ -181,6 +222,10 @@ class Case:
         E = (middle + size * (rng.standard_normal((rows, d)) + rng.standard_normal(d))).astype(self.dtype)
         return E
 
+    @property
+    def _state(self) -> int:
+        return self.seed if self.state is None else self.state
+
     def _estimator(self, route: str, shape: tuple[int, int]) -> Any:
         from ritz.methods.pca import PCA
         from ritz.methods.svd import SVD
@@ -189,14 +234,20 @@ class Case:
         asked = None if self.k is None and k == min(shape) else k
         solver = route.removeprefix("state:")
         if self.method == "SVD":
-            return SVD(asked, solver=solver, tol=self.tol, random_state=self.seed)
+            return SVD(asked, solver=solver, tol=self.tol, random_state=self._state)
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
         options["mergeable"] = None if route in SOLVERS else True
-        return PCA(asked, solver=solver, random_state=self.seed, **options)
+        return PCA(asked, solver=solver, random_state=self._state, **options)
 
 
 def _fitted(model: Any, X: Any, weights: Any) -> Any:
     return model.fit(X) if weights is None else model.fit(X, sample_weight=weights)
+
+
+def _without_vectors(truth: Truth, r: int) -> Truth:
+    """The truth of fewer distinct rows than columns: the eigenvalues that are left are zero."""
+    zero = truth.total * 0
+    return Truth((*truth.eigenvalues, *(zero,) * (r - len(truth.eigenvalues))), truth.total)
 
 
 def _stacked(X: Any, E: Any) -> Any:
@@ -214,6 +265,9 @@ def _known(case: Case) -> Known | None:
         return known_sparse(case.kind, case.n, case.d, **options)
     if case.family == "hadamard":
         return known_hadamard(case.kind, case.n, case.d, offset=int(case.offset), **options)
+    if case.family == "integers":
+        options["dtype"] = np.dtype(case.dtype)
+        return known_integers(case.kind, case.n, case.d, offset=case.far, **options)
     if case.family == "wide":
         return known_wide(case.kind, case.n, case.d, offset=int(case.offset), **options)
     if case.family == "graph":

@@ -7,6 +7,7 @@ its label holds only with probability 1 − 1e-9. Enclosures that are estimates 
 misses are counted and compared with that share. The exit status is 1 if there is any violation.
 
     --case I --solver NAME     one problem again, with its findings
+    --adverse                  only those that break an assumption about rounding, and kernels (numbers from 1,000,000)
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,14 +26,19 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.certify.cases import cases, is_hard
+from ritz.testing.certify.cases import ADVERSE_FROM, adverse_cases, cases, is_hard
 from ritz.testing.certify.checks import Finding, Subject, examine, guesses, misses, ratios
+from ritz.testing.certify.kernels import KernelCase, examine_kernel
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
 
 __all__ = ["Record", "main", "run_case", "summarise"]
 
 ALL = 4900
 FEW = 210
+#: Adverse problems beside them.
+ADVERSE_ALL, ADVERSE_FEW = 5600, 70
+
+EXAMINE: dict[type, Callable[[Subject], list[Finding]]] = {Case: examine, KernelCase: examine_kernel}
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Record:
     """What became of one problem."""
 
     number: int
-    case: Case
+    case: Any  # Case, or one of the other kinds of EXAMINE
     solver: str
     findings: tuple[Finding, ...] = ()
     tightness: tuple[float, ...] = ()
@@ -68,7 +74,7 @@ class Tally:
     tightness: list[float] = field(default_factory=list)
 
 
-def run_case(number: int, case: Case, routes: Iterable[str] | None = None) -> list[Record]:
+def run_case(number: int, case: Any, routes: Iterable[str] | None = None) -> list[Record]:
     """Fit one case by every route and hold the answers against its truth."""
     X = case.data()
     try:
@@ -79,7 +85,7 @@ def run_case(number: int, case: Case, routes: Iterable[str] | None = None) -> li
     return [_run(number, case, route, X, truth) for route in case.routes if routes is None or route in routes]
 
 
-def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
+def _run(number: int, case: Any, solver: str, X: Any, truth: Any) -> Record:
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
@@ -92,7 +98,7 @@ def _run(number: int, case: Case, solver: str, X: Any, truth: Any) -> Record:
     seconds = time.perf_counter() - start
     subject = Subject(case, solver, model, X, truth)
     with np.errstate(all="ignore"):
-        findings = tuple(examine(subject))
+        findings = tuple(EXAMINE[type(case)](subject))
     estimate = guesses(subject)
     return Record(
         number,
@@ -157,7 +163,7 @@ def _worst(records: Sequence[Record], seed: int, limit: int) -> list[str]:
     return lines
 
 
-def _many(numbered: list[tuple[int, Case]], routes: Sequence[str] | None, workers: int) -> list[Record]:
+def _many(numbered: list[tuple[int, Any]], routes: Sequence[str] | None, workers: int) -> list[Record]:
     if workers == 1:
         return [record for number, case in numbered for record in run_case(number, case, routes)]
     # One thread a process: two processes with two threads each would run slower on two cores.
@@ -169,6 +175,24 @@ def _many(numbered: list[tuple[int, Case]], routes: Sequence[str] | None, worker
         return [record for records in results for record in records]
 
 
+def _chosen(options: argparse.Namespace, routes: Sequence[str] | None) -> list[tuple[int, Any]]:
+    """The numbered cases that were asked for."""
+    if options.case is not None:
+        adverse = options.case >= ADVERSE_FROM
+        stream = adverse_cases(options.seed) if adverse else cases(options.seed)
+        place = options.case - ADVERSE_FROM * adverse
+        return [(options.case, next(islice(stream, place, None)))]
+    share = 1 if routes else len(SOLVERS)
+    common, adverse = options.count or (ALL if options.all else FEW), ADVERSE_ALL if options.all else ADVERSE_FEW
+    if options.adverse:
+        common, adverse = 0, options.count or adverse
+    chosen = (pair for pair in enumerate(cases(options.seed)) if not options.hard or is_hard(pair[0]))
+    numbered = list(islice(chosen, -(-common // share)))
+    if options.hard or (options.count and not options.adverse):
+        return numbered
+    return numbered + list(islice(enumerate(adverse_cases(options.seed), ADVERSE_FROM), -(-adverse // share)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the problems, print the table and the violations, return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m ritz.testing.certify", description=__doc__.splitlines()[0])
@@ -176,20 +200,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, help="how many problems")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="only the case of this number")
+    parser.add_argument("--adverse", action="store_true", help="only families that break an assumption each")
     parser.add_argument("--hard", action="store_true", help="only families that are hard on one bound each")
-    parser.add_argument(
-        "--solver", choices=ROUTES, help="only this route: a solver, stream, merge, subtract or state:SOLVER"
-    )
+    parser.add_argument("--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", type=int, default=20, help="how many violations to print")
     options = parser.parse_args(arguments)
     routes = [options.solver] if options.solver else None
-    if options.case is not None:
-        numbered = list(islice(enumerate(cases(options.seed)), options.case, options.case + 1))
-    else:
-        count = options.count or (ALL if options.all else FEW)
-        chosen = (pair for pair in enumerate(cases(options.seed)) if not options.hard or is_hard(pair[0]))
-        numbered = list(islice(chosen, -(-count // (1 if routes else len(SOLVERS)))))
+    numbered = _chosen(options, routes)
     start = time.perf_counter()
     records = _many(numbered, routes, 1 if len(numbered) == 1 else options.workers)
     table, violations = summarise(records)
