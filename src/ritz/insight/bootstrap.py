@@ -10,13 +10,13 @@ alignment and near-equal eigenvalues: ``bootstrap_groups.py`` [MW95]; intervals:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.lazy import cached_property
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.words import nearest
 from ritz.insight.axes import axis_names, columns_named, rows_named
