@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.linalg import eigh
 from ritz._core.random import seed_of
-from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
+from ritz._core.threads import go_on, lane_count, run_lanes, single_threaded_blas
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.insight.asked import require_fitted
@@ -148,6 +148,7 @@ def _counted(statistic: float, draw: Draw, n_perm: int, key: list[int]) -> tuple
 
             def work(share: range, drawn: dict[int, float] = drawn) -> None:
                 for i in share:
+                    go_on()
                     drawn[i] = draw(np.random.default_rng([*key, i]))
 
             run_lanes(work, shares)
