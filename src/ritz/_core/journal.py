@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.callback import hide_from_user
 from ritz._core.container import read_container, write_container
 from ritz._core.errors import FileError, JournalIgnored
 
@@ -169,3 +170,4 @@ def current() -> Journal | None:
 
 
 _current: ContextVar[Journal | None] = ContextVar("ritz_journal", default=None)
+hide_from_user(_current, None)
