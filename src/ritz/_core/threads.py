@@ -21,6 +21,9 @@ __all__ = ["go_on", "lane_count", "run_lanes", "single_threaded_blas"]
 T = TypeVar("T")
 S = TypeVar("S")
 
+#: Seconds between two looks whether this is still the process that began the lanes.
+LOOK = 5.0
+
 
 def lane_count() -> int:
     """How many lanes to use: the CPUs this process may run on, at most ``OMP_NUM_THREADS``."""
@@ -47,17 +50,12 @@ def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
             for i, lane in enumerate(lanes):
                 lane.start(after=lanes[i + 1 :], all_lanes=lanes)
             for lane in lanes:
-                lane.join()
+                lane.wait(process)
         except BaseException:  # Ctrl-C: the lanes end at their next block
             _ask(lanes)
             for lane in lanes:
-                lane.join()
+                lane.wait(process)
             raise
-    if os.getpid() != process:
-        raise RitzError(
-            "a process forked in the middle of a fit cannot go on with its parent's fit",
-            hint="begin a fit of its own in the child, or fork before the fit",
-        )
     error = next((lane.error for lane in lanes if lane.error and not isinstance(lane.error, _Stopped)), None)
     if error is not None:
         try:
@@ -102,17 +100,28 @@ class _Lane(Generic[S, T]):
         # Lanes inherit the caller's context: floating-point error handling, the progress hook.
         self.context: Context = copy_context()
         self.thread: threading.Thread | None = None
+        self.begun, self.done = False, threading.Event()
 
     def start(self, after: Sequence[_Lane[S, T]], all_lanes: Sequence[_Lane[S, T]]) -> None:
-        thread = threading.Thread(target=self.context.run, args=(self._run, after, all_lanes), name="ritz-lane")
-        self.thread = thread
+        self.thread = threading.Thread(target=self.context.run, args=(self._run, after, all_lanes), name="ritz-lane")
+        self.begun = True
         try:
-            thread.start()
+            self.thread.start()
         except RuntimeError:  # no more threads: the system's limit, or the interpreter ends
+            self.thread = None
             self.context.run(self._run, after, all_lanes)
 
-    def join(self) -> None:
-        if self.thread is not None and self.thread.ident is not None:
+    def wait(self, process: int) -> None:
+        """Until the lane has ended. Joining alone will not do: in Python 3.11 Ctrl-C makes a join take it for ended."""
+        if not self.begun:
+            return
+        while not self.done.wait(LOOK):
+            if os.getpid() != process:
+                raise RitzError(
+                    "a process forked in the middle of a fit cannot go on with its parent's fit",
+                    hint="begin a fit of its own in the child, or fork before the fit",
+                )
+        if self.thread is not None:
             self.thread.join()
 
     def _run(self, after: Sequence[_Lane[S, T]], all_lanes: Sequence[_Lane[S, T]]) -> None:
@@ -125,6 +134,8 @@ class _Lane(Generic[S, T]):
             # Lanes before this one go on: their error would be the one to raise. A wish to stop concerns all.
             whole = isinstance(error, Cancelled) or not isinstance(error, Exception)
             _ask(all_lanes if whole else after)
+        finally:
+            self.done.set()
 
 
 def _ask(lanes: Sequence[_Lane[Any, Any]]) -> None:
