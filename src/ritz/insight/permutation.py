@@ -24,6 +24,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.linalg import eigh
 from ritz._core.random import seed_of
 from ritz._core.threads import go_on, lane_count, run_lanes, single_threaded_blas
+from ritz._core.warn import one_call
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.insight.asked import require_fitted
@@ -80,6 +81,7 @@ class PermutationTest:
         return "\n".join([head, *lines, *self.notes])
 
 
+@one_call()
 def permutation_test(
     model: Any, X: Any, n_perm: int = 999, *, n_components: int | None = None, alpha: float = 0.05,
     sample_weight: Any = None, random_state: Any = 0,
