@@ -58,10 +58,12 @@ def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
             raise
     error = next((lane.error for lane in lanes if lane.error and not isinstance(lane.error, _Stopped)), None)
     if error is not None:
+        for lane in lanes:
+            lane.error = None  # a traceback that leads to itself would keep what the lanes hold in memory
         try:
             raise error
         finally:
-            del error, lane, lanes  # which a traceback of their own would keep in memory
+            del error
     go_on()
     return [lane.result for lane in lanes]
 
