@@ -14,9 +14,10 @@ scikit-learn nor SciPy, and a public name brings its module in when it is first 
 
 from __future__ import annotations
 
-import importlib
 import logging
 from typing import TYPE_CHECKING
+
+from ritz._core.imports import module_of as _module_of
 
 if TYPE_CHECKING:
     from ritz import insight as insight
@@ -140,10 +141,10 @@ logging.getLogger("ritz").addHandler(logging.NullHandler())
 
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
-        return importlib.import_module(f"ritz.{name}")
+        return _module_of(f"ritz.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'ritz' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES.get(name, "ritz._core.errors")), name)
+    value = getattr(_module_of(_HOMES.get(name, "ritz._core.errors")), name)
     globals()[name] = value  # the next read does not come through here
     return value
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -21,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.callback import hide_from_user
 from ritz._core.container import read_container, write_container
 from ritz._core.errors import FileError, JournalIgnored
+from ritz._core.warn import warn
 
 __all__ = ["Journal", "Keeper", "current", "journaling", "known_identity"]
 
@@ -46,11 +47,10 @@ class Journal:
         known = known_identity(self.folder)
         if known is not None and known != self.identity:
             different = sorted(k for k in {*self.identity, *known} if known.get(k) != self.identity.get(k))
-            warnings.warn(
+            warn(
                 f"the checkpoint in {self.folder} belongs to another fit (different {', '.join(different)}); "
                 "starting from the beginning",
                 JournalIgnored,
-                stacklevel=4,
             )
             return None
         return known
@@ -129,10 +129,9 @@ def _try_store(path: Path, label: str, state: dict[str, Any]) -> None:
     try:
         _store(path, label, state)
     except OSError as error:
-        warnings.warn(
+        warn(
             f"no checkpoint can be written to {path.parent} ({error.strerror or error}); the fit goes on without",
             JournalIgnored,
-            stacklevel=4,
         )
 
 
@@ -169,3 +168,4 @@ def current() -> Journal | None:
 
 
 _current: ContextVar[Journal | None] = ContextVar("ritz_journal", default=None)
+hide_from_user(_current, None)

@@ -23,7 +23,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ritz._core.callback import calling_user, hide_from_user
 from ritz._core.errors import Cancelled, ParameterError
+from ritz._core.threads import go_on
 
 __all__ = ["Event", "Hook", "Progress", "Step", "resolve", "track", "using"]
 
@@ -158,6 +160,7 @@ class Step:
 
     def __call__(self, count: float = 1, *, passes: float = 0, bytes: int = 0) -> None:
         """Add ``count`` to what is done and, where it applies, passes over the data and bytes read."""
+        go_on()
         run = self._run
         if isinstance(run.hook, _Silent):
             return
@@ -196,7 +199,8 @@ class _Function:
 
     def __call__(self, event: Event, /) -> None:
         try:
-            answer = self._function(event)
+            with calling_user():
+                answer = self._function(event)
         except Cancelled:
             raise
         except Exception as error:
@@ -228,13 +232,21 @@ class _Bar:
     def __call__(self, event: Event, /) -> None:
         if event.seconds < self._patience or self._blocked:
             return
-        with self._lock:
+        with self._lock, self._giving_up():
             if self._display is None and not self._open():
                 return
             text, done, total = f"{self._title}: {event.stage}", event.done, event.total
             if event.expected:
                 done, total = float(event.bytes), max(event.expected, float(event.bytes))
             self._display.update(self._task, description=text + _reading(event), completed=done, total=total)
+
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """A terminal that is gone (closed, a broken pipe) ends the bar, not the fit."""
+        try:
+            yield
+        except (OSError, ValueError):
+            self._blocked, self._display = True, None
 
     def _open(self) -> bool:
         from rich.console import Console
@@ -253,7 +265,7 @@ class _Bar:
         return True
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, self._giving_up():
             if self._display is not None:
                 self._display.stop()
                 self._display = None
@@ -290,6 +302,7 @@ def _clock(seconds: float) -> str:
 
 _HOOKS = (_Silent, _Forward, _Function, _Bar)
 _current: ContextVar[_Run | None] = ContextVar("ritz_progress", default=None)
+hide_from_user(_current, _Run(_Silent()))
 
 
 def _on_terminal() -> bool:

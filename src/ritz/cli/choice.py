@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ritz._core.errors import ParameterError
+from ritz._core.warn import unsaid
 
 __all__ = ["DEFAULT_COMPONENTS", "count", "parse_choice", "parse_components", "reason"]
 
@@ -130,6 +131,7 @@ def _sentence(asked: str | float, model: Any, shape: tuple[int, int], refit: Cal
     certificate = model.certificate_
     seen = Seen(certificate.values, certificate.total, float(n), d, r, True, k >= r)
     if rule.decide(seen) != k and refit is not None:
-        full = refit(r).certificate_
+        with unsaid():
+            full = refit(r).certificate_
         seen = Seen(full.values, full.total, float(n), d, r, True, True)
     return rule.why(seen) if rule.decide(seen) == k else f"{k} component{'s' if k != 1 else ''}"

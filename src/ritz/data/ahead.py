@@ -2,16 +2,21 @@
 
     reader thread:  read, put   ⇄   queue of one batch   ⇄   lane:  get, compute
 
-At most ``depth`` + 2 batches are held: one being read, ``depth`` waiting, one in use.
+At most ``depth`` + 2 batches are held: one being read, ``depth`` waiting, one in use. The reader ends with the
+iteration: at its end, on an error, when the iterator is closed or forgotten, and when the interpreter ends.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextvars import copy_context
 from typing import TypeVar
+
+from ritz._core.errors import RitzError
 
 __all__ = ["ahead"]
 
@@ -22,7 +27,7 @@ _END = object()
 def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     """Iterate ``items`` in a thread of its own, ``depth`` of them in advance; errors arrive where they are awaited."""
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
-    stop = threading.Event()
+    stop, process = threading.Event(), os.getpid()
 
     def read() -> None:
         end: object = _END
@@ -32,19 +37,34 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
                     return
         except BaseException as error:  # noqa: BLE001 (handed to the lane, which raises it)
             end = _Failure(error)
+        finally:
+            if isinstance(items, Generator):
+                items.close()  # here, where it ran: files are closed when the reading ends, not some time later
         _put(waiting, end, stop)
 
     # The thread inherits the caller's context: floating-point error handling, the progress hook.
     thread = threading.Thread(target=copy_context().run, args=(read,), name="ritz-read", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads: the system's limit, or the interpreter ends
+        yield from items
+        return
+    _reading[thread] = stop
     try:
         while (item := waiting.get()) is not _END:
             if isinstance(item, _Failure):
                 raise item.error
             yield item  # type: ignore[misc]
+            if os.getpid() != process:
+                raise RitzError(
+                    "a process forked while rows are read cannot go on reading: the reader stayed in its parent",
+                    hint="begin a fit of its own in the child, or fork before the fit",
+                )
     finally:
         stop.set()
-        thread.join()
+        _reading.pop(thread, None)
+        if os.getpid() == process and thread is not threading.current_thread():
+            thread.join()
 
 
 class _Failure:
@@ -61,3 +81,22 @@ def _put(waiting: queue.Queue[object], item: object, stop: threading.Event) -> b
             continue
         return True
     return False
+
+
+#: Readers that run, each with what stops it.
+_reading: dict[threading.Thread, threading.Event] = {}
+
+#: Seconds that the end of the interpreter waits for a read that is under way.
+LAST_WAIT = 10.0
+
+
+def _end_all() -> None:
+    """End the readers of iterations that nobody finished, before the libraries they call are taken down."""
+    for thread, stop in list(_reading.items()):
+        stop.set()
+        thread.join(LAST_WAIT)
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reading.clear)

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.threads import lane_count, run_lanes
+from ritz._core.threads import go_on, lane_count, run_lanes
 
 __all__ = [
     "Accumulator",
@@ -126,6 +126,7 @@ class MemoryBlocks:
 
     def _blocks(self, first: int, last: int) -> Iterator[Block]:
         for start in range(first, last, self.rows):
+            go_on()
             stop = min(start + self.rows, last)
             yield Block(self._take(start, stop), start)
 

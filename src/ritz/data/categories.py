@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, MergeError
+from ritz._core.lazy import cached_property
 from ritz.data.moments import Moments
 from ritz.data.words import shorten
 

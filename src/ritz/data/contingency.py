@@ -9,7 +9,6 @@ Raw and long lists are added up batch by batch, so they may be larger than memor
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError, MergeError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.frames import is_frame
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, shorten
@@ -191,11 +191,10 @@ def _warn_unused(X: Any, used: tuple[str, str]) -> None:
     if numbers:
         names = shorten([repr(name) for name in numbers])
         hold, was, they = ("hold", "were", "they") if len(numbers) > 1 else ("holds", "was", "these")
-        warnings.warn(
+        warn(
             f"{names} {hold} numbers and {was} not used: every row counts once\n"
             f"hint: counts={numbers[0]!r} if {they} are counts",
             ColumnsSetAside,
-            stacklevel=7,
         )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.memory import limit
 from ritz._core.progress import Progress, using
+from ritz._core.warn import one_call
 from ritz.data.objects import source_of
 from ritz.data.sources.files import unreadable
 from ritz.data.table import Table
@@ -48,6 +49,7 @@ TABLES = {".csv", ".tsv", ".txt", ".npy", ".npz", ".h5ad", ".arrow", ".feather"}
 ZARR = ("zarr.json", ".zarray", ".zgroup")
 
 
+@one_call()
 def read(
     source: Any,
     *,

@@ -12,13 +12,13 @@ float32 products are summed in float64 block by block; their rounding is measure
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
 from ritz.data.finite import require_finite

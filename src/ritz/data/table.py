@@ -13,7 +13,6 @@ Missing values become NaN, and are counted here so that a refusal can name the c
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ import numpy as np
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
 from ritz._core.memory import limit
 from ritz._core.progress import using
+from ritz._core.warn import warn
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["KINDS", "Column", "Table"]
@@ -159,7 +159,7 @@ class Table:
         same.columns = tuple(columns)
         return same
 
-    def numeric_names(self, stacklevel: int = 2) -> list[str]:
+    def numeric_names(self) -> list[str]:
         """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
         names = [column.name for column in self.columns if column.kind == "numeric"]
         aside = grouped([(repr(name), reason) for name, reason in self.set_aside])
@@ -180,12 +180,12 @@ class Table:
             )
         if aside:
             text = f"{counted(len(self.set_aside), 'column')} set aside: {'; '.join(aside)}"
-            warnings.warn(text, ColumnsSetAside, stacklevel=stacklevel + 1)
+            warn(text, ColumnsSetAside)
         return names
 
     def numeric(self) -> tuple[Any, list[str]]:
         """Give the numeric columns as an array (n, d), or CSR, with their names, and warn of those set aside."""
-        names = self.numeric_names(stacklevel=2)
+        names = self.numeric_names()
         return self.select(names), names
 
     def row_name(self, row: int) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz._core.memory import limit
 from ritz.data.blocks import are_blocks
+from ritz.data.checked import checked_data
 from ritz.data.finite import require_finite
 from ritz.data.frames import frame_to_rows, is_frame, is_missing
 from ritz.data.read import read
@@ -57,7 +58,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     ndarray (n, d) of a real dtype in any memory order, CSR (n, d) without duplicate entries, or row blocks for what
     stays outside memory. The numbers may be NaN or infinite.
     """
-    from sklearn.utils.validation import check_array, validate_data
+    from sklearn.utils.validation import check_array
 
     options = {
         "accept_sparse": ["csr"] if accept_sparse else False,
@@ -78,10 +79,10 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             return rows if are_blocks(rows) else _native(check_array(rows, estimator=estimator, **options))
         if is_frame(X):
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
+            checked_data(estimator, X, reset=reset, skip_check_array=True)
             rows = _real(frame_to_rows(X), accept_sparse)
             return _native(check_array(rows, input_name="X", estimator=estimator, **options))
-        return _native(validate_data(estimator, _real(_plain(X), accept_sparse), reset=reset, **options))
+        return _native(checked_data(estimator, _real(_plain(X), accept_sparse), reset=reset, **options))
     except InputError:
         raise
     except (ValueError, TypeError) as error:
@@ -93,7 +94,7 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
     if not reset and hasattr(estimator, "feature_names_in_"):
         names = list(estimator.feature_names_in_)
     else:
-        names = table.numeric_names(stacklevel=5)
+        names = table.numeric_names()
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.asarray(names, dtype=object)
     elif len(names) != estimator.n_features_in_:

@@ -25,9 +25,10 @@ loaded does not take the function's place here.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from ritz._core.imports import module_of
 
 if TYPE_CHECKING:
     from ritz.insight.align import align as align
@@ -94,7 +95,7 @@ __all__ = sorted(_NAMES)
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
-        return getattr(import_module(f"ritz.insight.{_NAMES[name]}"), name)
+        return getattr(module_of(f"ritz.insight.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'ritz.insight' has no attribute {name!r}")
 
 

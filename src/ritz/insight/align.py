@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.words import nearest
 from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names, rows_named, scores_of
@@ -92,6 +93,7 @@ class Aligned:
         return f"Aligned by {self.method}: {words}; cosines with the old ones {', '.join(shown)}"
 
 
+@one_call()
 def align(new: Any, old: Any, X: Any = None, *, method: str = "signs") -> Aligned:
     """Turn a new model to an old one, without changing its subspace.
 

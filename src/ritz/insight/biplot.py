@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
 from ritz.data.labelled import labelled
 from ritz.data.words import nearest
 from ritz.insight.asked import require_fitted
@@ -59,6 +60,7 @@ class Biplot:
         )
 
 
+@one_call()
 def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     """Coordinates of rows and columns whose inner products rebuild the table.
 

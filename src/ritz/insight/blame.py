@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.words import nearest
 from ritz.insight.axes import column_labels, rows_named
 from ritz.insight.limits import Limits, limits
@@ -32,6 +33,7 @@ __all__ = ["blame"]
 Floats = NDArray[np.float64]
 
 
+@one_call()
 def blame(
     model: Any, X: Any, of: str = "t2", *, method: str = "sum", alpha: float = 0.05, bounds: Limits | None = None
 ) -> Any:

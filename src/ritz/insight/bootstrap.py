@@ -10,13 +10,14 @@ alignment and near-equal eigenvalues: ``bootstrap_groups.py`` [MW95]; intervals:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.lazy import cached_property
+from ritz._core.warn import one_call
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.words import nearest
 from ritz.insight.axes import axis_names, columns_named, rows_named
@@ -177,6 +178,7 @@ class Bootstrap:
         return shown(head, self.groups, self.eigenvalues, self.shares, self.notes)
 
 
+@one_call()
 def bootstrap(
     model: Any, X: Any, n_boot: int = 1000, level: float = 0.95, *, n_components: int | None = None,
     sample_weight: Any = None, align: str = "groups", rescale: bool = True, method: str | None = None,

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.lazy import cached_property
 from ritz._core.linalg import eigh
-from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
+from ritz._core.threads import go_on, lane_count, run_lanes, single_threaded_blas
 
 __all__ = ["Drawn", "Sample", "counts_of", "drawn"]
 
@@ -146,6 +146,7 @@ def drawn(sample: Sample, components: Floats, n_boot: int) -> Drawn:
 
     def work(lane: int) -> None:
         for b in range(lane, n_boot, lanes):
+            go_on()
             step(out, b)
 
     with single_threaded_blas():

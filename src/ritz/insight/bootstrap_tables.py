@@ -11,13 +11,13 @@ standard coordinates; what one row adds to the logarithm of an inertia of an MCA
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.lazy import cached_property
 from ritz._core.linalg import eigh
 from ritz._core.random import seed_of
 from ritz.data.labelled import labelled

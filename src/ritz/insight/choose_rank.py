@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
+from ritz._core.warn import one_call
 from ritz.data.validate import validate_rows
 from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_pca import KernelPCA
@@ -42,6 +43,7 @@ UNLIKE = 10.0
 FORMS = "choose_rank takes rows, or a model of PCA, SVD, KernelPCA, CA, MCA, FAMD or MFA"
 
 
+@one_call()
 def choose_rank(
     X_or_model: Any, X: Any = None, *, criteria: Iterable[str] | None = None, fraction: float = 0.9,
     noise: float | None = None, quantile: float | None = None, sample: int = SAMPLE_ROWS, center: bool = True,

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.validate import validate_weights
 from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axes_of, axis_names, scores_of
@@ -109,6 +110,7 @@ def _close(angles: Floats) -> str:
     return "agree" if worst < 10 else "agree in part" if float(angles[0]) < 30 else "have little in common"
 
 
+@one_call()
 def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comparison:
     """Compare two fitted models.
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
 from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axes_of, axis_names, columns_named, independent, rows_named, scores_of, weights_of
 from ritz.insight.loadings import _per, structure
@@ -31,6 +32,7 @@ __all__ = ["column_contributions", "column_cos2", "contributions", "cos2"]
 Floats = NDArray[np.float64]
 
 
+@one_call()
 def contributions(model: Any, X: Any, *, sample_weight: Any = None) -> Any:
     """Share of every row in every axis, (n, k); columns sum to 1.
 
@@ -47,6 +49,7 @@ def contributions(model: Any, X: Any, *, sample_weight: Any = None) -> Any:
     return rows_named(X, _per(squares, squares.sum(axis=0)), axis_names(model, F.shape[1]))
 
 
+@one_call()
 def cos2(model: Any, X: Any) -> Any:
     """Share of every axis in the squared distance of every row from the centre, (n, k); NaN at the centre itself.
 
@@ -80,6 +83,7 @@ def _kernel(model: Any, X: Any) -> tuple[Floats, Floats]:
     return F, np.square(F).sum(axis=1) + np.asarray(found.reconstruction_error, np.float64)
 
 
+@one_call()
 def column_contributions(model: Any) -> Any:
     """Share of every column in every axis, (d, k); columns sum to 1.
 
@@ -93,6 +97,7 @@ def column_contributions(model: Any) -> Any:
     return columns_named(model, _per(L, L.sum(axis=0)), axis_names(model, L.shape[1]))
 
 
+@one_call()
 def column_cos2(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """Share of the variance of every column that lies along every axis, (d, k).
 

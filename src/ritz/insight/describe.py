@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
@@ -96,6 +97,7 @@ class Description(dict[str, AxisDescription]):
         return "\n".join(lines)
 
 
+@one_call()
 def describe(
     model: Any, X: Any, variables: Any = None, *, components: Sequence[int | str] | None = None, alpha: float = 0.05,
     categorical: Any = None, sample_weight: Any = None,

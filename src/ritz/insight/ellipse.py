@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.frames import is_missing
 from ritz.data.validate import validate_weights
 from ritz.data.words import nearest
@@ -108,6 +109,7 @@ class Ellipses(dict[Any, Ellipse]):
         return "\n".join(map(repr, self.values()))
 
 
+@one_call()
 def ellipse(
     model: Any, X: Any, groups: Any = None, *, of: str = "rows", level: float = 0.95,
     components: tuple[int | str, int | str] = (0, 1), limit: str = "hotelling", sample_weight: Any = None,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.validate import validate_weights
 from ritz.insight.limits_gauss import (
     Rest,
@@ -71,6 +72,7 @@ class Limits:
         return f"Limits({numbers}, alpha={self.alpha:g}, rows={self.rows!r}, method={self.method!r})"
 
 
+@one_call()
 def limits(
     model: Any, alpha: float = 0.05, rows: str = "new", *, X: Any = None, sample_weight: Any = None,
     method: str | None = None, formula: str = "moments", folds: int | None = None, random_state: Any = 0,

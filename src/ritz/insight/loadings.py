@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.warn import one_call
 from ritz.insight.asked import component_numbers
 from ritz.insight.axes import axes_of, axis_names, column_labels, columns_named, independent, spread
 
@@ -24,6 +25,7 @@ __all__ = ["TopVariable", "communalities", "loadings", "structure", "top_variabl
 Floats = NDArray[np.float64]
 
 
+@one_call()
 def loadings(model: Any) -> Any:
     """Components times the standard deviations of their scores, (d, k).
 
@@ -36,6 +38,7 @@ def loadings(model: Any) -> Any:
     return columns_named(model, axes.loadings, axis_names(model, axes.loadings.shape[1]))
 
 
+@one_call()
 def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """Correlations of the columns with the scores, (d, k).
 
@@ -53,6 +56,7 @@ def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     return columns_named(model, values, axis_names(model, values.shape[1]))
 
 
+@one_call()
 def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """Share of the variance of every column that the components account for, (d,).
 
@@ -94,6 +98,7 @@ class TopVariable:
         return f"{self.axis} {self.loading:+.3f} {self.variable} ({self.contribution:.0%})"
 
 
+@one_call()
 def top_variables(model: Any, component: int | str | None = None, n: int = 5) -> list[TopVariable]:
     """The columns with the largest loadings of a component, largest first, with their signs.
 

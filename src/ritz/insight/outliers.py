@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
+from ritz._core.warn import one_call, unsaid
 from ritz.data.labelled import row_labels
 from ritz.data.validate import validate_weights
-from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unsaid, unseen_distances
+from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers_scores import Score, gaussian_p, score_of
 from ritz.insight.outliers_tails import model_tails, pareto_tails, ranks
 from ritz.insight.plane import distances, fit_sums
@@ -85,6 +86,7 @@ class Outliers:
         return "\n".join([head + (f": {shown}{more}" if shown else ""), *self.notes])
 
 
+@one_call()
 def outliers(
     model: Any, X: Any, fdr: float = 0.05, *, of: str | None = None, reference: Any = None, rows: str | None = None,
     sample_weight: Any = None, folds: int | None = None, tail: Any = None, random_state: Any = 0,
@@ -275,6 +277,7 @@ def _spread(model: Any) -> float:
 # from scores to p-values to a list
 
 
+@one_call()
 def conformal_p(reference: Any, scores: Any) -> Floats:
     """p(x) = (1 + #{j : sⱼ ≥ s(x)})/(1 + m), (n,), from scores of m rows that the model did not see.
 
@@ -290,6 +293,7 @@ def conformal_p(reference: Any, scores: Any) -> Floats:
     return np.where(np.isnan(wanted), np.nan, (1 + above) / (1 + len(known)))
 
 
+@one_call()
 def benjamini_hochberg(p_values: Any, fdr: float = 0.05) -> NDArray[np.bool_]:
     """True for the r smallest p-values, r the largest with p₍ᵣ₎ ≤ r·fdr/n; NaN is never one of them.
 

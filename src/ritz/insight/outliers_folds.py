@@ -11,9 +11,7 @@ zero, so rows may be of any kind and size; rows of a kernel model are picked.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
+from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
+from ritz._core.warn import unsaid
 from ritz.data.blocks import are_blocks
 from ritz.data.table import Table
 from ritz.data.validate import is_query
@@ -31,7 +30,7 @@ from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
 
-__all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total", "unsaid"]
+__all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total"]
 
 Floats = NDArray[np.float64]
 
@@ -120,15 +119,6 @@ def _fresh(model: Any, rows: int) -> Any:
     if "unseen" in known:
         changes["unseen"] = "ignore"  # a level that only the rows left out have
     return fresh.set_params(**changes)
-
-
-@contextmanager
-def unsaid() -> Iterator[None]:
-    """Without warnings that the first fit gave, or that are about names that only our own copies of rows lack."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnsSetAside)
-        warnings.filterwarnings("ignore", "X (has|does not have valid) feature names", UserWarning)
-        yield
 
 
 def picked(model: KernelPCA, X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:

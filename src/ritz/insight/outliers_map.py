@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.warn import one_call
 from ritz.data.labelled import row_labels
 from ritz.insight.limits import Limits, limits
 from ritz.insight.plane import distances
@@ -61,6 +62,7 @@ class OutlierMap:
         return f"OutlierMap({counts}; cut-offs {self.score_cutoff:.4g} and {self.orthogonal_cutoff:.4g})"
 
 
+@one_call()
 def outlier_map(
     model: Any, X: Any, alpha: float = 0.025, rows: str = "training", *, bounds: Limits | None = None
 ) -> OutlierMap:

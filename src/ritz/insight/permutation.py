@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.linalg import eigh
 from ritz._core.random import seed_of
-from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
+from ritz._core.threads import go_on, lane_count, run_lanes, single_threaded_blas
+from ritz._core.warn import one_call
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.insight.asked import require_fitted
@@ -80,6 +81,7 @@ class PermutationTest:
         return "\n".join([head, *lines, *self.notes])
 
 
+@one_call()
 def permutation_test(
     model: Any, X: Any, n_perm: int = 999, *, n_components: int | None = None, alpha: float = 0.05,
     sample_weight: Any = None, random_state: Any = 0,
@@ -148,6 +150,7 @@ def _counted(statistic: float, draw: Draw, n_perm: int, key: list[int]) -> tuple
 
             def work(share: range, drawn: dict[int, float] = drawn) -> None:
                 for i in share:
+                    go_on()
                     drawn[i] = draw(np.random.default_rng([*key, i]))
 
             run_lanes(work, shares)

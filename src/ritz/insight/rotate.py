@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.validate import validate_rows
 from ritz.data.words import counted
 from ritz.insight.axes import Axes, axes_of, axis_names, columns_named, independent, rows_named, scores_of
@@ -79,6 +80,7 @@ class Rotation:
         return f"Rotation({self.method!r}, {counted(len(self.matrix), 'factor')} with {shares} of the variance)"
 
 
+@one_call()
 def rotate(
     model: Any, method: str = "varimax", *, n_components: int | None = None, normalize: bool | None = None,
     power: float = 4, gamma: float = 0.0, max_iter: int = 1000, tol: float = 1e-10,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.blocks import blocks_of
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
@@ -64,6 +65,7 @@ class Supplementary:
         return "\n".join(f"{title}\n{values}" for title, values in parts.items() if len(values))
 
 
+@one_call()
 def supplementary(
     model: Any, X: Any, variables: Any, *, categorical: Any = None, sample_weight: Any = None
 ) -> Supplementary:

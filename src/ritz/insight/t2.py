@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ritz._core.warn import one_call
 from ritz.insight.axes import rows_valued
 from ritz.insight.limits import Limits, limits
 from ritz.insight.plane import distances
@@ -21,6 +22,7 @@ from ritz.insight.plane import distances
 __all__ = ["combined", "spe", "t2"]
 
 
+@one_call()
 def t2(model: Any, X: Any) -> Any:
     """Hotelling's T² of every row, (n,): its squared distance from the centre within the plane.
 
@@ -33,6 +35,7 @@ def t2(model: Any, X: Any) -> Any:
     return rows_valued(X, distances(model, X)[0])
 
 
+@one_call()
 def spe(model: Any, X: Any) -> Any:
     """Squared prediction error Q of every row, (n,): its squared distance from the plane.
 
@@ -45,6 +48,7 @@ def spe(model: Any, X: Any) -> Any:
     return rows_valued(X, distances(model, X)[1])
 
 
+@one_call()
 def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None = None) -> Any:
     """The combined index φ = T²/τ² + Q/δ² of every row, (n,), τ² and δ² the limits of both at level ``alpha``.
 

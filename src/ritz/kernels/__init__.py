@@ -10,8 +10,9 @@ Names load on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ritz._core.imports import module_of
 
 if TYPE_CHECKING:
     from ritz.kernels.base import Kernel as Kernel
@@ -44,8 +45,8 @@ __all__ = sorted(_NAMES)
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
-        import_module("ritz.kernels.combine")  # kernels learn to add and multiply
-        return getattr(import_module(f"ritz.kernels.{_NAMES[name]}"), name)
+        module_of("ritz.kernels.combine")  # kernels learn to add and multiply
+        return getattr(module_of(f"ritz.kernels.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'ritz.kernels' has no attribute {name!r}")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.threads import lane_count, run_lanes
+from ritz._core.threads import go_on, lane_count, run_lanes
 
 __all__ = ["FeatureMap", "Kernel", "Prepared", "Takes", "chunks", "symmetric_matrix", "take_rows"]
 
@@ -256,6 +256,7 @@ def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
 def chunks(stop: int, step: int, start: int = 0) -> Iterator[slice]:
     """``start:stop`` in slices of ``step``."""
     for first in range(start, stop, step):
+        go_on()
         yield slice(first, min(first + step, stop))
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.callback import calling_user
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.threads import go_on
 from ritz.kernels.base import Kernel, Prepared, Takes
 from ritz.kernels.rows import is_sparse, rows_of
 
@@ -57,20 +59,23 @@ class Callable(Kernel):
         shape = (rows.stop - rows.start, cols.stop - cols.start)
         T = np.empty(shape, A.dtype) if out is None else out
         if self.batched:
-            found = np.asarray(self.function(left, right))
+            with calling_user():
+                found = np.asarray(self.function(left, right))
             _require_numbers(found)
             if found.shape != shape:
                 raise InputError(f"a batched kernel function gives one number a pair, here {shape}",
                                  received=f"shape {found.shape}", hint="f(list of x, list of y) → array")  # fmt: skip
             T[...] = found
             return T
-        for i in range(shape[0]):
-            for j in range(shape[1]):
-                p, q = rows.start + i - cols.start, cols.start + j - rows.start  # where the mirrored pair stands
-                if A is B and rows.start + i > cols.start + j and 0 <= p < shape[1] and 0 <= q < shape[0]:
-                    T[i, j] = T[q, p]
-                else:
-                    T[i, j] = _number(self.function(left[i], right[j]))
+        with calling_user():
+            for i in range(shape[0]):
+                go_on()
+                for j in range(shape[1]):
+                    p, q = rows.start + i - cols.start, cols.start + j - rows.start  # where the mirrored pair stands
+                    if A is B and rows.start + i > cols.start + j and 0 <= p < shape[1] and 0 <= q < shape[0]:
+                        T[i, j] = T[q, p]
+                    else:
+                        T[i, j] = _number(self.function(left[i], right[j]))
         return T
 
     def diag(self, A: Prepared) -> NDArray[np.float64]:
@@ -79,7 +84,8 @@ class Callable(Kernel):
             each = (np.asarray(self.function(items[i : i + 1], items[i : i + 1])).reshape(-1) for i in range(A.n))
         else:
             each = (self.function(items[i], items[i]) for i in range(A.n))
-        return np.fromiter((_number(value) for value in each), np.float64, A.n)
+        with calling_user():
+            return np.fromiter((_number(value) for value in each), np.float64, A.n)
 
     def to_dict(self) -> dict[str, Any]:
         raise ParameterError(

@@ -30,6 +30,7 @@ from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
+from ritz.methods.calls import PublicCalls
 from ritz.methods.held import with_held
 from ritz.methods.rank_linear import remember
 from ritz.operators import Dense, Sparse
@@ -54,7 +55,7 @@ LOG = logging.getLogger("ritz")
 FIRST_GUESS = 16
 
 
-class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearEstimator(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of estimators whose coordinates are linear in the row."""
 
     #: what files and reports call an axis: PC1, PC2, …

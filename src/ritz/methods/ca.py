@@ -10,7 +10,6 @@ the work and a sparse table stays sparse.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import EmptyProfiles, InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.align import aligned
 from ritz.data.contingency import Counts, crosstab, form_of, split_labels, without_names
 from ritz.data.frames import is_frame
@@ -216,11 +216,10 @@ class CA(Correspondence):
         if len(empty):
             _warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
         if self.total_inertia_ <= NOTHING:
-            warnings.warn(
+            warn(
                 "no association at all: every row has the same profile, and all eigenvalues are zero\n"
                 "hint: look at what was counted; a list of combinations needs counts='…'",
                 NoAssociation,
-                stacklevel=4,
             )
 
     def _most(self, rows: int, d: int) -> int:
@@ -358,11 +357,11 @@ def _warn_empty(totals: NDArray[np.float64], labels: list[Any] | None, what: str
     empty = np.flatnonzero(totals == 0)
     if len(empty):
         names = shorten([str(labels[i]) if labels is not None else str(i) for i in empty])
-        warnings.warn(f"empty {what}{'s' if len(empty) > 1 else ''} {names}: {words}", EmptyProfiles, stacklevel=4)
+        warn(f"empty {what}{'s' if len(empty) > 1 else ''} {names}: {words}", EmptyProfiles)
 
 
 def _warn_columns(model: CA, empty: NDArray[np.intp], words: str) -> None:
     names = getattr(model, "feature_names_in_", None)
     shown = shorten([str(j if names is None else names[j]) for j in empty])
     plural = "s" if len(empty) > 1 else ""
-    warnings.warn(f"empty column{plural} {shown}: {words}", EmptyProfiles, stacklevel=5)
+    warn(f"empty column{plural} {shown}: {words}", EmptyProfiles)

@@ -17,11 +17,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.blocks import blocks_of
 from ritz.data.categories import pooled
+from ritz.data.checked import checked_data
 from ritz.data.encode import Encoder
 from ritz.data.encode.encoder import UNSEEN_WAYS
 from ritz.data.encode.opened import InMemory, Opened, opened
@@ -146,7 +147,7 @@ class EncodedColumns(PooledLevels, Correspondence):
         if not reset and is_frame(X) and hasattr(self, "feature_names_in_"):
             return
         try:
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            checked_data(self, X, reset=reset, skip_check_array=True)
         except ValueError as error:
             raise InputError(str(error).rstrip("."), hint="give the columns of the fit, in the same order") from error
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ConstantColumnWarning, IdentifiersAsCategories
+from ritz._core.warn import warn
 from ritz.data.encode import Encoder
 from ritz.data.words import shorten
 
@@ -55,11 +55,7 @@ def warn_constant(encoder: Encoder) -> None:
     names = [repr(name) for name, constant in zip(encoder.vocabulary.names, still, strict=True) if constant]
     if names:
         plural = "s" if len(names) > 1 else ""
-        warnings.warn(
-            f"constant column{plural} {shorten(names)}: set aside, no variance to analyse",
-            ConstantColumnWarning,
-            stacklevel=5,
-        )
+        warn(f"constant column{plural} {shorten(names)}: set aside, no variance to analyse", ConstantColumnWarning)
 
 
 def warn_identifiers(encoder: Encoder, rows: int) -> None:
@@ -70,9 +66,8 @@ def warn_identifiers(encoder: Encoder, rows: int) -> None:
     names = [repr(name) for name, held in zip(encoder.vocabulary.names, levels.tolist(), strict=True) if held == rows]
     if names:
         plural, has = ("s", "have") if len(names) > 1 else ("", "has")
-        warnings.warn(
+        warn(
             f"column{plural} {shorten(names)}: every row has its own level, so {'they' if plural else 'it'} {has} "
             f"η² = 1 on every axis\nhint: drop the column{plural}, or set {'one' if plural else 'it'} as index",
             IdentifiersAsCategories,
-            stacklevel=5,
         )

@@ -13,7 +13,6 @@ with principal axes it is about the ordinary components of the same columns. Fit
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import using
+from ritz._core.warn import warn
 from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
@@ -241,11 +241,11 @@ class FactorAnalysis(LinearEstimator):
         self.dof_ = ((d - k) ** 2 - d - k) // 2
         self.chi2_ = self.p_value_ = float("nan")
         if d and self.dof_ < 0:
-            warnings.warn(
+            warn(
                 f"{counted(k, 'factor')} of {counted(d, 'column')} have more parameters than there are correlations: "
                 "many loadings fit equally well; try fewer factors",
-                AccuracyWarning, stacklevel=5,
-            )  # fmt: skip
+                AccuracyWarning,
+            )
         if d and self.dof_ > 0:
             from scipy.stats import chi2
 
@@ -258,17 +258,17 @@ class FactorAnalysis(LinearEstimator):
         if len(stopped):
             shown = ", ".join(str(names[j]) if names is not None else str(j) for j in stopped[:5])
             more = f" and {len(stopped) - 5} more" if len(stopped) > 5 else ""
-            warnings.warn(
+            warn(
                 f"Heywood case: the uniqueness of {shown}{more} was stopped at min_uniqueness="
                 f"{self.min_uniqueness:g} of the variance; try fewer factors, or more rows",
-                AccuracyWarning, stacklevel=4,
-            )  # fmt: skip
+                AccuracyWarning,
+            )
         if known.slope > max(STILL_STEEP, self.tol):
-            warnings.warn(
+            warn(
                 f"uniquenesses still changed (slope {known.slope:.2g}) after {known.iterations} iterations; try a "
                 f"larger max_iter than {self.max_iter}",
-                AccuracyWarning, stacklevel=4,
-            )  # fmt: skip
+                AccuracyWarning,
+            )
 
     # what insight asks
 

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ConstantColumnWarning, InputError, IntegersAsNumbers, ParameterError
 from ritz._core.tolerance import CONSTANT
+from ritz._core.warn import warn
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import Opened
 from ritz.data.labelled import labelled
@@ -75,11 +75,10 @@ class MixedColumns(Supplementary, EncodedColumns):
         few = [repr(name) for name in encoder.few if name not in declared]
         if few:
             plural = "s" if len(few) > 1 else ""
-            warnings.warn(
+            warn(
                 f"integer column{plural} {shorten(few)}: few different values, taken as numbers\n"
                 f"hint: categorical=[{', '.join(few[:3])}] if they are categories, numeric=[…] if not",
                 IntegersAsNumbers,
-                stacklevel=5,
             )
         return encoder
 
@@ -145,10 +144,9 @@ class MixedColumns(Supplementary, EncodedColumns):
         names += [name for name, still in zip(encoder.vocabulary.names, alone, strict=True) if still]
         if names:
             plural = "s" if len(names) > 1 else ""
-            warnings.warn(
+            warn(
                 f"constant column{plural} {shorten([repr(name) for name in names])}: set aside, no variance to analyse",
                 ConstantColumnWarning,
-                stacklevel=4,
             )
 
     # results

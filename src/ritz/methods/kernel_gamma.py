@@ -5,14 +5,14 @@ error(γ) = mean ‖x − x̂‖²,   x̂ = inverse_transform(transform(x)),   x
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ritz._core.errors import GammaAtEdge, NegativeEigenvalues, ParameterError
+from ritz._core.errors import GammaAtEdge, ParameterError
 from ritz._core.random import seed_of
+from ritz._core.warn import unsaid, warn
 from ritz.kernels.base import Kernel
 from ritz.kernels.gamma import GRID, gamma_cv, median_gamma, with_gamma
 
@@ -37,10 +37,9 @@ def fixed(estimator: Any, kernel: Kernel, rows: Any, y: Any) -> Kernel:
 def _warn_edge(ratio: float) -> None:
     """Say when the best γ was the smallest or the largest tried: a better one may lie beyond."""
     if np.isclose(ratio, GRID[0]):
-        warnings.warn("the smallest gamma tried was best: a linear kernel suits these rows as well", GammaAtEdge,
-                      stacklevel=5)  # fmt: skip
+        warn("the smallest gamma tried was best: a linear kernel suits these rows as well", GammaAtEdge)
     elif np.isclose(ratio, GRID[-1]):
-        warnings.warn("the largest gamma tried was best: every row is like itself only", GammaAtEdge, stacklevel=5)
+        warn("the largest gamma tried was best: every row is like itself only", GammaAtEdge)
 
 
 def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:
@@ -52,8 +51,7 @@ def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:
         kernel=kernel, gamma=None, kernel_params=None, n_components=wanted, fit_inverse_transform=True, progress=False
     )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NegativeEigenvalues)
+        with unsaid():
             back = model.fit(train).preimages(model.transform(test)).rows
     except ParameterError:  # no component is left, or the policy refuses
         return float("inf")

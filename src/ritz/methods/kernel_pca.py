@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,9 @@ from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
+from ritz._core.warn import warn
 from ritz.kernels.resolve import resolve as resolve_kernel
+from ritz.methods.calls import PublicCalls
 from ritz.methods.kernel_gamma import fixed
 from ritz.methods.kernel_input import check_symmetry, fit_rows, new_rows
 from ritz.methods.kernel_routes import solve_kernel
@@ -52,7 +53,7 @@ class InverseNotFitted(ParameterError, NotFittedError):
     """``fit_inverse_transform=False``: what pre-images need was not kept. scikit-learn raises NotFittedError here."""
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components in the feature space of a kernel, with a certificate.
 
     Parameters
@@ -189,11 +190,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         found = self.preimages(X, method)
         if found.guessed is not None and len(found.guessed):
-            warnings.warn(
+            warn(
                 f"{len(found.guessed)} of {len(found.rows)} points lie far from the scores of all fitted rows: their "
                 "pre-images are means of the nearest rows; preimages(X).error says how far these are apart.",
                 AccuracyWarning,
-                stacklevel=2,
             )
         return np.asarray(found.rows, self.__dict__["_dtype"])
 

@@ -12,7 +12,6 @@ proves that the kernel is indefinite.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import NegativeEigenvalues, ParameterError
 from ritz._core.random import gaussian_rows
+from ritz._core.warn import warn
 from ritz.operators.base import Operator
 
 __all__ = [
@@ -77,11 +77,10 @@ def judge(negative: str, below: Negative) -> None:
             hint="negative='clip' leaves them out, 'flip' and 'krein' keep them by magnitude",
         )
     done = "left out" if negative == "clip" else "kept by magnitude"
-    warnings.warn(
+    warn(
         f"the kernel is indefinite on these rows: negative eigenvalues make up {below.words} of Σ|λ| and are {done} "
         f"(negative={negative!r})",
         NegativeEigenvalues,
-        stacklevel=6,
     )
 
 

@@ -10,7 +10,6 @@ kernel, so its diagonal tells its range; entries of other kernels are looked at 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from ritz._core.errors import AccuracyWarning, InputError
 from ritz._core.tolerance import unit_roundoff
+from ritz._core.warn import warn
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.rows import is_sparse
 from ritz.kernels.vectors import Linear
@@ -144,11 +144,10 @@ def judged(spectrum: Spectrum, tol: float, kernel: Kernel, rows: Any) -> Spectru
     much = "no eigenvalue can be told from rounding" if lost else f"that is {a.rounding / top:.1e}·λ₁, tol={tol:g}"
     words = f"rounding of the kernel matrix may move eigenvalues by {a.rounding:.2e}: {much}"
     if not warned:
-        warnings.warn(
+        warn(
             f"{words}. Centring takes most of K away: take the mean off the columns, choose a larger gamma or a "
             "smaller degree, or use solver='auto', which reads explicit features where the kernel has them.",
             AccuracyWarning,
-            stacklevel=6,
         )
     certificate = replace(a, converged=False, tol=tol, notes=(*a.notes, words))
     return replace(spectrum, certificate=certificate)

@@ -12,7 +12,6 @@ same. Rows without gaps are added up once; a round reads the others, some at a t
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
 from ritz.data.encode.opened import InMemory
@@ -125,11 +125,10 @@ class _Rounds:
             if moved <= SETTLED:
                 return fill
             before = M
-        warnings.warn(
+        warn(
             f"missing answers did not settle within {ROUNDS} rounds: the last one still moved the table by "
             f"{moved:.1e} of its size; fewer components settle sooner",
             AccuracyWarning,
-            stacklevel=6,
         )
         return fill
 

@@ -7,11 +7,11 @@ A slice of names holds both ends, as in pandas; places (for tables without names
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.words import shorten
 
 __all__ = ["check_groups", "resolved"]
@@ -58,7 +58,7 @@ def resolved(groups: Mapping[str, Any], names: Sequence[str], named: bool) -> di
     aside = [repr(name) for name in names if name not in owner]
     if aside:
         plural = "column" if len(aside) == 1 else "columns"
-        warnings.warn(f"{len(aside)} {plural} in no group, set aside: {shorten(aside)}", ColumnsSetAside, stacklevel=6)
+        warn(f"{len(aside)} {plural} in no group, set aside: {shorten(aside)}", ColumnsSetAside)
     return found
 
 

@@ -7,7 +7,6 @@ Rows of groups of counts weigh as much as they count, times their sample weights
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import EmptyProfiles, InputError
+from ritz._core.warn import warn
 from ritz.data.blocks import are_blocks
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import Opened
@@ -145,11 +145,10 @@ class GroupedColumns(MixedColumns):
         empty = np.flatnonzero((totals == 0) & (weights > 0))
         if len(empty):
             plural = "s" if len(empty) > 1 else ""
-            warnings.warn(
+            warn(
                 f"{len(empty)} row{plural} without counts, the first row {int(empty[0])}: no profile, so no part in "
                 "the fit; coordinates are NaN",
                 EmptyProfiles,
-                stacklevel=4,
             )
         return weights * totals
 

@@ -11,7 +11,6 @@ and scores are about the completed rows. Where nothing is missing, the ordinary 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, ParameterError
+from ritz._core.warn import warn
 from ritz.data.blocks import RowBlocks
 from ritz.data.completed import CompletedBlocks
 from ritz.data.observed import Observed, observe
@@ -218,16 +218,14 @@ def _doubt(filling: Filling, method: str) -> None:
     else:
         return
     instead = ", or missing='regularized'" if method == "em" else ", or n_components='gcv'"
-    warnings.warn(f"{text}. Do not believe what fills their gaps; try fewer components{instead}.", AccuracyWarning,
-                  stacklevel=4)  # fmt: skip
+    warn(f"{text}. Do not believe what fills their gaps; try fewer components{instead}.", AccuracyWarning)
 
 
 def _warn(method: str, done: Filled, tol: float) -> None:
-    warnings.warn(
+    warn(
         f"missing={method!r}: after {done.passes} passes the filled values still move by {done.change:.1e} of the "
         f"columns' spread, about {done.distance:.1e} from where they would settle, instead of tol={tol:g}. The best of "
         f"these passes is kept. Try fewer components"
         f"{', missing=' + repr('regularized') if method == 'em' else ''}, or a looser tol.",
         AccuracyWarning,
-        stacklevel=4,
     )

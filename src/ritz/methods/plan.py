@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
 from ritz.data.validate import validate_rows
 from ritz.methods.base import LinearEstimator
 from ritz.methods.correspondence import Correspondence
@@ -14,6 +15,7 @@ from ritz.spectral.plan import Plan
 __all__ = ["plan"]
 
 
+@one_call()
 def plan(X: Any, estimator: LinearEstimator | None = None) -> Plan:
     """The plan for fitting ``estimator`` (a PCA with default parameters if absent) to ``X``.
 

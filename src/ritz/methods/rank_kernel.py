@@ -9,12 +9,12 @@ A kernel of strings, or a matrix alone, has no columns to permute.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.lazy import cached_property
 from ritz._core.random import seed_of
 from ritz.data.sampled import chosen_rows
 from ritz.kernels.base import Kernel, take_rows

@@ -12,13 +12,13 @@ The scale of a resampled table is its own, as the method would have it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from ritz._core.lazy import cached_property
 from ritz._core.random import seed_of
 from ritz.data.encode import Encoder
 from ritz.data.sampled import chosen_rows, take_dense

@@ -13,7 +13,6 @@ variance off the plane (``robust_pca_off.py``).
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ConstantColumnWarning, InputError, ParameterError
 from ritz._core.tolerance import CONSTANT
+from ritz._core.warn import warn
 from ritz.data.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
@@ -140,11 +140,10 @@ class RobustPCA(LinearEstimator):
             names = getattr(self, "feature_names_in_", None)
             shown = ", ".join(str(names[j] if names is not None else j) for j in np.flatnonzero(flat)[:5])
             more = f" and {np.count_nonzero(flat) - 5} more" if np.count_nonzero(flat) > 5 else ""
-            warnings.warn(
+            warn(
                 f"columns {shown}{more} have the same value in more than half of the rows: no MAD to divide by, kept "
                 "with scale 1",
                 ConstantColumnWarning,
-                stacklevel=3,
             )
         return np.where(flat, 1.0, spread)
 

@@ -8,7 +8,6 @@ pcp         A = D_w^½ (L − 1μᵀ)   L the low-rank part (n×d)              
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +19,7 @@ from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of
+from ritz._core.warn import warn
 from ritz.data.blocks import are_blocks, blocks_of
 from ritz.methods.kernel_solved import picked
 from ritz.methods.robust_pca_location import mad, median
@@ -191,12 +191,11 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
             tick=lambda _number, _residual: step(1),
         )  # fmt: skip
     if not found.converged:
-        warnings.warn(
+        warn(
             f"principal component pursuit stopped after {found.iterations} iterations at a residual of "
             f"{found.residual:.1e}; the parts are within {found.gap:.1e} of the best. Try "
             f"max_iter={2 * model.max_iter}, or a looser tol.",
             AccuracyWarning,
-            stacklevel=4,
         )
     wanted = model._count(*Z.shape)
     k = min(wanted, *Z.shape) if isinstance(wanted, int) else None

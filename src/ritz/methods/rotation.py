@@ -13,7 +13,6 @@ method over T/‖T‖. Factors come by decreasing variance, each with its larges
 from __future__ import annotations
 
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.words import nearest
 from ritz.spectral.canonical import signs
 
@@ -173,10 +173,9 @@ def _oblimin(A: Floats, gamma: float, max_iter: int, tol: float) -> Floats:
 
 
 def _warn(max_iter: int, size: float) -> None:
-    warnings.warn(
+    warn(
         f"the rotation still changed by {size:.2g} after {max_iter} iterations; try max_iter={10 * max_iter}",
         AccuracyWarning,
-        stacklevel=4,
     )
 
 

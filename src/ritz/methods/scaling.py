@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import ConstantColumnWarning
 from ritz._core.tolerance import CONSTANT
+from ritz._core.warn import warn
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, require_spread
 
@@ -35,8 +35,7 @@ def _warn(columns: np.ndarray, names: Any) -> None:
     shown = [str(names[j]) if names is not None else str(j) for j in columns[:5]]
     more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
     plural = "s" if len(columns) > 1 else ""
-    warnings.warn(
+    warn(
         f"constant column{plural} {', '.join(shown)}{more}: no variance to divide by, kept with scale 1",
         ConstantColumnWarning,
-        stacklevel=2,
     )

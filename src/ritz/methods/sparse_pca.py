@@ -14,7 +14,6 @@ which the search begins, are a spectral problem; its certificate bounds what spa
 from __future__ import annotations
 
 import numbers
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -25,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import track, using
+from ritz._core.warn import warn
 from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
@@ -200,11 +200,10 @@ class SparsePCA(LinearEstimator):
 
     def _tell(self, done: bool) -> None:
         if not done:
-            warnings.warn(
+            warn(
                 f"sparse loadings still changed by more than tol={self.tol:g} after max_iter={self.max_iter} "
                 "iterations; try more, or a looser tol",
                 AccuracyWarning,
-                stacklevel=4,
             )
 
     def _name(self, B: Floats, C: Floats, spectrum: Spectrum, state: Moments, scale: Floats | None, dtype: Any) -> None:

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.turns import being_changed, in_turn
+from ritz._core.warn import one_call
 from ritz.data.moments import Moments
 from ritz.data.table import Table
 from ritz.data.words import shorten
@@ -75,7 +77,7 @@ class Stateful(LinearEstimator):
 
     def _fit_once(self, table: Table, sample_weight: Any) -> Self:
         """Fit to rows that can be read only once: their state is added up, then solved."""
-        names = table.numeric_names(stacklevel=3)
+        names = table.numeric_names()
         source, columns = table.source_for(names)
         model = type(self)(**self.get_params(deep=False))
         row, weights = 0, None if sample_weight is None else np.asarray(sample_weight)
@@ -217,9 +219,12 @@ class Stateful(LinearEstimator):
             self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._results and self.__dict__.get("_pending"):
-            self._solve_state()
-            return self.__dict__[name]
+        if name in self._results and not being_changed(self):
+            with one_call(), in_turn(self, name):
+                if self.__dict__.get("_pending"):
+                    self._solve_state()
+                if name in self.__dict__:
+                    return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -7,12 +7,12 @@ are one blocked pass over the rows; if not (a sum, a foreign operator), the wrap
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ritz._core.arrays import Array
+from ritz._core.lazy import cached_property
 from ritz.data.blocks import MemoryBlocks
 from ritz.data.gram import SHORT_NOISE, TILE_ABOVE
 from ritz.data.moments import Moments, scaled_noise

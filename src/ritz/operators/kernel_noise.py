@@ -12,12 +12,12 @@ given the rounding that its entries may have.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.lazy import cached_property
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.kernels.base import Kernel, Prepared

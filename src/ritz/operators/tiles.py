@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ritz._core.threads import lane_count, run_lanes
+from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block
 
@@ -48,6 +48,7 @@ def _tile(frame: Affine, I: slice, J: slice) -> Any:
     n = frame.shape[0]
     total = np.zeros((I.stop - I.start, J.stop - J.start))
     for start in range(0, n, PANEL):
+        go_on()
         left = _panel(frame, start, I)
         right = left if I == J else _panel(frame, start, J)
         total += left.T @ right

@@ -21,6 +21,7 @@ from ritz import __version__
 from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError, RitzError
+from ritz._core.warn import one_call
 from ritz.data.write import disk_errors
 from ritz.methods.ca import CA
 from ritz.methods.factor_analysis import FactorAnalysis
@@ -45,6 +46,7 @@ ESTIMATORS: dict[str, type[Any]] = {
 FORMAT = 1
 
 
+@one_call()
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to ``path``, whole or not at all.
 
@@ -94,6 +96,7 @@ def _label(label: Any) -> Any:
     return label if plain or (isinstance(label, tuple) and all(_label(one) is one for one in label)) else str(label)
 
 
+@one_call()
 def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     """The model that ``save`` wrote to ``path``; the file is checked and nothing in it is executed or imported.
 
@@ -154,6 +157,7 @@ def _listed(names: Any, source: str) -> list[str]:
     return names
 
 
+@one_call()
 def merge(*models: Any) -> Any:
     """One model of the rows of all ``models``, exactly.
 

@@ -16,8 +16,9 @@ the first picture, not by ``import ritz``; it comes with ``pip install 'ritz[plo
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ritz._core.imports import module_of
 
 if TYPE_CHECKING:
     from ritz.plot.arrows import biplot as biplot
@@ -47,7 +48,7 @@ __all__ = sorted(_NAMES)
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
-        return getattr(import_module(f"ritz.plot.{_NAMES[name]}"), name)
+        return getattr(module_of(f"ritz.plot.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'ritz.plot' has no attribute {name!r}")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
 from ritz.data.labelled import row_labels
 from ritz.insight.axes import column_labels
 from ritz.insight.biplot import biplot as coordinates
@@ -39,6 +40,7 @@ SHAFT = np.linspace(0.4, 0.95, 8)
 MANY = 150
 
 
+@one_call()
 def biplot(
     model: Any, X: Any, *, scaling: str = "form", components: Any = (0, 1), color: Any = None, names: Any = None,
     most: int = MOST, legend: bool = True, ax: Any = None,
@@ -89,6 +91,7 @@ def biplot(
     return ax
 
 
+@one_call()
 def circle(
     model: Any, X: Any = None, *, components: Any = (0, 1), supplementary: Any = None, most: int = MOST, ax: Any = None
 ) -> Any:

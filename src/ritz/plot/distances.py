@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.warn import one_call
 from ritz.insight.limits import Limits
 from ritz.insight.outliers_map import KINDS
 from ritz.insight.outliers_map import outlier_map as mapped
@@ -24,6 +25,7 @@ MOST = 25
 MANY = 300
 
 
+@one_call()
 def outlier_map(
     model: Any, X: Any, alpha: float = 0.025, rows: str = "training", *, bounds: Limits | None = None,
     names: Any = None, most: int = MOST, legend: bool = True, ax: Any = None,

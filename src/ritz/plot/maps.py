@@ -7,7 +7,6 @@ On a thick line a component says nothing; rows on its two sides are told apart [
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call, unsaid
 from ritz.data.frames import frame_names, frame_to_rows, is_frame
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.style import DIVERGING, FAINT, INK, chosen, panels, share
@@ -31,6 +31,7 @@ MANY = 500
 LINES = 5
 
 
+@one_call()
 def component_maps(
     model: Any,
     X: Any = None,
@@ -126,9 +127,7 @@ def _points(ax: Any, rows: NDArray[Any], groups: Groups, where: tuple[float, ...
 def _on_grid(model: Any, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     """Scores on the grid, (rows y, columns x, k)."""
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    with warnings.catch_warnings():
-        # A grid has no names to check; the columns are those of the model, in its order.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    with unsaid():  # a grid has no names to check; the columns are those of the model, in its order
         F = np.asarray(model.transform(points))
     return F.reshape(len(y), len(x), -1)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
 from ritz.data.words import describe
 from ritz.insight.asked import component_numbers, require_fitted
 from ritz.insight.axes import axis_names
@@ -33,6 +34,7 @@ DRAWN = ("parallel", "permutation", "broken-stick")
 COLUMNS = 30
 
 
+@one_call()
 def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -> Any:
     """Draw the scree plot: the share of the variance that each component holds.
 
@@ -113,6 +115,7 @@ def _lines(ax: Any, found: Ranks, rules: Any, shown: int) -> None:
         ax.legend(title="a component counts above", title_fontsize=9, loc="upper right", frameon=False)
 
 
+@one_call()
 def intervals(sure: Bootstrap, components: Any = (0,), *, most: int = COLUMNS, ax: Any = None) -> NDArray[Any]:
     """Draw the loadings of every column with their intervals, one picture a component.
 

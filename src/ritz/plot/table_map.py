@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.warn import one_call
 from ritz.data.labelled import row_labels
 from ritz.methods.correspondence_results import CorrespondenceResults
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
@@ -51,6 +52,7 @@ class Side:
     shape: int  # of PALETTE and MARKERS
 
 
+@one_call()
 def map(
     model: Any, *, scaling: str = "symmetric", components: Any = (0, 1), rows: Any = True, columns: Any = True,
     supplementary: Any = None, supplementary_rows: Any = None, color: Any = None, names: Any = "auto",

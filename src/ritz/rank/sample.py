@@ -10,12 +10,11 @@ Column scales are part of the question and stay as they are when rows are drawn 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from ritz._core.lazy import cached_property
 from ritz.rank.shares import Floats
 
 __all__ = ["LinearSample", "drawn_axes", "rows_for", "rows_words", "smaller_spectrum"]

@@ -16,11 +16,12 @@ A report is a list of small independent parts (``part.py``, ``parts/``). Scripts
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from ritz._core.warn import one_call
 
 if TYPE_CHECKING:
     from ritz.report.part import Content as Content
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Content", "Part", "render", "write"]
 
 
+@one_call()
 def write(
     model: Any, X: Any, path: Any, *, color: Any = None, names: Any = None, title: str | None = None,
     image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
@@ -78,6 +80,7 @@ def write(
     return target
 
 
+@one_call()
 def render(
     model: Any, X: Any, *, color: Any = None, names: Any = None, title: str | None = None,
     image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
@@ -87,13 +90,13 @@ def render(
     from sklearn.utils.validation import check_is_fitted
 
     from ritz._core.errors import ColumnsSetAside
+    from ritz._core.warn import unsaid
     from ritz.report.context import Context
     from ritz.report.page import page
 
     check_is_fitted(model)
     about = Context(model, X, color, names, title, image_shape, command, seed, ranks, points)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnsSetAside)  # the page itself says which, and why
+    with unsaid(ColumnsSetAside):  # the page itself says which, and why
         return page(about, tuple(parts))
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, RitzError
+from ritz._core.lazy import cached_property
 from ritz.data.table import Table
 from ritz.insight.axes import axes_of, axis_names, column_labels, scores_of
 from ritz.methods.correspondence import Correspondence

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ritz._core.errors import RitzError
+from ritz._core.warn import unsaid
 from ritz.insight.choose_rank import choose_rank
 from ritz.insight.limits import Limits, limits
 from ritz.insight.outliers import Outliers, outliers
@@ -52,6 +53,7 @@ NOTHING = 1e-9
 ROUNDING = 1e-9
 
 
+@unsaid()
 def find_ranks(about: Context) -> Any:
     """Ask the rules that this size can afford."""
     model = about.model
@@ -150,6 +152,7 @@ def find_odd(about: Context) -> Odd | None:
     return Odd(inside, off, bounds, found, _dimensions(model), whole, model)
 
 
+@unsaid()
 def _judge(about: Context) -> Any:
     """The model that judges rows: itself, or the first components of it where it keeps all."""
     model = about.model

@@ -9,12 +9,12 @@ extended precision where the table is small. Sparse rows are multiplied as they 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT
 
 __all__ = ["Reread"]

@@ -7,7 +7,6 @@ components, fixes the signs and writes the certificate.
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from ritz._core.arrays import to_numpy
 from ritz._core.errors import AccuracyWarning
 from ritz._core.linalg import norms, qr
+from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.combine import Transpose
 from ritz.operators.framed import Framed
@@ -234,9 +234,8 @@ def _warn(found: Found, plan: Plan, problem: SpectralProblem) -> None:
     other = (
         "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
     )
-    warnings.warn(
+    warn(
         f"{plan.solver} reached a residual of {worst:.1e}·λ₁ instead of tol={problem.tol:g}; the certificate bounds "
         f"what that means. Try {other}, fewer components, or a looser tol.",
         AccuracyWarning,
-        stacklevel=4,
     )

@@ -202,7 +202,7 @@ def collected(client: Any, tasks: list[Any], take: Callable[[int, Any], None], w
         for i, future in waiting.items():
             future.add_done_callback(lambda _, i=i: ready.put(i))
         del future
-        with track("reading", total=1.0) as step:
+        with _thread_lent(), track("reading", total=1.0) as step:
             seen = time.monotonic()
             while waiting:
                 done = _soon(ready)
@@ -220,6 +220,22 @@ def collected(client: Any, tasks: list[Any], take: Callable[[int, Any], None], w
                 client.cancel(list(waiting.values()))
             if watch.rows and client.status == "running":
                 client.unsubscribe_topic(watch.name)
+
+
+@contextmanager
+def _thread_lent() -> Iterator[None]:
+    """A task that waits for other tasks lends its thread to them: a worker with one thread would wait for ever."""
+    from distributed import rejoin, secede
+
+    try:
+        secede()
+    except (ValueError, AttributeError, LookupError):  # no task, or its thread is lent already
+        yield
+        return
+    try:
+        yield
+    finally:
+        rejoin()
 
 
 def _soon(ready: queue.SimpleQueue[int]) -> int | None:

@@ -6,6 +6,7 @@ BLAS threads of a task = cores of the worker / threads of the worker, one where 
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.threads import lane_count, single_threaded_blas
+from ritz._core.blas import limited_blas
+from ritz._core.threads import lane_count
 
 __all__ = ["careful", "tell"]
 
@@ -33,7 +35,7 @@ def careful(held: float, errors: Any) -> Iterator[None]:
     if worker is not None:
         threads = max(1, lane_count() // max(1, worker.state.nthreads))
         memory = float(worker.memory_manager.memory_limit or "inf")
-    with _gate.admit(held, GATE_SHARE * memory), _blas(threads), np.errstate(**errors):
+    with _gate.admit(held, GATE_SHARE * memory), limited_blas(threads), np.errstate(**errors):
         yield
 
 
@@ -59,6 +61,10 @@ class _Gate:
     """Lets tasks in while what they hold together stays within a budget; the first one always."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody is inside, as in a process that was just forked."""
         self._free, self._held, self._inside = threading.Condition(), 0.0, 0
 
     @contextmanager
@@ -74,33 +80,6 @@ class _Gate:
                 self._free.notify_all()
 
 
-class _Shared:
-    """A BLAS limit above one that concurrent tasks of a process share; the last one restores what was."""
-
-    def __init__(self) -> None:
-        self._lock, self._depth = threading.Lock(), 0
-        self._limiter: Any = None
-
-    @contextmanager
-    def at(self, threads: int) -> Iterator[None]:
-        with self._lock:
-            if self._depth == 0:
-                from threadpoolctl import threadpool_limits
-
-                self._limiter = threadpool_limits(threads, user_api="blas")
-            self._depth += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._depth -= 1
-                if self._depth == 0 and self._limiter is not None:
-                    self._limiter.restore_original_limits()
-                    self._limiter = None
-
-
-_gate, _shared = _Gate(), _Shared()
-
-
-def _blas(threads: int) -> Any:
-    return single_threaded_blas() if threads == 1 else _shared.at(threads)
+_gate = _Gate()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_gate.reset)

@@ -9,12 +9,12 @@ a Table                                    →  what its kinds say; the rest is 
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
@@ -158,5 +158,5 @@ def _from_table(
     if aside and chosen:
         raise InputError("expected columns of categories or numbers", received=shorten(aside))
     if aside:
-        warnings.warn(f"{counted(len(other), 'column')} set aside: {'; '.join(aside)}", ColumnsSetAside, stacklevel=6)
+        warn(f"{counted(len(other), 'column')} set aside: {'; '.join(aside)}", ColumnsSetAside)
     return _chosen(used, found)

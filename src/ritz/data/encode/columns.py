@@ -8,7 +8,6 @@ A column is looked at when it is first asked for, and its codes are kept: learni
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +48,6 @@ class MemoryColumns:
         self._held = dict(zip(self.names, columns, strict=True))
         self._coded: dict[str, Coded] = {}
         self._kinds: dict[str, str] = {}
-        self._lock = threading.Lock()
         _distinct(self.names)
 
     def kind(self, name: str) -> str:
@@ -92,8 +90,7 @@ class MemoryColumns:
 
     def coded(self, name: str) -> Coded:
         """A column as codes."""
-        with self._lock:
-            held = self._coded.get(name)
+        held = self._coded.get(name)
         if held is None:
             held = self._code(self._held[name])
             if held.kind == "number" and not {"inf", "-inf"}.isdisjoint(held.levels):
@@ -106,8 +103,7 @@ class MemoryColumns:
                     received=f"the text {held.twofold!r} and another value that is written so",
                     hint=f"cast the column: X[{name!r}].astype(str) counts them as one level",
                 )
-            with self._lock:
-                self._coded[name] = held
+            held = self._coded.setdefault(name, held)
         return held
 
     def _code(self, values: Any) -> Coded:

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.lazy import cached_property
 from ritz.data.categories import MISSING, OTHER, Vocabulary, label, pooled, reserved
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice

@@ -10,10 +10,11 @@ and a new row gets the same alone and among others. The block of a variable sums
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ritz._core.lazy import cached_property
 
 __all__ = ["Fill"]
 

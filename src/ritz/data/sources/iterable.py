@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.callback import users
 from ritz._core.errors import InputError
 from ritz.data.frames import is_frame
 from ritz.data.source import Span
@@ -35,11 +36,11 @@ class _Batches:
         found = iter(iterable)
         self.repeatable = found is not iterable
         self.first = next(found, None)
-        self._rest: Iterator[Any] | None = None if self.repeatable else itertools.chain([self.first], found)
+        self._rest: Iterator[Any] | None = None if self.repeatable else itertools.chain([self.first], users(found))
 
     def __iter__(self) -> Iterator[Any]:
         if self.repeatable:
-            return iter(self._iterable)
+            return users(self._iterable)
         if self._rest is None:
             raise InputError(
                 "rows that can be read again",

@@ -14,6 +14,7 @@ from typing import Any
 
 from ritz._core.atomic import replacing
 from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
 from ritz.data.write import disk_errors
 
 __all__ = ["FORMATS", "export"]
@@ -24,6 +25,7 @@ FORMATS = {"onnx": (".onnx",), "sql": (".sql",), "csv": (".csv",), "parquet": ("
 OPTIONS = {"onnx": ("dtype",), "sql": ("table", "keep"), "csv": (), "parquet": ()}
 
 
+@one_call()
 def export(
     model: Any, path: str | os.PathLike[str], to: str | None = None, *, dtype: str | None = None,
     table: str | None = None, keep: Sequence[str] | None = None,

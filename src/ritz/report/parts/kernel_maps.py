@@ -6,11 +6,11 @@ medians.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ritz._core.warn import unsaid
 from ritz.insight.axes import scores_of
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, figure, join, percent, tag
@@ -43,8 +43,7 @@ def _build(about: Context) -> Content:
     y = np.linspace(low[b] - room[b], high[b] + room[b], GRID)
     points = np.tile(middle, (GRID * GRID, 1))
     points[:, a], points[:, b] = np.tile(x, GRID), np.repeat(y, GRID)
-    with warnings.catch_warnings():  # a grid has no names to check; its columns are those of the model, in its order
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    with unsaid():  # a grid has no names to check; its columns are those of the model, in its order
         F = scores_of(about.model, points.astype(X.dtype))[:, :MAPS]
     shown = np.unique(np.linspace(0, len(X) - 1, min(ROWS, len(X))).astype(np.intp))
     drawn = {

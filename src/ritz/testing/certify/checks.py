@@ -20,11 +20,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ritz._core.lazy import cached_property
 from ritz.testing.angles import largest_sine
 from ritz.testing.certify.problem import Case, from_state
 from ritz.testing.truth import Truth, precision, true_rows

@@ -1,0 +1,92 @@
+"""How many threads BLAS may use, set in one place for the whole process.
+
+    limit in force = the smallest that any running scope asks for;   no scope: what it was before the first
+
+BLAS knows one number for all threads, so scopes that overlap in several threads must not each save and restore it:
+whoever ends last would restore what another had set. Here the first one saves and the last one restores, also on error.
+A forked child keeps the scopes of the thread that forked; the others were left behind in the parent.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["limited_blas", "single_threaded_blas"]
+
+
+@contextmanager
+def limited_blas(threads: int) -> Iterator[None]:
+    """Limit BLAS to ``threads`` threads while the block runs, or to fewer where another scope asks for that."""
+    scope = _scopes.enter(threads)
+    try:
+        yield
+    finally:
+        _scopes.leave(scope)
+
+
+def single_threaded_blas() -> Any:
+    """Limit BLAS to one thread per caller while the block runs."""
+    return limited_blas(1)
+
+
+class _Scope:
+    __slots__ = ("thread", "threads")
+
+    def __init__(self, threads: int) -> None:
+        self.threads, self.thread = threads, threading.get_ident()
+
+
+class _Scopes:
+    """All scopes that run, and what the first of them found."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: list[_Scope] = []
+        self._controller: Any = None
+        self._found: Any = None  # knows the limits to restore
+        self._in_force: int | None = None
+
+    def enter(self, threads: int) -> _Scope:
+        self._prepare()
+        scope = _Scope(threads)
+        with self._lock:
+            if not self._running or self._in_force is None or threads < self._in_force:
+                self._set(threads)
+            self._running.append(scope)
+        return scope
+
+    def leave(self, scope: _Scope) -> None:
+        with self._lock:
+            self._running.remove(scope)
+            if not self._running:
+                self._found.restore_original_limits()
+                self._found = self._in_force = None
+            elif (least := min(other.threads for other in self._running)) != self._in_force:
+                self._set(least)
+
+    def _prepare(self) -> None:
+        """Find the BLAS libraries; not under the lock, for imports have locks of their own. Twice does no harm."""
+        if self._controller is None:
+            import scipy.linalg  # noqa: F401  (SciPy brings a BLAS of its own that must be limited as well)
+            from threadpoolctl import ThreadpoolController
+
+            self._controller = ThreadpoolController()
+
+    def _set(self, threads: int) -> None:
+        limiter = self._controller.limit(limits=threads, user_api="blas")
+        self._found = self._found or limiter
+        self._in_force = threads
+
+    def after_fork(self) -> None:
+        """Forget what other threads were doing; limits are restored by the next scope to end, not while forking."""
+        self._lock = threading.Lock()
+        self._running = [scope for scope in self._running if scope.thread == threading.get_ident()]
+
+
+_scopes = _Scopes()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_scopes.after_fork)

@@ -1,0 +1,32 @@
+"""scikit-learn's checks of columns, with its warnings given as Ritz gives its own: once a call, at the user's line.
+
+names in fit, none now     →  warning          names now, none in fit     →  warning          other names  →  error
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ritz._core.warn import warn
+
+__all__ = ["checked_data"]
+
+
+def checked_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """``sklearn.utils.validation.validate_data``."""
+    from sklearn.utils.validation import _check_n_features, _get_feature_names, check_array, validate_data
+
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if reset or (fitted is None) == (_get_feature_names(X) is None):
+        return validate_data(estimator, X, reset=reset, **options)
+    name = type(estimator).__name__
+    warn(  # word for word what scikit-learn says, whose users filter by it
+        f"X has feature names, but {name} was fitted without feature names"
+        if fitted is None
+        else f"X does not have valid feature names, but {name} was fitted with feature names",
+        UserWarning,
+    )
+    skip = options.pop("skip_check_array", False)
+    rows = X if skip else check_array(X, input_name="X", estimator=estimator, **options)
+    _check_n_features(estimator, rows, reset=False)
+    return rows

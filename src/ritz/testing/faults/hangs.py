@@ -1,0 +1,35 @@
+"""No fit waits for ever: inside fits, beside fits, in forked children; lanes and readers end when they should."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["check", "findings"]
+
+#: Seconds after which a way hangs. On a quiet machine none takes five.
+SECONDS = 60.0
+
+
+def check(folder: Path) -> list[str]:
+    """What went wrong in any of the ways."""
+    if not hasattr(os, "fork"):
+        return []
+    return [f"{name}: {finding}" for name, found in findings(folder).items() for finding in found]
+
+
+def findings(folder: Path, names: tuple[str, ...] = (), seconds: float = SECONDS) -> dict[str, list[str]]:
+    """What went wrong in each way, by its name; all ways if no names are given."""
+    program = Path(__file__).with_name("hangs_program.py")
+    done = subprocess.run(
+        [sys.executable, str(program), str(folder), str(seconds), *names],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    found = {str(each["name"]): [str(finding) for finding in each["findings"]] for each in told}
+    if done.returncode or not found:
+        found["program"] = [f"ended with status {done.returncode}: {done.stderr.strip()[-500:]}"]
+    return found

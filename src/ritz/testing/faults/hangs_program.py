@@ -1,0 +1,65 @@
+"""Runs the ways to hang, each in a process of its own: ``hangs_program.py FOLDER SECONDS NAME …``.
+
+The libraries are loaded once; then a child is forked for every way, so that one that hangs can be killed. One line of
+JSON a way: ``{"name": …, "findings": [sentences]}``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from ritz.testing.faults import hangs_end_program, hangs_nested_program, hangs_threads_program  # noqa: F401
+from ritz.testing.faults.hangs_ways_program import WAYS, Findings
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Fork a child for every way that is named, and print what it found."""
+    folder, seconds, names = Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    for name in names or WAYS:
+        begin = time.monotonic()
+        found = _apart(name, folder / name, seconds)
+        told = {"name": name, "findings": found, "seconds": round(time.monotonic() - begin, 2)}
+        print(json.dumps(told), flush=True)
+
+
+def _apart(name: str, folder: Path, seconds: float) -> Findings:
+    folder.mkdir(parents=True)
+    told = folder / "findings.json"
+    child = os.fork()
+    if child == 0:
+        os.setsid()  # so that its own children can be killed with it
+        faulthandler.dump_traceback_later(max(seconds - 1, 0.5), file=(folder / "stacks").open("w"))
+        try:
+            found = WAYS[name](folder)
+        except BaseException as error:  # noqa: BLE001 (is the finding)
+            found = [f"{type(error).__name__}: {str(error)[:300]}"]
+        told.write_text(json.dumps(found))
+        os._exit(0)
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit and not os.waitpid(child, os.WNOHANG)[0]:
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if not told.exists():
+        return [f"had not ended after {seconds:g} s: {_where(folder / 'stacks')}"]
+    return list(json.loads(told.read_text()))
+
+
+def _where(stacks: Path) -> str:
+    """The innermost places in ritz of the threads that hung."""
+    lines = stacks.read_text().splitlines() if stacks.exists() else []
+    places = [line.strip().removeprefix("File ") for line in lines if "/ritz/" in line and "hangs_program" not in line]
+    return "; ".join(dict.fromkeys(place.rpartition("/ritz/")[2] for place in places[:8])) or "nothing is known"
+
+
+if __name__ == "__main__":
+    main()

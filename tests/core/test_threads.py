@@ -1,0 +1,178 @@
+"""Lanes: the first share's error, what a stop reaches, no thread left. BLAS limits: overlapping scopes, forks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import traceback
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+from ritz._core.blas import limited_blas, single_threaded_blas
+from ritz._core.errors import Cancelled
+from ritz._core.threads import go_on, run_lanes
+
+
+def blas_threads() -> set[int]:
+    return {each["num_threads"] for each in threadpoolctl.threadpool_info() if each["user_api"] == "blas"}
+
+
+def lanes_left() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("ritz")]
+
+
+def test_lanes_give_results_in_order_and_inherit_the_context() -> None:
+    with np.errstate(divide="raise"):
+        assert run_lanes(lambda share: (share, np.geterr()["divide"]), [3, 1, 2]) == [(s, "raise") for s in (3, 1, 2)]
+
+
+def test_the_error_of_the_first_share_is_raised_whichever_lane_fails_first() -> None:
+    failed = threading.Event()
+
+    def work(share: int) -> None:
+        if share == 0:
+            assert failed.wait(20)  # the first lane fails last
+        else:
+            failed.set()
+        raise ValueError(f"share {share}")
+
+    with pytest.raises(ValueError, match="share 0") as caught:
+        run_lanes(work, [0, 1, 2])
+    assert "work" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert lanes_left() == []
+
+
+def test_an_error_stops_the_lanes_after_it_and_a_cancelled_fit_all() -> None:
+    for error, share_that_fails in ((ValueError("x"), 0), (Cancelled("x"), 2)):
+
+        def work(share: int, error: BaseException = error, at: int = share_that_fails) -> None:
+            if share == at:
+                raise error
+            while True:  # ends by go_on, or never
+                go_on()
+
+        with pytest.raises(type(error)):
+            run_lanes(work, [0, 1, 2] if share_that_fails == 2 else [0, 1])
+    assert lanes_left() == []
+
+
+def test_lanes_inside_lanes_end_with_the_outer_ones() -> None:
+    def inner(_: int) -> None:
+        while True:
+            go_on()
+
+    def outer(share: int) -> None:
+        if share == 0:
+            raise KeyError("outer")
+        run_lanes(inner, [0, 1])
+
+    with pytest.raises(KeyError, match="outer"):
+        run_lanes(outer, [0, 1])
+    assert lanes_left() == []
+
+
+def test_an_error_keeps_no_lane_in_memory() -> None:
+    class Held:
+        pass
+
+    held = Held()
+    gone = weakref.ref(held)
+
+    def attempt(held: Held) -> None:
+        def work(share: int) -> None:
+            assert held
+            if share:
+                raise ValueError("x")
+
+        with contextlib.suppress(ValueError):
+            run_lanes(work, [0, 1])
+
+    attempt(held)
+    del held
+    assert gone() is None
+
+
+def test_without_threads_the_caller_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert run_lanes(lambda share: share * share, [1, 2, 3]) == [1, 4, 9]
+
+
+@pytest.fixture
+def four() -> Iterator[None]:
+    """Four threads before, so that limits can be told apart; what was there comes back."""
+    with threadpoolctl.threadpool_limits(4, user_api="blas"):
+        yield
+
+
+@pytest.mark.usefixtures("four")
+def test_scopes_that_overlap_restore_what_was_before_the_first() -> None:
+    wide, narrow = limited_blas(2), single_threaded_blas()
+    wide.__enter__()
+    assert blas_threads() == {2}
+    narrow.__enter__()
+    assert blas_threads() == {1}
+    wide.__exit__(None, None, None)  # not the last one to begin
+    assert blas_threads() == {1}
+    narrow.__exit__(None, None, None)
+    assert blas_threads() == {4}
+
+
+@pytest.mark.usefixtures("four")
+def test_the_smallest_limit_holds_and_errors_restore_it() -> None:
+    def failing() -> None:
+        with limited_blas(1):
+            with limited_blas(3):
+                assert blas_threads() == {1}
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        failing()
+    assert blas_threads() == {4}
+    with limited_blas(2):
+        with limited_blas(1):
+            pass
+        assert blas_threads() == {2}
+    assert blas_threads() == {4}
+
+
+@pytest.mark.usefixtures("four")
+def test_scopes_in_many_threads_leave_the_limit_as_it_was() -> None:
+    def work(share: int) -> None:
+        for i in range(50):
+            with limited_blas(1 + (share + i) % 3):
+                pass
+
+    run_lanes(work, list(range(6)))
+    assert blas_threads() == {4}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.usefixtures("four")
+def test_a_forked_child_has_only_the_scopes_of_the_thread_that_forked() -> None:
+    inside, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with single_threaded_blas():
+            inside.set()
+            end.wait(20)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    assert inside.wait(20)
+    child = os.fork()
+    if child == 0:
+        with limited_blas(2):
+            held = blas_threads() == {2}  # the other thread's scope stayed in the parent
+        os._exit(0 if held and blas_threads() == {4} else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    end.set()
+    other.join()
+    assert blas_threads() == {4}
