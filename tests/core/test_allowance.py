@@ -1,4 +1,4 @@
-"""What a process may still use: trees of files as containers, scopes and Slurm jobs show them, and their environments."""
+"""What a process may still use: trees of files as containers, scopes and Slurm jobs show them."""
 
 from __future__ import annotations
 

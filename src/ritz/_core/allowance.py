@@ -3,8 +3,8 @@
     left = min over bounds of (bound − used)
 
     machine          MemAvailable of /proc/meminfo
-    control groups   memory.max and memory.high (version 2), memory.limit_in_bytes (version 1) of the group of this process
-                     and of every group above it: containers, systemd scopes and slices, the steps of a Slurm job
+    control groups   memory.max and memory.high (version 2), memory.limit_in_bytes (version 1) of this process's
+                     group and of every group above it: containers, systemd scopes and slices, the steps of a Slurm job
     Slurm            SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU × processors, SLURM_MEM_PER_GPU × accelerators, in MB
     ulimit -v        the address space, less what is mapped already
 

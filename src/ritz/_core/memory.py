@@ -1,4 +1,4 @@
-"""Memory limits: ``"2GB"`` → bytes, and what a reader may take of what this process may still use (``allowance.py``)."""
+"""Memory limits: ``"2GB"`` → bytes, and what a reader may take; ``allowance.py`` says what is left."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError, ParameterError, RitzError
-from ritz._core.memory import limit
+from ritz._core.memory import limit, within
 from ritz._core.progress import Progress, using
 from ritz.data.objects import source_of
 from ritz.data.sources.files import unreadable
@@ -104,7 +104,7 @@ def read(
     allowed = limit(memory)
     text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
     text |= {"encoding": encoding, "missing": missing}
-    with using(progress, "read"):
+    with using(progress, "read"), within(allowed):
         if not isinstance(source, (str, os.PathLike)):
             _no_options(**text, layer=layer)
             return _table(_Found(source_of(source, EAGER_SHARE * allowed)), kinds, allowed)
@@ -173,14 +173,14 @@ def _from_path(path: Path, text: dict[str, Any], layer: str | None, allowed: flo
         _no_options(**text)
         return _Found(open_h5ad(path, layer), path.name)
     _no_options(layer=layer)
-    found = _from_binary(path, start, allowed)
+    found = _from_binary(path, start)
     if found is not None:
         _no_options(**text)
         return _Found(found, path.name)
     return _from_text(path, text, allowed)
 
 
-def _from_binary(path: Path, start: bytes, allowed: float) -> Any:
+def _from_binary(path: Path, start: bytes) -> Any:
     """A source for a file of a format with marks of its own; None for text."""
     if start.startswith(b"\x93NUMPY"):
         from ritz.data.sources.npy import NpySource
@@ -199,7 +199,7 @@ def _from_binary(path: Path, start: bytes, allowed: float) -> Any:
         from ritz.data.sources.npz import is_npz, read_npz
 
         if is_npz(path):
-            return MemoryMatrix(read_npz(path, allowed), files=[path])
+            return MemoryMatrix(read_npz(path), files=[path])
     for magic, what, hint in FOREIGN:
         if start.startswith(magic):
             raise FileError(f"expected a CSV, Parquet, Arrow or array table at {path}", received=what, hint=hint)
