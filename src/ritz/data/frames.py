@@ -10,6 +10,7 @@ A column that holds no numbers raises by name: a silent choice of columns is mad
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,11 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz.data.words import shorten
 
-__all__ = ["frame_names", "frame_to_rows", "is_frame"]
+__all__ = ["NO_NUMBERS", "frame_names", "frame_to_rows", "is_frame", "narwhal"]
+
+
+#: What Python turns into a number although it is none: a date of NumPy becomes its nanoseconds since 1970.
+NO_NUMBERS = (str, bytes, complex, np.datetime64, np.timedelta64)
 
 
 def is_frame(X: object) -> bool:
@@ -27,24 +32,36 @@ def is_frame(X: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
+def narwhal(X: Any) -> Any:
+    """The frame as narwhals sees it; columns that share a name are refused, as nothing could be found by it."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        return nw.from_native(X, eager_only=True)
+    except DuplicateError as error:
+        names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "iloc") else list(X.column_names)
+        twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
+        raise InputError(
+            "expected columns of different names in a frame",
+            received=shorten(twice) or str(error),
+            hint="rename them, or let ritz.read(X) number them ('a', 'a_2'), or give the numbers alone: X.to_numpy()",
+        ) from error
+
+
 def frame_names(X: Any) -> list[Any]:
     """Column names as the frame holds them (pandas allows other things than strings)."""
-    import narwhals as nw
-
-    return list(nw.from_native(X, eager_only=True).columns)
+    return list(narwhal(X).columns)
 
 
 def frame_to_rows(X: Any) -> Any:
     """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
+    frame = narwhal(X)
     native = frame.to_native()
     if frame.implementation.is_pandas():
         whole = _pandas_whole(native)
         if whole is not None:
             return whole
-    # Positions, not names: pandas allows the same name twice.
     columns = [_column(frame, j) for j in range(frame.shape[1])]
     refused = [
         f"{name!r} ({kind})"
@@ -94,7 +111,7 @@ def _column(frame: Any, j: int) -> np.ndarray | None:
         values = series.to_numpy()
         return _object_column(values) if values.dtype == object else values
     native = series.to_native()
-    if isinstance(getattr(native, "dtype", None), np.dtype):  # object: any Python value
+    if getattr(native, "dtype", None) == np.dtype(object):  # any Python value; dates have dtypes of their own
         return _object_column(native.to_numpy())
     return None
 
@@ -105,7 +122,7 @@ def _object_column(values: Any) -> np.ndarray | None:
     for i, value in enumerate(values):
         if is_missing(value):
             rows[i] = np.nan
-        elif isinstance(value, (str, bytes, complex)):
+        elif isinstance(value, NO_NUMBERS):
             return None
         else:
             try:

@@ -19,7 +19,7 @@ from typing import Any
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.memory import limit, within
 from ritz._core.progress import Progress, using
-from ritz.data.objects import source_of
+from ritz.data.objects import is_anndata, source_of
 from ritz.data.sources.files import unreadable
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, shorten
@@ -106,8 +106,8 @@ def read(
     text |= {"encoding": encoding, "missing": missing}
     with using(progress, "read"), within(allowed):
         if not isinstance(source, (str, os.PathLike)):
-            _no_options(**text, layer=layer)
-            return _table(_Found(source_of(source, EAGER_SHARE * allowed)), kinds, allowed)
+            _no_options(**text, layer=None if is_anndata(source) else layer)
+            return _table(_Found(source_of(source, EAGER_SHARE * allowed, layer)), kinds, allowed)
         try:
             return _table(_from_path(Path(source), text, layer, allowed), kinds, allowed)
         except OSError as error:
@@ -140,6 +140,9 @@ def _table(found: _Found, kinds: Mapping[str, str] | None, allowed: float) -> Ta
         source = load(source)
     dropped = [repr(name) for name, kind in (kinds or {}).items() if kind == "drop"]
     notes = (*found.notes, f"left out, as you said: {shorten(dropped)}") if dropped else found.notes
+    shared = [repr(field.name) for field in getattr(source, "fields", ()) if field.shared]
+    if shared:
+        notes = (*notes, f"some columns share a name; a number was added: {shorten(shared)}")
     columns = [
         dataclasses.replace(column, kind="text", reason=found.reasons[column.name])
         if column.name in found.reasons and column.name not in forced

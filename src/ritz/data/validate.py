@@ -22,7 +22,8 @@ from ritz._core.errors import InputError
 from ritz._core.memory import limit
 from ritz.data.blocks import are_blocks
 from ritz.data.finite import require_finite
-from ritz.data.frames import frame_to_rows, is_frame, is_missing
+from ritz.data.frames import NO_NUMBERS, frame_to_rows, is_frame, is_missing, narwhal
+from ritz.data.objects import is_anndata
 from ritz.data.read import read
 from ritz.data.stream import StreamBlocks
 from ritz.data.table import Table
@@ -78,6 +79,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             return rows if are_blocks(rows) else _native(check_array(rows, estimator=estimator, **options))
         if is_frame(X):
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
+            narwhal(X)
             validate_data(estimator, X, reset=reset, skip_check_array=True)
             rows = _real(frame_to_rows(X), accept_sparse)
             return _native(check_array(rows, input_name="X", estimator=estimator, **options))
@@ -166,10 +168,10 @@ def _unmapped(X: Any, budget: float) -> Any:
 
 
 def is_query(X: Any) -> bool:
-    """Whether ``X`` is a query or a dataset that ``read`` turns into a table."""
+    """Whether ``X`` is a query, a dataset or an AnnData that ``read`` turns into a table."""
     import narwhals as nw
 
-    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X):
+    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X) or is_anndata(X):
         return True
     return type(X).__module__.startswith("pyarrow") and type(X).__name__.endswith(("Dataset", "Scanner"))
 
@@ -229,7 +231,9 @@ def _real(rows: Any, accept_sparse: bool) -> Any:
         raise InputTypeError(
             "numbers in X",
             received=f"{'sparse data' if sparse else 'an array'} of dtype {dtype}",
-            hint="convert them first, e.g. X.astype(float)",
+            hint="turn dates and durations into numbers first, e.g. (X - X.min()) / numpy.timedelta64(1, 'D')"
+            if dtype.kind in "mM"
+            else "convert them first, e.g. X.astype(float)",
         )
     return _canonical_csr(rows) if sparse and accept_sparse else rows
 
@@ -270,10 +274,12 @@ def _check_structure(X: Any) -> None:
 
 def _object_rows(array: np.ndarray) -> np.ndarray:
     """Convert an object array of numbers to float64, or name the first entry that is none."""
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        pass
+    # NumPy would turn its own dates into the nanoseconds since 1970.
+    if not any(issubclass(kind, (np.datetime64, np.timedelta64)) for kind in set(map(type, array.flat))):
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            pass
     rows = np.empty(array.shape, dtype=np.float64)
     for (i, j), value in np.ndenumerate(array):
         if isinstance(value, (complex, np.complexfloating)):
@@ -281,6 +287,12 @@ def _object_rows(array: np.ndarray) -> np.ndarray:
                 "Complex data not supported",
                 received=f"{value!r} at row {i}, column {j}",
                 hint="pass real and imaginary parts as columns of their own",
+            )
+        if isinstance(value, NO_NUMBERS[-2:]):
+            raise InputTypeError(
+                "numbers in X",
+                received=f"{cut(repr(value))} at row {i}, column {j}",
+                hint="turn dates and durations into numbers first, e.g. (t - t.min()) / numpy.timedelta64(1, 'D')",
             )
         try:
             rows[i, j] = np.nan if is_missing(value) else float(value)

@@ -220,4 +220,8 @@ def _of_lists(X: Any) -> NDArray[Any]:
 def _distinct(names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         twice = sorted({repr(name) for name in names if names.count(name) > 1})
-        raise InputError("expected columns of different names", received=f"more than one {shorten(twice)}")
+        raise InputError(
+            "expected columns of different names",
+            received=f"more than one {shorten(twice)}",
+            hint="rename them, or let ritz.read(X) number them ('a', 'a_2')",
+        )

@@ -4,8 +4,9 @@
     obs names       identifiers of the rows        var names   names of the columns
 
 h5py and zarr offer the same groups, arrays and attributes, so one reader serves both; the anndata package itself is
-not needed, and nothing is unpickled. ``store.py`` lets nothing in that lies outside the file, and sizes are weighed before
-anything is made of them (``declared.py``). Columns-first sparse matrices (CSC) cannot be read by rows and are refused.
+not needed, and nothing is unpickled. ``store.py`` lets nothing in that lies outside the file, and sizes are weighed
+before anything is made of them (``declared.py``). Columns-first sparse matrices (CSC) cannot be read by rows and are
+refused.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class AnnDataSource(MatrixSource):
             size = stored * (dtype.itemsize + self._index_bytes) + 8.0 * n * sparse
             require_packed(size, path, self._where or "the array")
             if sparse:
-                self._longest = _longest_row(store.member(node, "indptr"), stored, d, path)
+                self._longest = _longest_row(store.member(node, "indptr"), stored, path)
             names, self._index = _names(store, root, n, d) if self._where else (matrix_names(d), None)
             chunks = (1, d) if sparse else tuple(node.chunks or (1, d))
         self.shape, self.stored = (n, d), stored
@@ -264,7 +265,7 @@ def _sparse_shape(node: Any, path: Path) -> tuple[int, ...]:
     return tuple(int(v) for v in node.attrs.get("shape", node.attrs.get("h5sparse_shape", ())))
 
 
-def _longest_row(ends: Any, stored: int, d: int, path: Path) -> int:
+def _longest_row(ends: Any, stored: int, path: Path) -> int:
     """Entries of the longest row, of row ends that rise from 0 to the number of entries."""
     longest, before = 0, 0
     for first in range(0, ends.shape[0], ENDS):

@@ -39,17 +39,17 @@ def room() -> float:
     return max(stated(), LEAST)
 
 
-def require_columns(d: int, where: object) -> None:
-    """Refuse more columns than the memory limit can name."""
-    needed = d * COLUMN_BYTES
-    if needed > room():
+def require_columns(d: int, where: object, each: float = COLUMN_BYTES) -> None:
+    """Refuse more columns than the memory limit can name, at ``each`` bytes a column."""
+    needed = d * each
+    if needed > LEAST and needed > stated():
         raise too_large(needed, where, f"{counted(d, 'column')}, whose names and kinds are held")
 
 
 def require_rows(n: int, where: object, row_bytes: float = SPAN_BYTES / 1024) -> None:
     """Refuse more rows than the memory limit has ``row_bytes`` for."""
     needed = n * row_bytes
-    if needed > room():
+    if needed > LEAST and needed > stated():
         raise too_large(needed, where, f"{counted(n, 'row')}, of which {row_bytes:.2g} bytes each are held")
 
 

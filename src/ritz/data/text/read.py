@@ -5,12 +5,13 @@ read_text(path, options)  →  TextPieces: values or source, notes, reasons, lin
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ritz._core.errors import FileError
+from ritz._core.errors import FileCutOff, FileError
 from ritz.data.text.dialect import TextOptions
 from ritz.data.text.file import TextFile
 from ritz.data.text.scan import SPAN_BYTES, load, scan
@@ -55,6 +56,8 @@ def read_text(
     """
     try:
         file = TextFile(path, options)
+        if file.cut:
+            warnings.warn(f"{path} may be cut off: its last line has no end, and {file.cut}", FileCutOff, stacklevel=6)
         if span_bytes is None:
             span_bytes = SPAN_BYTES if memory is None else int(min(SPAN_BYTES, max(1 << 20, memory / 16)))
         if memory is not None and GROWTH * file.text.size > memory:
