@@ -89,6 +89,9 @@ class ParameterError(RitzError, ValueError):
 class MemoryLimitError(RitzError, MemoryError):
     """The stated memory limit cannot be kept."""
 
+    #: bytes that would do, where they are known
+    least: float | None = None
+
 
 class MergeError(RitzError, ValueError):
     """Models that cannot be merged or subtracted."""

@@ -18,7 +18,9 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz.data.words import shorten
 
-__all__ = ["NO_NUMBERS", "frame_names", "frame_to_rows", "is_frame", "narwhal"]
+__all__ = [
+    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "is_frame", "is_missing", "narwhal",
+]  # fmt: skip
 
 
 #: What Python turns into a number although it is none: a date of NumPy becomes its nanoseconds since 1970.
@@ -69,17 +71,69 @@ def frame_to_rows(X: Any) -> Any:
         if values is None
     ]
     if refused:
-        raise InputError(
-            "every column of a frame must hold numbers",
-            received=f"non-numeric column{'s' if len(refused) > 1 else ''} {shorten(refused)}",
-            hint="drop or encode them first, e.g. X.select_dtypes('number') in pandas or "
-            "X.select(polars.selectors.numeric()) in polars; ritz.read(path) sets them aside by itself",
-        )
+        raise _refused(refused)
     dtype = np.result_type(*[v.dtype for v in columns if v is not None]) if columns else np.float64
     rows = np.empty(frame.shape, dtype=dtype, order="F")
     for j, values in enumerate(columns):
         rows[:, j] = values
     return rows
+
+
+def copied_bytes(X: Any) -> int:
+    """Bytes of the array that ``frame_to_rows`` makes beside the frame; 0 where it hands out a view."""
+    frame = narwhal(X)
+    n, d = frame.shape
+    if frame.implementation.is_pandas():
+        import pandas as pd
+
+        native = frame.to_native()
+        dtypes = set(native.dtypes)
+        sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in dtypes)
+        if d == 0 or sparse or (_plain_block(dtypes) and _root(native.iloc[:, 0].to_numpy()).size == n * d):
+            return 0
+        widths = [dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else 8 for dtype in dtypes]
+        return n * d * max(widths)
+    return n * d * 8
+
+
+def _root(values: np.ndarray) -> np.ndarray:
+    """The array whose memory ``values`` looks at: all of a frame, or one column."""
+    while isinstance(values.base, np.ndarray):
+        values = values.base
+    return values
+
+
+def _plain_block(dtypes: set[Any]) -> bool:
+    return len(dtypes) == 1 and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes)
+
+
+def frame_source(X: Any) -> Any:
+    """The columns of a frame of numbers as a source: they are used where they lie, some rows at a time."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    from ritz.data.sources.memory import ArrowTable
+
+    table = X if isinstance(X, pa.Table) else None
+    if nw.dependencies.is_pandas_dataframe(X):
+        other = [name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
+        for name in other:
+            if _column(narwhal(X[[name]]), 0) is None:
+                raise _refused([f"{name!r} ({X.dtypes[name]})"])
+        table = pa.Table.from_pandas(X, preserve_index=False)
+    source = ArrowTable(narwhal(X).to_arrow() if table is None else table)
+    if source.label_names:
+        raise _refused([repr(name) for name in source.label_names])
+    return source
+
+
+def _refused(columns: list[str]) -> InputError:
+    return InputError(
+        "every column of a frame must hold numbers",
+        received=f"non-numeric column{'s' if len(columns) > 1 else ''} {shorten(columns)}",
+        hint="drop or encode them first, e.g. X.select_dtypes('number') in pandas or "
+        "X.select(polars.selectors.numeric()) in polars; ritz.read(path) sets them aside by itself",
+    )
 
 
 def _pandas_whole(native: Any) -> Any:

@@ -30,7 +30,7 @@ def library_of(X: Any) -> str | None:
 
 
 def row_labels(X: Any) -> list[Any] | None:
-    """Names of the rows: a pandas index, those of an AnnData, the identifiers of a Table in memory; None where there are none."""
+    """Names of the rows: a pandas index, those of an AnnData, identifiers of a Table in memory; None without any."""
     if isinstance(X, Table):
         names = [name for name, kind in X.kinds.items() if kind == "identifier"]
         return None if X.lazy or len(names) != 1 else [str(label) for label in X.labels(names[0])]

@@ -21,7 +21,8 @@ def is_anndata(X: Any) -> bool:
     """Whether ``X`` is an AnnData, or looks like one: a matrix with names of rows and columns."""
     kind = type(X)
     named = kind.__name__ == "AnnData" or kind.__module__.split(".")[0] == "anndata"
-    return named and all(hasattr(kind, name) or hasattr(X, name) for name in ("X", "obs", "var", "obs_names", "var_names"))
+    parts = ("X", "obs", "var", "obs_names", "var_names")
+    return named and all(hasattr(kind, name) or hasattr(X, name) for name in parts)
 
 
 def source_of(source: Any, allowed: float, layer: str | None = None) -> Any:

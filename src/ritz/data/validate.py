@@ -22,7 +22,7 @@ from ritz._core.errors import InputError
 from ritz._core.memory import limit
 from ritz.data.blocks import are_blocks
 from ritz.data.finite import require_finite
-from ritz.data.frames import NO_NUMBERS, frame_to_rows, is_frame, is_missing, narwhal
+from ritz.data.frames import NO_NUMBERS, copied_bytes, frame_source, frame_to_rows, is_frame, is_missing, narwhal
 from ritz.data.objects import is_anndata
 from ritz.data.read import read
 from ritz.data.stream import StreamBlocks
@@ -31,9 +31,14 @@ from ritz.data.weights import validate_weights
 from ritz.data.words import cut, describe
 
 __all__ = [
-    "InputTypeError", "compare_columns", "engaged_cluster", "is_query", "on_cluster", "require_finite",
-    "require_repeatable", "validate_rows", "validate_weights",
+    "InputTypeError", "charge", "compare_columns", "engaged_cluster", "is_query", "on_cluster", "require_finite",
+    "require_repeatable", "room_for", "validate_rows", "validate_weights",
 ]  # fmt: skip
+
+
+#: Share of the memory limit up to which the columns of a frame or table in memory are laid side by side in one array;
+#: beyond it they are used as they lie, some rows at a time.
+COPY_SHARE = 0.5
 
 
 class InputTypeError(InputError, TypeError):
@@ -66,6 +71,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         "ensure_all_finite": False,
         "copy": False,
     }
+    if reset:
+        charge(estimator, 0)
     try:
         X = _from_dask(X)
         if isinstance(X, np.memmap):
@@ -81,6 +88,11 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
             narwhal(X)
             validate_data(estimator, X, reset=reset, skip_check_array=True)
+            size, room = copied_bytes(X), limit(getattr(estimator, "memory", None))
+            if size > COPY_SHARE * room:
+                return StreamBlocks(frame_source(X), budget=room)
+            if reset:
+                charge(estimator, size)
             rows = _real(frame_to_rows(X), accept_sparse)
             return _native(check_array(rows, input_name="X", estimator=estimator, **options))
         return _native(validate_data(estimator, _real(_plain(X), accept_sparse), reset=reset, **options))
@@ -105,14 +117,34 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
             received=repr(table),
             hint="fit on a table or a frame, so that columns can be found by name",
         )
-    client = engaged_cluster()
-    if not table.lazy and client is None:
-        return table.select(names)
-    require_repeatable(table)
+    client, room = engaged_cluster(), limit(getattr(estimator, "memory", None))
+    if client is None:
+        table.settle(room)
     source, columns = table.source_for(names)
+    if not table.lazy and client is None:
+        copied = 0 if hasattr(source, "values") and columns is None else source.decoded if source.sparse else (
+            len(table) * len(names) * source.dtype.itemsize
+        )  # fmt: skip
+        if copied <= COPY_SHARE * (room - table.loaded):
+            if reset:
+                charge(estimator, table.loaded + copied)
+            return table.select(names)
+        room = max(0.0, room - table.loaded)
+        return StreamBlocks(source, columns, budget=room)
+    require_repeatable(table)
     if client is not None:
         return on_cluster(source, columns, client, table)
-    return StreamBlocks(source, columns, budget=limit(getattr(estimator, "memory", None)))
+    return StreamBlocks(source, columns, budget=room)
+
+
+def charge(estimator: Any, added: float) -> None:
+    """Remember what was put in memory for a fit: the plan has so much less."""
+    estimator.__dict__["_added_bytes"] = int(added)
+
+
+def room_for(estimator: Any) -> float:
+    """Bytes that a fit may take beside the rows that were put in memory for it."""
+    return max(0.0, limit(estimator.memory) - estimator.__dict__.get("_added_bytes", 0))
 
 
 def on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:

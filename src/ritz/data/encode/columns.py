@@ -52,6 +52,18 @@ class MemoryColumns:
         self._lock = threading.Lock()
         _distinct(self.names)
 
+    def part(self, start: int, stop: int) -> MemoryColumns:
+        """Some rows of the columns, which are what they are in the whole; nothing is copied."""
+        held = [
+            values.iloc[start:stop] if hasattr(values, "iloc")
+            else values[start:stop] if isinstance(values, np.ndarray)
+            else values.slice(start, stop - start)
+            for values in self._held.values()
+        ]  # fmt: skip
+        some = MemoryColumns(self.names, held, stop - start, named=self.named, empty=self.empty)
+        some._kinds = self._kinds
+        return some
+
     def kind(self, name: str) -> str:
         """What a column holds: ``category``, ``integer``, ``number`` or ``other``."""
         if name not in self._kinds:
@@ -116,6 +128,11 @@ class MemoryColumns:
         if hasattr(values, "cat") or hasattr(values, "iloc"):
             return code_pandas(values, empty=self.empty)
         return code_arrow(values, empty=self.empty)
+
+    @property
+    def coded_bytes(self) -> float:
+        """Bytes of the codes that are kept."""
+        return float(sum(held.codes.nbytes for held in self._coded.values()))
 
     def look(self, names: Sequence[str]) -> None:
         """Code some columns side by side."""

@@ -4,8 +4,8 @@
     rows      n / 1,024 spans at most, or row ends       ≤ memory limit
     packed    bytes declared / bytes stored              ≤ MOST_PACKED
 
-A kilobyte can declare a billion columns. A name and what is known of a column take hundreds of bytes, so a declared width
-is the cheapest way to exhaust memory, and no codec packs numbers that say anything a hundred thousand times.
+A kilobyte can declare a billion columns. A name and what is known of a column take hundreds of bytes, so a declared
+width is the cheapest way to exhaust memory, and no codec packs numbers that say anything a hundred thousand times.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 COLUMN_BYTES = 400
 #: A span of 1,024 rows or more.
 SPAN_BYTES = 200
-#: The densest codec of those read here, zstd, writes 128 KB of one value in 4 bytes: 32,768. Beyond it, nothing is stored.
+#: The densest codec of those read here, zstd, writes 128 KB of one value in 4 bytes: 32,768 times. None packs more.
 MOST_PACKED = 100_000
 #: Sizes that are never weighed: no run takes less.
 LEAST = 4 << 20
@@ -59,7 +59,7 @@ def too_large(needed: float, where: object, what: str) -> MemoryLimitError:
     return MemoryLimitError(
         f"expected a table that a memory limit of {allowed / 1e6:,.0f} MB holds at {where}",
         received=what,
-        hint=f"memory='{-int(-needed // 10**6):d}MB' would be needed; if the table is not so large, its file is damaged",
+        hint=f"memory='{-int(-needed // 10**6):d}MB' would do; if the table is not so large, its file is damaged",
     )
 
 

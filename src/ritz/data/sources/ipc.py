@@ -1,7 +1,7 @@
 """Arrow files (IPC, Feather version 2): one span a record batch.
 
-Only the columns asked for are read; a batch is read as a whole, as the format has it, and is counted with as a whole. What
-a batch says of its length is held against its buffers before a number is looked at.
+Only the columns asked for are read; a batch is read as a whole, as the format has it, and is counted with as a whole.
+What a batch says of its length is held against its buffers before a number is looked at.
 """
 
 from __future__ import annotations

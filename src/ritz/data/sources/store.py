@@ -3,10 +3,10 @@
     member(root, "var/names")   →   group or array that lies in the store itself
 
 A file that came from elsewhere may say that its numbers lie in other files: HDF5 has external storage, external links,
-virtual datasets and links of a user's own making; a zarr folder may hold symbolic links. What such a file names would be
-read with the rights of the reader and come out in a model or a report, so all of them are refused. Links inside the store
-are followed. zarr's codecs may run programs that somebody installed (``pickle`` runs what the file says), so only those
-that turn bytes into bytes or numbers are used.
+virtual datasets and links of a user's own making; a zarr folder may hold symbolic links. What such a file names would
+be read with the rights of the reader and come out in a model or a report, so all of them are refused. Links inside the
+store are followed. zarr's codecs may run programs that somebody installed (``pickle`` runs what the file says), so only
+those that turn bytes into bytes or numbers are used.
 """
 
 from __future__ import annotations

@@ -216,11 +216,7 @@ def _line_after(here: list[tuple[int, list[str]]], start: int, text: str, delimi
     """Lines before the record that follows the header; the header itself may run over several lines."""
     if start + 1 < len(here):
         return here[start + 1][0]
-    line = 0
-    for _, line, fields in records(text, delimiter):
-        if fields == here[start][1]:
-            break
-    return line
+    return next((line for _, line, fields in records(text, delimiter) if fields == here[start][1]), 0)
 
 
 def _one_character(name: str, value: str | None, example: str) -> None:

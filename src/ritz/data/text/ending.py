@@ -2,8 +2,8 @@
 
     …,0.7182⏎ …,0.5772⏎ …,0.31          full of numbers, and wrong
 
-Nothing in the file can prove it. A line that lacks fields is refused where it is read; all else is a note, and a warning
-where the last value does not look like those above it.
+Nothing in the file can prove it. A line that lacks fields is refused where it is read; all else is a note, and a
+warning where the last value does not look like those above it.
 """
 
 from __future__ import annotations

@@ -249,7 +249,8 @@ def _sample(path: Path) -> tuple[bytes, bool]:
             whole = len(held) < SAMPLE_BYTES
             while not whole and _line_count(held) < SAMPLE_ENDS:
                 if len(held) >= most:
-                    raise too_large(2.0 * SAMPLE_COST * len(held), path, f"lines of more than {len(held) / 1e6:,.1f} MB")
+                    what = f"lines of more than {len(held) / 1e6:,.1f} MB"
+                    raise too_large(2.0 * SAMPLE_COST * len(held), path, what)
                 more = bytes(stream.read(len(held)))
                 whole = len(more) < len(held)
                 held += more

@@ -1,7 +1,8 @@
 """Records of delimited text, one by one, with fields of any length.
 
-Python's reader stops at fields of 131,072 characters unless it is told otherwise, and it is told so for the whole process:
-the limit is lifted while records are read and put back afterwards, counted, so that readers may run side by side.
+Python's reader stops at fields of 131,072 characters unless it is told otherwise, and it is told so for the whole
+process: the limit is lifted while records are read and put back afterwards, counted, so that readers may run side by
+side.
 """
 
 from __future__ import annotations
