@@ -162,11 +162,11 @@ def test_a_right_import_is_left_alone(tmp_path, capsys, file, text):
 
 
 def test_a_long_file_is_found(tmp_path, capsys):
-    write(tmp_path / "fits.py", "x = 1\n" * 400)
+    write(tmp_path / "fits.py", "x = 1\n" * 500)
     assert sizes.main(tmp_path) == 0
-    write(tmp_path / "long.py", "x = 1\n" * 401)
+    write(tmp_path / "long.py", "x = 1\n" * 501)
     assert sizes.main(tmp_path) == 1
-    assert "long.py:1: 401 lines" in capsys.readouterr().out
+    assert "long.py:1: 501 lines" in capsys.readouterr().out
 
 
 def test_a_long_function_is_found_and_its_words_are_free(tmp_path, capsys):

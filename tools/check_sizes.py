@@ -2,7 +2,7 @@
 
     python tools/check_sizes.py [SOURCE]       prints one line a violation; exit status 1 if there is any
 
-A file has at most 400 lines, a function at most 60 lines of code: its docstring, comments and blank lines are
+A file has at most 500 lines, a function at most 60 lines of code: its docstring, comments and blank lines are
 free, because explaining must not cost room. Functions inside a function count for both.
 """
 
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE_LINES = 400
+FILE_LINES = 500
 FUNCTION_LINES = 60
 
 

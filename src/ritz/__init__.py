@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
+    from ritz._core.errors import FileCutOff as FileCutOff
     from ritz._core.errors import FileError as FileError
     from ritz._core.errors import GammaAtEdge as GammaAtEdge
     from ritz._core.errors import IdentifiersAsCategories as IdentifiersAsCategories
@@ -77,6 +78,7 @@ __all__ = [
     "ConstantColumnWarning",
     "EmptyProfiles",
     "FactorAnalysis",
+    "FileCutOff",
     "FileError",
     "GammaAtEdge",
     "IdentifiersAsCategories",

@@ -101,6 +101,6 @@ def test_a_missing_library_is_named(tmp_path, monkeypatch, package):
         return real(name, *rest)
 
     real = importlib.import_module
-    monkeypatch.setattr("ritz.data.sources.anndata.import_module", absent)
+    monkeypatch.setattr("ritz.data.sources.store.import_module", absent)
     with pytest.raises(FileError, match=rf"(?s)the package {package}.*\nhint: pip install {package}"):
         read(path)

@@ -16,6 +16,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    ├── FileCutOff                     a text file whose last line looks cut off
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -33,6 +34,7 @@ __all__ = [
     "ColumnsSetAside",
     "ConstantColumnWarning",
     "EmptyProfiles",
+    "FileCutOff",
     "FileError",
     "IdentifiersAsCategories",
     "InputError",
@@ -87,6 +89,9 @@ class ParameterError(RitzError, ValueError):
 class MemoryLimitError(RitzError, MemoryError):
     """The stated memory limit cannot be kept."""
 
+    #: bytes that would do, where they are known
+    least: float | None = None
+
 
 class MergeError(RitzError, ValueError):
     """Models that cannot be merged or subtracted."""
@@ -118,6 +123,10 @@ class ConstantColumnWarning(RitzWarning):
 
 class ColumnsSetAside(RitzWarning):
     """Columns of a table that were not used, each with its reason."""
+
+
+class FileCutOff(RitzWarning):
+    """The last line of a text file has no end and does not look like the others: its last value may be incomplete."""
 
 
 class EmptyProfiles(RitzWarning):

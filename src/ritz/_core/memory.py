@@ -1,13 +1,18 @@
-"""Memory limits: ``"2GB"`` → bytes, and what this process may still use (containers respected)."""
+"""Memory limits: ``"2GB"`` → bytes, and what a reader may take; ``allowance.py`` says what is left."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+from ritz._core.allowance import allowance
 from ritz._core.errors import ParameterError
 
-__all__ = ["available", "limit", "parse"]
+__all__ = ["available", "limit", "parse", "stated", "within"]
+
+_STATED: ContextVar[float | None] = ContextVar("ritz_memory", default=None)
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -33,25 +38,26 @@ def parse(memory: object) -> float:
 
 
 def available() -> float:
-    """Bytes that can be used before the machine, or the container, runs out."""
-    free = float("inf")
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = float(line.split()[1]) * 1024
-    except OSError:
-        pass
-    for bound, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            free = min(free, float(Path(bound).read_text()) - float(Path(used).read_text()))
-        except (OSError, ValueError):
-            continue
-    return free
+    """Bytes that can be used before the machine, a container, a job or a scope runs out."""
+    return allowance()
 
 
 def limit(memory: object) -> float:
     """The limit of a fit: what was stated, or half of what is available."""
     return available() / 2 if memory is None else parse(memory)
+
+
+@contextmanager
+def within(allowed: float) -> Iterator[None]:
+    """State the limit of a reader, for everything that is opened inside."""
+    token = _STATED.set(allowed)
+    try:
+        yield
+    finally:
+        _STATED.reset(token)
+
+
+def stated() -> float:
+    """The limit of the reader that runs, or that of a call without one."""
+    allowed = _STATED.get()
+    return limit(None) if allowed is None else allowed

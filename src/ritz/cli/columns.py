@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.memory import limit
 from ritz.data.read import read
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, shorten
@@ -64,6 +65,7 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     text = {name: value for name, value in how.items() if name not in (*KINDS, "na")}
     text |= {"missing": list(how["na"]) if how.get("na") else None}
     said = {option: list(how.get(option) or ()) for option in KINDS}
+    options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
     try:
         return read(path, **text, **options, kinds=_kinds(said))
     except InputError:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError, MergeError, ParameterError
 from ritz._core.warn import warn
-from ritz.data.frames import is_frame
+from ritz.data.frames import is_frame, narwhal
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, shorten
 
@@ -138,9 +138,7 @@ def _texts(X: Any) -> list[str]:
 
 
 def _frame(X: Any) -> Any:
-    import narwhals as nw
-
-    return nw.from_native(X, eager_only=True)
+    return narwhal(X)
 
 
 def split_labels(X: Any, rows: str) -> tuple[list[str], Any]:

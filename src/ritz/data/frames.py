@@ -10,6 +10,7 @@ A column that holds no numbers raises by name: a silent choice of columns is mad
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,13 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz.data.words import shorten
 
-__all__ = ["frame_names", "frame_to_rows", "is_frame"]
+__all__ = [
+    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "is_frame", "is_missing", "narwhal",
+]  # fmt: skip
+
+
+#: What Python turns into a number although it is none: a date of NumPy becomes its nanoseconds since 1970.
+NO_NUMBERS = (str, bytes, complex, np.datetime64, np.timedelta64)
 
 
 def is_frame(X: object) -> bool:
@@ -27,24 +34,36 @@ def is_frame(X: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
+def narwhal(X: Any) -> Any:
+    """The frame as narwhals sees it; columns that share a name are refused, as nothing could be found by it."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        return nw.from_native(X, eager_only=True)
+    except DuplicateError as error:
+        names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "iloc") else list(X.column_names)
+        twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
+        raise InputError(
+            "expected columns of different names in a frame",
+            received=shorten(twice) or str(error),
+            hint="rename them, or let ritz.read(X) number them ('a', 'a_2'), or give the numbers alone: X.to_numpy()",
+        ) from error
+
+
 def frame_names(X: Any) -> list[Any]:
     """Column names as the frame holds them (pandas allows other things than strings)."""
-    import narwhals as nw
-
-    return list(nw.from_native(X, eager_only=True).columns)
+    return list(narwhal(X).columns)
 
 
 def frame_to_rows(X: Any) -> Any:
     """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
+    frame = narwhal(X)
     native = frame.to_native()
     if frame.implementation.is_pandas():
         whole = _pandas_whole(native)
         if whole is not None:
             return whole
-    # Positions, not names: pandas allows the same name twice.
     columns = [_column(frame, j) for j in range(frame.shape[1])]
     refused = [
         f"{name!r} ({kind})"
@@ -52,17 +71,69 @@ def frame_to_rows(X: Any) -> Any:
         if values is None
     ]
     if refused:
-        raise InputError(
-            "every column of a frame must hold numbers",
-            received=f"non-numeric column{'s' if len(refused) > 1 else ''} {shorten(refused)}",
-            hint="drop or encode them first, e.g. X.select_dtypes('number') in pandas or "
-            "X.select(polars.selectors.numeric()) in polars; ritz.read(path) sets them aside by itself",
-        )
+        raise _refused(refused)
     dtype = np.result_type(*[v.dtype for v in columns if v is not None]) if columns else np.float64
     rows = np.empty(frame.shape, dtype=dtype, order="F")
     for j, values in enumerate(columns):
         rows[:, j] = values
     return rows
+
+
+def copied_bytes(X: Any) -> int:
+    """Bytes of the array that ``frame_to_rows`` makes beside the frame; 0 where it hands out a view."""
+    frame = narwhal(X)
+    n, d = frame.shape
+    if frame.implementation.is_pandas():
+        import pandas as pd
+
+        native = frame.to_native()
+        dtypes = set(native.dtypes)
+        sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in dtypes)
+        if d == 0 or sparse or (_plain_block(dtypes) and _root(native.iloc[:, 0].to_numpy()).size == n * d):
+            return 0
+        widths = [dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else 8 for dtype in dtypes]
+        return n * d * max(widths)
+    return n * d * 8
+
+
+def _root(values: np.ndarray) -> np.ndarray:
+    """The array whose memory ``values`` looks at: all of a frame, or one column."""
+    while isinstance(values.base, np.ndarray):
+        values = values.base
+    return values
+
+
+def _plain_block(dtypes: set[Any]) -> bool:
+    return len(dtypes) == 1 and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes)
+
+
+def frame_source(X: Any) -> Any:
+    """The columns of a frame of numbers as a source: they are used where they lie, some rows at a time."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    from ritz.data.sources.memory import ArrowTable
+
+    table = X if isinstance(X, pa.Table) else None
+    if nw.dependencies.is_pandas_dataframe(X):
+        other = [name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
+        for name in other:
+            if _column(narwhal(X[[name]]), 0) is None:
+                raise _refused([f"{name!r} ({X.dtypes[name]})"])
+        table = pa.Table.from_pandas(X, preserve_index=False)
+    source = ArrowTable(narwhal(X).to_arrow() if table is None else table)
+    if source.label_names:
+        raise _refused([repr(name) for name in source.label_names])
+    return source
+
+
+def _refused(columns: list[str]) -> InputError:
+    return InputError(
+        "every column of a frame must hold numbers",
+        received=f"non-numeric column{'s' if len(columns) > 1 else ''} {shorten(columns)}",
+        hint="drop or encode them first, e.g. X.select_dtypes('number') in pandas or "
+        "X.select(polars.selectors.numeric()) in polars; ritz.read(path) sets them aside by itself",
+    )
 
 
 def _pandas_whole(native: Any) -> Any:
@@ -94,7 +165,7 @@ def _column(frame: Any, j: int) -> np.ndarray | None:
         values = series.to_numpy()
         return _object_column(values) if values.dtype == object else values
     native = series.to_native()
-    if isinstance(getattr(native, "dtype", None), np.dtype):  # object: any Python value
+    if getattr(native, "dtype", None) == np.dtype(object):  # any Python value; dates have dtypes of their own
         return _object_column(native.to_numpy())
     return None
 
@@ -105,7 +176,7 @@ def _object_column(values: Any) -> np.ndarray | None:
     for i, value in enumerate(values):
         if is_missing(value):
             rows[i] = np.nan
-        elif isinstance(value, (str, bytes, complex)):
+        elif isinstance(value, NO_NUMBERS):
             return None
         else:
             try:

@@ -53,7 +53,7 @@ def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
         return Column(name, "constant", missing, "no values")
     if summary.numeric:
         return _number(name, summary, first)
-    if pt.is_temporal(kind):
+    if pt.is_temporal(kind) or "period" in str(kind):  # those of pandas come as an extension
         return Column(name, "date", missing, "dates or times")
     if len(summary.distinct):
         return _words(name, summary)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz.data.frames import is_frame
+from ritz.data.frames import is_frame, narwhal
+from ritz.data.objects import is_anndata
 from ritz.data.table import Table
 
 __all__ = ["labelled", "library_of", "row_labels"]
@@ -24,17 +25,17 @@ def library_of(X: Any) -> str | None:
         return "pandas" if find_spec("pandas") else "pyarrow"
     if not is_frame(X):
         return None
-    import narwhals as nw
-
-    kind = nw.from_native(X, eager_only=True).implementation
+    kind = narwhal(X).implementation
     return "pandas" if kind.is_pandas() else "polars" if kind.is_polars() else "pyarrow"
 
 
 def row_labels(X: Any) -> list[Any] | None:
-    """Names of the rows: a pandas index, the identifiers of a Table in memory; None where there are none."""
+    """Names of the rows: a pandas index, those of an AnnData, identifiers of a Table in memory; None without any."""
     if isinstance(X, Table):
         names = [name for name, kind in X.kinds.items() if kind == "identifier"]
         return None if X.lazy or len(names) != 1 else [str(label) for label in X.labels(names[0])]
+    if is_anndata(X):
+        return [str(name) for name in X.obs_names]
     index = getattr(X, "index", None)
     if index is None or not hasattr(X, "columns") or not hasattr(index, "tolist"):
         return None

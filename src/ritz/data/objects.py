@@ -6,17 +6,26 @@ pandas, polars, pyarrow, DuckDB, AnnData and Dask are known by the module of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.data.words import counted, describe
+from ritz.data.words import counted, describe, shorten
 
-__all__ = ["source_of"]
+__all__ = ["is_anndata", "source_of"]
 
 
-def source_of(source: Any, allowed: float) -> Any:
+def is_anndata(X: Any) -> bool:
+    """Whether ``X`` is an AnnData, or looks like one: a matrix with names of rows and columns."""
+    kind = type(X)
+    named = kind.__name__ == "AnnData" or kind.__module__.split(".")[0] == "anndata"
+    parts = ("X", "obs", "var", "obs_names", "var_names")
+    return named and all(hasattr(kind, name) or hasattr(X, name) for name in parts)
+
+
+def source_of(source: Any, allowed: float, layer: str | None = None) -> Any:
     """A source for a frame, an array, a query or batches; ``allowed`` are the bytes that it may take in memory."""
     import narwhals as nw
 
@@ -37,8 +46,8 @@ def source_of(source: Any, allowed: float) -> Any:
         return from_duckdb(source, allowed)
     if module == "dask":
         raise InputError("a table", received=describe(source), hint="give it to fit as it is: PCA().fit(X)")
-    if module == "anndata":
-        return _anndata(source)
+    if is_anndata(source):
+        return _anndata(source, layer)
     if module == "pyarrow":
         return _pyarrow(source)
     if is_frame(source):
@@ -91,16 +100,35 @@ def _matrix(values: Any) -> Any:
     return _with_rows(MemoryMatrix(values if isinstance(values, np.ndarray) else values.tocsr()), values)
 
 
-def _anndata(data: Any) -> Any:
-    """An AnnData object in memory."""
+def _anndata(data: Any, layer: str | None) -> Any:
+    """An AnnData: its matrix in memory, or the file behind it."""
     import pyarrow as pa
 
     from ritz.data.sources.matrix import MemoryMatrix
     from ritz.data.text.header import unique_names
 
+    if getattr(data, "isbacked", False) and not getattr(data, "is_view", False) and data.filename is not None:
+        from ritz.data.sources.anndata import open_h5ad
+
+        return open_h5ad(Path(data.filename), layer)
+    layers = getattr(data, "layers", None) or {}
+    if layer is not None and layer not in layers:
+        raise InputError(
+            f"expected a layer {layer!r} in the AnnData",
+            received=f"layers {shorten([repr(name) for name in layers])}" if len(layers) else "no layers",
+            hint="leave out layer= to use X",
+        )
+    held = data.X if layer is None else layers[layer]
+    values = held.tocsr() if hasattr(held, "tocsr") else None if held is None else np.asarray(held)
+    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise InputError(
+            "rows and columns of real numbers in X of the AnnData",
+            received="no X" if values is None else describe(values),
+            hint="another matrix of it: ritz.read(adata, layer='counts')",
+        )
     names = unique_names(tuple(str(name) for name in data.var_names))
-    values = data.X if isinstance(data.X, np.ndarray) else data.X.tocsr()
-    return MemoryMatrix(values, names, {"obs_names": pa.array([str(name) for name in data.obs_names])})
+    labels = {"obs_names": pa.array([str(name) for name in data.obs_names], pa.string())}
+    return _with_rows(MemoryMatrix(values, names, labels), values)
 
 
 def _with_rows(found: Any, source: Any) -> Any:

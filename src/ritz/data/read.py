@@ -1,6 +1,9 @@
 """Anything with rows and columns to a table: files, folders, frames, arrays, queries, batches.
 
-    read(path or object)  →  Table, in memory where a quarter of the memory limit holds it, else read in pieces
+    read(path or object)  →  Table, in memory where it is small or a quarter of the stated limit holds it,
+                             else where it lies
+
+A Table without a stated limit is loaded by the first fit whose own limit holds it four times.
 
 The content of a file decides, not its ending: ``PAR1`` is Parquet, ``\\x93NUMPY`` an array, ``ARROW1`` an Arrow file,
 well-known other formats are refused by name, and all else is read as delimited text. Nothing is ever unpickled, and
@@ -17,17 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError, ParameterError, RitzError
-from ritz._core.memory import limit
+from ritz._core.memory import limit, within
 from ritz._core.progress import Progress, using
 from ritz._core.warn import one_call
-from ritz.data.objects import source_of
+from ritz.data.objects import is_anndata, source_of
 from ritz.data.sources.files import unreadable
-from ritz.data.table import Table
+from ritz.data.table import EAGER_SHARE, Table
 from ritz.data.words import ALIKE, shorten
 
 __all__ = ["read"]
 
-EAGER_SHARE = 0.25  # of the memory limit, up to which a table is loaded
+#: Bytes up to which a table is loaded where no limit is stated, and that looking at its columns may take.
+EAGER_BYTES, LOOK_BYTES = 8e6, 64e6
 
 # First bytes of what people drop here by mistake, with the way out.
 FOREIGN = (
@@ -76,8 +80,9 @@ def read(
     header : bool or None
         Whether the first line of a text file names the columns; None finds out, and ``notes`` says what was found.
     memory : str, int or None
-        Memory limit, such as ``"2GB"``; half of what is available without it. A table that takes more than a quarter
-        of it stays where it is and is read in pieces: the numbers are the same.
+        Memory limit, such as ``"2GB"``. A table that takes more than a quarter of it stays where it is and is read in
+        pieces: the numbers are the same. Without it only small tables are loaded at once; a larger one is loaded by
+        the first fit whose limit allows it.
     kinds : mapping, optional
         What columns are, where the table would be misread: ``{"zip": "categorical", "year": "numeric"}``;
         ``"drop"`` leaves a column out.
@@ -103,15 +108,16 @@ def read(
     """
     if isinstance(source, Table):
         return source
-    allowed = limit(memory)
+    allowed, eager = limit(memory), EAGER_BYTES if memory is None else EAGER_SHARE * limit(memory)
     text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
     text |= {"encoding": encoding, "missing": missing}
-    with using(progress, "read"):
+    with using(progress, "read"), within(allowed):
         if not isinstance(source, (str, os.PathLike)):
-            _no_options(**text, layer=layer)
-            return _table(_Found(source_of(source, EAGER_SHARE * allowed)), kinds, allowed)
+            _no_options(**text, layer=None if is_anndata(source) else layer)
+            return _table(_Found(source_of(source, EAGER_SHARE * allowed, layer)), kinds, memory, eager)
         try:
-            return _table(_from_path(Path(source), text, layer, allowed), kinds, allowed)
+            look = LOOK_BYTES if memory is None else EAGER_SHARE * allowed
+            return _table(_from_path(Path(source), text, layer, eager, look), kinds, memory, eager)
         except OSError as error:
             if isinstance(error, RitzError):
                 raise
@@ -129,7 +135,7 @@ class _Found:
     line: Callable[[int], int | None] | None = None
 
 
-def _table(found: _Found, kinds: Mapping[str, str] | None, allowed: float) -> Table:
+def _table(found: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float) -> Table:
     """Load what is small enough, and say what the columns are."""
     from ritz.data.sources.columns import judge, said
     from ritz.data.sources.load import load
@@ -138,17 +144,21 @@ def _table(found: _Found, kinds: Mapping[str, str] | None, allowed: float) -> Ta
 
     source, forced = said(found.source, kinds)
     held = isinstance(source, (ArrowTable, MemoryMatrix))
-    if not held and source.repeatable and source.decoded <= EAGER_SHARE * allowed:
+    if not held and source.repeatable and source.decoded <= eager:
         source = load(source)
     dropped = [repr(name) for name, kind in (kinds or {}).items() if kind == "drop"]
     notes = (*found.notes, f"left out, as you said: {shorten(dropped)}") if dropped else found.notes
+    shared = [repr(field.name) for field in getattr(source, "fields", ()) if field.shared]
+    if shared:
+        notes = (*notes, f"some columns share a name; a number was added: {shorten(shared)}")
     columns = [
         dataclasses.replace(column, kind="text", reason=found.reasons[column.name])
         if column.name in found.reasons and column.name not in forced
         else column
         for column in judge(source, forced)
     ]
-    return Table(columns, source, source=found.name, notes=notes, line=found.line, memory=allowed, forced=forced)
+    stated = None if memory is None else limit(memory)
+    return Table(columns, source, source=found.name, notes=notes, line=found.line, memory=stated, forced=forced)
 
 
 def _no_options(**options: Any) -> None:
@@ -162,7 +172,7 @@ def _no_options(**options: Any) -> None:
         )
 
 
-def _from_path(path: Path, text: dict[str, Any], layer: str | None, allowed: float) -> _Found:
+def _from_path(path: Path, text: dict[str, Any], layer: str | None, eager: float, look: float) -> _Found:
     """A source for a file or folder."""
     if path.is_dir():
         _no_options(**text)
@@ -175,14 +185,14 @@ def _from_path(path: Path, text: dict[str, Any], layer: str | None, allowed: flo
         _no_options(**text)
         return _Found(open_h5ad(path, layer), path.name)
     _no_options(layer=layer)
-    found = _from_binary(path, start, allowed)
+    found = _from_binary(path, start)
     if found is not None:
         _no_options(**text)
         return _Found(found, path.name)
-    return _from_text(path, text, allowed)
+    return _from_text(path, text, eager, look)
 
 
-def _from_binary(path: Path, start: bytes, allowed: float) -> Any:
+def _from_binary(path: Path, start: bytes) -> Any:
     """A source for a file of a format with marks of its own; None for text."""
     if start.startswith(b"\x93NUMPY"):
         from ritz.data.sources.npy import NpySource
@@ -197,22 +207,21 @@ def _from_binary(path: Path, start: bytes, allowed: float) -> Any:
 
         return IpcSource(path)
     if start.startswith(b"PK\x03\x04"):
-        from ritz.data.sources.matrix import MemoryMatrix
-        from ritz.data.sources.npz import is_npz, read_npz
+        from ritz.data.sources.npz import is_npz, open_npz
 
         if is_npz(path):
-            return MemoryMatrix(read_npz(path, allowed), files=[path])
+            return open_npz(path)
     for magic, what, hint in FOREIGN:
         if start.startswith(magic):
             raise FileError(f"expected a CSV, Parquet, Arrow or array table at {path}", received=what, hint=hint)
     return None
 
 
-def _from_text(path: Path, text: dict[str, Any], allowed: float) -> _Found:
+def _from_text(path: Path, text: dict[str, Any], eager: float, look: float) -> _Found:
     from ritz.data.sources.memory import ArrowTable
     from ritz.data.text.read import TextOptions, read_text
 
-    found = read_text(path, TextOptions(**text), memory=EAGER_SHARE * allowed)
+    found = read_text(path, TextOptions(**text), memory=eager, look=look)
     source = ArrowTable(found.values, files=[path]) if found.source is None else found.source
     return _Found(source, path.name, found.notes, found.reasons, found.line)
 

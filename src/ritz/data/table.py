@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
-from ritz._core.memory import limit
+from ritz._core.memory import limit, within
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
-__all__ = ["KINDS", "Column", "Table"]
+__all__ = ["EAGER_SHARE", "KINDS", "Column", "Table"]
 
 KINDS = ("numeric", "categorical", "text", "identifier", "date", "constant")
 BATCH_ROWS = 1 << 14
+EAGER_SHARE = 0.25  # of the memory limit, up to which a table is loaded
 RAGGED = "lists of numbers that are not all as long"
 
 
@@ -62,7 +63,7 @@ class Table:
     line : callable, optional
         Gives the line of the file that holds a row, or None where that cannot be said; asked for messages only.
     memory : float, optional
-        Bytes that loading columns may take; half of what is available without it.
+        Bytes that loading columns may take, as stated when it was read. Without it, ``settle`` may load the table.
     forced : mapping, optional
         Kinds that the user gave.
     """
@@ -115,6 +116,19 @@ class Table:
         from ritz.data.sources.memory import ArrowTable
 
         return not isinstance(self._data, (ArrowTable, MemoryMatrix))
+
+    def settle(self, allowed: float) -> None:
+        """Load the rows where nobody stated a limit when they were read, and a quarter of ``allowed`` holds them."""
+        from ritz.data.sources.load import load
+
+        if self._memory is None and self.lazy and self.repeatable and self._data.decoded <= EAGER_SHARE * allowed:
+            with within(allowed):
+                self._data = load(self._data)
+
+    @property
+    def loaded(self) -> int:
+        """Bytes of the rows in memory that came from files."""
+        return 0 if self.lazy or not self._data.files else int(self._data.decoded)
 
     @property
     def repeatable(self) -> bool:

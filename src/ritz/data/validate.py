@@ -23,7 +23,8 @@ from ritz._core.memory import limit
 from ritz.data.blocks import are_blocks
 from ritz.data.checked import checked_data
 from ritz.data.finite import require_finite
-from ritz.data.frames import frame_to_rows, is_frame, is_missing
+from ritz.data.frames import NO_NUMBERS, copied_bytes, frame_source, frame_to_rows, is_frame, is_missing, narwhal
+from ritz.data.objects import is_anndata
 from ritz.data.read import read
 from ritz.data.stream import StreamBlocks
 from ritz.data.table import Table
@@ -31,9 +32,14 @@ from ritz.data.weights import validate_weights
 from ritz.data.words import cut, describe
 
 __all__ = [
-    "InputTypeError", "compare_columns", "engaged_cluster", "is_query", "on_cluster", "require_finite",
-    "require_repeatable", "validate_rows", "validate_weights",
+    "InputTypeError", "charge", "compare_columns", "engaged_cluster", "is_query", "on_cluster", "require_finite",
+    "require_repeatable", "room_for", "validate_rows", "validate_weights",
 ]  # fmt: skip
+
+
+#: Share of the memory limit up to which the columns of a frame or table in memory are laid side by side in one array;
+#: beyond it they are used as they lie, some rows at a time.
+COPY_SHARE = 0.5
 
 
 class InputTypeError(InputError, TypeError):
@@ -66,6 +72,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         "ensure_all_finite": False,
         "copy": False,
     }
+    if reset:
+        charge(estimator, 0)
     try:
         X = _from_dask(X)
         if isinstance(X, np.memmap):
@@ -79,7 +87,13 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             return rows if are_blocks(rows) else _native(check_array(rows, estimator=estimator, **options))
         if is_frame(X):
             # Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays.
+            narwhal(X)
             checked_data(estimator, X, reset=reset, skip_check_array=True)
+            size, room = copied_bytes(X), limit(getattr(estimator, "memory", None))
+            if size > COPY_SHARE * room:
+                return StreamBlocks(frame_source(X), budget=room)
+            if reset:
+                charge(estimator, size)
             rows = _real(frame_to_rows(X), accept_sparse)
             return _native(check_array(rows, input_name="X", estimator=estimator, **options))
         return _native(checked_data(estimator, _real(_plain(X), accept_sparse), reset=reset, **options))
@@ -104,14 +118,34 @@ def _from_table(estimator: Any, table: Table, reset: bool) -> Any:
             received=repr(table),
             hint="fit on a table or a frame, so that columns can be found by name",
         )
-    client = engaged_cluster()
-    if not table.lazy and client is None:
-        return table.select(names)
-    require_repeatable(table)
+    client, room = engaged_cluster(), limit(getattr(estimator, "memory", None))
+    if client is None:
+        table.settle(room)
     source, columns = table.source_for(names)
+    if not table.lazy and client is None:
+        copied = 0 if hasattr(source, "values") and columns is None else source.decoded if source.sparse else (
+            len(table) * len(names) * source.dtype.itemsize
+        )  # fmt: skip
+        if copied <= COPY_SHARE * (room - table.loaded):
+            if reset:
+                charge(estimator, table.loaded + copied)
+            return table.select(names)
+        room = max(0.0, room - table.loaded)
+        return StreamBlocks(source, columns, budget=room)
+    require_repeatable(table)
     if client is not None:
         return on_cluster(source, columns, client, table)
-    return StreamBlocks(source, columns, budget=limit(getattr(estimator, "memory", None)))
+    return StreamBlocks(source, columns, budget=room)
+
+
+def charge(estimator: Any, added: float) -> None:
+    """Remember what was put in memory for a fit: the plan has so much less."""
+    estimator.__dict__["_added_bytes"] = int(added)
+
+
+def room_for(estimator: Any) -> float:
+    """Bytes that a fit may take beside the rows that were put in memory for it."""
+    return max(0.0, limit(estimator.memory) - estimator.__dict__.get("_added_bytes", 0))
 
 
 def on_cluster(source: Any, columns: Any, client: Any, table: Table) -> Any:
@@ -167,10 +201,10 @@ def _unmapped(X: Any, budget: float) -> Any:
 
 
 def is_query(X: Any) -> bool:
-    """Whether ``X`` is a query or a dataset that ``read`` turns into a table."""
+    """Whether ``X`` is a query, a dataset or an AnnData that ``read`` turns into a table."""
     import narwhals as nw
 
-    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X):
+    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X) or is_anndata(X):
         return True
     return type(X).__module__.startswith("pyarrow") and type(X).__name__.endswith(("Dataset", "Scanner"))
 
@@ -230,7 +264,9 @@ def _real(rows: Any, accept_sparse: bool) -> Any:
         raise InputTypeError(
             "numbers in X",
             received=f"{'sparse data' if sparse else 'an array'} of dtype {dtype}",
-            hint="convert them first, e.g. X.astype(float)",
+            hint="turn dates and durations into numbers first, e.g. (X - X.min()) / numpy.timedelta64(1, 'D')"
+            if dtype.kind in "mM"
+            else "convert them first, e.g. X.astype(float)",
         )
     return _canonical_csr(rows) if sparse and accept_sparse else rows
 
@@ -271,10 +307,12 @@ def _check_structure(X: Any) -> None:
 
 def _object_rows(array: np.ndarray) -> np.ndarray:
     """Convert an object array of numbers to float64, or name the first entry that is none."""
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        pass
+    # NumPy would turn its own dates into the nanoseconds since 1970.
+    if not any(issubclass(kind, (np.datetime64, np.timedelta64)) for kind in set(map(type, array.flat))):
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            pass
     rows = np.empty(array.shape, dtype=np.float64)
     for (i, j), value in np.ndenumerate(array):
         if isinstance(value, (complex, np.complexfloating)):
@@ -282,6 +320,12 @@ def _object_rows(array: np.ndarray) -> np.ndarray:
                 "Complex data not supported",
                 received=f"{value!r} at row {i}, column {j}",
                 hint="pass real and imaginary parts as columns of their own",
+            )
+        if isinstance(value, NO_NUMBERS[-2:]):
+            raise InputTypeError(
+                "numbers in X",
+                received=f"{cut(repr(value))} at row {i}, column {j}",
+                hint="turn dates and durations into numbers first, e.g. (t - t.min()) / numpy.timedelta64(1, 'D')",
             )
         try:
             rows[i, j] = np.nan if is_missing(value) else float(value)

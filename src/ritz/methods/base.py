@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.errors import FileError, InputError, ParameterError, RitzError
+from ritz._core.errors import FileError, InputError, MemoryLimitError, ParameterError, RitzError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
@@ -28,7 +28,7 @@ from ritz.data.blocks import are_blocks, blocks_of
 from ritz.data.labelled import library_of
 from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
-from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
+from ritz.data.validate import compare_columns, require_finite, room_for, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
 from ritz.methods.calls import PublicCalls
 from ritz.methods.held import with_held
@@ -38,7 +38,7 @@ from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.outside import choose_outside
-from ritz.spectral.plan import Plan, Shape, choose, size_words
+from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.spectral.spectrum import Spectrum
@@ -104,10 +104,18 @@ class LinearEstimator(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerM
         return X[present], weights[present]
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
+        try:
+            return self._planned(shape, k, room_for(self), whole)
+        except MemoryLimitError as error:
+            added = memory_limit.limit(self.memory) - room_for(self)
+            if error.least is None or not added > 0:
+                raise
+            raise over_memory(memory_limit.limit(self.memory), error.least + added) from error
+
+    def _planned(self, shape: Shape, k: int | Any, limit: float, whole: bool) -> Plan:
         rule = None if isinstance(k, int) else k
         guess = k if rule is None else min(FIRST_GUESS, shape.small)
         needs_all = bool(rule is not None and rule.needs_all)
-        limit = memory_limit.limit(self.memory)
         solver = "moments" if rule is None and k == 0 and self.solver == "auto" else self.solver
         if shape.outside:
             return choose_outside(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import EmptyProfiles, InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
+from ritz._core.memory import limit
 from ritz._core.warn import warn
 from ritz.data.align import aligned
 from ritz.data.contingency import Counts, crosstab, form_of, split_labels, without_names
@@ -112,6 +113,8 @@ class CA(Correspondence):
     def _table(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[Any] | None, str | None]:
         """Counts, labels of the rows, and the library of the frame."""
         library = library_of(X)
+        if isinstance(X, Table):
+            X.settle(limit(self.memory))
         form = "raw" if isinstance(X, Counts) else form_of(X, self.rows, self.columns, self.counts)
         if reset:
             self.__dict__["_raw"] = None

@@ -31,7 +31,7 @@ from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
-from ritz.data.validate import validate_weights
+from ritz.data.validate import charge, validate_weights
 from ritz.data.words import describe, nearest
 from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.methods.encoded_advice import PooledLevels, warn_identifiers
@@ -111,6 +111,8 @@ class EncodedColumns(PooledLevels, Correspondence):
 
     def _encoded(self, X: Any, table: Opened, weights: Floats, unseen: str | None, absent: Any = None) -> EncodedTable:
         rows = self._encoder.rows(table, unseen=unseen, memory=self.memory, absent=absent)
+        if unseen is None:
+            charge(self, table.held(rows))
         require_finite_numbers(self._encoder, rows, table, weights)
         return self._finished(EncodedTable(rows, weights, row_labels(X), library_of(X), table))
 
@@ -157,7 +159,6 @@ class EncodedColumns(PooledLevels, Correspondence):
         return validate_weights(sample_weight, table.n_rows, whole=False)
 
     def _learned(self, table: Opened, weights: Floats, **options: Any) -> Encoder:
-        """What one look at the table learns."""
         return self._look_at(table, weights, **options)
 
     def _look_at(self, table: Opened, weights: Floats, **options: Any) -> Encoder:

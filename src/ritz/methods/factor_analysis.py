@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
-from ritz.data.validate import validate_rows
+from ritz.data.validate import room_for, validate_rows
 from ritz.data.words import counted, nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.factor_analysis_fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
@@ -317,7 +316,7 @@ class FactorAnalysis(LinearEstimator):
     # small checks
 
     def _fits(self, d: int) -> None:
-        size, room = 8 * 8.0 * d * d, memory_limit.limit(self.memory)
+        size, room = 8 * 8.0 * d * d, room_for(self)
         if size > room:
             raise MemoryLimitError(
                 f"FactorAnalysis works on the correlations of the columns, about {size / 1e9:.3g} GB for {d:,} of them",

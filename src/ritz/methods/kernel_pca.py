@@ -17,12 +17,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
+from ritz.data.validate import room_for
 from ritz.kernels.resolve import resolve as resolve_kernel
 from ritz.methods.calls import PublicCalls
 from ritz.methods.kernel_gamma import fixed
@@ -136,7 +136,7 @@ class KernelPCA(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         kernel = fixed(self, kernel, rows, y)
         check_symmetry(kernel, rows)
         with using(self.progress, type(self).__name__):
-            solved = solve_kernel(self, kernel, rows, memory_limit.limit(self.memory))
+            solved = solve_kernel(self, kernel, rows, room_for(self))
         self._name(solved, rows)
         return self
 

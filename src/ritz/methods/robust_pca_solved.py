@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.blocks import are_blocks, blocks_of
+from ritz.data.validate import room_for
 from ritz.methods.kernel_solved import picked
 from ritz.methods.robust_pca_location import mad, median
 from ritz.methods.robust_pca_pursuit import pursue
@@ -112,7 +112,7 @@ def _directions(model: Any, X: Any, center: Floats, scale: Floats | None) -> Any
     """Directions in memory where there is room for them, otherwise formed as rows are read."""
     dtype = np.float32 if model._float(X) == np.float32 else np.float64
     sphere = SphereBlocks(blocks_of(X), center, scale, dtype)
-    room = memory_limit.limit(model.memory)
+    room = room_for(model)
     dense = not are_blocks(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize <= room / 2
     return sphere.whole() if dense else sphere
 
@@ -156,7 +156,7 @@ def _dense(model: Any, X: Any, scale: Floats | None) -> Floats:
             received=f"{X.shape[0]:,} × {X.shape[1]:,} that stay outside",
             hint="method='spherical' reads any size, or take a sample of rows",
         )
-    size, room = 8.0 * X.shape[0] * X.shape[1], memory_limit.limit(model.memory)
+    size, room = 8.0 * X.shape[0] * X.shape[1], room_for(model)
     if 4 * size > room:
         raise MemoryLimitError(
             f"method={model.method!r} holds about four dense copies of the rows, {4 * size / 1e9:.3g} GB",

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core import memory as memory_limit
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import track, using
 from ritz._core.warn import warn
 from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
+from ritz.data.validate import room_for
 from ritz.methods.base import LinearEstimator
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.sparse_pca_net import elastic_net
@@ -272,7 +272,7 @@ class SparsePCA(LinearEstimator):
         return counts
 
     def _fits(self, d: int) -> None:
-        size, room = 5 * 8.0 * d * d, memory_limit.limit(self.memory)
+        size, room = 5 * 8.0 * d * d, room_for(self)
         if size > room:
             raise MemoryLimitError(
                 f"SparsePCA works on the covariance of the columns, about {size / 1e9:.3g} GB for {d:,} of them",

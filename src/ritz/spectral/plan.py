@@ -153,11 +153,13 @@ def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
 
 def over_memory(memory: float, least: float, beyond: str = "") -> MemoryLimitError:
     """The error of a limit that no route keeps; it names the least that could."""
-    return MemoryLimitError(
+    error = MemoryLimitError(
         f"the fit must stay within memory={size_words(memory)}",
         received=f"at least {size_words(least)}{beyond}",
         hint=f"allow memory='{size_words(1.05 * least).replace(' ', '')}' or more, or ask for fewer components",
     )
+    error.least = least
+    return error
 
 
 def _side(shape: Shape) -> str:

@@ -50,6 +50,18 @@ class MemoryColumns:
         self._kinds: dict[str, str] = {}
         _distinct(self.names)
 
+    def part(self, start: int, stop: int) -> MemoryColumns:
+        """Some rows of the columns, which are what they are in the whole; nothing is copied."""
+        held = [
+            values.iloc[start:stop] if hasattr(values, "iloc")
+            else values[start:stop] if isinstance(values, np.ndarray)
+            else values.slice(start, stop - start)
+            for values in self._held.values()
+        ]  # fmt: skip
+        some = MemoryColumns(self.names, held, stop - start, named=self.named, empty=self.empty)
+        some._kinds = self._kinds
+        return some
+
     def kind(self, name: str) -> str:
         """What a column holds: ``category``, ``integer``, ``number`` or ``other``."""
         if name not in self._kinds:
@@ -112,6 +124,11 @@ class MemoryColumns:
         if hasattr(values, "cat") or hasattr(values, "iloc"):
             return code_pandas(values, empty=self.empty)
         return code_arrow(values, empty=self.empty)
+
+    @property
+    def coded_bytes(self) -> float:
+        """Bytes of the codes that are kept."""
+        return float(sum(held.codes.nbytes for held in self._coded.values()))
 
     def look(self, names: Sequence[str]) -> None:
         """Code some columns side by side."""
@@ -216,4 +233,8 @@ def _of_lists(X: Any) -> NDArray[Any]:
 def _distinct(names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         twice = sorted({repr(name) for name in names if names.count(name) > 1})
-        raise InputError("expected columns of different names", received=f"more than one {shorten(twice)}")
+        raise InputError(
+            "expected columns of different names",
+            received=f"more than one {shorten(twice)}",
+            hint="rename them, or let ritz.read(X) number them ('a', 'a_2')",
+        )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz._core.memory import limit
 from ritz.data.blocks import DENSE_DENSITY
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice, choose
@@ -25,6 +26,11 @@ from ritz.data.words import shorten
 __all__ = ["Opened", "is_dense", "opened"]
 
 ARROW_ROWS = 1 << 18
+#: Rows that are looked at in one go where the memory limit does not hold the codes of all.
+PART_ROWS = 1 << 15
+#: Share of the memory limit that codes and encoded rows may take, and the bytes of one code and of one entry while they
+#: are made: place, column, value, mask, and what is kept of them. 235 MB were seen for 7.2 million entries.
+HELD_SHARE, CODE_BYTES, ENTRY_BYTES = 0.5, 16, 40
 
 
 def is_dense(entries: int, d: int) -> bool:
@@ -63,6 +69,10 @@ class Opened:
         """Encoded rows; ``absent`` ones may hold anything."""
         raise NotImplementedError
 
+    def held(self, rows: Any) -> float:
+        """Bytes that ``encoded`` put in memory for its rows."""
+        return 0.0
+
     def row_name(self, row: int) -> str:
         """Name a row for a message."""
         return f"row {row}" if self.table is None else self.table.row_name(row)
@@ -90,8 +100,8 @@ class Opened:
 class InMemory(Opened):
     """Columns in memory."""
 
-    def __init__(self, columns: MemoryColumns, table: Table | None = None) -> None:
-        self.columns, self.table = columns, table
+    def __init__(self, columns: MemoryColumns, table: Table | None = None, memory: Any = None) -> None:
+        self.columns, self.table, self._room = columns, table, limit(memory)
         self.names, self.named = columns.names, columns.named
 
     @property
@@ -105,14 +115,32 @@ class InMemory(Opened):
 
     def census(self, choice: Choice, weights: Any = None) -> Census:
         """Look at the columns of a choice."""
-        found = Census(choice)
-        found.update(self.columns, None if weights is None else np.asarray(weights, np.float64))
+        found, n = Census(choice), self.columns.rows
+        weights = None if weights is None else np.asarray(weights, np.float64)
+        if n * len(choice.names) * CODE_BYTES <= HELD_SHARE * self._room:
+            found.update(self.columns, weights)
+            return found
+        for start in range(0, n, PART_ROWS):
+            stop = min(n, start + PART_ROWS)
+            found.update(self.columns.part(start, stop), None if weights is None else weights[start:stop])
         return found
 
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
-        """CSR (n, d), or an array where most entries would be stored, or all are numbers."""
-        rows = self.fitting(encoder).encode(self.columns, unseen, 0, absent)
+        """CSR (n, d), or an array where all are numbers; row blocks where the memory limit does not hold these."""
+        encoder, room = self.fitting(encoder), limit(memory)
+        if self.columns.rows * (encoder.p + encoder.vocabulary.J) * ENTRY_BYTES > HELD_SHARE * room:
+            from ritz.data.encode.stream import HeldRows
+            from ritz.data.stream import StreamBlocks
+
+            return StreamBlocks(HeldRows(self.columns, encoder, unseen, absent), budget=room)
+        rows = encoder.encode(self.columns, unseen, 0, absent)
         return rows.toarray() if encoder.vocabulary.J == 0 else rows
+
+    def held(self, rows: Any) -> float:
+        """Bytes of the codes and of the encoded rows, and of the table where it came from a file."""
+        loaded = 0.0 if self.table is None else float(self.table.loaded)
+        size = getattr(rows, "nbytes", 0) if isinstance(rows, np.ndarray) else 12 * getattr(rows, "nnz", 0)
+        return loaded + size + self.columns.coded_bytes
 
 
 def opened(X: Any, memory: Any = None) -> Opened:
@@ -131,17 +159,19 @@ def opened(X: Any, memory: Any = None) -> Opened:
 
         X = read(X, memory=memory)
     if isinstance(X, Table):
-        return _of_table(X)
-    return InMemory(memory_columns(X))
+        return _of_table(X, memory)
+    return InMemory(memory_columns(X), memory=memory)
 
 
-def _of_table(table: Table) -> Opened:
+def _of_table(table: Table, memory: Any) -> Opened:
     from ritz.data.encode.stream import StreamedTable
 
     streamed = StreamedTable(table)
+    if streamed.client is None:
+        table.settle(HELD_SHARE * limit(memory))
     if table.lazy or streamed.client is not None:
         return streamed
     import pyarrow as pa
 
     whole = pa.concat_tables(table.batches(None, ARROW_ROWS))
-    return InMemory(memory_columns(whole, empty=True), table)
+    return InMemory(memory_columns(whole, empty=True), table, memory)

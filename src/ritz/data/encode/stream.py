@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -19,17 +20,18 @@ from ritz._core.threads import run_lanes
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.codes import arrow_kind
-from ritz.data.encode.columns import memory_columns
+from ritz.data.encode.columns import MemoryColumns, memory_columns
 from ritz.data.encode.opened import Opened, is_dense
 from ritz.data.source import HELD_BATCHES, Span
 from ritz.data.sources.arrow import ArrowSource
 from ritz.data.sources.load import shares
+from ritz.data.sources.matrix import even_spans
 from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.stream import StreamBlocks
 from ritz.data.table import Table
 from ritz.data.validate import engaged_cluster, on_cluster, require_repeatable
 
-__all__ = ["EncodedSource", "StreamedTable", "look"]
+__all__ = ["EncodedSource", "HeldRows", "StreamedTable", "look"]
 
 #: Rows that are looked at in one go.
 LOOK_ROWS = 1 << 15
@@ -142,10 +144,8 @@ class EncodedSource:
         """Encoded rows of a span in batches of at most ``rows``."""
         at = span.start
         for batch in self.inner.arrow_batches(span, self.encoder.names, rows):
-            some = None if self.absent is None else self.absent[at : at + batch.num_rows]
-            held = self.encoder.encode(memory_columns(batch, empty=True), self.unseen, at, some)
-            held = held if columns is None else held[:, list(columns)]
-            yield held if self.sparse else held.toarray()
+            held = self._encode(memory_columns(batch, empty=True), at)
+            yield held if columns is None else held[:, list(columns)]
             at += batch.num_rows
 
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
@@ -166,9 +166,45 @@ class EncodedSource:
         other.inner = self.inner.within(room)
         return other
 
+    def _encode(self, columns: Any, start: int) -> Any:
+        """Encoded rows of columns, the first of them ``start``."""
+        some = None if self.absent is None else self.absent[start : start + columns.rows]
+        held = self.encoder.encode(columns, self.unseen, start, some)
+        return held if self.sparse else held.toarray()
+
     def fingerprint(self) -> str:
         """Changes with the data and with what was learned of them."""
         import hashlib
 
         words = "\n".join([*self.names, *map(repr, self.encoder.shift), repr(self.unseen)])
         return f"{self.inner.fingerprint()}:{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+
+
+class _InMemory:
+    """What an ``EncodedSource`` asks of the source of columns that are in memory."""
+
+    repeatable, decodes = True, False
+
+    def __init__(self, columns: MemoryColumns) -> None:
+        self.names, self.n_rows = columns.names, columns.rows
+        self.files: list[Path] = []
+        self.spans = even_spans(columns.rows, 16 * max(1, len(columns.names)))
+        self.nbytes = 8 * columns.rows * len(columns.names)
+
+    def fingerprint(self) -> str:
+        """Good as long as this object lives."""
+        return f"memory:{id(self):x}"
+
+
+class HeldRows(EncodedSource):
+    """Columns in memory, encoded while they are read: where the memory limit does not hold all encoded rows at once."""
+
+    def __init__(self, columns: MemoryColumns, encoder: Any, unseen: str | None, absent: Any = None) -> None:
+        super().__init__(_InMemory(columns), encoder, unseen, absent)
+        self._columns = columns
+
+    def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
+        """Encoded rows of a span in batches of at most ``rows``."""
+        for start in range(span.start, span.stop, rows):
+            held = self._encode(self._columns.part(start, min(span.stop, start + rows)), start)
+            yield held if columns is None else held[:, list(columns)]

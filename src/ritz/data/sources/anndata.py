@@ -4,107 +4,206 @@
     obs names       identifiers of the rows        var names   names of the columns
 
 h5py and zarr offer the same groups, arrays and attributes, so one reader serves both; the anndata package itself is
-not needed, and nothing is unpickled. Columns-first sparse matrices (CSC) cannot be read by rows and are refused.
+not needed, and nothing is unpickled. ``store.py`` lets nothing in that lies outside the file, and sizes are weighed
+before anything is made of them (``declared.py``). Columns-first sparse matrices (CSC) cannot be read by rows and are
+refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ritz._core.errors import FileError
-from ritz.data.source import Span
-from ritz.data.sources.files import damaged, file_identity, needs, require_shape
+from ritz._core.errors import FileError, MemoryLimitError
+from ritz.data.source import HELD_BATCHES, Span
+from ritz.data.sources.bands import UNPACKING, Bands, Layout
+from ritz.data.sources.declared import require_columns, require_packed, require_rows
+from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.matrix import SPAN_BYTES, MatrixSource, even_spans, matrix_names
 from ritz.data.sources.npy import require_numbers
+from ritz.data.sources.store import Store, h5_store, is_group, texts, zarr_store
 from ritz.data.words import shorten
 
 __all__ = ["AnnDataSource", "open_h5ad", "open_zarr"]
 
-Opener = Callable[[], AbstractContextManager[Any]]
-ERRORS = (OSError, KeyError, ValueError, RuntimeError, TypeError)
+ERRORS = (OSError, KeyError, ValueError, RuntimeError, TypeError, AttributeError, OverflowError)
+ROOM = float(256 << 20)  # a lane may take, where nobody says otherwise
+ENDS = 1 << 20  # row ends that are looked at in one go
+CALL_BYTES = 8 << 20  # of a sparse matrix that are unpacked in one call
 
 
 class AnnDataSource(MatrixSource):
     """Rows of X, or of a layer, of an AnnData store; or of a plain zarr array."""
 
-    def __init__(self, path: Path, opener: Opener, layer: str | None = None) -> None:
-        self._opener = opener
-        with opener() as root:
-            self._where = _place(root, layer, path)
-            node = root[self._where] if self._where else root
-            sparse = _is_group(node)
-            shape = _sparse_shape(node, path) if sparse else tuple(node.shape)
-            dtype = np.dtype((node["data"] if sparse else node).dtype)
+    _room = ROOM
+
+    def __init__(self, store: Store, layer: str | None = None) -> None:
+        self._store, path = store, store.path
+        with store.open() as root:
+            self._where = _place(store, root, layer)
+            node = store.member(root, self._where) if self._where else store.member(root, "")
+            sparse = is_group(node)
+            shape = _sparse_shape(node, path) if sparse else tuple(int(v) for v in node.shape)
+            values = store.member(node, "data") if sparse else node
+            dtype = np.dtype(values.dtype)
             require_numbers(shape, dtype, path)
-            n, d = int(shape[0]), int(shape[1])
+            n, d = shape
             require_shape(n, d, path)
-            chunk = int((getattr(node, "chunks", None) or (1,))[0])
-            stored = int(node["data"].shape[0]) if sparse else n * d
-            names, self._index = _names(root, d) if self._where else (matrix_names(d), None)
-        self.shape, self.stored, self._chunk = (n, d), stored, chunk
+            require_columns(d, path)
+            require_rows(n, path)
+            self._longest, self._index_bytes, self._chunk_bytes = 0, 0, 0.0
+            stored = n * d
+            if sparse:
+                stored = self._measure(node, n, path)
+            size = stored * (dtype.itemsize + self._index_bytes) + 8.0 * n * sparse
+            require_packed(size, path, self._where or "the array")
+            if sparse:
+                self._longest = _longest_row(store.member(node, "indptr"), stored, path)
+            names, self._index = _names(store, root, n, d) if self._where else (matrix_names(d), None)
+            chunks = (1, d) if sparse else tuple(node.chunks or (1, d))
+        self.shape, self.stored = (n, d), stored
         native = dtype.newbyteorder("=") if dtype.itemsize <= 8 else np.dtype(np.float64)
+        self._layout = Layout(d, native.itemsize, dtype.itemsize, int(min(chunks[0], n)), int(min(chunks[1], d)))
         super().__init__(names, native, self._cut(n, max(1, stored // n) * native.itemsize), [path])
         self.sparse = sparse
         self.label_names = ["obs_names"] if self._index else []
 
+    def _measure(self, node: Any, n: int, path: Path) -> int:
+        """Stored entries of a CSR matrix; its three arrays must have lengths that agree."""
+        data, indices, ends = (self._store.member(node, name) for name in ("data", "indices", "indptr"))
+        if data.shape != indices.shape or len(data.shape) != 1 or ends.shape != (n + 1,):
+            lengths = f"data {data.shape}, indices {indices.shape}, indptr {ends.shape} for {n} rows"
+            raise damaged(path, self._store.what, lengths)
+        if indices.dtype.kind not in "iu" or ends.dtype.kind not in "iu":
+            raise damaged(path, self._store.what, f"indices of type {indices.dtype}, row ends of type {ends.dtype}")
+        self._index_bytes = int(indices.dtype.itemsize)
+        sizes = [float((array.chunks or (1,))[0]) * array.dtype.itemsize for array in (data, indices)]
+        self._chunk_bytes = max(sizes)
+        return int(data.shape[0])
+
     def _cut(self, n: int, row_bytes: int) -> list[Span]:
         """Spans of whole chunks, so that no chunk is unpacked twice."""
-        if self._chunk <= 1:
+        chunk = self._layout.rows
+        if chunk <= 1:
             return even_spans(n, row_bytes)
-        step = max(1, SPAN_BYTES // row_bytes // self._chunk) * self._chunk
+        step = max(1, SPAN_BYTES // row_bytes // chunk) * chunk
         return [Span(i, min(n, i + step)) for i in range(0, n, step)]
 
     @property
     def decoded(self) -> int:
         """How many bytes the rows take in memory."""
-        index = 4 * self.stored + 8 * self.shape[0] if self.sparse else 0
-        return self.stored * self.dtype.itemsize + index
+        index = (4 if max(self.stored, self.shape[1]) < 2**31 else 8) * self.stored + 8 * self.shape[0]
+        return self.stored * self.dtype.itemsize + (index if self.sparse else 0)
+
+    # within a limit
+
+    def within(self, room: float) -> Self:
+        """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""
+        other = copy.copy(self)
+        other._room = room
+        return other
+
+    def held(self, columns: Sequence[int] | None, rows: int) -> float:
+        """Bytes that one lane of reading takes."""
+        width = len(self.names) if columns is None else len(columns)
+        if not self.sparse:
+            return Bands(self._layout, self._room).held(rows, width)
+        entries, index = self._entries(rows), 4 if self.shape[1] < 2**31 else 8
+        item, stored = self.dtype.itemsize, self._layout.stored
+        ready = entries * (item + index) + 8.0 * rows
+        # As stored, in the types that are handed out, and sorted; columns that are chosen are one more copy.
+        making = entries * (stored + self._index_bytes + item + 2.0 * index) + 32.0 * rows
+        making += 0.0 if columns is None else ready
+        return HELD_BATCHES * ready + making + UNPACKING * max(2 * self._chunk_bytes, CALL_BYTES)
+
+    def _entries(self, rows: int) -> int:
+        """Entries of a batch at most: rows of average length, or the longest row."""
+        n = self.shape[0]
+        return int(min(self.stored, max(self._longest, rows * -(-self.stored // n))))
+
+    # rows
 
     def read_rows(self, span: Span, rows: int) -> Iterator[Any]:
         """Row-major arrays or CSR matrices of at most ``rows`` rows."""
-        path = self.files[0]
+        return self._read(span, rows, len(self.names))
+
+    def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
+        """Rows of a span in batches of at most ``rows``; ``columns`` are positions in ``names``."""
+        if columns is None:
+            yield from self.read_rows(span, rows)
+            return
+        at = np.asarray(columns, dtype=np.intp)
+        for block in self._read(span, rows, len(at)):
+            yield block[:, at] if self.sparse else np.take(block, at, axis=1)
+
+    def _read(self, span: Span, rows: int, width: int) -> Iterator[Any]:
+        store = self._store
         try:
-            with self._opener() as root:
-                node = root[self._where] if self._where else root
-                # Whole chunks at a time: a chunk is unpacked as one.
-                step = rows if self.sparse else max(1, rows // self._chunk) * self._chunk
-                for start in range(span.start, span.stop, step):
-                    stop = min(span.stop, start + step)
-                    block = self._csr(node, start, stop) if self.sparse else self._dense(node, start, stop)
-                    for i in range(0, block.shape[0], rows):
-                        yield block[i : i + rows]
+            with store.open() as root:
+                node = store.member(root, self._where)
+                if self.sparse:
+                    yield from self._sparse_rows(node, span, rows)
+                else:
+                    yield from Bands(self._layout, self._room).batches(
+                        lambda a, b, c, d: np.asarray(node[a:b, c:d]), span.start, span.stop, rows, self.dtype, width
+                    )
         except ERRORS as error:
             if isinstance(error, FileError):
                 raise
-            raise damaged(path, "AnnData or zarr store", error) from error
+            raise damaged(store.path, "AnnData or zarr store", error) from error
 
-    def _dense(self, node: Any, start: int, stop: int) -> np.ndarray:
-        return np.ascontiguousarray(node[start:stop], dtype=self.dtype)
+    def _sparse_rows(self, node: Any, span: Span, rows: int) -> Iterator[Any]:
+        """CSR matrices of at most ``rows`` rows and of no more entries than were counted with."""
+        arrays = [self._store.member(node, name) for name in ("data", "indices", "indptr")]
+        most = self._entries(rows)
+        for first in range(span.start, span.stop, rows):
+            last = min(span.stop, first + rows)
+            ends = np.asarray(arrays[2][first : last + 1], dtype=np.int64)
+            at = 0
+            while at < last - first:
+                until = int(np.searchsorted(ends, ends[at] + most, side="right")) - 1
+                until = max(at + 1, min(until, last - first))
+                yield self._csr(arrays[0], arrays[1], ends[at : until + 1])
+                at = until
 
-    def _csr(self, node: Any, start: int, stop: int) -> Any:
+    def _csr(self, data: Any, indices: Any, ends: np.ndarray) -> Any:
         import scipy.sparse
 
-        ends = np.asarray(node["indptr"][start : stop + 1], dtype=np.int64)
         a, b = int(ends[0]), int(ends[-1])
-        data = np.asarray(node["data"][a:b], dtype=self.dtype)
-        indices = np.asarray(node["indices"][a:b])
-        part = scipy.sparse.csr_matrix((data, indices, ends - a), shape=(stop - start, self.shape[1]))
+        index = np.int32 if self.shape[1] < 2**31 and b - a < 2**31 else np.int64
+        values, places = self._take(data, a, b, self.dtype), self._take(indices, a, b, index)
+        shape = (len(ends) - 1, self.shape[1])
+        part = scipy.sparse.csr_matrix((values, places, (ends - a).astype(index)), shape=shape, copy=False)
         part.check_format(full_check=True)  # indices outside the matrix would make compiled code read foreign memory
         part.sum_duplicates()
         return part
+
+    def _take(self, array: Any, a: int, b: int, dtype: Any) -> np.ndarray:
+        """Entries ``a : b``, some whole chunks at a time: a store may unpack all that one call asks for at once."""
+        out = np.empty(b - a, dtype=dtype)
+        chunk = int((array.chunks or (1,))[0])
+        step = max(1, CALL_BYTES // array.dtype.itemsize // chunk) * chunk
+        first = a
+        while first < b:
+            last = min(b, (first // step + 1) * step)
+            part = np.asarray(array[first:last])
+            if part.dtype.kind in "iu" and np.dtype(dtype).itemsize < part.dtype.itemsize:
+                _require_fit(part, np.dtype(dtype))
+            out[first - a : last - a] = part
+            first = last
+        return out
 
     def read_labels(self, name: str, start: int, stop: int) -> Any:
         """Names of the rows."""
         import pyarrow as pa
 
-        with self._opener() as root:
-            return pa.array(_texts(root["obs"][self._index][start:stop]))
+        store = self._store
+        with store.open() as root:
+            return pa.array(texts(store.member(root, f"obs/{self._index}"), start, stop, store.path), pa.string())
 
     def fingerprint(self) -> str:
         """Changes with the store."""
@@ -115,54 +214,42 @@ class AnnDataSource(MatrixSource):
 
 def open_h5ad(path: Path, layer: str | None = None) -> AnnDataSource:
     """An ``.h5ad`` file."""
-    try:
-        h5py = import_module("h5py")
-    except ImportError as error:
-        raise needs(path, ".h5ad files", "h5py", error) from error
-    return _opened(path, lambda: h5py.File(path, "r"), layer, ".h5ad file")
+    return _opened(lambda: h5_store(path), layer, path, ".h5ad file")
 
 
 def open_zarr(path: Path, layer: str | None = None) -> AnnDataSource:
     """A folder that holds a zarr array or an AnnData store."""
-    try:
-        zarr = import_module("zarr")
-    except ImportError as error:
-        raise needs(path, "zarr folders", "zarr", error) from error
-    return _opened(path, lambda: nullcontext(zarr.open(str(path), mode="r")), layer, "zarr folder")
+    return _opened(lambda: zarr_store(path), layer, path, "zarr folder")
 
 
-def _opened(path: Path, opener: Opener, layer: str | None, what: str) -> AnnDataSource:
+def _opened(store: Callable[[], Store], layer: str | None, path: Path, what: str) -> AnnDataSource:
     try:
-        return AnnDataSource(path, opener, layer)
-    except FileError:
+        return AnnDataSource(store(), layer)
+    except (FileError, MemoryLimitError):
         raise
     except ERRORS as error:
         raise damaged(path, what, error) from error
 
 
-def _is_group(node: Any) -> bool:
-    return not hasattr(node, "dtype")
-
-
-def _place(root: Any, layer: str | None, path: Path) -> str:
+def _place(store: Store, root: Any, layer: str | None) -> str:
     """Where the matrix lies in the store; empty for a store that is one array."""
-    if not _is_group(root):
+    if not is_group(root):
         return ""
-    held = [f"layers/{name}" for name in root["layers"]] if "layers" in root else []
     if layer is not None:
-        names = [name.partition("/")[2] for name in held]
+        names = store.names(store.member(root, "layers")) if store.has(root, "layers") else []
         if layer not in names:
             raise FileError(
-                f"expected a layer {layer!r} in {path}",
+                f"expected a layer {layer!r} in {store.path}",
                 received=f"layers {shorten([repr(name) for name in names])}" if names else "no layers",
                 hint="leave out layer= to read X",
             )
         return f"layers/{layer}"
-    if "X" in root and "obs" in root:
+    held = store.names(root)
+    if "X" in held and "obs" in held:
         return "X"
     raise FileError(
-        f"expected an AnnData store, with X and obs, or one zarr array, at {path}",
-        received=f"a group that holds {shorten(sorted(root)) or 'nothing'}",
+        f"expected an AnnData store, with X and obs, or one zarr array, at {store.path}",
+        received=f"a group that holds {shorten(held) or 'nothing'}",
         hint="give the path of the array inside it, or export the table as Parquet or .npy",
     )
 
@@ -178,18 +265,43 @@ def _sparse_shape(node: Any, path: Path) -> tuple[int, ...]:
     return tuple(int(v) for v in node.attrs.get("shape", node.attrs.get("h5sparse_shape", ())))
 
 
-def _names(root: Any, d: int) -> tuple[list[str], str | None]:
+def _longest_row(ends: Any, stored: int, path: Path) -> int:
+    """Entries of the longest row, of row ends that rise from 0 to the number of entries."""
+    longest, before = 0, 0
+    for first in range(0, ends.shape[0], ENDS):
+        part = np.asarray(ends[first : first + ENDS], dtype=np.int64)
+        steps = np.diff(part, prepend=before)
+        if (first == 0 and part[0] != 0) or steps.min() < 0 or part[-1] > stored:
+            raise damaged(path, "AnnData or zarr store", "row ends (indptr) that do not rise from 0 to the entries")
+        longest, before = max(longest, int(steps.max())), int(part[-1])
+    return longest
+
+
+def _require_fit(part: np.ndarray, dtype: np.dtype[Any]) -> None:
+    ends = np.iinfo(dtype)
+    if part.size and (int(part.min()) < ends.min or int(part.max()) > ends.max):
+        raise ValueError(f"indices beyond {ends.max}")
+
+
+def _names(store: Store, root: Any, n: int, d: int) -> tuple[list[str], str | None]:
     """Names of the columns, and where the names of the rows lie; plain numbers where the store has none."""
-    names, index = matrix_names(d), None
-    if "var" in root and _is_group(root["var"]) and "_index" in root["var"].attrs:
-        found = _texts(root["var"][str(root["var"].attrs["_index"])][:])
-        names = found if len(found) == d else names
-    if "obs" in root and _is_group(root["obs"]) and "_index" in root["obs"].attrs:
-        index = str(root["obs"].attrs["_index"])
     from ritz.data.text.header import unique_names
 
-    return unique_names(tuple(names)), index
+    index = _index_of(store, root, "var", d)
+    found = [] if index is None else texts(store.member(root, f"var/{index}"), 0, d, store.path)
+    names = found if len(found) == d else matrix_names(d)
+    return unique_names(tuple(names)), _index_of(store, root, "obs", n)
 
 
-def _texts(values: Any) -> list[str]:
-    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in np.asarray(values).tolist()]
+def _index_of(store: Store, root: Any, group: str, length: int) -> str | None:
+    """The name of the array with ``length`` names in a group, if it has one."""
+    if not store.has(root, group):
+        return None
+    node = store.member(root, group)
+    if not is_group(node) or "_index" not in node.attrs:
+        return None
+    index = str(node.attrs["_index"])
+    if "/" in index or not store.has(node, index):
+        return None
+    names = store.member(node, index)
+    return index if not is_group(names) and names.shape == (length,) and names.dtype.kind in "OSUTiu" else None

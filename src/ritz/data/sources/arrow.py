@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.source import Span
+from ritz.data.sources.declared import require_columns
 from ritz.data.sources.pack import (
     DECODE_BYTES,
     list_rows,
@@ -48,6 +50,7 @@ class Field:
     width: int = 0  # entries of a list column; 0 where a row has one value
     parse: bool = False  # text that is to be read as numbers
     complete: bool = False  # known to lack no values
+    shared: bool = False  # another column has the same name in the source
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
@@ -81,6 +84,7 @@ class ArrowSource:
         self.spans = list(spans)
         self.files = list(files)
         self._numeric = [field for field in self.fields if field.dtype is not None]
+        require_columns(sum(max(1, field.width) for field in self.fields), self.files[0] if self.files else "a table")
         self.names = [name for field in self._numeric for name in field.names]
 
     def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
@@ -257,8 +261,9 @@ def fields_of(schema: Any, first: Any = None, at: Sequence[int] | None = None) -
 
     from ritz.data.text.header import unique_names
 
-    fields = []
-    for j, (name, kind) in enumerate(zip(unique_names(tuple(schema.names)), schema.types, strict=True)):
+    fields, given = [], list(schema.names)
+    counts = Counter(given)
+    for j, (name, kind) in enumerate(zip(unique_names(tuple(given)), schema.types, strict=True)):
         width = 0
         if pt.is_fixed_size_list(kind):
             width = kind.list_size
@@ -266,7 +271,7 @@ def fields_of(schema: Any, first: Any = None, at: Sequence[int] | None = None) -
             width = _common_length(first.column(j))
         if width and numpy_dtype(kind.value_type) is None:
             width = 0
-        fields.append(Field(name, kind, j if at is None else at[j], width))
+        fields.append(Field(name, kind, j if at is None else at[j], width, shared=counts[given[j]] > 1))
     return fields
 
 

@@ -1,6 +1,7 @@
 """Arrow files (IPC, Feather version 2): one span a record batch.
 
-Only the columns asked for are read; a batch is read as a whole, as the format has it.
+Only the columns asked for are read; a batch is read as a whole, as the format has it, and is counted with as a whole.
+What a batch says of its length is held against its buffers before a number is looked at.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field, fields_of
+from ritz.data.sources.declared import require_packed
 from ritz.data.sources.files import damaged, file_identity, require_shape
 
 __all__ = ["IpcSource"]
@@ -27,8 +29,9 @@ class IpcSource(ArrowSource):
                 schema = pa.ipc.open_file(file).schema
                 narrow = min(range(len(schema)), key=lambda j: _width(schema.types[j]), default=0)
                 reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[narrow]))
-                counts = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
-                peek = self._peek(file, counts)
+                counts = [_sound(reader.get_batch(i)).num_rows for i in range(reader.num_record_batches)]
+                require_packed(float(sum(counts)) / 8, path, "its columns")
+                peek = self._peek(file, counts, schema)
         except (pa.ArrowException, OSError) as error:
             raise damaged(path, "Arrow file", error) from error
         spans, start = [], 0
@@ -40,11 +43,27 @@ class IpcSource(ArrowSource):
         super().__init__(fields_of(schema, peek), spans, [path])
 
     @staticmethod
-    def _peek(file: Any, counts: list[int]) -> Any:
+    def _peek(file: Any, counts: list[int], schema: Any) -> Any:
+        """The first rows of all columns, where a list column must tell its length."""
         import pyarrow as pa
+        import pyarrow.types as pt
 
         first = next((i for i, count in enumerate(counts) if count), None)
-        return None if first is None else pa.ipc.open_file(file).get_batch(first).slice(0, 1024)
+        lists = [j for j, kind in enumerate(schema.types) if pt.is_list(kind) or pt.is_large_list(kind)]
+        if first is None or not lists:
+            return None
+        options = pa.ipc.IpcReadOptions(included_fields=lists)
+        some = _sound(pa.ipc.open_file(file, options=options).get_batch(first)).slice(0, 1024)
+        empty = schema.empty_table().slice(0, 0)
+        columns = [some.column(lists.index(j)) if j in lists else empty.column(j) for j in range(len(schema))]
+        return _Peek(columns)
+
+    def held(self, columns: Sequence[int] | None, rows: int) -> float:
+        """Bytes that one lane takes: a record batch as stored and as it is, rows in use, waiting and being packed."""
+        at = range(len(self.names)) if columns is None else columns
+        fields, _ = self._pieces(at)
+        most = max((span.rows for span in self.spans), default=0)
+        return 2.0 * most * sum(field.nbytes for field in fields) + super().held(columns, min(rows, most))
 
     def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
         """The record batch of a span, cut to at most ``rows`` rows."""
@@ -55,7 +74,7 @@ class IpcSource(ArrowSource):
         options = pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
         try:
             with pa.OSFile(str(path)) as file:
-                batch = pa.ipc.open_file(file, options=options).get_batch(span.key)
+                batch = _sound(pa.ipc.open_file(file, options=options).get_batch(span.key))
         except (pa.ArrowException, OSError) as error:
             raise damaged(path, "Arrow file", error) from error
         columns = [batch.column(wanted.index(field.at)) for field in fields]
@@ -73,3 +92,22 @@ def _width(kind: Any) -> int:
         return int(kind.bit_width)
     except ValueError:
         return 1 << 20
+
+
+class _Peek:
+    """Columns by their place, some of them empty."""
+
+    def __init__(self, columns: list[Any]) -> None:
+        self._columns = columns
+
+    def column(self, j: int) -> Any:
+        return self._columns[j]
+
+
+def _sound(batch: Any) -> Any:
+    """The batch, whose buffers must be as long as it says: compiled code would read foreign memory."""
+    import pyarrow.types as pt
+
+    for values in batch.columns:
+        values.validate(full=not pt.is_primitive(values.type))
+    return batch

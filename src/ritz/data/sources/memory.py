@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import InputError
+from ritz.data.frames import narwhal
 from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field, fields_of
 
@@ -58,13 +59,15 @@ def arrow_table(frame: Any) -> Any:
     import narwhals as nw
     import pyarrow as pa
 
-    native = nw.from_native(frame, eager_only=True)
-    if not native.implementation.is_pandas():
-        return frame if isinstance(frame, pa.Table) else native.to_arrow()
+    if isinstance(frame, pa.Table):
+        return frame
+    if not nw.dependencies.is_pandas_dataframe(frame):
+        return narwhal(frame).to_arrow()
     from ritz.data.text.header import unique_names
 
+    given = [str(name) for name in frame.columns]
     frame = frame.copy(deep=False)
-    frame.columns = unique_names(tuple(str(name) for name in frame.columns))
+    frame.columns = unique_names(tuple(given))
     try:
         table = pa.Table.from_pandas(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -73,5 +76,6 @@ def arrow_table(frame: Any) -> Any:
             received=str(error).splitlines()[0],
             hint="convert such a column first, e.g. frame[name].astype(str)",
         ) from error
-    names = ["row" if name.startswith("__index_level_") else name for name in table.column_names]
+    indices = ["row" if name.startswith("__index_level_") else name for name in table.column_names[len(given) :]]
+    names = [*(name or unique for name, unique in zip(given, table.column_names, strict=False)), *indices]
     return table.rename_columns(names).replace_schema_metadata(None)

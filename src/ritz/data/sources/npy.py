@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import FileError
 from ritz.data.source import Span
+from ritz.data.sources.declared import require_columns, require_rows
 from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.matrix import MatrixSource, even_spans, matrix_names
 
-__all__ = ["NpySource", "require_numbers"]
+__all__ = ["HEADER_ERRORS", "NpySource", "array_header", "require_numbers"]
 
 #: Ranges can be cut anywhere: short ones share rows out evenly, and little is read twice after a fit was broken off.
 SPAN_BYTES = 4 << 20
@@ -36,10 +37,12 @@ class NpySource(MatrixSource):
         require_numbers(shape, self._stored, path)
         n, d = shape
         require_shape(n, d, path)
+        require_columns(d, path)
         expected = self._offset + n * d * self._stored.itemsize
         size = path.stat().st_size
         if size < expected:
             raise damaged(path, "array file", f"{size} bytes of {expected}: the file was cut off")
+        require_rows(n, path)
         native = self._stored.newbyteorder("=") if self._stored.itemsize <= 8 else np.dtype(np.float64)
         super().__init__(matrix_names(d), native, even_spans(n, d * native.itemsize, SPAN_BYTES), [path])
         self.shape = (n, d)
@@ -93,7 +96,7 @@ class NpySource(MatrixSource):
 
 def require_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> None:
     """Refuse arrays that are not rows and columns of real numbers."""
-    if len(shape) != 2 or dtype.kind not in "biuf":
+    if len(shape) != 2 or min(shape) < 0 or dtype.kind not in "biuf":
         received = f"shape {shape}, dtype {dtype}"
         raise FileError(
             f"expected rows and columns of real numbers in {path}",
@@ -104,13 +107,23 @@ def require_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) ->
 
 def _header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Shape, whether columns are consecutive, dtype, and where the numbers begin."""
-    from numpy.lib import format as npy
-
     try:
         with path.open("rb") as file:
-            version = npy.read_magic(file)
-            reader = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, fortran, dtype = reader(file)
+            shape, fortran, dtype = array_header(file)
             return shape, fortran, dtype, file.tell()
-    except (ValueError, EOFError, OSError) as error:
+    except HEADER_ERRORS as error:
         raise damaged(path, "array file", error) from error
+
+
+#: What a header that was made to do harm may raise beside what NumPy says: it is a Python literal of any depth.
+HEADER_ERRORS = (ValueError, EOFError, OSError, SyntaxError, RecursionError, MemoryError, TypeError, KeyError)
+
+
+def array_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether columns are consecutive, and dtype, as the beginning of an array file tells."""
+    from numpy.lib import format as npy
+
+    version = npy.read_magic(file)
+    reader = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = reader(file)
+    return shape, fortran, dtype

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ritz._core.threads import lane_count
 from ritz.data.source import Span
 from ritz.data.sources.arrow import LIST_BYTES, TEXT_BYTES, ArrowSource, Field, fields_of, views
+from ritz.data.sources.declared import room, too_large
 from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.sources.parquet_folder import parquet_files, partitions, require_same
@@ -38,6 +39,7 @@ ROOM = float(256 << 20)  # a lane may take, where nobody says otherwise
 SPARSE_ROOM = 0.5  # share of the room in use from which Arrow is asked for what it keeps for later
 #: Half precision is decoded as bytes: 200,000 embeddings of 384 took 99 MB where 73 were counted without this.
 HALF_LISTS = 18e6
+LIST_ENTRY = 32  # bytes of one entry of a list while it is decoded, with its levels
 PEEK_ROWS = 1024  # rows that tell how long the lists of a column are
 
 
@@ -88,7 +90,14 @@ class ParquetSource(ArrowSource):
         if not n or not any(pt.is_list(kind) or pt.is_large_list(kind) for kind in schema.types):
             return None
         fields = [Field(name, schema.types[j], j) for j, name in enumerate(schema.names)]
-        return next(self.record_batches(self.spans[0], fields, PEEK_ROWS))
+        f, groups = self.spans[0].key
+        group = self._meta[f].row_group(groups[0])
+        # A list of a thousand equal numbers takes no room in the file: the footer tells how many there are.
+        values = sum(group.column(j).num_values for j in range(group.num_columns))
+        row = LIST_ENTRY * values / max(1, group.num_rows)
+        if row > room() / 4:
+            raise too_large(4.0 * row, self.files[f], f"rows of {row / 1e6:,.0f} MB")
+        return next(self.record_batches(self.spans[0], fields, max(1, min(PEEK_ROWS, int(room() / 4 / max(1.0, row))))))
 
     def _completed(self, fields: Sequence[Field]) -> list[Field]:
         """Mark the columns whose footers say that no value is missing (NaN needs a floating type anyway)."""
@@ -189,6 +198,9 @@ class ParquetSource(ArrowSource):
             table = file.read_row_groups(groups, columns=columns, use_threads=alone)
         except (pa.ArrowException, OSError) as error:
             raise damaged(self.files[f], "Parquet file", error) from error
+        promised = sum(self._meta[f].row_group(g).num_rows for g in groups)
+        if columns and table.num_rows != promised:
+            raise damaged(self.files[f], "Parquet file", f"{table.num_rows} rows of {promised} that were promised")
         places = self._places(wanted, table.schema.names)
         return [
             self._key(f, field, table.num_rows) if place is None else table.column(place)
@@ -204,7 +216,9 @@ class ParquetSource(ArrowSource):
 
         path, meta = self.files[f], self._meta[f]
         try:
-            file = pq.ParquetFile(path, metadata=meta, pre_buffer=False, buffer_size=buffer)
+            file = pq.ParquetFile(
+                path, metadata=meta, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True
+            )
         except (pa.ArrowException, OSError) as error:
             raise damaged(path, "Parquet file", error) from error
         with file:

@@ -24,7 +24,7 @@ from ritz._core.errors import FileError
 from ritz._core.scratch import fresh
 from ritz.data.sources.pack import DECODE_BYTES, column_numbers, pack_arrays, pack_columns
 
-__all__ = ["BUFFER_BYTES", "Chunk", "Way", "chosen_way", "chunk_of", "spilled", "whole"]
+__all__ = ["BUFFER_BYTES", "Chunk", "Way", "chosen_way", "chunk_of", "put_tile", "spilled", "whole"]
 
 #: Columns of a slice at most (a cache line of float32), and the bytes that decoding a slice may take.
 SLICE_COLUMNS, SLICE_BYTES = 16, 128 << 20
@@ -132,7 +132,7 @@ def spilled(
                 r = min(rows, n - start)
                 part = tile[: r * len(at)].reshape(r, len(at))
                 pack_arrays([values[start : start + r] for values in columns], part)
-                _put(file, (start * d + r * first) * dtype.itemsize, part, n * d)
+                put_tile(file, (start * d + r * first) * dtype.itemsize, part, n * d)
             del columns
         for start in range(0, n, rows):
             r = min(rows, n - start)
@@ -146,7 +146,8 @@ def spilled(
             yield out
 
 
-def _put(file: Any, place: int, part: NDArray[Any], numbers: int) -> None:
+def put_tile(file: Any, place: int, part: NDArray[Any], numbers: int) -> None:
+    """Write a tile of rows to its place in a temporary file that holds ``numbers`` numbers in the end."""
     try:
         file.seek(place)
         file.write(part.reshape(-1).view(np.uint8).data)

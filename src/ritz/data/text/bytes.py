@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
+from ritz._core.memory import stated
 from ritz._core.progress import track, using
 
 __all__ = ["TextBytes", "open_packed", "open_text", "stamp"]
@@ -37,6 +38,7 @@ BYTEWISE = ("utf8", "cp1252", "latin-1", "ascii")
 PIECE = 1 << 22
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
 KEPT = 64 << 20  # unpacked bytes held in memory before a temporary file is used
+KEPT_SHARE = 16  # or this part of the memory limit: a buffer that grows is copied, and then handed out as one more
 
 
 def stamp(path: Path) -> tuple[int, int]:
@@ -89,8 +91,9 @@ def open_packed(path: Path) -> tuple[Any, str]:
     return pa.input_stream(str(path), compression=kind or None), kind
 
 
-def open_text(path: Path, encoding: str, kept: int = KEPT) -> TextBytes:
+def open_text(path: Path, encoding: str, kept: float | None = None) -> TextBytes:
     """Bytes of a text file that can be cut at its line ends: unpacked, and in UTF-8 where they were wide."""
+    kept = min(KEPT, stated() / KEPT_SHARE) if kept is None else kept
     stream, kind = open_packed(path)
     with stream:
         if not kind and encoding in BYTEWISE:
@@ -127,7 +130,7 @@ def _pieces(stream: Any, path: Path, encoding: str) -> Iterator[bytes]:
         ) from error
 
 
-def _copy(pieces: Iterator[bytes], path: Path, kept: int) -> TextBytes:
+def _copy(pieces: Iterator[bytes], path: Path, kept: float) -> TextBytes:
     held = io.BytesIO()
     for piece in pieces:
         held.write(piece)

@@ -1,6 +1,6 @@
 """How a text file is cut into fields: found from its beginning, or said by the user.
 
-    sample (256 KB)  →  encoding, lines before the header, delimiter, decimal mark, header
+    sample (256 KB, or some lines)  →  encoding, lines before the header, delimiter, decimal mark, header
 
 A delimiter (comma, semicolon, tab, bar; one space where most fields are numbers) is scored by how many lines it cuts
 into the same number (≥ 2) of fields, then by the share of fields that are numbers. A first line ``sep=;`` names it.
@@ -9,7 +9,6 @@ into the same number (≥ 2) of fields, then by the share of fields that are num
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import re
 from collections import Counter
@@ -21,6 +20,7 @@ from ritz._core.errors import FileError, ParameterError
 from ritz.data.text.encoding import decode, not_a_table
 from ritz.data.text.header import beginning, fit_names, is_header, unique_names
 from ritz.data.text.numbers import LOOSE, decimal_mark
+from ritz.data.text.records import records
 from ritz.data.words import cut, shorten
 
 __all__ = ["MISSING_MARKS", "SAMPLE_BYTES", "Dialect", "TextOptions", "sniff"]
@@ -100,22 +100,22 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: 
     notes += more
     _refuse_markup(text, path)
     delimiter = options.delimiter or said or _delimiter(text, path, whole)
-    records = _records(text, delimiter, whole)
-    if not any(any(field.strip() for field in fields) for _, fields in records):
+    found = _records(text, delimiter, whole)
+    if not any(any(field.strip() for field in fields) for _, fields in found):
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
-    width = _width(records)
-    start, names, more = beginning(records, width)
+    width = _width(found)
+    start, names, more = beginning(found, width)
     notes += more
-    body = [fields for _, fields in records[start + 1 :]] or [names]
+    body = [fields for _, fields in found[start + 1 :]] or [names]
     names, surplus, more = fit_names(names, body, width)
     notes += more
     if not (is_header([names, *body]) if options.header is None else options.header):
         names = []
-        body = [fields for _, fields in records[start:]]
-    first = records[start][0] if not names else _line_after(records, start, text, delimiter)
+        body = [fields for _, fields in found[start:]]
+    first = found[start][0] if not names else _line_after(found, start, text, delimiter)
     decimal, sure = decimal_mark(itertools.chain(*body), delimiter)
     decimal = options.decimal or _other(options.thousands) or decimal
-    found = Dialect(
+    dialect = Dialect(
         delimiter,
         decimal,
         encoding,
@@ -127,7 +127,7 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: 
         _newline(text),
         surplus=surplus,
     )
-    return replace(found, notes=(*notes, *_told(found, options, said, sure)))
+    return replace(dialect, notes=(*notes, *_told(dialect, options, said, sure)))
 
 
 # --- text to records ---------------------------------------------------------------------------------------
@@ -162,18 +162,15 @@ def _refuse_markup(text: str, path: Path) -> None:
 
 def _records(text: str, delimiter: str, whole: bool = True) -> list[tuple[int, list[str]]]:
     """The first records, each with the number of lines before it; blank lines are none."""
-    lines = io.StringIO(text, newline="")
-    reader = csv.reader(lines, delimiter=delimiter)
-    out, before = [], 0
+    out = []
     try:
-        for fields in reader:
+        for before, _, fields in records(text, delimiter):
             if len(fields) > 1 or (fields and fields[0].strip()):
                 out.append((before, fields))
-            before = reader.line_num
             if len(out) > SAMPLE_LINES:
                 return out
     except csv.Error:
-        pass  # a field longer than the reader takes: what came before it decides
+        pass  # what came before it decides
     return out if whole or len(out) < 2 else out[:-1]  # the last one is cut in its middle
 
 
@@ -199,9 +196,9 @@ def _delimiter(text: str, path: Path, whole: bool) -> str:
 RUNS_HINT = "put one delimiter between the columns, e.g. tr -s ' ' ';' < old.txt > new.csv"
 
 
-def _score(records: list[list[str]]) -> tuple[float, float, int]:
+def _score(rows: list[list[str]]) -> tuple[float, float, int]:
     """Share of lines of the commonest width, share of numbers below the first line, width."""
-    body = records[1:] or records
+    body = rows[1:] or rows
     width, count = max(Counter(map(len, body)).items(), key=lambda item: (item[1], item[0]))
     if width < 2:
         return 0.0, 0.0, 1
@@ -209,21 +206,17 @@ def _score(records: list[list[str]]) -> tuple[float, float, int]:
     return count / len(body), sum(LOOSE.fullmatch(c.strip()) is not None for c in cells) / len(cells), width
 
 
-def _width(records: list[tuple[int, list[str]]]) -> int:
+def _width(rows: list[tuple[int, list[str]]]) -> int:
     """The commonest number of fields, taken below the first line where there are lines enough."""
-    counts = Counter(len(fields) for _, fields in (records[1:] or records))
+    counts = Counter(len(fields) for _, fields in (rows[1:] or rows))
     return max(counts.items(), key=lambda item: (item[1], item[0]))[0]
 
 
-def _line_after(records: list[tuple[int, list[str]]], start: int, text: str, delimiter: str) -> int:
+def _line_after(here: list[tuple[int, list[str]]], start: int, text: str, delimiter: str) -> int:
     """Lines before the record that follows the header; the header itself may run over several lines."""
-    if start + 1 < len(records):
-        return records[start + 1][0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    for fields in reader:
-        if fields == records[start][1]:
-            break
-    return reader.line_num
+    if start + 1 < len(here):
+        return here[start + 1][0]
+    return next((line for _, line, fields in records(text, delimiter) if fields == here[start][1]), 0)
 
 
 def _one_character(name: str, value: str | None, example: str) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ritz._core.errors import FileError
+from ritz._core.errors import FileCutOff, FileError
+from ritz._core.warn import warn
 from ritz.data.text.dialect import TextOptions
 from ritz.data.text.file import TextFile
 from ritz.data.text.scan import SPAN_BYTES, load, scan
@@ -38,6 +39,7 @@ def read_text(
     options: TextOptions | None = None,
     *,
     memory: float | None = None,
+    look: float | None = None,
     span_bytes: int | None = None,
 ) -> TextPieces:
     """Read delimited text.
@@ -50,13 +52,18 @@ def read_text(
         What the user says about the file.
     memory : float
         Bytes that the table may take; a larger one stays outside as a ``DelimitedSource``. Without it, all is read.
+    look : float
+        Bytes that looking at the file may take; ``memory`` without it.
     span_bytes : int
-        Bytes of text that are parsed at a time; a sixteenth of ``memory`` without it, 1 to 32 MB.
+        Bytes of text that are parsed at a time; a sixteenth of ``look`` without it, 1 to 32 MB.
     """
     try:
         file = TextFile(path, options)
+        if file.cut:
+            warn(f"{path} may be cut off: its last line has no end, and {file.cut}", FileCutOff)
         if span_bytes is None:
-            span_bytes = SPAN_BYTES if memory is None else int(min(SPAN_BYTES, max(1 << 20, memory / 16)))
+            look = memory if look is None else look
+            span_bytes = SPAN_BYTES if look is None else int(min(SPAN_BYTES, max(1 << 20, look / 16)))
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
         found = scan(file, span_bytes, keep=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ritz._core.errors import FileError
+from ritz.data.sources.declared import room, too_large
 from ritz.data.text.bytes import TextBytes
 
 __all__ = ["NotUtf8", "Piece", "cut_rows", "empty_end", "last_cut", "skip_lines"]
@@ -26,6 +27,8 @@ __all__ = ["NotUtf8", "Piece", "cut_rows", "empty_end", "last_cut", "skip_lines"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 QUOTE = 34
 TAIL_BYTES = 1 << 16
+#: Memory for a byte of a row that is longer than all else: its bytes, what is parsed of them, a copy of each.
+ROW_COST = 6
 
 
 class NotUtf8(Exception):
@@ -94,6 +97,8 @@ def cut_rows(
                 raise _unclosed(path, line + line_ends(data[:is_open]))
             stop = len(data)
         if stop == 0:  # a row longer than the piece
+            if ROW_COST * ask > room():
+                raise too_large(2.0 * ROW_COST * ask, path, f"a line of more than {ask / 1e6:,.1f} MB, line {line}")
             ask *= 2
             continue
         rows = data if stop == len(data) else data[:stop]
