@@ -24,6 +24,7 @@ from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.completeness import by_moments, by_start, by_trace, strongest
 from ritz.spectral.constants import (
+    CENTRED,
     FINISH_SPARE,
     FLOAT32_FLOOR,
     FLOAT32_NOISE,
@@ -176,11 +177,12 @@ def _climb(
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
             best = min(best, worst)
-            if (worst <= floor and not coarse) or (stalled >= (1 if space.narrow else 3) and worst <= 20 * floor):
-                return step, longest, tol <= floor and not coarse
+            idle = stalled >= (1 if space.narrow else 3) and worst <= 20 * max(floor, _blur(M, space))
+            if (worst <= floor and not coarse) or idle or step == MAX_STEPS:
+                return step, longest, tol <= floor and not coarse and step < MAX_STEPS
             Q = _following(space, rest, k, tol, amplified, lean)
             pure = pure and not lean
-            if space.room() < width and space.capacity < space.p:
+            if Q.shape[1] and space.room() < width and space.capacity < space.p:
                 space.restart(min(space.m, space.capacity - 2 * width))
                 chain, pure = 0, space.narrow
             Q = Q[:, : min(space.room(), Q.shape[1])]
@@ -190,6 +192,14 @@ def _climb(
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _blur(M: Operator, space: Subspace) -> float:
+    """What rounding leaves of a residual in units of θ₁: a matrix of which centring takes most away is rounded before."""
+    top = float(np.max(np.abs(to_numpy(space.theta)), initial=0.0))
+    if top <= 0:
+        return np.inf
+    return CENTRED * unit_roundoff(np.float32) * M.inflation() / top if space.narrow else rounding_of(M, top) / top
 
 
 def _null(M: Operator, space: Subspace, Q: Array, MQ: Array) -> bool:
