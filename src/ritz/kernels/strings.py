@@ -39,6 +39,14 @@ class StringKernel(Kernel):
     def takes(self) -> Takes:
         return "strings"
 
+    @property
+    def relative(self) -> bool:
+        return True
+
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        # counts are whole numbers; what follows them is a root and a quotient
+        return np.full(A.n, 3.0)
+
 
 class StringFeatures:
     """φ of a string kernel over the windows of the strings it was made from; rows have norm 1 if the kernel is
@@ -222,6 +230,10 @@ class Subsequence(StringKernel):
         if self.normalize:
             return _into(_normalised(K, A["squares"][rows], B["squares"][cols]), A.dtype, out)
         return _into(K * scale(self.length, self.decay), A.dtype, out)
+
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        # nothing is subtracted: each letter rounds the sums once more
+        return 4.0 + 2.0 * np.asarray(A["strings"].lengths, np.float64)
 
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         from ritz.kernels.strings_subsequence import scale

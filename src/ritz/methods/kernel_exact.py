@@ -54,7 +54,7 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     shift = shift_of(kernel, rows)  # J K J does not feel a shift of the rows of a linear kernel, its digits do
     A = in_range(kernel, given if shift is None else kernel.prepare(rows - shift, dtype=given.dtype))
     M = KernelMatrix(kernel, A, cache_bytes=0.5 * limit).centered()
-    M = M if estimator.tol >= c.FLOAT32_TOL else M.at(np.float64)
+    M = M if estimator.tol >= c.FLOAT32_TOL and M.inner.narrows() else M.at(np.float64)
     n, seed = A.n, seed_of(estimator.random_state)
     wanted = wanted_of(estimator, kernel, rows)
     plan = _plan(estimator, n, wanted, limit, kernel)

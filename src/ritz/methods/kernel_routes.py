@@ -86,6 +86,9 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
     delta = _feature_rounding(kernel, spectrum, mean, phi)
     spectrum = widened(spectrum, delta) if delta else spectrum
     spectrum = without_noise(spectrum, max(_feature_floor(spectrum, plan, phi.shape[1]), delta**2))
+    # J K J has n eigenvalues: where all those of JΦ were returned, the rest are 0
+    beyond = replace(spectrum.certificate, ceiling=max(spectrum.certificate.ceiling, 0.0))
+    spectrum = replace(spectrum, certificate=beyond)
     values, V = np.maximum(spectrum.values, 0.0), spectrum.vectors
     held = FeatureMapped(kernel, features, mean, V, values)
     Z = np.asarray(held.forward(rows), np.float64)

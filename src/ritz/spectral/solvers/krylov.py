@@ -92,7 +92,7 @@ def _narrow(
     slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
     if A.checkable:
         Q, image = space.pairs(_settled(space, k))
-        A.check(Q, image)
+        A.check(Q, image, answer=k)
         slack = max(slack, rounding_of(A, top))
     noisy = np.hypot(recurred, slack)  # rounding of the products leaves the chain too
     status = strongest(_started(space, noisy, k, width, chain), _summed(A, space, k, float(np.linalg.norm(noisy[:k]))))
@@ -267,6 +267,8 @@ def package(
     theta = to_numpy(space.theta)
     theta = np.maximum(theta, 0.0) if M.positive else theta
     u = unit_roundoff(np.float64)
+    if M.checkable and M.dtype.itemsize < 8 and not narrow:
+        M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)
     slack = rounding_of(M, max(float(theta[0]), 0.0))
     whole = _whole(theta, k, slack) if space.m >= space.p else None
     summed = by_trace(theta, k, total() if total else None, slack)
