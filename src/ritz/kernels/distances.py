@@ -111,9 +111,8 @@ class DistanceKernel(Kernel):
         return True
 
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
-        # z·z' ≤ 2s, and s twice, are rounded where rows are close; z itself, and f, are rounded everywhere
-        half = np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]], np.float64)
-        return 2.0 + 2.0 * np.sqrt(half) + 4.0 * half
+        # z·z' ≤ 2s, and s twice, are rounded where rows are close
+        return 1.0 + 4.0 * np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]], np.float64)
 
 
 def _mean(X: NDArray[Any]) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ class KernelStatistics:
     diagonal: NDArray[np.float64]  # (n,) k(xᵢ, xᵢ)
     square: float  # ‖K‖_F²
     dtype: np.dtype[Any]  # of the tiles that it was learned from
-    reach: float = 0.0  # max_i Σⱼ kᵢⱼ(ρᵢ + ρⱼ)/2, ρ the roughness of rows; of a ``relative`` kernel
+    reach: float = 0.0  # max_i Σ kᵢⱼ(ρᵢ + ρⱼ)/2 over j ≠ i, ρ the roughness of rows; of a ``relative`` kernel
 
     @property
     def trace(self) -> float:
@@ -182,7 +182,7 @@ class KernelMatrix(Operator):
         stats = self._known.statistics
         if self.dtype.itemsize < 8 or stats is None:
             return None
-        return self._sampled().of_entries(stats.reach)
+        return self._sampled().of_entries(stats.reach, self.shape[0] * float(np.max(stats.row_means, initial=0.0)))
 
     def _weights(self) -> NDArray[np.float64]:
         """What row sums are taken with: 1, and the roughness of the rows of a kernel that is off by a share of itself."""
@@ -194,7 +194,9 @@ class KernelMatrix(Operator):
         means = sums[:, 0] / self.shape[0]
         mean, reach = float(np.mean(means)), 0.0
         if sums.shape[1] > 1:
-            reach = float(np.max(self._sampled().rough * sums[:, 0] + sums[:, 1], initial=0.0)) / 2
+            rough = self._sampled().rough
+            beside = rough * sums[:, 0] + sums[:, 1] - 2 * rough * self.diagonal()  # the diagonal is exact
+            reach = float(np.max(beside, initial=0.0)) / 2
         self._known.statistics = KernelStatistics(means, mean, self.diagonal(), square, self.dtype, reach)
 
     def diagonal(self) -> NDArray[np.float64]:

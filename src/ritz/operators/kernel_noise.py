@@ -35,8 +35,13 @@ Floats = NDArray[np.float64]
 #: Rows that are checked, and rows that are drawn for each vector of an answer.
 CHECKED, DRAWN = 48, 4
 
-#: The estimate of a norm from that many rows is raised by this factor.
-SAFETY = 2.0
+#: The estimate of a norm from that many rows is raised by this factor; that of a block, from rows drawn where it lives
+#: and itself about √(l/m) too large where rounding is random, by the second.
+SAFETY, SURE = 2.0, 1.25
+
+#: Units of round-off beside those: entries are compared with differences of the same rounded rows, by the same f, whose
+#: own rounding that does not show. And the least η.
+UNSEEN, SEEN = 4.0, 0.25
 
 #: Rows of a block in which every row is compared with itself.
 OWN = 64
@@ -117,7 +122,7 @@ class SampledRows:
         # rows that both samples hold stand once for each of them
         times = np.concatenate([np.ones(len(self.index)), np.zeros(len(fresh))]) + _counted(drawn, index)
         expected = self.share[index] + DRAWN * leverage[index] * V.shape[1] / max(float(leverage.sum()), 1e-300)
-        return SAFETY * float(np.linalg.norm(gap * np.sqrt(times / expected)[:, None], 2))
+        return SURE * float(np.linalg.norm(gap * np.sqrt(times / expected)[:, None], 2))
 
     def _local(self, product: NDArray[Any], V: Floats, u: float) -> Floats:
         """By how much K̃v may be off where v lives on so few rows that the sample misses them, (l,)."""
@@ -135,11 +140,13 @@ class SampledRows:
         gap = (K[self.index] - rows) * self.weight[:, None]
         return SAFETY * float(np.linalg.norm(gap, 2 if self.kernel.relative else "fro")) if gap.size else 0.0
 
-    def of_entries(self, reach: float) -> float | None:
-        """‖K̃ − K‖₂ of float64 tiles, ``reach`` = max_i Σⱼ kᵢⱼ(ρᵢ + ρⱼ)/2; None where entries are not bounded so."""
+    def of_entries(self, reach: float, most: float) -> float | None:
+        """‖K̃ − K‖₂ of float64 tiles from ``reach`` = max_i Σ kᵢⱼ(ρᵢ + ρⱼ)/2 and ``most`` = max_i Σ kᵢⱼ; None where
+        entries are not bounded so.
+        """
         if not self.kernel.relative:
             return None
-        return unit_roundoff(np.float64) * self.factor * reach
+        return unit_roundoff(np.float64) * (self.factor * reach + UNSEEN * most)
 
     @cached_property
     def factor(self) -> float:
@@ -158,7 +165,7 @@ class SampledRows:
                 own, same = A.take(part), slice(0, part.stop - part.start)
                 off = np.abs(np.diagonal(self.kernel.tile(own, A, same, part)) - self.diagonal[part])
                 worst = max(worst, float(np.max(off / (u * self.rough[part]), initial=0.0)))
-        return max(SAFETY * worst, 1.0)
+        return max(SAFETY * worst, SEEN)
 
 
 def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:

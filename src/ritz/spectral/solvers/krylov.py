@@ -177,9 +177,10 @@ def _climb(
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
             best = min(best, worst)
-            idle = stalled >= (1 if space.narrow else 3) and worst <= 20 * max(floor, _blur(M, space))
+            blur = max(floor, _blur(M, space)) if space.capacity < space.p else floor
+            idle = stalled >= (1 if space.narrow else 3) and worst <= 20 * blur
             if (worst <= floor and not coarse) or idle or step == MAX_STEPS:
-                return step, longest, tol <= floor and not coarse and step < MAX_STEPS
+                return step, longest, tol <= blur and not coarse and step < MAX_STEPS
             Q = _following(space, rest, k, tol, amplified, lean)
             pure = pure and not lean
             if Q.shape[1] and space.room() < width and space.capacity < space.p:
