@@ -77,7 +77,9 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
         kept = A if A.dtype == M.dtype else M.inner.prepared
         held = KernelMap.exact(kernel, lasting(kernel, kept), dual, stats.row_means, stats.mean, values)
     else:
-        held = FeatureMapped(kernel, kernel.feature_map(rows), shift, (rows - shift).T @ dual, values)  # type: ignore[arg-type]
+        near = rows - shift
+        features: Any = kernel.feature_map(rows)
+        held = FeatureMapped(kernel, features, shift, near.T @ dual, values, low=near.mean(axis=0))
     total = below.total if below.total is not None else stats.centered_trace
     return Solved(kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share)
 

@@ -82,7 +82,8 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
         phi = features.transform(rows)
     require_kernel(phi.data if is_sparse(phi) else phi, "features")
     spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit, wanted_of(estimator, kernel, rows))
-    mean, dtype = stats.column.mean, phi.dtype
+    column, dtype = stats.column, phi.dtype
+    mean = column.mean
     delta = _feature_rounding(kernel, spectrum, mean, phi)
     spectrum = widened(spectrum, delta) if delta else spectrum
     spectrum = without_noise(spectrum, max(_feature_floor(spectrum, plan, phi.shape[1]), delta**2))
@@ -90,7 +91,7 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
     beyond = replace(spectrum.certificate, ceiling=max(spectrum.certificate.ceiling, 0.0))
     spectrum = replace(spectrum, certificate=beyond)
     values, V = np.maximum(spectrum.values, 0.0), spectrum.vectors
-    held = FeatureMapped(kernel, features, mean, V, values)
+    held = FeatureMapped(kernel, features, mean, V, values, low=(column.shift - mean) + column.offset)
     Z = np.asarray(held.forward(rows), np.float64)
     spectrum, U, V = _signed(spectrum, Z, values)
     held = replace(held, axes=V)
