@@ -81,7 +81,9 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
         features: Any = kernel.feature_map(rows)
         held = FeatureMapped(kernel, features, shift, near.T @ dual, values, low=near.mean(axis=0))
     total = below.total if below.total is not None else stats.centered_trace
-    return Solved(kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share)
+    return Solved(
+        kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share, below.total_error
+    )  # fmt: skip
 
 
 def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> Plan:

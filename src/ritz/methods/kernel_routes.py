@@ -27,6 +27,7 @@ from ritz.kernels.vectors import Linear
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
 from ritz.methods.kernel_solved import NOISE, Solved, widened, without_noise
+from ritz.methods.kernel_total import total_variance
 from ritz.methods.kernel_trust import in_range, judged, lasting, require_kernel
 from ritz.methods.rank_kernel import wanted_of
 from ritz.methods.rank_linear import remember
@@ -189,14 +190,17 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
     left = max(whole - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * whole
     certificate = spectrum.certificate
     note = f"Nyström, {made.size:,} landmarks: tr K − tr K̂ ≤ {left:.3g}, which every upper bound includes"
+    seed = seed_of(estimator.random_state)
+    total = total_variance(kernel, A, made, mean, whole=whole, left=left, seed=seed)
     certificate = replace(
         certificate, lower=np.maximum(certificate.lower - blur, 0.0), upper=certificate.upper + left,
         labelled=np.ones(len(values), bool),
-        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, note), clusters=(),
-        angles=np.full(len(values), np.nan),
+        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, note, total.words), clusters=(),
+        angles=np.full(len(values), np.nan), total=total.value,
     )  # fmt: skip
     spectrum = replace(spectrum, certificate=certificate)
-    return Solved(kernel, spectrum, None, held, spectrum.total, A.n, A.dtype, kept), blur
+    solved = Solved(kernel, spectrum, None, held, total.value, A.n, A.dtype, kept, total_error=total.error)
+    return solved, blur
 
 
 def _landmarks(estimator: Any, kernel: Kernel, rows: Any, A: Prepared) -> tuple[NystromMap, Any]:
