@@ -152,6 +152,10 @@ class Kernel(ABC):
         """ρ (n,): entries are off by about u·(ρᵢ + ρⱼ)/2, in units of themselves (``relative``) or of √(kᵢᵢkⱼⱼ)."""
         return np.ones(A.n)
 
+    def working_bytes(self, X: Any) -> float | None:
+        """About how many bytes ``prepare`` takes at most; None where the size of the rows tells."""
+        return None
+
     def feature_map(self, X: Any) -> FeatureMap | None:
         """An explicit φ of few features, or None."""
         return None

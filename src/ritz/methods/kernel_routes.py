@@ -26,6 +26,7 @@ from ritz.kernels.rows import is_sparse
 from ritz.kernels.vectors import Linear
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
+from ritz.methods.kernel_memory import for_features, for_landmarks
 from ritz.methods.kernel_solved import NOISE, Solved, widened, without_noise
 from ritz.methods.kernel_total import total_variance
 from ritz.methods.kernel_trust import in_range, judged, lasting, require_kernel
@@ -55,11 +56,12 @@ def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Sol
     solver = estimator.solver
     if solver == "nystrom":
         return _nystrom(estimator, kernel, rows, limit)
+    left = for_features(kernel, rows, limit) if kernel.takes == "strings" else limit
     features = kernel.feature_map(rows) if kernel.takes != "precomputed" else None
     if features is not None and solver == "auto" and _more_than(features.size, estimator.n_components):
         features = None  # components without variance are wanted too: eigenvectors that no feature tells of
     if features is not None and solver in ("auto", "moments", "sketch"):
-        return _features(estimator, kernel, features, rows, limit)
+        return _features(estimator, kernel, features, rows, left)
     if solver == "sketch":
         raise ParameterError(
             "solver='sketch' reads explicit features once, which this kernel does not have",
@@ -157,6 +159,9 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
             received=repr(kernel),
             hint="solver='krylov' takes indefinite and precomputed kernels",
         )
+    asked = estimator.landmarks
+    many = int(asked) if isinstance(asked, (int, np.integer)) else len_of(asked) if hasattr(asked, "__len__") else 1
+    for_landmarks(kernel, rows, max(many, 1), 8, limit)
     given = kernel.prepare(rows)
     A = lasting(kernel, in_range(kernel, given))
     if tile_rounding(kernel, A) > COARSE:

@@ -69,7 +69,7 @@ def krylov(
     with track("krylov", total=None) as advance:
         if narrow:
             M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance)
-        space = Subspace(p, _capacity(p, wide), xp)
+        space = Subspace(p, _capacity(p, wide, problem.basis), xp)
         more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
@@ -84,7 +84,7 @@ def _narrow(
     steps taken, and what is proved about missed eigenvalues.
     """
     p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
-    space = Subspace(p, _capacity(p, wide, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
+    space = Subspace(p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
     steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
@@ -293,7 +293,7 @@ def _whole(theta: np.ndarray, k: int, slack: float) -> Completeness:
     return Completeness("count", following, 0.0, "the subspace is the whole space")
 
 
-def _capacity(p: int, width: int, size: int = 16) -> int:
+def _capacity(p: int, width: int, limit: float, size: int = 16) -> int:
     """Columns of the basis: what the byte budget allows, at least three blocks, at most the whole space."""
-    columns = int(KRYLOV_BASIS_BYTES // (size * p))
+    columns = int(min(limit, KRYLOV_BASIS_BYTES) // (size * p))
     return min(p, max(3 * width, min(columns, 24 * width)))
