@@ -194,7 +194,9 @@ def test_measured_rounding_covers_the_true_one(name, precision, kernel):
     size = float(np.linalg.norm(exact.astype(np.float64), 2))
     u = 2.0**-53
     assert true <= K.measured() + 100 * u * size
-    assert K.measured() <= 20 * true + 100 * u * size  # an allowance for vectors on few rows makes it pessimistic
+    # bounds on entries hold for vectors on few rows too, which makes them pessimistic
+    worst = float(np.linalg.norm((K.matmat(np.eye(300)) - exact).astype(np.float64), 2))
+    assert K.measured() <= 60 * max(true, worst) + 100 * u * size
     before = K.measured()
     K.matmat(np.eye(300)[:, :2])
     assert K.measured() >= before

@@ -143,9 +143,18 @@ class Kernel(ABC):
         """The same by the most accurate formula there is: what float64 tiles are checked against."""
         return self.wide_rows(A, index)
 
+    @property
+    def relative(self) -> bool:
+        """Whether k ≥ 0 and entries are off by a share of themselves, so that small ones are hardly off at all."""
+        return False
+
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
-        """About how many units of round-off the entries of each row are off, (n,)."""
+        """ρ (n,): entries are off by about u·(ρᵢ + ρⱼ)/2, in units of themselves (``relative``) or of √(kᵢᵢkⱼⱼ)."""
         return np.ones(A.n)
+
+    def working_bytes(self, X: Any) -> float | None:
+        """About how many bytes ``prepare`` takes at most; None where the size of the rows tells."""
+        return None
 
     def feature_map(self, X: Any) -> FeatureMap | None:
         """An explicit φ of few features, or None."""

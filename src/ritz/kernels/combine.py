@@ -52,8 +52,16 @@ class _Pair(Kernel):
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         return self._join(self.left.reference(A["left"], index), self.right.reference(A["right"], index))
 
+    def working_bytes(self, X: Any) -> float | None:
+        parts = self.left.working_bytes(X), self.right.working_bytes(X)
+        return None if parts == (None, None) else sum(part or 0.0 for part in parts)
+
+    @property
+    def relative(self) -> bool:
+        return self.left.relative and self.right.relative
+
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
-        return self.left.roughness(A["left"]) + self.right.roughness(A["right"])
+        return 1.0 + self.left.roughness(A["left"]) + self.right.roughness(A["right"])
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
         first = self.left.tile(A["left"], B["left"], rows, cols, out)
@@ -112,8 +120,15 @@ class _One(Kernel):
     def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
         return self.with_params(kernel=self.kernel.fix(X, y=y, seed=seed))
 
+    def working_bytes(self, X: Any) -> float | None:
+        return self.kernel.working_bytes(X)
+
+    @property
+    def relative(self) -> bool:
+        return self.kernel.relative
+
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
-        return self.kernel.roughness(A["inner"])
+        return 2.0 + self.kernel.roughness(A["inner"])
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,10 @@ class DistanceKernel(Kernel):
         K *= -0.5
         return self._apply(K)
 
+    @property
+    def relative(self) -> bool:
+        return True
+
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
         # z·z' ≤ 2s, and s twice, are rounded where rows are close
         return 1.0 + 4.0 * np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]], np.float64)

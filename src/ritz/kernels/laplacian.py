@@ -71,6 +71,15 @@ class Laplacian(Kernel):
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         return np.ones(A.n)
 
+    @property
+    def relative(self) -> bool:
+        return True
+
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        # z and z' are rounded before they are subtracted, and d differences are added up
+        length = np.asarray(abs(A["Z"]).sum(axis=1), np.float64).reshape(-1)
+        return 2.0 + (4.0 + np.sqrt(A["d"])) * length
+
     def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
         if isinstance(self.gamma, float):
             return self

@@ -25,6 +25,9 @@ __all__ = ["Matern"]
 #: Pairs with r² below this many units of round-off of ‖z‖² are computed from differences.
 CLOSE = 1e4
 
+#: Units of round-off, times 1 + ν, that the general formula may be off.
+BESSEL = 16.0
+
 #: Differences that are held at a time.
 PIECE = 1 << 20
 
@@ -71,6 +74,10 @@ class Matern(DistanceKernel):
             return r
         r[...] = _bessel(r.astype(np.float64), self.nu)
         return r
+
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        # logarithms of r^ν and Γ(ν), and K_ν itself, lose some digits
+        return super().roughness(A) + (0.0 if self.nu in (0.5, 1.5, 2.5, np.inf) else BESSEL * (1.0 + self.nu))
 
     def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:
         if isinstance(self.length, float):

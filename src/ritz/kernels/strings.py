@@ -17,7 +17,9 @@ kernlab's ``stringdot`` appends a newline to each string for spectrum and boundr
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import comb
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -32,12 +34,27 @@ from ritz.kernels.strings_mismatch import Neighbours
 __all__ = ["BoundedSpectrum", "EditDistance", "Mismatch", "Spectrum", "StringFeatures", "Subsequence"]
 
 
+#: Bytes that reading strings takes a symbol, and counting windows an occurrence: codes, their order, ranks and rows.
+SYMBOL_BYTES, WINDOW_BYTES = 24.0, 110.0
+
+
 class StringKernel(Kernel):
     """What all string kernels share."""
 
     @property
     def takes(self) -> Takes:
         return "strings"
+
+    def working_bytes(self, X: Any) -> float | None:
+        return SYMBOL_BYTES * float(np.sum(_sizes(X)))
+
+    @property
+    def relative(self) -> bool:
+        return True
+
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        # counts are whole numbers; what follows them is a root and a quotient
+        return np.full(A.n, 3.0)
 
 
 class StringFeatures:
@@ -67,6 +84,19 @@ class WindowKernel(StringKernel):
     def __post_init__(self) -> None:
         _set_whole(self, "length", 1)
         object.__setattr__(self, "normalize", bool(self.normalize))
+
+    def working_bytes(self, X: Any) -> float | None:
+        size = _sizes(X)
+        count = sum(float(np.maximum(size - length + 1, 0).sum()) for length in self._lengths())
+        return SYMBOL_BYTES * float(size.sum()) + WINDOW_BYTES * count * self._each(X)
+
+    def _lengths(self) -> Iterable[int]:
+        """Lengths of the windows that are counted."""
+        return (self.length,)
+
+    def _each(self, X: Any) -> float:
+        """Features that one window counts in."""
+        return 1.0
 
     @abstractmethod
     def learn(self, strings: Sequences, dtype: Any) -> tuple[Windows | Neighbours, Counts]:
@@ -131,7 +161,10 @@ class BoundedSpectrum(WindowKernel):
     normalize: bool = field(default=True, kw_only=True)
 
     def learn(self, strings: Sequences, dtype: Any) -> tuple[Windows, Counts]:
-        return Windows.learn(strings, range(1, self.length + 1), dtype)
+        return Windows.learn(strings, self._lengths(), dtype)
+
+    def _lengths(self) -> Iterable[int]:
+        return range(1, self.length + 1)
 
 
 @dataclass(frozen=True)
@@ -167,6 +200,10 @@ class Mismatch(WindowKernel):
         letters = np.arange(len(strings.alphabet))
         found = strings.spell(letters)
         return cast(Mismatch, self.with_params(alphabet=tuple(found) if strings.kind == "bytes" else found))
+
+    def _each(self, X: Any) -> float:
+        letters = len(self.alphabet) if self.alphabet is not None else len(read_strings(X).alphabet)
+        return float(sum(comb(self.length, m) * (letters - 1) ** m for m in range(self.mismatches + 1)))
 
     def learn(self, strings: Sequences, dtype: Any) -> tuple[Neighbours, Counts]:
         return Neighbours.learn(strings, self._letters(strings), self.length, self.mismatches, dtype)
@@ -222,6 +259,10 @@ class Subsequence(StringKernel):
         if self.normalize:
             return _into(_normalised(K, A["squares"][rows], B["squares"][cols]), A.dtype, out)
         return _into(K * scale(self.length, self.decay), A.dtype, out)
+
+    def roughness(self, A: Prepared) -> NDArray[np.float64]:
+        # nothing is subtracted: each letter rounds the sums once more
+        return 4.0 + 2.0 * np.asarray(A["strings"].lengths, np.float64)
 
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         from ritz.kernels.strings_subsequence import scale
@@ -279,6 +320,11 @@ class EditDistance(StringKernel):
 
     def diag(self, A: Prepared) -> NDArray[np.float64]:
         return np.ones(A.n)
+
+
+def _sizes(X: Any) -> NDArray[np.int64]:
+    """Symbols of each string, (n,); what is no string is refused where strings are read."""
+    return np.fromiter((len(text) if hasattr(text, "__len__") else 0 for text in X), np.int64)
 
 
 def _comparable(A: Prepared, B: Prepared, rows: slice, cols: slice) -> tuple[Sequences, Sequences, NDArray[np.int32]]:

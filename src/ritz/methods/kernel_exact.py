@@ -19,6 +19,7 @@ import numpy as np
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
 from ritz.kernels.base import Kernel
+from ritz.methods.kernel_memory import Room, share_out
 from ritz.methods.kernel_sign import Negative, by_magnitude, estimate_negative, judge, known_negative, refuse_power
 from ritz.methods.kernel_solved import Solved, noise_floor, picked, without_noise
 from ritz.methods.kernel_trust import blurred, in_range, judged, lasting, representable, shift_of
@@ -44,29 +45,28 @@ NARROW = 1e17
 #: Share of λ₁ up to which rounding of float32 tiles still leaves a start for iterations in float64.
 MILD = 1e-3
 
-#: Bytes a pair of rows for a dense decomposition: K, its vectors, and room to work.
-DENSE_BYTES = 24.0
-
 
 def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
     """Eigenpairs of J K J and the map that they define."""
+    wanted = wanted_of(estimator, kernel, rows)
+    guess = wanted if isinstance(wanted, int) else FIRST_GUESS
+    room = share_out(kernel, rows, guess, limit, dense=estimator.solver in ("svd", "moments"))
     given = kernel.prepare(rows)
     shift = shift_of(kernel, rows)  # J K J does not feel a shift of the rows of a linear kernel, its digits do
     A = in_range(kernel, given if shift is None else kernel.prepare(rows - shift, dtype=given.dtype))
-    M = KernelMatrix(kernel, A, cache_bytes=0.5 * limit).centered()
-    M = M if estimator.tol >= c.FLOAT32_TOL else M.at(np.float64)
+    M = KernelMatrix(kernel, A, cache_bytes=room.cache).centered()
+    M = M if estimator.tol >= c.FLOAT32_TOL and M.inner.narrows() else M.at(np.float64)
     n, seed = A.n, seed_of(estimator.random_state)
-    wanted = wanted_of(estimator, kernel, rows)
-    plan = _plan(estimator, n, wanted, limit, kernel)
+    plan = _plan(estimator, n, wanted, limit, kernel, room)
     if plan.precision.startswith("float32") and not _narrow(M):
         plan = replace(plan, precision="float64")
     if kernel.positive:
-        M, spectrum = _solve_wide(estimator, M, plan, wanted, seed)
+        M, spectrum = _solve_wide(estimator, M, plan, wanted, seed, room.basis)
         below = Negative(0.0)
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
         spectrum = replace(spectrum, values=np.maximum(spectrum.values, 0.0))
     else:
-        M, spectrum, below = _solve_signed(estimator, M, plan, wanted, seed)
+        M, spectrum, below = _solve_signed(estimator, M, plan, wanted, seed, room.basis)
     spectrum = judged(spectrum, estimator.tol, kernel, rows)
     stats, values = M.statistics(), spectrum.values
     there, root = values != 0, np.sqrt(np.abs(values))
@@ -77,17 +77,21 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
         kept = A if A.dtype == M.dtype else M.inner.prepared
         held = KernelMap.exact(kernel, lasting(kernel, kept), dual, stats.row_means, stats.mean, values)
     else:
-        held = FeatureMapped(kernel, kernel.feature_map(rows), shift, (rows - shift).T @ dual, values)  # type: ignore[arg-type]
+        near = rows - shift
+        features: Any = kernel.feature_map(rows)
+        held = FeatureMapped(kernel, features, shift, near.T @ dual, values, low=near.mean(axis=0))
     total = below.total if below.total is not None else stats.centered_trace
-    return Solved(kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share)
+    return Solved(
+        kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share, below.total_error
+    )  # fmt: skip
 
 
-def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel) -> Plan:
+def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel, room: Room) -> Plan:
     """Dense where that is quick or everything is wanted, block Krylov otherwise."""
     rule = not isinstance(wanted, int)
     k = min(FIRST_GUESS, n) if rule else wanted
     everything = rule and (wanted.needs_all or not kernel.positive)
-    solver, fits = estimator.solver, DENSE_BYTES * n * n <= limit
+    solver, fits = estimator.solver, room.dense
     if solver == "auto":
         dense = n <= c.KERNEL_DENSE or everything or k > c.DIRECT_SHARE * n
         solver = "svd" if dense and fits else "krylov"
@@ -117,26 +121,28 @@ def _narrow(M: CenteredKernel) -> bool:
 
 
 def _solve_wide(
-    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int
+    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int, basis: float
 ) -> tuple[CenteredKernel, Spectrum]:
     """The operator with tiles fine enough for the tolerance, and its spectrum."""
     if M.dtype.itemsize < 8 and plan.solver not in ("svd", "moments"):  # those form K in float64
-        spectrum = _solve_one(estimator, M, plan, wanted, seed, quiet=True)
+        spectrum = _solve_one(estimator, M, plan, wanted, seed, basis, quiet=True)
         if spectrum.certificate.converged and not blurred(spectrum, estimator.tol):
             return M, spectrum
         M = M.at(np.float64)
         mild = spectrum.certificate.rounding <= MILD * float(np.max(spectrum.values, initial=0.0))
         plan = plan if mild else replace(plan, precision="float64")
-    return M, _solve_one(estimator, M, plan, wanted, seed)
+    return M, _solve_one(estimator, M, plan, wanted, seed, basis)
 
 
-def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, *, quiet: bool = False) -> Spectrum:
+def _solve_one(
+    estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis: float, *, quiet: bool = False
+) -> Spectrum:
     n = M.shape[0]
     k, rule = (wanted, None) if isinstance(wanted, int) else (min(FIRST_GUESS, n), wanted)
     k = n if rule is not None and rule.needs_all else k
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True,
-        thin=M.positive and M.at(np.float32).keeps(),
+        thin=M.positive and M.at(np.float32).keeps(), basis=basis,
     )  # fmt: skip
     spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
     remember(estimator, problem, spectrum, 1.0)
@@ -147,14 +153,14 @@ def _solve_one(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, *, qu
 
 
 def _solve_signed(
-    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int
+    estimator: Any, M: CenteredKernel, plan: Plan, wanted: Any, seed: int, basis: float
 ) -> tuple[CenteredKernel, Spectrum, Negative]:
     """The spectrum under the policy for negative eigenvalues, and what is known of these."""
     n, policy = M.shape[0], estimator.negative
     whole = plan.solver in ("svd", "moments") or (isinstance(wanted, int) and wanted >= n)
     if plan.solver == "power":
         refuse_power(M, M.statistics().centered_trace, partial(_floor, M, np.zeros(0)), seed)
-    M, spectrum = _solve_wide(estimator, M, plan, n if whole else wanted, seed)
+    M, spectrum = _solve_wide(estimator, M, plan, n if whole else wanted, seed, basis)
     if whole:
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.known))
         below = known_negative(spectrum.values)
@@ -164,7 +170,7 @@ def _solve_signed(
     below = estimate_negative(M, M.statistics().centered_trace, spectrum.vectors, spectrum.values, floor, seed)
     judge(policy, below)
     if policy in ("flip", "krein") and below.proved:
-        spectrum = _both_ends(estimator, M, plan, wanted, seed, spectrum)
+        spectrum = _both_ends(estimator, M, plan, wanted, seed, basis, spectrum)
     spectrum = without_noise(spectrum, floor(below.lowest))
     keep = spectrum.values > 0 if policy in ("clip", "error") else spectrum.values != 0
     spectrum = spectrum if keep.all() else picked(spectrum, np.flatnonzero(keep))
@@ -202,9 +208,11 @@ def _of_all(spectrum: Spectrum, policy: str, wanted: Any, below: Negative) -> Sp
     return picked(spectrum, order[:count])
 
 
-def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, top: Spectrum) -> Spectrum:
+def _both_ends(
+    estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis: float, top: Spectrum
+) -> Spectrum:
     """Leading eigenvalues by magnitude: the positive ones of M and of −M, merged."""
-    bottom = _solve_one(estimator, Negated(M), plan, wanted, seed)
+    bottom = _solve_one(estimator, Negated(M), plan, wanted, seed, basis)
     above, under = np.flatnonzero(top.values > 0), np.flatnonzero(bottom.values > 0)
     values = np.concatenate([top.values[above], -bottom.values[under]])
     vectors = np.concatenate([top.vectors[:, above], bottom.vectors[:, under]], axis=1)

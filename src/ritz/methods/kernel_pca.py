@@ -88,6 +88,7 @@ class KernelPCA(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     eigenvalues_ : (k,) of the centred kernel matrix, decreasing (by magnitude with ``flip`` and ``krein``)
     eigenvectors_ : (n, k) unit vectors; not kept by a Nyström model
     explained_variance_ratio_ : (k,) shares of the exact trace; of Σ|λ| for an indefinite kernel
+    total_variance_, total_variance_error_ : what shares are shares of, and its standard error where it is estimated
     negative_share_ : Σ|λ⁻|/Σ|λ|
     gamma_ : the kernel's γ, where it has one
     kernel_ : the kernel with a number for every parameter
@@ -154,6 +155,7 @@ class KernelPCA(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ratio = np.abs(solved.spectrum.values) / total if total > 0 else np.zeros(int(keep.sum()))
         self.explained_variance_ratio_ = ratio.astype(dtype)
         self.total_variance_, self.negative_share_ = total, solved.negative_share
+        self.total_variance_error_ = solved.total_error
         self.X_fit_ = solved.kept_rows
         self.n_components_, self.n_samples_ = int(keep.sum()), solved.n
         self.certificate_, self.plan_ = solved.spectrum.certificate, solved.spectrum.plan

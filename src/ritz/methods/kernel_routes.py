@@ -26,7 +26,9 @@ from ritz.kernels.rows import is_sparse
 from ritz.kernels.vectors import Linear
 from ritz.methods.kernel_exact import FIRST_GUESS, solve_exact
 from ritz.methods.kernel_input import len_of
+from ritz.methods.kernel_memory import for_features, for_landmarks
 from ritz.methods.kernel_solved import NOISE, Solved, widened, without_noise
+from ritz.methods.kernel_total import total_variance
 from ritz.methods.kernel_trust import in_range, judged, lasting, require_kernel
 from ritz.methods.rank_kernel import wanted_of
 from ritz.methods.rank_linear import remember
@@ -54,11 +56,12 @@ def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Sol
     solver = estimator.solver
     if solver == "nystrom":
         return _nystrom(estimator, kernel, rows, limit)
+    left = for_features(kernel, rows, limit) if kernel.takes == "strings" else limit
     features = kernel.feature_map(rows) if kernel.takes != "precomputed" else None
     if features is not None and solver == "auto" and _more_than(features.size, estimator.n_components):
         features = None  # components without variance are wanted too: eigenvectors that no feature tells of
     if features is not None and solver in ("auto", "moments", "sketch"):
-        return _features(estimator, kernel, features, rows, limit)
+        return _features(estimator, kernel, features, rows, left)
     if solver == "sketch":
         raise ParameterError(
             "solver='sketch' reads explicit features once, which this kernel does not have",
@@ -82,12 +85,16 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
         phi = features.transform(rows)
     require_kernel(phi.data if is_sparse(phi) else phi, "features")
     spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit, wanted_of(estimator, kernel, rows))
-    mean, dtype = stats.column.mean, phi.dtype
+    column, dtype = stats.column, phi.dtype
+    mean = column.mean
     delta = _feature_rounding(kernel, spectrum, mean, phi)
     spectrum = widened(spectrum, delta) if delta else spectrum
     spectrum = without_noise(spectrum, max(_feature_floor(spectrum, plan, phi.shape[1]), delta**2))
+    # J K J has n eigenvalues: where all those of JΦ were returned, the rest are 0
+    beyond = replace(spectrum.certificate, ceiling=max(spectrum.certificate.ceiling, 0.0))
+    spectrum = replace(spectrum, certificate=beyond)
     values, V = np.maximum(spectrum.values, 0.0), spectrum.vectors
-    held = FeatureMapped(kernel, features, mean, V, values)
+    held = FeatureMapped(kernel, features, mean, V, values, low=(column.shift - mean) + column.offset)
     Z = np.asarray(held.forward(rows), np.float64)
     spectrum, U, V = _signed(spectrum, Z, values)
     held = replace(held, axes=V)
@@ -152,6 +159,9 @@ def _nystrom(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solved:
             received=repr(kernel),
             hint="solver='krylov' takes indefinite and precomputed kernels",
         )
+    asked = estimator.landmarks
+    many = int(asked) if isinstance(asked, (int, np.integer)) else len_of(asked) if hasattr(asked, "__len__") else 1
+    for_landmarks(kernel, rows, max(many, 1), 8, limit)
     given = kernel.prepare(rows)
     A = lasting(kernel, in_range(kernel, given))
     if tile_rounding(kernel, A) > COARSE:
@@ -185,14 +195,17 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
     left = max(whole - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * whole
     certificate = spectrum.certificate
     note = f"Nyström, {made.size:,} landmarks: tr K − tr K̂ ≤ {left:.3g}, which every upper bound includes"
+    seed = seed_of(estimator.random_state)
+    total = total_variance(kernel, A, made, mean, whole=whole, left=left, seed=seed)
     certificate = replace(
         certificate, lower=np.maximum(certificate.lower - blur, 0.0), upper=certificate.upper + left,
         labelled=np.ones(len(values), bool),
-        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, note), clusters=(),
-        angles=np.full(len(values), np.nan),
+        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, note, total.words), clusters=(),
+        angles=np.full(len(values), np.nan), total=total.value,
     )  # fmt: skip
     spectrum = replace(spectrum, certificate=certificate)
-    return Solved(kernel, spectrum, None, held, spectrum.total, A.n, A.dtype, kept), blur
+    solved = Solved(kernel, spectrum, None, held, total.value, A.n, A.dtype, kept, total_error=total.error)
+    return solved, blur
 
 
 def _landmarks(estimator: Any, kernel: Kernel, rows: Any, A: Prepared) -> tuple[NystromMap, Any]:

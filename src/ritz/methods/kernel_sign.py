@@ -51,6 +51,7 @@ class Negative:
     total: float | None = None  # Σ|λ|
     proved: bool = False  # some eigenvalue is below zero by more than rounding
     lowest: float = 0.0  # the least eigenvalue, or the least Ritz value seen
+    total_error: float = 0.0  # standard error of the total
 
     @property
     def words(self) -> str:
@@ -114,7 +115,7 @@ def estimate_negative(
     total = max(trace + 2 * below, abs(trace), 1e-300)
     proved = lowest < -max(floor(lowest), ROUNDING_SHARE * total)
     share = max(below, -lowest) / total if proved else 0.0
-    return Negative(share, error * abs(trace) / total**2 if proved else 0.0, total, proved, lowest)
+    return Negative(share, error * abs(trace) / total**2 if proved else 0.0, total, proved, lowest, 2 * error)
 
 
 def refuse_power(M: Operator, trace: float, floor: Callable[[float], float], seed: int) -> None:

@@ -40,6 +40,7 @@ class Solved:
     dtype: Any
     kept_rows: Any
     negative_share: float = 0.0
+    total_error: float = 0.0  # standard error of ``total``; 0 where it is exact
 
     def kept(self, keep: NDArray[np.bool_]) -> Solved:
         """Some components only."""

@@ -107,8 +107,11 @@ class Operator(ABC):
         """The same operator whose products are not checked unless ``check`` is told to; ``measured`` begins anew."""
         return self
 
-    def check(self, V: Array, MV: Array) -> None:
-        """Measure the rounding of ``MV`` ≈ A V, put together from products made before; ``measured`` then counts it."""
+    def check(self, V: Array, MV: Array, *, answer: int = 0) -> None:
+        """Measure the rounding of ``MV`` ≈ A V, put together from products made before; ``measured`` then counts it.
+
+        ``answer``: that many leading columns, orthonormal, are an answer, whose rounding must not be missed.
+        """
         raise NotImplementedError(f"{self!r} is not checkable")
 
     def power_sums(self) -> tuple[float, float] | None:

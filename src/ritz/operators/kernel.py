@@ -48,6 +48,7 @@ class KernelStatistics:
     diagonal: NDArray[np.float64]  # (n,) k(xᵢ, xᵢ)
     square: float  # ‖K‖_F²
     dtype: np.dtype[Any]  # of the tiles that it was learned from
+    reach: float = 0.0  # max_i Σ kᵢⱼ(ρᵢ + ρⱼ)/2 over j ≠ i, ρ the roughness of rows; of a ``relative`` kernel
 
     @property
     def trace(self) -> float:
@@ -152,7 +153,8 @@ class KernelMatrix(Operator):
         store = known.store(n, self.dtype)
         known.evaluated += store is None or not store.complete
         known.passes += 1
-        out, sums, square = sweep(self.kernel, self.prepared, V.astype(self.dtype, copy=False), store, sums=learn)
+        weights = self._weights() if learn else None
+        out, sums, square = sweep(self.kernel, self.prepared, V.astype(self.dtype, copy=False), store, sums=weights)
         if learn:
             self._learn(sums, square)
         if self._checked:
@@ -162,15 +164,40 @@ class KernelMatrix(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self._matmat(U)
 
-    def check(self, V: Array, MV: Array, length: NDArray[np.float64] | None = None) -> None:
-        noise, before = self._sampled().of_product(MV, V, self.dtype, length), self._noise
-        if noise is not None:
-            before[self.dtype] = max(noise, before.get(self.dtype, 0.0))
+    def check(
+        self, V: Array, MV: Array, *, answer: int = 0, length: NDArray[np.float64] | None = None
+    ) -> None:
+        sample = self._sampled()
+        self._found(sample.of_product(MV, V, self.dtype, length))
+        if answer and self.dtype.itemsize < 8:
+            self._found(sample.of_answer(MV[:, :answer], V[:, :answer], self.dtype))
+
+    def _found(self, noise: float | None) -> None:
+        """Count a rounding that was measured, and what float64 entries may be off."""
+        known = [self._noise.get(self.dtype), noise, self._entries()]
+        if any(each is not None for each in known):
+            self._noise[self.dtype] = max(each for each in known if each is not None)
+
+    def _entries(self) -> float | None:
+        stats = self._known.statistics
+        if self.dtype.itemsize < 8 or stats is None:
+            return None
+        return self._sampled().of_entries(stats.reach, self.shape[0] * float(np.max(stats.row_means, initial=0.0)))
+
+    def _weights(self) -> NDArray[np.float64]:
+        """What row sums are taken with: 1, and the roughness of the rows of a kernel that is off by a share of itself."""
+        one = np.ones((self.shape[0], 1))
+        return np.column_stack([one, self._sampled().rough]) if self.kernel.relative else one
 
     def _learn(self, sums: NDArray[np.float64], square: float) -> None:
-        means = sums / self.shape[0]
-        mean = float(np.mean(means))
-        self._known.statistics = KernelStatistics(means, mean, self.diagonal(), square, self.dtype)
+        """``sums`` (n, 1 or 2): K times ``_weights``."""
+        means = sums[:, 0] / self.shape[0]
+        mean, reach = float(np.mean(means)), 0.0
+        if sums.shape[1] > 1:
+            rough = self._sampled().rough
+            beside = rough * sums[:, 0] + sums[:, 1] - 2 * rough * self.diagonal()  # the diagonal is exact
+            reach = float(np.max(beside, initial=0.0)) / 2
+        self._known.statistics = KernelStatistics(means, mean, self.diagonal(), square, self.dtype, reach)
 
     def diagonal(self) -> NDArray[np.float64]:
         """``[k(xᵢ, xᵢ)]``, (n,): of the rows as given, or as they are in the tiles where those are finer."""
@@ -205,18 +232,18 @@ class KernelMatrix(Operator):
         known = self._known
         known.passes, known.evaluated = known.passes + 1, known.evaluated + 1
         if known.statistics is None or known.statistics.dtype.itemsize < fine.dtype.itemsize:
-            fine._learn(K.sum(axis=1), float(np.vecdot(K, K).sum()))
-        noise = self._sampled().of_matrix(K, fine.dtype)
+            sums = K.sum(axis=1)[:, None]
+            sums = np.column_stack([sums, K @ fine._weights()[:, 1:]]) if self.kernel.relative else sums
+            fine._learn(sums, float(np.vecdot(K, K).sum()))
         self._noise.clear()
-        if noise is not None:
-            self._noise[fine.dtype] = noise
+        fine._found(self._sampled().of_matrix(K, fine.dtype))
         return K
 
     # precision
 
     def at(self, dtype: Any) -> KernelMatrix:
         dtype = min(np.dtype(dtype), self.finest, key=lambda each: each.itemsize)
-        if dtype == self.dtype or (dtype.itemsize < self.dtype.itemsize and not self._narrow()):
+        if dtype == self.dtype or (dtype.itemsize < self.dtype.itemsize and not self.narrows()):
             return self
         return self._same(dtype)
 
@@ -230,7 +257,7 @@ class KernelMatrix(Operator):
         other._checked, other._noise = False, {}
         return other
 
-    def _narrow(self) -> bool:
+    def narrows(self) -> bool:
         """Whether float32 tiles are worth it: cheaper, in range, and not mostly rounding."""
         if self.kernel.takes in ("strings", "any") or not self.shape[0]:
             return False
@@ -308,12 +335,13 @@ class CenteredKernel(Operator):
     def unchecked(self) -> CenteredKernel:
         return CenteredKernel(self.inner.unchecked())
 
-    def check(self, V: Array, MV: Array) -> None:
+    def check(self, V: Array, MV: Array, *, answer: int = 0) -> None:
         stats = self.statistics()
         V = np.asarray(V, np.float64)
         length = np.linalg.norm(V, axis=0)  # of a constant vector J leaves rounding, which is nothing to divide by
         V = V - V.mean(axis=0)
-        self.inner.check(V, MV + stats.row_means @ V, length)  # 1ᵀK/n times V is what the second J took off
+        # 1ᵀK/n times V is what the second J took off
+        self.inner.check(V, MV + stats.row_means @ V, answer=answer, length=length)
 
     def power_sums(self) -> tuple[float, float] | None:
         stats = self.inner._known.statistics

@@ -1,12 +1,18 @@
-"""The rounding of kernel products, measured on sampled rows.
+"""The rounding of kernel entries and of products with them.
 
-    rows i₁ … i_m with probabilities pᵢ;   E = computed − exact;   ‖E v‖² = 𝔼 (1/m) Σ (e_i·v)² / pᵢ
+    E = computed − exact,   |eᵢⱼ| ≤ η·u·(ρᵢ + ρⱼ)/2·kᵢⱼ             ⇒   ‖E‖₂ ≤ η·u·max_i Σⱼ kᵢⱼ(ρᵢ + ρⱼ)/2        (rows)
+    rows i₁ … i_m with probabilities pᵢ                             ⇒   ‖E V‖² = 𝔼 (1/m) Σ ‖eᵢV‖² / pᵢ           (sample)
 
-The exact rows k(xᵢ, ·) are formed once: from float64 tiles where float32 ones are checked, by the kernel's most
-accurate formula (differences, not products) where float64 ones are.
-Half of the probability is even, half goes where the kernel expects large errors (rows far from the mean), so a few
-bad rows cannot hide [Horvitz & Thompson 1952]. A vector that lives on a few rows only, which a sample would miss, is
-given the rounding that its entries may have.
+Float64 entries of a kernel that is off by a share of itself (``relative``) are bounded by rows: η is the largest that
+sampled rows, and every row with itself, show, times SAFETY. That holds for copies of a row too, whose entries are all
+off by the same number and in the same direction: nothing averages out. For kernels of dot products ‖E‖_F of the
+sampled rows bounds a dense matrix.
+
+Products are compared with exact rows k(xᵢ, ·), which are formed once: from float64 tiles where float32 ones are
+checked, by the kernel's most accurate formula (differences, not products) where float64 ones are. Half of the
+probability is even, half goes where the kernel expects large errors (rows far from the mean) [Horvitz & Thompson 1952].
+Vectors of an answer may live on few rows, which such a sample would miss: rows are drawn by the squares of their entries
+too, and the norm is that of the block, since an eigenvalue repeated l times mixes l vectors.
 """
 
 from __future__ import annotations
@@ -20,15 +26,28 @@ from numpy.typing import NDArray
 from ritz._core.lazy import cached_property
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
-from ritz.kernels.base import Kernel, Prepared
+from ritz.kernels.base import Kernel, Prepared, chunks
 
 __all__ = ["SampledRows", "sample_rows"]
 
-#: Rows that are checked.
-CHECKED = 48
+Floats = NDArray[np.float64]
 
-#: The estimate of a norm from that many rows is raised by this factor.
-SAFETY = 2.0
+#: Rows that are checked, and rows that are drawn for each vector of an answer.
+CHECKED, DRAWN = 48, 4
+
+#: The estimate of a norm from that many rows is raised by this factor; that of a block, from rows drawn where it lives
+#: and itself about √(l/m) too large where rounding is random, by the second.
+SAFETY, SURE = 2.0, 1.25
+
+#: Units of round-off beside those: entries are compared with differences of the same rounded rows, by the same f, whose
+#: own rounding that does not show. And the least η.
+UNSEEN, SEEN = 4.0, 0.25
+
+#: Rows of a block in which every row is compared with itself.
+OWN = 64
+
+#: Entries below this share of 1 are not asked how far they are off, in units of themselves.
+VANISHED = 1e-250
 
 
 @dataclass(frozen=True)
@@ -38,29 +57,38 @@ class SampledRows:
     kernel: Kernel
     prepared: Prepared
     index: NDArray[np.intp]  # (m,)
-    weight: NDArray[np.float64]  # (m,) 1/√(m pᵢ)
-    rough: NDArray[np.float64]  # (n,) units of round-off that entries of a row may be off
-    diagonal: NDArray[np.float64]  # (n,)
+    share: Floats  # (n,) m·pᵢ: how often a row is expected
+    rough: Floats  # (n,) ρ
+    diagonal: Floats  # (n,)
+
+    @property
+    def weight(self) -> Floats:
+        """(m,) 1/√(m pᵢ)."""
+        return np.asarray(1.0 / np.sqrt(self.share[self.index]))
 
     @cached_property
-    def wide(self) -> NDArray[np.float64]:
+    def wide(self) -> Floats:
         """Rows to check float32 tiles by, (m, n)."""
         with single_threaded_blas():
             return self.kernel.wide_rows(self.prepared, self.index)
 
     @cached_property
-    def exact(self) -> NDArray[np.float64]:
+    def exact(self) -> Floats:
         """Rows to check float64 tiles by, (m, n)."""
         return self.kernel.reference(self.prepared, self.index)
 
-    def rows(self, dtype: np.dtype[Any]) -> NDArray[np.float64] | None:
+    def rows(self, dtype: np.dtype[Any]) -> Floats | None:
         """Rows to check tiles of this precision by; None where the kernel knows no better formula than its tiles."""
         if dtype.itemsize < 8:
             return self.wide
-        return None if type(self.kernel).reference is Kernel.reference else self.exact
+        return self.exact if self._referenced else None
+
+    @property
+    def _referenced(self) -> bool:
+        return type(self.kernel).reference is not Kernel.reference
 
     def of_product(
-        self, product: NDArray[Any], V: NDArray[Any], dtype: np.dtype[Any], length: NDArray[np.float64] | None = None
+        self, product: NDArray[Any], V: NDArray[Any], dtype: np.dtype[Any], length: Floats | None = None
     ) -> float | None:
         """Largest ‖K̃v − Kv‖/‖v‖ over the columns of V, from ``product`` = K̃V with tiles of this precision.
 
@@ -78,7 +106,25 @@ class SampledRows:
         unseen = self._local(product, V, unit_roundoff(dtype))
         return float(np.max(np.maximum(seen, unseen)[there] / length[there], initial=0.0))
 
-    def _local(self, product: NDArray[Any], V: NDArray[np.float64], u: float) -> NDArray[np.float64]:
+    def of_answer(self, product: NDArray[Any], V: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
+        """‖K̃V − KV‖₂ of orthonormal columns, from the sampled rows and rows drawn where these columns live."""
+        rows = self.rows(dtype)
+        if rows is None or not V.shape[1]:
+            return None
+        V = np.asarray(V, np.float64)
+        leverage = np.einsum("ij,ij->i", V, V)
+        drawn = _systematic(leverage, DRAWN * V.shape[1])
+        fresh = np.setdiff1d(drawn, self.index)
+        with single_threaded_blas():
+            more = self.kernel.wide_rows if dtype.itemsize < 8 else self.kernel.reference
+            gap = np.concatenate([product[self.index] - rows @ V, product[fresh] - more(self.prepared, fresh) @ V])
+        index = np.concatenate([self.index, fresh])
+        # rows that both samples hold stand once for each of them
+        times = np.concatenate([np.ones(len(self.index)), np.zeros(len(fresh))]) + _counted(drawn, index)
+        expected = self.share[index] + DRAWN * leverage[index] * V.shape[1] / max(float(leverage.sum()), 1e-300)
+        return SURE * float(np.linalg.norm(gap * np.sqrt(times / expected)[:, None], 2))
+
+    def _local(self, product: NDArray[Any], V: Floats, u: float) -> Floats:
         """By how much K̃v may be off where v lives on so few rows that the sample misses them, (l,)."""
         own = self.diagonal[:, None] * V  # exact but for the rounding of v
         beside = np.maximum(np.abs(product - own) - 4 * u * np.abs(own), 0.0)
@@ -87,15 +133,42 @@ class SampledRows:
         return np.asarray(found, np.float64)
 
     def of_matrix(self, K: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
-        """‖K̃ − K‖₂ (too large by √(n/m)/2 where rounding is random) of K̃ formed in this precision."""
+        """‖K̃ − K‖ of K̃ formed in this precision: in the 2-norm of sampled rows, or ‖·‖_F of a kernel of products."""
         rows = self.rows(dtype)
         if rows is None:
             return None
         gap = (K[self.index] - rows) * self.weight[:, None]
-        return SAFETY * float(np.linalg.norm(gap, 2)) if gap.size else 0.0
+        return SAFETY * float(np.linalg.norm(gap, 2 if self.kernel.relative else "fro")) if gap.size else 0.0
+
+    def of_entries(self, reach: float, most: float) -> float | None:
+        """‖K̃ − K‖₂ of float64 tiles from ``reach`` = max_i Σ kᵢⱼ(ρᵢ + ρⱼ)/2 and ``most`` = max_i Σ kᵢⱼ; None where
+        entries are not bounded so.
+        """
+        if not self.kernel.relative:
+            return None
+        return unit_roundoff(np.float64) * (self.factor * reach + UNSEEN * most)
+
+    @cached_property
+    def factor(self) -> float:
+        """η of float64 entries."""
+        if not self._referenced or not self.prepared.n:
+            return 1.0
+        A, u = self.prepared.at(np.float64), unit_roundoff(np.float64)
+        few, worst = A.take(self.index), 0.0
+        with single_threaded_blas():
+            for part in chunks(A.n, 4096):
+                tile = self.kernel.tile(few, A, slice(0, few.n), part)
+                held, rough = self.exact[:, part], (self.rough[self.index, None] + self.rough[part]) / 2
+                off = np.abs(tile - held) / (u * rough * np.maximum(held, VANISHED))
+                worst = max(worst, float(np.max(off, initial=0.0)))
+            for part in chunks(A.n, OWN):
+                own, same = A.take(part), slice(0, part.stop - part.start)
+                off = np.abs(np.diagonal(self.kernel.tile(own, A, same, part)) - self.diagonal[part])
+                worst = max(worst, float(np.max(off / (u * self.rough[part]), initial=0.0)))
+        return max(SAFETY * worst, SEEN)
 
 
-def sample_rows(kernel: Kernel, A: Prepared, diagonal: NDArray[np.float64]) -> SampledRows:
+def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:
     """Rows of K to check products by, the same for every fit."""
     n = A.n
     if n <= CHECKED:
@@ -106,4 +179,19 @@ def sample_rows(kernel: Kernel, A: Prepared, diagonal: NDArray[np.float64]) -> S
     share = np.full(n, 1.0 / n) if not (np.isfinite(total) and total > 0) else 0.5 / n + 0.5 * worst / total
     share /= share.sum()
     index = np.sort(np.random.default_rng(0x52495A).choice(n, CHECKED, p=share))
-    return SampledRows(kernel, A, index, 1.0 / np.sqrt(CHECKED * share[index]), rough, diagonal)
+    return SampledRows(kernel, A, index, CHECKED * share, rough, diagonal)
+
+
+def _systematic(size: Floats, draws: int) -> NDArray[np.intp]:
+    """``draws`` positions at equal steps through the running sum of sizes: none that is larger than a step is left out."""
+    total = np.cumsum(size)
+    if not len(total) or not total[-1] > 0:
+        return np.zeros(0, np.intp)
+    levels = (np.arange(draws) + 0.5) / draws * total[-1]
+    return np.minimum(np.searchsorted(total, levels), len(total) - 1)
+
+
+def _counted(drawn: NDArray[np.intp], index: NDArray[np.intp]) -> Floats:
+    """How often each of ``index`` was drawn; a row that stands twice in ``index`` shares them out."""
+    times = np.bincount(drawn, minlength=int(index.max(initial=0)) + 1)[index]
+    return np.asarray(times / np.bincount(index)[index], np.float64)

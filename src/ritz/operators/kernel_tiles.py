@@ -66,23 +66,30 @@ def cached_bytes(n: int, dtype: Any) -> int:
 
 
 def sweep(
-    kernel: Kernel, A: Prepared, V: NDArray[Any], store: TileStore | None = None, *, sums: bool = False
+    kernel: Kernel,
+    A: Prepared,
+    V: NDArray[Any],
+    store: TileStore | None = None,
+    *,
+    sums: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """``K V`` (n, l) in float64 and, if asked for, ``K 1`` (n,) and ‖K‖_F²; V in the precision of A."""
+    """``K V`` (n, l) in float64 and, for ``sums`` (n, s), ``K sums`` and ‖K‖_F²; V in the precision of A."""
     n, count = A.n, _blocks(A.n)
     lanes = max(1, min(lane_count(), count))
     mirrored = store is not None or lanes * n * V.shape[1] * 8 <= SUMS_BYTES
     W = _Strips.of(V)
+    with_sums = np.zeros((count * SIDE, 0 if sums is None else sums.shape[1]))
+    with_sums[:n] = 0.0 if sums is None else sums
     shared = None if mirrored else W.zeros()
 
     def work(lane: int) -> tuple[_Strips, _Sums]:
-        out, maker, summed = W.zeros() if shared is None else shared, _Maker(kernel, A, store), _Sums(count)
+        out, maker, summed = W.zeros() if shared is None else shared, _Maker(kernel, A, store), _Sums(with_sums)
         adder = _Adder(W, out, maker.group)
         for i in _share(count, lane, lanes):
             for J in chunks(count, maker.group, i if mirrored else 0):
                 P = maker.tiles(i, J)
                 adder.add(P, i, J, mirrored)
-                if sums:
+                if sums is not None:
                     summed.add(P, i, J, mirrored)
         return out, summed
 
@@ -93,7 +100,7 @@ def sweep(
     if mirrored:
         for other, _ in parts[1:]:
             out.plus(other)
-    rows = np.sum([each.rows for _, each in parts], axis=0).reshape(-1)[:n]
+    rows = np.sum([each.rows for _, each in parts], axis=0).reshape(len(with_sums), with_sums.shape[1])[:n]
     return out.joined(n), rows, sum(each.square for _, each in parts)
 
 
@@ -199,20 +206,20 @@ class _Adder:
 
 
 class _Sums:
-    """Row sums and the sum of squares of the tiles of one lane, in float64: entries that are all alike, summed in
-    float32, would round in one direction.
+    """Weighted row sums and the sum of squares of the tiles of one lane, in float64: entries that are all alike, summed
+    in float32, would round in one direction.
     """
 
-    def __init__(self, count: int) -> None:
-        self.rows, self.square = np.zeros((count, SIDE)), 0.0
+    def __init__(self, weights: NDArray[np.float64]) -> None:
+        self.weights, self.square = weights.reshape(_blocks(len(weights)), SIDE, weights.shape[1]), 0.0
+        self.rows = np.zeros_like(self.weights)
 
     def add(self, P: NDArray[Any], i: int, J: slice, mirrored: bool) -> None:
         """Tiles J of block row i; upper ones stand for those below, too."""
-        one = np.ones(SIDE)
         for j, tile in zip(range(J.start, J.stop), P, strict=True):
             wide, twice = tile.astype(np.float64, copy=False), mirrored and j > i
-            self.rows[i] += wide @ one
+            self.rows[i] += wide @ self.weights[j]
             if twice:
-                self.rows[j] += one @ wide
+                self.rows[j] += wide.T @ self.weights[i]
             flat = wide.reshape(-1)
             self.square += float(flat @ flat) * (2 if twice else 1)

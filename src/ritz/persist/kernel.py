@@ -61,8 +61,11 @@ def restore(model: KernelPCA, functions: Functions) -> None:
         features = kernel.feature_map(model.X_fit_)
         if features is None:
             raise ValueError(f"{kernel!r} has no explicit features")
-        _sides(state, mean=(features.size,), axes=(features.size, k), values=(k,))
-        held: Any = FeatureMapped(kernel, features, state["mean"], state["axes"], state["values"])
+        state = {"low": None} | state  # files of earlier releases have none
+        _sides(state, mean=(features.size,), axes=(features.size, k), values=(k,), low=(features.size,))
+        held: Any = FeatureMapped(
+            kernel, features, state["mean"], state["axes"], state["values"], low=state["low"]
+        )
     else:
         rows = _prepared(kernel, model.X_fit_, state["dtype"], state["like"])
         _sides(state, dual=(rows.n, k), row_means=(rows.n,), values=(k,), weights=(rows.n,))
@@ -95,7 +98,7 @@ def _same_rows(model: KernelPCA, kernel: Kernel) -> None:
 def _sides(state: dict[str, Any], **wanted: tuple[int, ...]) -> None:
     for name, shape in wanted.items():
         value = state[name]
-        if value is None and name == "weights":
+        if value is None and name in ("weights", "low"):
             continue
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or value.shape != shape:
             raise ValueError(f"{name} of shape {getattr(value, 'shape', None)}, not {shape}")
@@ -105,7 +108,7 @@ def _sides(state: dict[str, Any], **wanted: tuple[int, ...]) -> None:
 
 def _described(held: Any) -> dict[str, Any]:
     if isinstance(held, FeatureMapped):
-        return {"kind": "features", "mean": held.mean, "axes": held.axes, "values": held.values}
+        return {"kind": "features", "mean": held.mean, "low": held.low, "axes": held.axes, "values": held.values}
     parts = {name: getattr(held, name) for name in ("dual", "row_means", "grand", "values", "weights")}
     return {"kind": "kernel", "dtype": held.rows.dtype, "like": _frame(held.rows), **parts}
 

@@ -245,16 +245,18 @@ class FeatureMapped(FeatureSpaceMap):
     axes: Floats  # (p, k) V, orthonormal columns
     values: Floats  # (k,)
     like: Prepared | None = field(default=None)  # rows that new ones are prepared like, where the kernel wants that
+    low: Floats | None = None  # (p,) what rounding took off m: far from 0 its last digit is larger than the spread
 
     def _pass(self, X: Any, write: Write, *, potential: bool, diagonal: Any = None) -> None:
         V, mean = np.asarray(self.axes, np.float64), np.asarray(self.mean, np.float64)
+        low = np.zeros(len(mean)) if self.low is None else np.asarray(self.low, np.float64)
         own = None if diagonal is None else np.asarray(diagonal, np.float64)
 
         def work(steps: list[slice]) -> None:
             for step in steps:
                 piece = take_rows(X, step)
                 phi = self.features.transform(piece)
-                F, p = _dense(phi, mean, V) if not is_sparse(phi) else _sparse(phi, mean, V)
+                F, p = _dense(phi, mean, low, V) if not is_sparse(phi) else _sparse(phi, mean, low, V)
                 if potential:
                     exact = self._diagonal(piece) if own is None else own[step]
                     p = p + _beyond(exact, squares(phi), phi.dtype)
@@ -266,15 +268,16 @@ class FeatureMapped(FeatureSpaceMap):
         return self.kernel.diag(self.kernel.prepare(piece, like=self.like))
 
 
-def _dense(phi: NDArray[Any], mean: Floats, V: Floats) -> tuple[Floats, Floats]:
+def _dense(phi: NDArray[Any], mean: Floats, low: Floats, V: Floats) -> tuple[Floats, Floats]:
     C = np.subtract(phi, mean, dtype=np.float64)
+    C -= low
     return C @ V, np.einsum("ij,ij->i", C, C)
 
 
-def _sparse(phi: Any, mean: Floats, V: Floats) -> tuple[Floats, Floats]:
+def _sparse(phi: Any, mean: Floats, low: Floats, V: Floats) -> tuple[Floats, Floats]:
     wide = phi.astype(np.float64)
     potential = squares(wide) - 2 * (wide @ mean) + mean @ mean
-    return wide @ V - mean @ V, np.maximum(potential, 0.0)
+    return (wide @ V - mean @ V) - low @ V, np.maximum(potential, 0.0)
 
 
 def _beyond(exact: Floats, inside: Floats, dtype: Any) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
     "CHEBYSHEV_TOL",
@@ -111,6 +112,10 @@ SEARCH, SETTLED = 1.25, 0.005
 #: A centred kernel matrix whose largest eigenvalue is below this multiple of u times that of the constant vector, which
 #: centring takes off, may be rounding only: that is measured then. Identical rows, n = 1,500: up to 5.
 NULL = 16.0
+
+#: Rounding of float32 products with a centred kernel matrix, in units of u times the eigenvalue of the constant vector:
+#: residuals that no longer fall are not waited for below 20 times that. Rows that hardly differ leave 0.1 to 1.
+CENTRED = 4.0
 
 #: Below this many multiplications a pass takes milliseconds and float32 gains nothing.
 FLOAT32_WORK = 2e8

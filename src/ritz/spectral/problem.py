@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.operators.base import Operator
+from ritz.spectral.constants import KRYLOV_BASIS_BYTES
 
 __all__ = ["Rule", "Seen", "SpectralProblem"]
 
@@ -68,6 +69,8 @@ class SpectralProblem:
         Whether a product costs as much a column with few columns as with many: blocks then have fewer than k.
     repeatable
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
+    basis
+        Bytes that a Krylov basis and its image may take, three blocks at least.
     """
 
     operator: Operator
@@ -82,6 +85,7 @@ class SpectralProblem:
     centered: bool = False
     thin: bool = False
     repeatable: bool = True
+    basis: float = KRYLOV_BASIS_BYTES
 
     @property
     def rank(self) -> int:

@@ -23,7 +23,7 @@ from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import stated
-from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["chebyshev"]
@@ -54,7 +54,8 @@ def chebyshev(
                 break
             stalled = stalled + 1 if worst > 0.7 * best else 0
             best = min(best, worst)
-            if worst <= floor or (stalled >= 3 and worst <= 20 * floor):
+            top = max(float(space.theta[0]), 1e-300)
+            if worst <= floor or (stalled >= 3 and worst <= 20 * max(floor, rounding_of(M, top) / top)):
                 break
             beta = float(space.theta[space.m - 1])
             now = _degree(to_numpy(space.theta), min(k, space.m), beta, degree, problem.tol)

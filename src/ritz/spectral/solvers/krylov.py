@@ -24,6 +24,7 @@ from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.completeness import by_moments, by_start, by_trace, strongest
 from ritz.spectral.constants import (
+    CENTRED,
     FINISH_SPARE,
     FLOAT32_FLOOR,
     FLOAT32_NOISE,
@@ -68,7 +69,7 @@ def krylov(
     with track("krylov", total=None) as advance:
         if narrow:
             M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance)
-        space = Subspace(p, _capacity(p, wide), xp)
+        space = Subspace(p, _capacity(p, wide, problem.basis), xp)
         more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
@@ -83,7 +84,7 @@ def _narrow(
     steps taken, and what is proved about missed eigenvalues.
     """
     p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
-    space = Subspace(p, _capacity(p, wide, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
+    space = Subspace(p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
     steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
@@ -91,7 +92,7 @@ def _narrow(
     slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
     if A.checkable:
         Q, image = space.pairs(_settled(space, k))
-        A.check(Q, image)
+        A.check(Q, image, answer=k)
         slack = max(slack, rounding_of(A, top))
     noisy = np.hypot(recurred, slack)  # rounding of the products leaves the chain too
     status = strongest(_started(space, noisy, k, width, chain), _summed(A, space, k, float(np.linalg.norm(noisy[:k]))))
@@ -176,11 +177,13 @@ def _climb(
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
             best = min(best, worst)
-            if (worst <= floor and not coarse) or (stalled >= (1 if space.narrow else 3) and worst <= 20 * floor):
-                return step, longest, tol <= floor and not coarse
+            blur = max(floor, _blur(M, space)) if space.capacity < space.p else floor
+            idle = stalled >= (1 if space.narrow else 3) and worst <= 20 * blur
+            if (worst <= floor and not coarse) or idle or step == MAX_STEPS:
+                return step, longest, tol <= blur and not coarse and step < MAX_STEPS
             Q = _following(space, rest, k, tol, amplified, lean)
             pure = pure and not lean
-            if space.room() < width and space.capacity < space.p:
+            if Q.shape[1] and space.room() < width and space.capacity < space.p:
                 space.restart(min(space.m, space.capacity - 2 * width))
                 chain, pure = 0, space.narrow
             Q = Q[:, : min(space.room(), Q.shape[1])]
@@ -190,6 +193,14 @@ def _climb(
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _blur(M: Operator, space: Subspace) -> float:
+    """What rounding leaves of a residual in units of θ₁: a matrix of which centring takes most away is rounded before."""
+    top = float(np.max(np.abs(to_numpy(space.theta)), initial=0.0))
+    if top <= 0:
+        return np.inf
+    return CENTRED * unit_roundoff(np.float32) * M.inflation() / top if space.narrow else rounding_of(M, top) / top
 
 
 def _null(M: Operator, space: Subspace, Q: Array, MQ: Array) -> bool:
@@ -257,6 +268,8 @@ def package(
     theta = to_numpy(space.theta)
     theta = np.maximum(theta, 0.0) if M.positive else theta
     u = unit_roundoff(np.float64)
+    if M.checkable and M.dtype.itemsize < 8 and not narrow:
+        M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)
     slack = rounding_of(M, max(float(theta[0]), 0.0))
     whole = _whole(theta, k, slack) if space.m >= space.p else None
     summed = by_trace(theta, k, total() if total else None, slack)
@@ -280,7 +293,7 @@ def _whole(theta: np.ndarray, k: int, slack: float) -> Completeness:
     return Completeness("count", following, 0.0, "the subspace is the whole space")
 
 
-def _capacity(p: int, width: int, size: int = 16) -> int:
+def _capacity(p: int, width: int, limit: float, size: int = 16) -> int:
     """Columns of the basis: what the byte budget allows, at least three blocks, at most the whole space."""
-    columns = int(KRYLOV_BASIS_BYTES // (size * p))
+    columns = int(min(limit, KRYLOV_BASIS_BYTES) // (size * p))
     return min(p, max(3 * width, min(columns, 24 * width)))

@@ -53,7 +53,7 @@ def moments(problem: SpectralProblem, A: Operator, *, noise: float | None = None
     values, total = to_numpy(theta), trace(G)
     u, path = arithmetic(A)
     top = max(float(values[0]), 0.0) if len(values) else 0.0
-    measured = _noise(A, d, u, top) if noise is None else noise
+    measured = _noise(A, d, u, top) if noise is None else noise + (A.measured() or 0.0)
     # a moment state has counted what taking off the means cost
     beyond = 0.0 if isinstance(A, Framed) and A.stately() else A.inflation()
     error = solving(d, unit_roundoff(np.float64)) * (top + beyond) + measured + 2 * A.scale_error() * top
