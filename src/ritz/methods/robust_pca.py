@@ -178,7 +178,8 @@ class RobustPCA(LinearEstimator):
         self.mean_, self.scale_ = found.center.astype(dtype), None if scale is None else scale.astype(dtype)
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = found.spectrum.certificate, found.spectrum.plan
-        self.__dict__.update(_mean64=found.center, _scale64=scale, _dtype=dtype, _weight=mass, **found.kept)
+        self.__dict__.update(_mean64=found.center, _mean_low=found.low, _scale64=scale, _dtype=dtype, _weight=mass)
+        self.__dict__.update(found.kept)
         self.explained_variance_ = found.variances.astype(dtype)
         self.__dict__["_variance64"] = found.variances
         distances = Frame(**self._frame()).distances(X)
@@ -209,7 +210,9 @@ class RobustPCA(LinearEstimator):
         V = np.asarray(self.components_, np.float64)[keep]
         V = V / np.linalg.norm(V, axis=1, keepdims=True)
         white = np.diag(1 / np.sqrt(variances[keep]))
-        return {"basis": V, "white": white, "mean": self.__dict__["_mean64"], "scale": self.__dict__["_scale64"]}
+        held = vars(self)
+        place = {"mean": held["_mean64"], "scale": held["_scale64"], "low": held.get("_mean_low")}
+        return {"basis": V, "white": white, **place}
 
     def _plane(self) -> dict[str, Any]:
         variances, mass = self.__dict__["_variance64"], self.__dict__["_weight"]
@@ -254,14 +257,16 @@ class RobustPCA(LinearEstimator):
 
     def _map(self) -> LinearMap:
         names = getattr(self, "feature_names_in_", None)
-        return LinearMap(self.components_, self.__dict__["_mean64"], self.__dict__["_scale64"], None, names)
+        held = vars(self)
+        return LinearMap(self.components_, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"))
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
         frame = self._frame()
         kept = np.square(1 / np.diag(frame["white"]))
         names = getattr(self, "feature_names_in_", None)
-        return GaussianModel(frame["basis"], kept, float(self.noise_variance_), frame["mean"], frame["scale"], names)
+        place = (frame["mean"], frame["scale"], names, frame["low"])
+        return GaussianModel(frame["basis"], kept, float(self.noise_variance_), *place)
 
     def get_covariance(self) -> Floats:
         """Robust covariance V(Λ − σ²)Vᵀ + σ²I, in the units of the data."""

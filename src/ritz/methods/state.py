@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz.data.center import mean_parts
 from ritz.data.moments import Moments
 from ritz.data.table import Table
 from ritz.data.words import shorten
 from ritz.methods.base import LinearEstimator
 from ritz.methods.rank_linear import handed, state_material
+from ritz.methods.rest import left_over
 from ritz.methods.scaling import spread_of
 from ritz.operators import MomentGram
 from ritz.spectral.plan import Shape
@@ -56,7 +58,9 @@ class Stateful(LinearEstimator):
     mergeable: bool | None
     certificate_: Any
 
-    def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
+    def _name(
+        self, spectrum: Spectrum, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
+    ) -> None:  # fmt: skip
         """Name the results of a spectrum."""
         raise NotImplementedError
 
@@ -211,7 +215,8 @@ class Stateful(LinearEstimator):
         frame["mean_slack"] = self.__dict__.get("_mean_slack")
         spectrum = self._solve(problem, plan, unit, frame)
         self.__dict__.pop("_pending", None)
-        self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
+        rest, spectrum = left_over(spectrum, problem.rank, None)
+        self._name(spectrum, mean_parts(state), scale, state.weight, state.rows, self.__dict__["_dtype"], rest)
         if "_note" in self.__dict__:
             certificate = self.certificate_
             self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))
