@@ -27,6 +27,7 @@ from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.likelihood import GaussianModel
+from ritz.methods.robust_pca_factors import CORRECTIONS
 from ritz.methods.robust_pca_location import mad, median
 from ritz.methods.robust_pca_off import off_thetas
 from ritz.methods.robust_pca_solved import METHODS, Robust
@@ -63,6 +64,9 @@ class RobustPCA(LinearEstimator):
         robpca: the share of rows that is trusted, in [0.5, 1]; the others may be anything.
     directions : int
         robpca: how many directions to look along for rows that stand out.
+    correction : "good" or "rrcov"
+        robpca: variances of the good rows, whatever the share of bad ones; or those of R's PcaHubert, which count rows
+        that were left out as if they had been normal.
     penalty : float or None
         pcp: weight λ of the sparse part; None is 1/√max(n, d).
     max_iter : int
@@ -88,14 +92,16 @@ class RobustPCA(LinearEstimator):
 
     def __init__(
         self, n_components: Any = None, *, method: str = "spherical", scale: bool = False, coverage: float = 0.75,
-        directions: int = 250, penalty: float | None = None, max_iter: int = 1000, solver: str = "auto",
-        tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
+        directions: int = 250, correction: str = "good", penalty: float | None = None, max_iter: int = 1000,
+        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.method = method
         self.scale = scale
         self.coverage = coverage
         self.directions = directions
+        self.correction = correction
         self.penalty = penalty
         self.max_iter = max_iter
         self.solver = solver
@@ -134,8 +140,8 @@ class RobustPCA(LinearEstimator):
 
     def _spread(self, X: Any, weights: Floats | None) -> Floats:
         """MAD of every column; 1, with a warning, where it is 0."""
-        spread = column_mad(X, weights)
-        flat = spread <= CONSTANT * 2.0**-53
+        middle, spread = column_mad(X, weights)
+        flat = spread <= CONSTANT * 2.0**-53 * np.abs(middle)
         if bool(np.any(flat)):
             names = getattr(self, "feature_names_in_", None)
             shown = ", ".join(str(names[j] if names is not None else j) for j in np.flatnonzero(flat)[:5])
@@ -304,6 +310,11 @@ class RobustPCA(LinearEstimator):
             raise ParameterError(
                 "coverage must be a share of the rows in [0.5, 1]", received=repr(self.coverage), hint="coverage=0.75"
             )
+        if self.correction not in CORRECTIONS:
+            raise ParameterError(
+                f"correction must be one of {', '.join(map(repr, CORRECTIONS))}", received=repr(self.correction),
+                hint="correction='good'",
+            )  # fmt: skip
         penalty = self.penalty
         if not (penalty is None or (isinstance(penalty, numbers.Real) and penalty > 0)):
             raise ParameterError("penalty must be None or a number > 0", received=repr(penalty), hint="penalty=None")

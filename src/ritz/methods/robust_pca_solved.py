@@ -131,8 +131,9 @@ def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) ->
     wanted = model._count(len(Z), Z.shape[1])
     k = wanted if wanted is not None else min(Z.shape)
     plane = robust_plane(
-        Z, k, coverage=float(model.coverage), directions=int(model.directions), seed=seed_of(model.random_state)
-    )
+        Z, k, coverage=float(model.coverage), directions=int(model.directions), seed=seed_of(model.random_state),
+        correction=model.correction,
+    )  # fmt: skip
     few = None if callable(wanted) or wanted is None else min(int(wanted), plane.inside.shape[1])
     spectrum = _decompose(model, plane.inside, None, few, "RᵀR, R the good rows", centered=False)
     variances = np.maximum(spectrum.values, 0.0) / max(len(plane.inside) - 1, 1) * plane.factor

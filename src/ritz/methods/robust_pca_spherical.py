@@ -38,19 +38,19 @@ def sampled(rows: Any) -> NDArray[Any] | None:
     return np.asarray(some.toarray() if hasattr(some, "toarray") else some, np.float64)
 
 
-def column_mad(rows: Any, weights: Floats | None) -> Floats:
-    """MAD of every column, (d,); a column of which more than half is the same has 0."""
+def column_mad(rows: Any, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Median and MAD of every column, (d,) each; a column of which more than half is the same has a MAD of 0."""
     some = sampled(rows)
     if some is not None:
-        return mad(some)
+        return median(some), mad(some)
     if isinstance(rows, np.ndarray):
-        return mad(rows, weights)
-    out = np.empty(rows.shape[1])
+        return median(rows, weights), mad(rows, weights)
+    middle, out = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     turned = rows.tocsc()
     for start in range(0, rows.shape[1], 256):
-        part = turned[:, start : start + 256].toarray()
-        out[start : start + 256] = mad(part, weights)
-    return out
+        part, at = turned[:, start : start + 256].toarray(), slice(start, start + 256)
+        middle[at], out[at] = median(part, weights), mad(part, weights)
+    return middle, out
 
 
 def sphere_center(

@@ -20,6 +20,7 @@ from ritz.data.moments import Moments
 from ritz.data.table import Table
 from ritz.data.words import shorten
 from ritz.methods.base import LinearEstimator
+from ritz.methods.once import fit_sketch, takes_sketch
 from ritz.methods.rank_linear import handed, state_material
 from ritz.methods.rest import left_over
 from ritz.methods.scaling import spread_of
@@ -83,6 +84,12 @@ class Stateful(LinearEstimator):
         source, columns = table.source_for(names)
         model = type(self)(**self.get_params(deep=False))
         row, weights = 0, None if sample_weight is None else np.asarray(sample_weight)
+        d = len(names)
+        if takes_sketch(self, d, LARGEST_STATE):
+            fit_sketch(model, source, columns, d, weights)
+            self._forget()
+            self.__dict__.update(vars(model), feature_names_in_=np.asarray(names, dtype=object))
+            return self
         for span in source.spans:
             for batch in source.batches(span, columns, ONCE_ROWS):
                 model.partial_fit(batch, sample_weight=None if weights is None else weights[row : row + batch.shape[0]])
@@ -117,7 +124,7 @@ class Stateful(LinearEstimator):
             raise MergeError(
                 f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
                 received=f"{X.shape[1]:,} columns",
-                hint="fit all rows at once",
+                hint="fit all rows at once; an iterator of batches can be sketched in one pass: solver='sketch'",
             )
         # A state cannot be repaired later: it is always formed in float64.
         plan = replace(self._plan_for(self._shape(X), 1, whole=True), precision="float64")
