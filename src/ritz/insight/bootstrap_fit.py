@@ -221,6 +221,8 @@ def _framed(model: Any, A: Floats) -> Floats:
     mean, scale = vars(model).get("_mean64"), vars(model).get("_scale64")
     if mean is not None:
         A -= np.asarray(mean, np.float64)
+        low = vars(model).get("_mean_low")
+        A -= 0.0 if low is None else np.asarray(low, np.float64)
     if scale is not None:
         A /= np.asarray(scale, np.float64)
     return A

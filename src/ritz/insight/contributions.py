@@ -72,7 +72,7 @@ def cos2(model: Any, X: Any) -> Any:
 def _linear(model: Any, X: Any) -> tuple[Floats, Floats]:
     """Scores, and ‖z‖² = ‖Bz‖² + ‖z − BᵀBz‖² by one pass over the rows."""
     plane = plane_of(model)
-    plain = Frame(plane.basis, np.eye(plane.k), plane.mean, plane.scale)  # distances within and off the plane
+    plain = Frame(plane.basis, np.eye(plane.k), plane.mean, plane.scale, plane.low)  # its distances are plain ones
     F = scores_of(model, X)
     return F, plain.distances(rows_of(model, X)).sum(axis=1)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.blocks import MemoryBlocks, blocks_of
+from ritz.data.center import taken_off
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_weights
@@ -101,8 +102,8 @@ def _dual(plane: Plane, blocks: Any, weights: Floats | None) -> Floats:
     panels = [slice(a, min(a + PANEL, d)) for a in range(0, d, PANEL)]
 
     def panel(columns: slice) -> Floats:
-        z = blocks.panel(0, n, columns).astype(np.float64)
-        z = z if plane.mean is None else z - plane.mean[columns]
+        part = tuple(None if held is None else held[columns] for held in (plane.mean, plane.low))
+        z = taken_off(blocks.panel(0, n, columns), *part)
         return z if plane.scale is None else z / plane.scale[columns]
 
     for columns in panels:
@@ -115,7 +116,7 @@ def _dual(plane: Plane, blocks: Any, weights: Floats | None) -> Floats:
 
 def _probed(plane: Plane, blocks: Any, weights: Floats | None) -> Rest:
     A = Affine(
-        blocks, shift=plane.mean, col_scale=None if plane.scale is None else 1 / plane.scale,
+        blocks, shift=plane.mean, shift_low=plane.low, col_scale=None if plane.scale is None else 1 / plane.scale,
         row_scale=None if weights is None else np.sqrt(weights),
     )  # fmt: skip
     B = plane.basis

@@ -27,6 +27,7 @@ from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
+from ritz.methods.rest import rest_of, wide_axes
 from ritz.methods.svd import SVD
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
@@ -51,6 +52,7 @@ class Plane:
     centered: bool
     rest: float  # θ₁: the variance off the plane
     model: Any
+    low: Floats | None = None  # (d,) what rounding took from the mean
     chosen: bool = True  # the plane of the largest variances: it overfits the rows it was chosen from
 
     @property
@@ -66,7 +68,7 @@ class Plane:
     @property
     def frame(self) -> Frame:
         """What rows are compared with."""
-        return Frame(self.basis, self.white, self.mean, self.scale)
+        return Frame(self.basis, self.white, self.mean, self.scale, self.low)
 
     @property
     def degrees(self) -> float:
@@ -97,7 +99,7 @@ def plane_of(model: Any) -> Plane:
 def _principal(model: Any) -> Plane:
     """Of models whose components are eigenvectors: the basis is the components, W = Λ^-½."""
     components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
-    held, total = model._map(), float(model.certificate_.total)
+    held = model._map()
     linear = held.linear if isinstance(held, IncompleteMap) else held
     if isinstance(model, Correspondence):
         values, divisor, rows = vars(model).get("_lambda", model.eigenvalues_), 1.0, float(model.n_samples_)
@@ -106,11 +108,16 @@ def _principal(model: Any) -> Plane:
         divisor, rows = (weight if isinstance(model, SVD) else max(weight - 1, 1.0)), weight
         values = np.square(np.asarray(model.singular_values_, np.float64)) / divisor
     keep = _with_variance(np.asarray(values, np.float64), len(components[0]), components, model)
-    basis = components[keep] / np.linalg.norm(components[keep], axis=1, keepdims=True)
-    variances = np.asarray(values, np.float64)[keep]
+    variances, low = np.asarray(values, np.float64)[keep], None
+    if isinstance(model, Correspondence):
+        wide, rest = components, max(float(model.certificate_.total) - float(np.sum(variances)), 0.0)
+    else:
+        wide, low = wide_axes(model), _wide(linear.low)
+        rest = rest_of(model) / divisor + float(np.sum(np.asarray(values, np.float64)[~keep]))
+    basis = wide[keep] / np.linalg.norm(wide[keep], axis=1, keepdims=True)
     return Plane(
         basis, np.diag(1 / np.sqrt(variances)), _wide(linear.mean), _wide(linear.scale), variances, rows, divisor,
-        linear.mean is not None, max(total / divisor - float(np.sum(variances)), 0.0), model,
+        linear.mean is not None, rest, model, low,
     )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ class Rotation:
             W = score_weights(L, held["_psi"], self.factor_correlations, model.scores)
             names = getattr(model, "feature_names_in_", None)
             rows = validate_rows(model, X, reset=False)
-            F = LinearMap(W.T, held["_mean64"], held["_scale64"], None, names).forward(rows)
+            F = LinearMap(W.T, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low")).forward(rows)
         else:
             F = scores_of(model, X)[:, :k] * inverse_root(axes_of(model).variances[:k]) @ self.matrix
         return rows_named(X, F, _names(model, k))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
 from ritz.data.blocks import blocks_of
+from ritz.data.center import taken_off
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
@@ -124,12 +125,12 @@ def _squares(model: Any, X: Any, levels: Any, w: Floats, sums: Sums) -> Floats:
     p, held = sums.encoder.p, rows_of(model, X)
     means = np.zeros((sums.encoder.d - p, int(held.shape[1])))
     coded = np.concatenate([_dense(block.values)[:, p:] for block in blocks_of(levels).each()])
-    for block in blocks_of(held).each():
-        means += coded[block.rows].T @ (w[block.rows, None] * _dense(block.values))
-    means /= sums.mass[p:, None]
     linear = model._map()
     linear = getattr(linear, "linear", linear)
-    means = means if linear.mean is None else means - linear.mean
+    for block in blocks_of(held).each():
+        z = taken_off(_dense(block.values), linear.mean, linear.low)
+        means += coded[block.rows].T @ (w[block.rows, None] * z)
+    means /= sums.mass[p:, None]
     means = means if linear.scale is None else means / linear.scale
     return np.asarray(np.square(means).sum(axis=1))
 

@@ -23,6 +23,7 @@ from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, Par
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.blocks import blocks_of
+from ritz.data.center import mean_parts
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import room_for, validate_rows
@@ -222,14 +223,15 @@ class FactorAnalysis(LinearEstimator):
         self.explained_variance_ = turned.variances.astype(dtype)
         self.explained_variance_ratio_ = (turned.variances / total if total > 0 else np.zeros(k)).astype(dtype)
         self.total_variance_ = total
-        self.mean_ = state.mean.astype(dtype)
+        mean, low = mean_parts(state)
+        self.mean_ = mean.astype(dtype)
         self.scale_ = spread.astype(dtype) if self._scaled else None
         self.n_components_, self.n_samples_ = k, state.rows
         self._test(A[there], psi[there], S[np.ix_(there, there)], state.weight)
         scale = spread if self._scaled else None
         W = score_weights(L, psi, phi, self.scores)
         self.__dict__.update(
-            _mean64=state.mean, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
+            _mean64=mean, _mean_low=low, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
             _loadings=L, _unrotated=A, _weights=W, _psi=psi, _dtype=dtype, _score_covariance=W.T @ S @ W,
             _rest=rest_spectrum(S, np.linalg.qr(W)[0]), _rest_variance=_rest_variance(S, W),
         )  # fmt: skip
@@ -279,7 +281,8 @@ class FactorAnalysis(LinearEstimator):
         Q, R = np.linalg.qr(held["_weights"])  # t = zW = (zQ)R
         return {
             "basis": Q.T, "white": R @ (vectors[:, keep] / np.sqrt(values[keep])), "mean": held["_mean64"],
-            "scale": held["_scale64"], "variances": values[keep][::-1], "rows": held["_weight"],
+            "scale": held["_scale64"], "low": held.get("_mean_low"), "variances": values[keep][::-1],
+            "rows": held["_weight"],
             "divisor": degrees_of_freedom(held["_weight"]), "centered": True, "rest": held["_rest_variance"],
             "chosen": False,
         }  # fmt: skip
@@ -289,12 +292,17 @@ class FactorAnalysis(LinearEstimator):
     def _map(self) -> ObliqueMap:
         check_is_fitted(self)
         held, names = vars(self), getattr(self, "feature_names_in_", None)
-        return ObliqueMap(held["_weights"].T, held["_mean64"], held["_scale64"], None, names, held["_loadings"].T)
+        return ObliqueMap(
+            held["_weights"].T, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"),
+            dual=held["_loadings"].T,
+        )  # fmt: skip
 
     def _gaussian(self) -> FactorModel:
         check_is_fitted(self)
         held, names = vars(self), getattr(self, "feature_names_in_", None)
-        return FactorModel(held["_unrotated"], held["_psi"], held["_mean64"], held["_scale64"], names)
+        return FactorModel(
+            held["_unrotated"], held["_psi"], held["_mean64"], held["_scale64"], names, held.get("_mean_low")
+        )
 
     def get_covariance(self) -> Floats:
         """Covariance of the model, LΦLᵀ + Ψ, in the units of the data."""

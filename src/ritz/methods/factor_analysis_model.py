@@ -1,6 +1,8 @@
 """The Gaussian model of factor analysis: z ~ N(0, GGᵀ + Ψ), G = LΦ^½ (d×k), on the fitted scale.
 
-    B = Ψ^-½G,   u = zΨ^-½,   zᵀΣ⁻¹z = ‖u‖² − ‖uB C⁻¹‖²,   log|Σ| = Σ log ψ + log|I + BᵀB|,   CᵀC = I + BᵀB
+    B = Ψ^-½G,  u = zΨ^-½,  f = (I + BᵀB)⁻¹Bᵀu,  zᵀΣ⁻¹z = ‖u − Bf‖² + ‖f‖²,  log|Σ| = Σ log ψ + log|I + BᵀB|
+
+Two squares that are added: ‖u‖² − ‖C⁻¹Bᵀu‖² would cancel for rows that the factors explain.
 
 Columns that do not vary have ψ = 0 and no part in densities and scores.
 """
@@ -13,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.methods.likelihood import square_norms
-from ritz.project.linear import LinearMap
+from ritz.data.blocks import Block, blocks_of
+from ritz.data.center import taken_off
+from ritz.data.finite import require_finite
 
 __all__ = ["FactorModel", "score_weights"]
 
@@ -41,6 +44,7 @@ class FactorModel:
     mean: Floats
     scale: Floats | None
     names: Any = None  # of the columns, for messages
+    low: Floats | None = None  # (d,) what rounding took from the mean
 
     def covariance(self) -> Floats:
         """(d, d), in the units of the data."""
@@ -62,8 +66,17 @@ class FactorModel:
         spread = np.where(there, scale * np.sqrt(self.unique), np.inf)
         B = self.common / np.where(there, np.sqrt(self.unique), np.inf)[:, None]
         C = np.linalg.cholesky(np.eye(B.shape[1]) + B.T @ B)
-        T = LinearMap(B.T, self.mean, spread, None, self.names).forward(X, np.float64)
-        inside = np.square(np.linalg.solve(C, T.T)).sum(axis=0)
-        length = square_norms(X, self.mean, spread)
+        blocks = blocks_of(X)
+
+        def step(_scratch: dict[str, Any], block: Block) -> Floats:
+            x = block.values if isinstance(block.values, np.ndarray) else block.values.toarray()
+            u = taken_off(x, self.mean, self.low) / spread
+            f = np.linalg.solve(C.T, np.linalg.solve(C, (u @ B).T)).T
+            return (np.square(u - f @ B.T).sum(axis=1) + np.square(f).sum(axis=1))[:, None]
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = blocks.map_rows(step, np.empty((blocks.shape[0], 1)))[:, 0]
+        if not np.isfinite(distance).all():
+            require_finite(X, self.names)
         logdet = 2 * float(np.sum(np.log(spread[there])) + np.sum(np.log(np.diag(C))))
-        return -0.5 * (int(there.sum()) * np.log(2 * np.pi) + logdet + length - inside)
+        return -0.5 * (int(there.sum()) * np.log(2 * np.pi) + logdet + distance)

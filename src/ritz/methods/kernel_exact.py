@@ -208,9 +208,7 @@ def _of_all(spectrum: Spectrum, policy: str, wanted: Any, below: Negative) -> Sp
     return picked(spectrum, order[:count])
 
 
-def _both_ends(
-    estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis: float, top: Spectrum
-) -> Spectrum:
+def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis: float, top: Spectrum) -> Spectrum:
     """Leading eigenvalues by magnitude: the positive ones of M and of −M, merged."""
     bottom = _solve_one(estimator, Negated(M), plan, wanted, seed, basis)
     above, under = np.flatnonzero(top.values > 0), np.flatnonzero(bottom.values > 0)

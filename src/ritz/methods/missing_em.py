@@ -13,6 +13,7 @@ end when the estimated distance from the fixed point, of θ and of the eigenvalu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,12 @@ class Filling:
     names: Any = None
     mixed: bool = True
     seed: int = 0
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """(d,) columns whose observed entries do not vary, up to their own rounding."""
+        seen = self.observed
+        return np.asarray(np.sqrt(seen.variance()) <= CONSTANT * 2.0**-53 * np.abs(seen.mean))
 
     @property
     def freedom(self) -> float:
@@ -132,7 +139,7 @@ def iterate(filling: Filling, tol: float, most: int = MOST_PASSES) -> Filled:
             image, values, basis = _fit(filling, point, sums, basis)
             rss = sums.rss * np.square(point.scale)
             found = mixing.next(point, image, values[: image.k])
-            point = found.point
+            point = _without(filling, found.point)
             basis = basis if basis is None else _orthonormal(point.vectors, basis)
             if found.better:
                 filled = Filled(image, values[: image.k], rss, passes, found.size, False, found.distance)
@@ -151,7 +158,7 @@ def _start(filling: Filling) -> Filler:
     d, spread = len(seen.offset), np.sqrt(seen.variance())
     shift, offset = (seen.shift, seen.offset) if filling.center else (np.zeros(d), np.zeros(d))
     if filling.scale:
-        scale = np.where(spread > CONSTANT * 2.0**-53 * np.abs(seen.mean), spread, 1.0)
+        scale = np.where(filling.still, 1.0, spread)
     else:
         scale = np.full(d, power_of_two(float(np.max(spread if filling.center else np.hypot(spread, seen.mean)))))
     return Filler(shift, offset, scale, np.zeros((d, 0)), np.zeros(0), np.zeros(0), 1.0, filling.names)
@@ -172,24 +179,34 @@ def _fit(
     offset, ratio = point.offset, np.ones(len(mean))
     if filling.center:
         offset = offset + mean * point.scale
+    still = filling.still
     if filling.scale:
         spread = np.sqrt(squares / max(w - 1, 1e-300))
-        flat = spread * point.scale <= CONSTANT * 2.0**-53 * np.abs(point.shift + offset)
+        flat = still | (spread * point.scale <= CONSTANT * 2.0**-53 * np.abs(point.shift + offset))
         ratio = np.where(flat, 1.0 / point.scale, spread)
-    diagonal = (squares if filling.center else sums.q) / ratio**2
+    # a column that does not vary where it is observed has no part in the axes: what fills it may not either
+    part = np.where(still & filling.center, 0.0, 1.0)
+    diagonal = (squares if filling.center else sums.q) / ratio**2 * part
     total = float(np.sum(diagonal))
     if basis is None:
         C = sums.S - np.outer(sums.m, mean) if filling.center else sums.S
-        values, V = eigh(C / ratio[:, None] / ratio, min(k + 1, len(mean)))
+        values, V = eigh(C / ratio[:, None] / ratio * part[:, None] * part, min(k + 1, len(mean)))
     else:
         product = sums.S - np.outer(sums.m, mean @ basis) if filling.center else sums.S
-        values, basis = _ritz(product, basis, ratio)
+        values, basis = _ritz(product * part[:, None], basis, ratio)
         V = basis
     values = np.maximum(values, 0.0)
     shrink = shrinkage(filling, values, total)
     image = replace(point, offset=offset, scale=point.scale * ratio, vectors=np.ascontiguousarray(V[:, :k]),
                     shrink=shrink)  # fmt: skip
-    return image, values, basis
+    return _without(filling, image), values, basis
+
+
+def _without(filling: Filling, point: Filler) -> Filler:
+    """Axes without the columns that do not vary: their gaps hold exactly what the others do, not its rounding."""
+    if not filling.center or not bool(np.any(filling.still)):
+        return point
+    return replace(point, vectors=np.where(filling.still[:, None], 0.0, point.vectors))
 
 
 def shrinkage(filling: Filling, values: Vector, total: float) -> Vector:

@@ -20,6 +20,7 @@ from ritz.data.blocks import MemoryBlocks
 from ritz.data.observed import observe
 from ritz.data.sampled import take_dense
 from ritz.methods.missing_em import Filling, iterate
+from ritz.rank.sample import constant_columns
 
 __all__ = ["RankChoice", "choose", "complete_folds", "gcv", "kfold", "most_axes"]
 
@@ -120,8 +121,7 @@ def kfold(filling: Filling, folds: int = FOLDS, most: int | None = None, tol: fl
 
 def complete_folds(X: Vector, *, center: bool, scale: bool, seed: int) -> tuple[Vector, str]:
     """Mean square errors of entries of complete rows that were held out, for 0, 1, … axes, and how it was done."""
-    spread = np.var(X, axis=0) if center else np.mean(X**2, axis=0)
-    X = X[:, spread > 0]
+    X = X[:, ~constant_columns(X) if center else np.any(X != 0, axis=0)]
     words = f"{FEW_FOLDS} folds"
     if X.shape[1] < 2 or X.shape[0] < 3:
         return np.zeros(1), words
@@ -131,9 +131,8 @@ def complete_folds(X: Vector, *, center: bool, scale: bool, seed: int) -> tuple[
 
 
 def _units(filling: Filling) -> Vector:
-    seen = filling.observed
-    spread = np.sqrt(seen.variance())
-    return np.where(spread > 0, spread, 1.0) if filling.scale else np.ones(len(spread))
+    spread = np.sqrt(filling.observed.variance())
+    return np.where(filling.still, 1.0, spread) if filling.scale else np.ones(len(spread))
 
 
 def _folds(there: NDArray[np.bool_], folds: int, seed: int) -> NDArray[np.int8]:

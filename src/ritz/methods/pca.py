@@ -9,6 +9,7 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
+from ritz.data.center import mean_parts
 from ritz.data.read import read
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
@@ -23,6 +25,7 @@ from ritz.data.validate import validate_rows
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.missing_model import FillsGaps
 from ritz.methods.rank_linear import handed, rows_material
+from ritz.methods.rest import framed, left_over, rest_of, squares_off, wide_axes
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
@@ -149,12 +152,19 @@ class PCA(FillsGaps, Stateful):
         column = stats.column
         self.__dict__["_state"] = stats.moments if keep else None
         scale = spread_of(column, None) if self.scale else None
-        self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
+        held, unit2 = framed(column, center=self.center, scale=scale)
+        off = partial(squares_off, X, weights, spectrum.vectors, held)
+        again = None if plan.solver == "sketch" else lambda: off() * unit2
+        rest, spectrum = left_over(spectrum, problem.rank, again, outside=shape.outside)
+        self._name(spectrum, mean_parts(column), scale, stats.weight, stats.rows, self._float(X), rest)
         self._keep_filler(done, spectrum, column, scale, stats.rows)
         return self
 
-    def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
-        """Name the results of a spectrum."""
+    def _name(
+        self, spectrum: Spectrum, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
+    ) -> None:  # fmt: skip
+        """Name the results of a spectrum; ``center``: both parts of the mean, ``rest``: what the components leave."""
+        mean, low = center if self.center else (None, None)
         divisor = degrees_of_freedom(weight)
         values = np.maximum(spectrum.values, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
@@ -165,16 +175,15 @@ class PCA(FillsGaps, Stateful):
         ratio = values / total if total > 0 else np.zeros(k)
         self.explained_variance_ratio_ = ratio.astype(dtype)
         self.singular_values_ = spectrum.singular_values.astype(dtype)
-        self.mean_ = mean.astype(dtype) if self.center else None
+        self.mean_ = None if mean is None else mean.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
-        rest = max(total - float(np.sum(values)), 0.0)
+        rest = rest if k < full else 0.0
         self.noise_variance_ = dtype.type(rest / (full - k) / divisor if k < full else 0.0)
         self.total_variance_ = float(total / divisor)
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)  # the arrays that ``verify`` checks
-        self.__dict__["_mean64"], self.__dict__["_scale64"] = mean if self.center else None, scale
-        self.__dict__.update(_weight=weight, _dtype=dtype)
+        self.__dict__.update(_mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype, _left=rest)
 
     # small checks
 
@@ -203,8 +212,9 @@ class PCA(FillsGaps, Stateful):
         components = self.components_  # read first: it solves a pending state
         spread = np.sqrt(self._floored()) if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
-        linear = LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread, names)
-        return self._filling(linear)
+        held = vars(self)
+        low = held.get("_mean_low")  # files of earlier releases hold none
+        return self._filling(LinearMap(components, held["_mean64"], held["_scale64"], spread, names, low))
 
     def _floored(self) -> np.ndarray:
         """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""
@@ -214,12 +224,10 @@ class PCA(FillsGaps, Stateful):
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
-        V = np.asarray(self.components_, np.float64)
+        held, names = vars(self), getattr(self, "feature_names_in_", None)
         return GaussianModel(
-            # of unit length again: float32 leaves 1e-8 of a long axis in the little outside it
-            V / np.linalg.norm(V, axis=1, keepdims=True), self._floored(),
-            float(self.noise_variance_), self.__dict__["_mean64"], self.__dict__["_scale64"],
-            getattr(self, "feature_names_in_", None),
+            wide_axes(self), self._floored(), float(self.noise_variance_), held["_mean64"], held["_scale64"], names,
+            held.get("_mean_low"),
         )  # fmt: skip
 
     def get_covariance(self) -> np.ndarray:
@@ -246,7 +254,8 @@ class PCA(FillsGaps, Stateful):
         """
         check_is_fitted(self)
         if X is None:
-            values = np.concatenate([[0.0], np.cumsum(self.certificate_.values)])
-            return np.maximum(self.certificate_.total - values, 0.0) / self.__dict__["_weight"]
+            # sums from the end: what is left, then one component more at a time
+            values = np.concatenate([np.maximum(self.certificate_.values, 0.0), [rest_of(self)]])
+            return np.cumsum(values[::-1])[::-1] / self.__dict__["_weight"]
         rows = validate_rows(self, X, reset=False)
         return self._gaussian().reconstruction_error(rows)

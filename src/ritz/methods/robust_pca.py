@@ -27,6 +27,7 @@ from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.likelihood import GaussianModel
+from ritz.methods.robust_pca_factors import CORRECTIONS
 from ritz.methods.robust_pca_location import mad, median
 from ritz.methods.robust_pca_off import off_thetas
 from ritz.methods.robust_pca_solved import METHODS, Robust
@@ -63,6 +64,9 @@ class RobustPCA(LinearEstimator):
         robpca: the share of rows that is trusted, in [0.5, 1]; the others may be anything.
     directions : int
         robpca: how many directions to look along for rows that stand out.
+    correction : "good" or "rrcov"
+        robpca: variances of the good rows, whatever the share of bad ones; or those of R's PcaHubert, which count rows
+        that were left out as if they had been normal.
     penalty : float or None
         pcp: weight λ of the sparse part; None is 1/√max(n, d).
     max_iter : int
@@ -88,14 +92,16 @@ class RobustPCA(LinearEstimator):
 
     def __init__(
         self, n_components: Any = None, *, method: str = "spherical", scale: bool = False, coverage: float = 0.75,
-        directions: int = 250, penalty: float | None = None, max_iter: int = 1000, solver: str = "auto",
-        tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
+        directions: int = 250, correction: str = "good", penalty: float | None = None, max_iter: int = 1000,
+        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.method = method
         self.scale = scale
         self.coverage = coverage
         self.directions = directions
+        self.correction = correction
         self.penalty = penalty
         self.max_iter = max_iter
         self.solver = solver
@@ -134,8 +140,8 @@ class RobustPCA(LinearEstimator):
 
     def _spread(self, X: Any, weights: Floats | None) -> Floats:
         """MAD of every column; 1, with a warning, where it is 0."""
-        spread = column_mad(X, weights)
-        flat = spread <= CONSTANT * 2.0**-53
+        middle, spread = column_mad(X, weights)
+        flat = spread <= CONSTANT * 2.0**-53 * np.abs(middle)
         if bool(np.any(flat)):
             names = getattr(self, "feature_names_in_", None)
             shown = ", ".join(str(names[j] if names is not None else j) for j in np.flatnonzero(flat)[:5])
@@ -177,7 +183,8 @@ class RobustPCA(LinearEstimator):
         self.mean_, self.scale_ = found.center.astype(dtype), None if scale is None else scale.astype(dtype)
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = found.spectrum.certificate, found.spectrum.plan
-        self.__dict__.update(_mean64=found.center, _scale64=scale, _dtype=dtype, _weight=mass, **found.kept)
+        self.__dict__.update(_mean64=found.center, _mean_low=found.low, _scale64=scale, _dtype=dtype, _weight=mass)
+        self.__dict__.update(found.kept)
         self.explained_variance_ = found.variances.astype(dtype)
         self.__dict__["_variance64"] = found.variances
         distances = Frame(**self._frame()).distances(X)
@@ -208,7 +215,9 @@ class RobustPCA(LinearEstimator):
         V = np.asarray(self.components_, np.float64)[keep]
         V = V / np.linalg.norm(V, axis=1, keepdims=True)
         white = np.diag(1 / np.sqrt(variances[keep]))
-        return {"basis": V, "white": white, "mean": self.__dict__["_mean64"], "scale": self.__dict__["_scale64"]}
+        held = vars(self)
+        place = {"mean": held["_mean64"], "scale": held["_scale64"], "low": held.get("_mean_low")}
+        return {"basis": V, "white": white, **place}
 
     def _plane(self) -> dict[str, Any]:
         variances, mass = self.__dict__["_variance64"], self.__dict__["_weight"]
@@ -253,14 +262,16 @@ class RobustPCA(LinearEstimator):
 
     def _map(self) -> LinearMap:
         names = getattr(self, "feature_names_in_", None)
-        return LinearMap(self.components_, self.__dict__["_mean64"], self.__dict__["_scale64"], None, names)
+        held = vars(self)
+        return LinearMap(self.components_, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"))
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
         frame = self._frame()
         kept = np.square(1 / np.diag(frame["white"]))
         names = getattr(self, "feature_names_in_", None)
-        return GaussianModel(frame["basis"], kept, float(self.noise_variance_), frame["mean"], frame["scale"], names)
+        place = (frame["mean"], frame["scale"], names, frame["low"])
+        return GaussianModel(frame["basis"], kept, float(self.noise_variance_), *place)
 
     def get_covariance(self) -> Floats:
         """Robust covariance V(Λ − σ²)Vᵀ + σ²I, in the units of the data."""
@@ -298,6 +309,11 @@ class RobustPCA(LinearEstimator):
             raise ParameterError(
                 "coverage must be a share of the rows in [0.5, 1]", received=repr(self.coverage), hint="coverage=0.75"
             )
+        if self.correction not in CORRECTIONS:
+            raise ParameterError(
+                f"correction must be one of {', '.join(map(repr, CORRECTIONS))}", received=repr(self.correction),
+                hint="correction='good'",
+            )  # fmt: skip
         penalty = self.penalty
         if not (penalty is None or (isinstance(penalty, numbers.Real) and penalty > 0)):
             raise ParameterError("penalty must be None or a number > 0", received=repr(penalty), hint="penalty=None")

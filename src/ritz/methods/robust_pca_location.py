@@ -17,8 +17,18 @@ from numpy.typing import NDArray
 
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, RowBlocks
+from ritz.data.center import taken_off
 
-__all__ = ["NORMAL_MAD", "consistency", "cube_thetas", "mad", "median", "spatial_median", "univariate_mcd"]
+__all__ = [
+    "NORMAL_MAD",
+    "consistency",
+    "cube_thetas",
+    "mad",
+    "median",
+    "spatial_median",
+    "spatial_offset",
+    "univariate_mcd",
+]
 
 Floats = NDArray[np.float64]
 
@@ -86,9 +96,17 @@ def spatial_median(
     blocks: RowBlocks, start: Floats, scale: Floats | None, weights: Floats | None, steps: int = 1000
 ) -> tuple[Floats, int]:
     """The spatial median of rows in units of ``scale``, (d,), in the units of the rows; and how many steps it took."""
-    m, taken = np.array(start, np.float64), 0
+    offset, taken = spatial_offset(blocks, start, scale, weights, steps)
+    return np.asarray(start, np.float64) + offset, taken
+
+
+def spatial_offset(
+    blocks: RowBlocks, start: Floats, scale: Floats | None, weights: Floats | None, steps: int = 1000
+) -> tuple[Floats, int]:
+    """How far the spatial median lies from ``start``, (d,): far from zero it has more digits than the median itself."""
+    m, taken = np.zeros(len(start)), 0
     for taken in range(1, steps + 1):  # noqa: B007  how many is told
-        sums = _pull(blocks, m, scale, weights)
+        sums = _pull(blocks, np.asarray(start, np.float64), m, scale, weights)
         if sums.force <= 0:
             break
         target = sums.toward / sums.force  # relative to m
@@ -102,14 +120,14 @@ def spatial_median(
     return m, taken
 
 
-def _pull(blocks: RowBlocks, m: Floats, scale: Floats | None, weights: Floats | None) -> _Pull:
+def _pull(blocks: RowBlocks, start: Floats, m: Floats, scale: Floats | None, weights: Floats | None) -> _Pull:
     metric = None if scale is None else 1 / np.square(scale)
     floor = float(np.finfo(np.float64).tiny)
 
     def step(sums: _Pull, block: Block) -> None:
         # relative to m, so that a large mean costs no digits; a sparse block is small enough to be dense
         rows = block.values if isinstance(block.values, np.ndarray) else block.values.toarray()
-        gap = np.asarray(rows, np.float64) - m
+        gap = taken_off(rows, start, m)
         square = np.einsum("ij,ij->i", gap, gap) if metric is None else np.square(gap) @ metric
         distance = np.sqrt(square)
         w = np.ones(len(gap)) if weights is None else weights[block.rows]
@@ -123,6 +141,20 @@ def _pull(blocks: RowBlocks, m: Floats, scale: Floats | None, weights: Floats | 
     return blocks.map_reduce(lambda: _Pull(blocks.shape[1]), step)
 
 
+def _windows(S: Floats, h: int) -> Floats:
+    """Sums of h rows that follow each other, (n − h + 1, m), h > n/2.
+
+    Every window holds the middle, so its sum is added up from there to both ends: rows outside it, however large, have
+    no part in it.
+    """
+    n = len(S)
+    a, b = n - h, h  # rows that every window holds
+    core = S[a:b].sum(axis=0)
+    before = np.concatenate([np.cumsum(S[:a][::-1], axis=0)[::-1], np.zeros((1, S.shape[1]))])
+    after = np.concatenate([np.zeros((1, S.shape[1])), np.cumsum(S[b:], axis=0)])
+    return np.asarray(core + before + after)
+
+
 def univariate_mcd(Y: Floats, h: int) -> tuple[Floats, Floats]:
     """Location and standard deviation of every column, (m,) each, from its h rows that lie closest together.
 
@@ -133,9 +165,8 @@ def univariate_mcd(Y: Floats, h: int) -> tuple[Floats, Floats]:
     n = len(Y)
     middle = np.median(Y, axis=0)
     S = np.sort(Y - middle, axis=0)
-    first, second = (np.concatenate([np.zeros((1, Y.shape[1])), np.cumsum(P, axis=0)]) for P in (S, S * S))
-    means = (first[h:] - first[:-h]) / h
-    spread = np.maximum((second[h:] - second[:-h]) / h - means**2, 0.0)
+    means = _windows(S, h) / h
+    spread = np.maximum(_windows(S * S, h) / h - means**2, 0.0)
     best = np.argmin(spread, axis=0)
     columns = np.arange(Y.shape[1])
     location = means[best, columns]

@@ -6,7 +6,8 @@
     4  of those rows, in the plane: minimum covariance determinant, reweighted: centre and covariance           [RD99]
 
 Where the rows span few dimensions (r ≤ 10 and r ≤ n/5) step 4 alone is done in all of them. h = coverage·n, so up to
-n − h rows may be anything. Distances are made consistent at the normal distribution; small-sample factors are not used.
+n − h rows may be anything. Distances are made consistent at the normal distribution, variances also in small samples:
+``robust_pca_factors.py``, with which R's PcaHubert can be followed as well.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz.methods.robust_pca_factors import good_factor, raw_factor, rrcov_factor, rrcov_rows
 from ritz.methods.robust_pca_location import KEPT, consistency, univariate_mcd
 from ritz.methods.robust_pca_mcd import least_determinant, mahalanobis
 
@@ -29,6 +31,8 @@ Floats = NDArray[np.float64]
 FEW = 10
 #: Rows for each dimension that a minimum covariance determinant needs to be trusted.
 ROWS_PER_AXIS = 5
+#: The share of rows that is trusted unless another is asked for.
+DEFAULT_COVERAGE = 0.75
 #: Reweightings at most.
 ROUNDS = 10
 #: Singular values below this share of the largest are rounding.
@@ -48,15 +52,16 @@ class Plane:
     words: str
 
 
-def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: int) -> Plane:
+def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: int, correction: str = "good") -> Plane:
     """The plane of the good rows; ``k`` is a number or decides from variances (a function of those of the h rows)."""
     n = len(X)
-    h = min(n, max(n // 2 + 1, int(np.ceil(coverage * n))))
     order = _settled(X)
     mean, T, V = _reduced(X[order])
     r = T.shape[1]
     if r == 0:
         return _nothing(X, mean)
+    theirs = correction == "rrcov"
+    share, h = _rrcov_share(coverage, n, r) if theirs else (coverage, _rows(coverage, n))
     direct = r <= min(FEW, n // ROWS_PER_AXIS)
     if direct:
         center, axes, near, best = np.zeros(r), np.eye(r), np.ones(n, bool), None
@@ -64,17 +69,35 @@ def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: i
     else:
         best = np.argsort(outlyingness(T, h, directions, seed), kind="stable")[:h]
         center, axes, near = _refined(T, *_leading(T[best], k), h)
+        near = np.ones(n, bool) if theirs else near
         best = np.flatnonzero(np.isin(np.flatnonzero(near), best))  # among the rows near the plane
         words = f"{h} of {n} rows by projection pursuit, then"
     Y = (T[near] - center) @ axes
-    where, cov, how = _start(Y, best, min(h, len(Y)))
-    support, factor, rounds = reweighted(Y, where, cov)
+    p = Y.shape[1]
+    count = rrcov_rows(share, n, p) if theirs else min(h, len(Y))
+    where, cov, how = _start(Y, best, count)
+    if theirs:
+        support, factor, rounds = _weighted_once(Y, where, cov * raw_factor(p, n, count, share), share)
+    else:
+        support, _, rounds = reweighted(Y, where, cov)
+        factor = good_factor(p, len(Y), int(np.count_nonzero(support)), count)
     place = Y[support].mean(axis=0)
     mask = np.zeros(n, bool)
     mask[order[np.flatnonzero(near)[support]]] = True
     words = words if direct else f"{words} {how} in {axes.shape[1]} dimensions"
     middle = mean + (center + axes @ place) @ V.T
     return Plane(middle, V @ axes, Y[support] - place, mask, factor, rounds, words)
+
+
+def _rows(coverage: float, n: int) -> int:
+    """Rows that are trusted."""
+    return min(n, max(n // 2 + 1, int(np.ceil(coverage * n))))
+
+
+def _rrcov_share(coverage: float, n: int, r: int) -> tuple[float, int]:
+    """The share of rows that PcaHubert hands on, and how many it trusts: its default share is turned into h/n."""
+    h = rrcov_rows(coverage, n, max(1, min(FEW, n // 2, r)))
+    return (h / n if coverage == DEFAULT_COVERAGE else coverage), h
 
 
 def _settled(X: Floats) -> NDArray[np.intp]:
@@ -159,6 +182,27 @@ def _start(Y: Floats, best: Any, h: int) -> tuple[Floats, Floats, str]:
     return some.mean(axis=0), np.atleast_2d(np.cov(some.T)), how
 
 
+def _weighted_once(
+    Y: Floats, where: Floats, cov: Floats, share: float
+) -> tuple[NDArray[np.bool_], float, int]:  # fmt: skip
+    """Rows within the 97.5 % ellipsoid, once, as R's covMcd does."""
+    from scipy.stats import chi2
+
+    n, p = Y.shape
+    support = mahalanobis(Y, where, cov) < float(chi2.ppf(KEPT, p))
+    _enough(support, p)
+    return support, rrcov_factor(p, n, int(np.count_nonzero(support)), share), 1
+
+
+def _enough(support: NDArray[np.bool_], p: int) -> None:
+    if np.count_nonzero(support) <= p:
+        raise InputError(
+            f"expected more than {p} rows that belong together",
+            received=f"{np.count_nonzero(support)} of {len(support)}",
+            hint="ask for fewer components, or method='spherical'",
+        )
+
+
 def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_], float, int]:
     """Rows within the 97.5 % ellipsoid of a covariance that is made anew from them until they stay the same."""
     from scipy.stats import chi2
@@ -170,12 +214,7 @@ def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_]
     support = distance <= limit * (middle / float(chi2.ppf(0.5, p)) if middle > 0 else 1.0)
     rounds = 0
     for rounds in range(1, ROUNDS + 1):  # noqa: B007  how many is told
-        if np.count_nonzero(support) <= p:
-            raise InputError(
-                f"expected more than {p} rows that belong together",
-                received=f"{np.count_nonzero(support)} of {len(Y)}",
-                hint="ask for fewer components, or method='spherical'",
-            )
+        _enough(support, p)
         some = Y[support]
         new = mahalanobis(Y, some.mean(axis=0), np.atleast_2d(np.cov(some.T)) * factor) <= limit
         if bool(np.all(new == support)):

@@ -20,6 +20,7 @@ from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.blocks import are_blocks, blocks_of
+from ritz.data.center import split_sum
 from ritz.data.validate import room_for
 from ritz.methods.kernel_solved import picked
 from ritz.methods.robust_pca_location import mad, median
@@ -53,6 +54,7 @@ class Robust:
     variances: Floats  # (k,)
     center: Floats  # (d,) in the units of the data
     spectrum: Spectrum
+    low: Floats | None = None  # (d,) what rounding took from the centre
     kept: dict[str, Any] = field(default_factory=dict)  # further results by name
 
 
@@ -87,8 +89,8 @@ def _noted(spectrum: Spectrum, *words: str) -> Spectrum:
 
 
 def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
-    center, steps, words = sphere_center(X, scale, weights, int(model.max_iter))
-    U = _directions(model, X, center, scale)
+    (center, low), steps, words = sphere_center(X, scale, weights, int(model.max_iter))
+    U = _directions(model, X, center, low, scale)
     wanted = model._count(X.shape[0], X.shape[1])
     small = min(X.shape)
     if callable(wanted) and small > ALL:
@@ -97,7 +99,7 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
             received=f"{X.shape[0]:,} × {X.shape[1]:,}", hint="give a number of components",
         )  # fmt: skip
     spectrum = _decompose(model, U, weights, None if callable(wanted) else wanted, "Σ w u uᵀ", centered=False)
-    scores = LinearMap(spectrum.vectors.T, center, scale, None).forward(X, np.float64)
+    scores = LinearMap(spectrum.vectors.T, center, scale, None, low=low).forward(X, np.float64)
     variances = np.square(mad(scores, weights))
     order = np.argsort(-variances, kind="stable")
     if callable(wanted):
@@ -105,13 +107,13 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
     # the certificate stays that of the directions, in the order of their eigenvalues
     changed = "" if np.array_equal(order, np.arange(len(variances))) else "components are ordered by robust variance"
     spectrum = _noted(spectrum, *filter(None, (words, changed)))
-    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, {"n_iter_": steps})
+    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, {"n_iter_": steps})
 
 
-def _directions(model: Any, X: Any, center: Floats, scale: Floats | None) -> Any:
+def _directions(model: Any, X: Any, center: Floats, low: Floats, scale: Floats | None) -> Any:
     """Directions in memory where there is room for them, otherwise formed as rows are read."""
     dtype = np.float32 if model._float(X) == np.float32 else np.float64
-    sphere = SphereBlocks(blocks_of(X), center, scale, dtype)
+    sphere = SphereBlocks(blocks_of(X), center, scale, dtype, low)
     room = room_for(model)
     dense = not are_blocks(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize <= room / 2
     return sphere.whole() if dense else sphere
@@ -121,13 +123,17 @@ def _directions(model: Any, X: Any, center: Floats, scale: Floats | None) -> Any
 
 
 def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
-    Z, copies = _copied(_dense(model, X, scale), weights)
+    rows = _dense(model, X)
+    before = median(rows, weights)  # taken off before rows are divided: a large mean costs no digits
+    units = np.ones(rows.shape[1]) if scale is None else scale
+    Z, copies = _copied((rows - before) / units, weights)
     begin = time.perf_counter()
     wanted = model._count(len(Z), Z.shape[1])
     k = wanted if wanted is not None else min(Z.shape)
     plane = robust_plane(
-        Z, k, coverage=float(model.coverage), directions=int(model.directions), seed=seed_of(model.random_state)
-    )
+        Z, k, coverage=float(model.coverage), directions=int(model.directions), seed=seed_of(model.random_state),
+        correction=model.correction,
+    )  # fmt: skip
     few = None if callable(wanted) or wanted is None else min(int(wanted), plane.inside.shape[1])
     spectrum = _decompose(model, plane.inside, None, few, "RᵀR, R the good rows", centered=False)
     variances = np.maximum(spectrum.values, 0.0) / max(len(plane.inside) - 1, 1) * plane.factor
@@ -138,18 +144,19 @@ def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) ->
     spectrum.certificate.frame["vectors"] = spectrum.certificate.frame["vectors"] * flip
     support = np.zeros(X.shape[0], bool)
     support[copies[plane.support]] = True
-    center = plane.center if scale is None else plane.center * scale
+    center, low = split_sum(before, plane.center * units)
     kept = {
         "support_": support, "n_iter_": plane.rounds, "_subspace": plane.basis, "_center": plane.center,
+        "_before": before,
         "_good": float(np.count_nonzero(plane.support)),
     }  # fmt: skip
     seconds = time.perf_counter() - begin
     words = (plane.words, f"{int(support.sum())} of {len(support)} rows count; {seconds:.3g} s in all")
-    return Robust((V * flip).T, variances, center, _noted(spectrum, *words), kept)
+    return Robust((V * flip).T, variances, center, _noted(spectrum, *words), low, kept)
 
 
-def _dense(model: Any, X: Any, scale: Floats | None) -> Floats:
-    """Rows in memory, in units of the scale."""
+def _dense(model: Any, X: Any) -> Floats:
+    """Rows in memory."""
     if are_blocks(X):
         raise InputError(
             f"rows in memory: method={model.method!r} looks at all of them many times",
@@ -162,8 +169,7 @@ def _dense(model: Any, X: Any, scale: Floats | None) -> Floats:
             f"method={model.method!r} holds about four dense copies of the rows, {4 * size / 1e9:.3g} GB",
             received=f"a limit of {room / 1e9:.3g} GB", hint="method='spherical' needs far less",
         )  # fmt: skip
-    rows = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
-    return rows if scale is None else rows / scale
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
 
 
 def _copied(Z: Floats, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:
@@ -183,11 +189,13 @@ def _copied(Z: Floats, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]
 
 
 def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
-    Z = _dense(model, X, scale)
-    before = _offset(Z, weights)
+    rows, units = _dense(model, X), 1.0 if scale is None else scale
+    before = _offset(rows / units, weights)
+    base = before * units  # in the units of the data: what is taken off is known to the last digit
+    Z = (rows - base) / units
     with using(model.progress, type(model).__name__), track("pursuit", total=model.max_iter) as step:
         found = pursue(
-            Z - before, weights, model.penalty, tol=max(model.tol, 1e-12) / 100, steps=int(model.max_iter),
+            Z, weights, model.penalty, tol=max(model.tol, 1e-12) / 100, steps=int(model.max_iter),
             tick=lambda _number, _residual: step(1),
         )  # fmt: skip
     if not found.converged:
@@ -204,16 +212,15 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
     variances = np.maximum(spectrum.values, 0.0) / max(mass - 1, 1.0)
     if callable(wanted) and (count := wanted(variances)) < len(variances):
         spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
-    mean = spectrum.certificate.frame["mean"]
-    units = 1.0 if scale is None else scale
+    center, low = split_sum(base, spectrum.certificate.frame["mean"] * units)
     kept = {
-        "low_rank_": (found.low + before) * units, "sparse_": found.sparse * units, "gap_": found.gap,
-        "n_iter_": found.iterations, "_before": before,
+        "low_rank_": found.low * units + base, "sparse_": found.sparse * units, "gap_": found.gap,
+        "n_iter_": found.iterations, "_before": base / units,
     }  # fmt: skip
     share = float(np.count_nonzero(found.sparse)) / max(found.sparse.size, 1)
     words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
     spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
-    return Robust(spectrum.vectors.T, variances, (before + mean) * units, spectrum, kept)
+    return Robust(spectrum.vectors.T, variances, center, spectrum, low, kept)
 
 
 def _offset(Z: Floats, weights: Floats | None) -> Floats:
@@ -236,10 +243,11 @@ def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Float
     held = vars(model)
     scale = held["_scale64"]
     if model.method == "spherical":
-        sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"])
+        sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"], held.get("_mean_low"))
         return sphere.whole(), weights
     if model.method == "pcp":
         return model.low_rank_ / (1.0 if scale is None else scale) - held["_before"], weights
-    rows, copies = _copied(_dense(model, X, scale), weights)
+    rows = _dense(model, X) - held.get("_before", 0.0)  # files of earlier releases took nothing off
+    rows, copies = _copied(rows if scale is None else rows / scale, weights)
     good = model.support_[copies]
     return (rows[good] - held["_center"]) @ held["_subspace"], None

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.blocks import Accumulator, Block, MemoryBlocks, RowBlocks, blocks_of
-from ritz.methods.robust_pca_location import mad, median, spatial_median
+from ritz.data.center import split_sum, taken_off
+from ritz.methods.robust_pca_location import mad, median, spatial_offset
 
 __all__ = ["SphereBlocks", "column_mad", "sampled", "sphere_center"]
 
@@ -37,32 +38,34 @@ def sampled(rows: Any) -> NDArray[Any] | None:
     return np.asarray(some.toarray() if hasattr(some, "toarray") else some, np.float64)
 
 
-def column_mad(rows: Any, weights: Floats | None) -> Floats:
-    """MAD of every column, (d,); a column of which more than half is the same has 0."""
+def column_mad(rows: Any, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Median and MAD of every column, (d,) each; a column of which more than half is the same has a MAD of 0."""
     some = sampled(rows)
     if some is not None:
-        return mad(some)
+        return median(some), mad(some)
     if isinstance(rows, np.ndarray):
-        return mad(rows, weights)
-    out = np.empty(rows.shape[1])
+        return median(rows, weights), mad(rows, weights)
+    middle, out = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     turned = rows.tocsc()
     for start in range(0, rows.shape[1], 256):
-        part = turned[:, start : start + 256].toarray()
-        out[start : start + 256] = mad(part, weights)
-    return out
+        part, at = turned[:, start : start + 256].toarray(), slice(start, start + 256)
+        middle[at], out[at] = median(part, weights), mad(part, weights)
+    return middle, out
 
 
 def sphere_center(
     rows: Any, scale: Floats | None, weights: Floats | None, steps: int = 1000
-) -> tuple[Floats, int, str]:
-    """The spatial median of rows, (d,), the steps it took, and of which rows it is."""
+) -> tuple[tuple[Floats, Floats], int, str]:
+    """The spatial median of rows in two parts, (d,) each, the steps it took, and of which rows it is."""
     some = sampled(rows)
     if some is not None:
         words = f"the centre is the spatial median of {len(some):,} rows spread evenly over the table"
-        return *spatial_median(MemoryBlocks(some), median(some), scale, None, steps), words
+        start = median(some)
+        offset, taken = spatial_offset(MemoryBlocks(some), start, scale, None, steps)
+        return split_sum(start, offset), taken, words
     start = median(rows, weights) if isinstance(rows, np.ndarray) else np.asarray(rows.mean(axis=0)).ravel()
-    found = spatial_median(blocks_of(rows), start, scale, weights, steps)
-    return *found, "the centre is the spatial median of the rows"
+    offset, taken = spatial_offset(blocks_of(rows), start, scale, weights, steps)
+    return split_sum(start, offset), taken, "the centre is the spatial median of the rows"
 
 
 class SphereBlocks:
@@ -76,10 +79,14 @@ class SphereBlocks:
         The centre, and the units in which distances are taken.
     dtype
         dtype of the directions.
+    low
+        What rounding took from the centre.
     """
 
-    def __init__(self, inner: RowBlocks, center: Floats, scale: Floats | None, dtype: Any) -> None:
-        self.inner, self.center, self.scale = inner, center, scale
+    def __init__(
+        self, inner: RowBlocks, center: Floats, scale: Floats | None, dtype: Any, low: Floats | None = None
+    ) -> None:
+        self.inner, self.center, self.scale, self.low = inner, center, scale, low
         self.shape, self.dtype = inner.shape, np.dtype(dtype)
         self.sparse, self.stored, self.nbytes = False, inner.shape[0] * inner.shape[1], inner.nbytes
         self.reading = getattr(inner, "reading", None)
@@ -87,7 +94,7 @@ class SphereBlocks:
     def directions(self, values: Any) -> NDArray[Any]:
         """Unit vectors from the centre to rows; zero for a row that is the centre."""
         rows = values if isinstance(values, np.ndarray) else values.toarray()
-        z = np.asarray(rows, np.float64) - self.center
+        z = taken_off(rows, self.center, self.low)
         z = z if self.scale is None else z / self.scale
         largest = np.abs(z).max(axis=1, keepdims=True, initial=0.0)  # squares stay in range
         z = z / np.where(largest > 0, largest, 1.0)

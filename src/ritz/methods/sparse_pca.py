@@ -25,6 +25,7 @@ from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, Par
 from ritz._core.progress import track, using
 from ritz._core.warn import warn
 from ritz.data.blocks import blocks_of
+from ritz.data.center import mean_parts
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import room_for
@@ -61,7 +62,7 @@ class ObliqueMap(LinearMap):
 
     def backward(self, T: Any) -> NDArray[Any]:
         """Rows from coordinates."""
-        return LinearMap(self.dual, self.mean, self.scale, None, self.names).backward(T)
+        return LinearMap(self.dual, self.mean, self.scale, None, self.names, self.low).backward(T)
 
 
 class SparsePCA(LinearEstimator):
@@ -218,7 +219,8 @@ class SparsePCA(LinearEstimator):
         self.explained_variance_ratio_ = (gains / total if total > 0 else np.zeros(k)).astype(dtype)
         self.score_variance_ = np.diag(S).astype(dtype)
         self.singular_values_ = np.sqrt(gains * divisor).astype(dtype)
-        self.mean_ = state.mean.astype(dtype) if self.center else None
+        mean, low = mean_parts(state) if self.center else (None, None)
+        self.mean_ = None if mean is None else mean.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
         Q = np.linalg.qr(B)[0]
         rest = max(total - float(np.einsum("ij,ij->", Q, C @ Q)), 0.0)
@@ -228,7 +230,7 @@ class SparsePCA(LinearEstimator):
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         self.__dict__.update(
-            _mean64=state.mean if self.center else None, _scale64=scale, _weight=weight, _dtype=dtype,
+            _mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype,
             _loadings=B, _score_covariance=S, _rest_variance=rest, _rest=rest_spectrum(C, Q),
         )  # fmt: skip
 
@@ -244,8 +246,9 @@ class SparsePCA(LinearEstimator):
         white = R @ (vectors[:, keep] / np.sqrt(values[keep]))
         return {
             "basis": Q.T, "white": white, "mean": held["_mean64"], "scale": held["_scale64"],
-            "variances": values[keep][::-1], "rows": weight, "divisor": degrees_of_freedom(weight),
-            "centered": bool(self.center), "rest": held["_rest_variance"], "chosen": False,
+            "low": held.get("_mean_low"), "variances": values[keep][::-1], "rows": weight,
+            "divisor": degrees_of_freedom(weight), "centered": bool(self.center), "rest": held["_rest_variance"],
+            "chosen": False,
         }  # fmt: skip
 
     # coordinates
@@ -254,7 +257,9 @@ class SparsePCA(LinearEstimator):
         check_is_fitted(self)
         held, names = vars(self), getattr(self, "feature_names_in_", None)
         dual = np.linalg.pinv(held["_loadings"])
-        return ObliqueMap(self.components_, held["_mean64"], held["_scale64"], None, names, dual)
+        return ObliqueMap(
+            self.components_, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"), dual=dual
+        )
 
     # small checks
 

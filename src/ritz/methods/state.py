@@ -17,11 +17,14 @@ from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz._core.turns import being_changed, in_turn
 from ritz._core.warn import one_call
+from ritz.data.center import mean_parts
 from ritz.data.moments import Moments
 from ritz.data.table import Table
 from ritz.data.words import shorten
 from ritz.methods.base import LinearEstimator
+from ritz.methods.once import fit_sketch, takes_sketch
 from ritz.methods.rank_linear import handed, state_material
+from ritz.methods.rest import left_over
 from ritz.methods.scaling import spread_of
 from ritz.operators import MomentGram
 from ritz.spectral.plan import Shape
@@ -58,7 +61,9 @@ class Stateful(LinearEstimator):
     mergeable: bool | None
     certificate_: Any
 
-    def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
+    def _name(
+        self, spectrum: Spectrum, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
+    ) -> None:  # fmt: skip
         """Name the results of a spectrum."""
         raise NotImplementedError
 
@@ -81,6 +86,12 @@ class Stateful(LinearEstimator):
         source, columns = table.source_for(names)
         model = type(self)(**self.get_params(deep=False))
         row, weights = 0, None if sample_weight is None else np.asarray(sample_weight)
+        d = len(names)
+        if takes_sketch(self, d, LARGEST_STATE):
+            fit_sketch(model, source, columns, d, weights)
+            self._forget()
+            self.__dict__.update(vars(model), feature_names_in_=np.asarray(names, dtype=object))
+            return self
         for span in source.spans:
             for batch in source.batches(span, columns, ONCE_ROWS):
                 model.partial_fit(batch, sample_weight=None if weights is None else weights[row : row + batch.shape[0]])
@@ -115,7 +126,7 @@ class Stateful(LinearEstimator):
             raise MergeError(
                 f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
                 received=f"{X.shape[1]:,} columns",
-                hint="fit all rows at once",
+                hint="fit all rows at once; an iterator of batches can be sketched in one pass: solver='sketch'",
             )
         # A state cannot be repaired later: it is always formed in float64.
         plan = replace(self._plan_for(self._shape(X), 1, whole=True), precision="float64")
@@ -213,7 +224,8 @@ class Stateful(LinearEstimator):
         frame["mean_slack"] = self.__dict__.get("_mean_slack")
         spectrum = self._solve(problem, plan, unit, frame)
         self.__dict__.pop("_pending", None)
-        self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
+        rest, spectrum = left_over(spectrum, problem.rank, None)
+        self._name(spectrum, mean_parts(state), scale, state.weight, state.rows, self.__dict__["_dtype"], rest)
         if "_note" in self.__dict__:
             certificate = self.certificate_
             self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))

@@ -2,7 +2,8 @@
 
     A = X  (n×d),      AᵀA V = V Λ,      coordinates x V
 
-``explained_variance_`` is the variance of the coordinates, as TruncatedSVD reports it: λ/n − (μᵀv)². A fraction in
+``explained_variance_`` is the variance of the coordinates, as TruncatedSVD reports it: λ/n − (μᵀv)², or where that
+difference would cancel Σ((x − μ)ᵀv)²/n by one more pass. A fraction in
 ``n_components`` is of ‖X‖²_F.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
 from ritz.methods.rank_linear import handed, rows_material
+from ritz.methods.rest import NEAR, SUMMED, framed, left_over, read_again, squares_about, squares_off
 from ritz.operators import Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
@@ -83,13 +85,30 @@ class SVD(LinearEstimator):
         wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
         problem = self._problem(leaf, stats, wanted, shape)
         spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None}, X)
-        self._name(spectrum, stats.column, self._float(X))
+        again = plan.solver != "sketch"
+        near, unit2 = framed(stats.column, center=False)
+        left = lambda: squares_off(X, weights, spectrum.vectors, near) * unit2  # noqa: E731
+        rest, spectrum = left_over(spectrum, problem.rank, left if again else None, outside=shape.outside)
+        variance, spectrum = self._spread(spectrum, stats, X, weights)
+        self._name(spectrum, stats.column, self._float(X), variance, rest)
         return self
 
-    def _name(self, spectrum: Spectrum, column: ColumnStatistics, dtype: Any) -> None:
+    def _spread(self, spectrum: Spectrum, stats: Statistics, X: Any, weights: Any) -> tuple[np.ndarray, Spectrum]:
+        """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows."""
+        column, V = stats.column, spectrum.vectors
+        whole = np.maximum(spectrum.values, 0.0) / column.weight
+        variance = whole - np.square(column.mean @ V)
+        doubt = spectrum.certificate.rounding / column.weight + SUMMED * 2.0**-53 * whole
+        if bool(np.all(doubt <= NEAR * variance)):
+            return np.asarray(variance), spectrum
+        about, unit2 = framed(column, center=True)
+        return squares_about(X, weights, V, about) * (unit2 / column.weight), read_again(spectrum)
+
+    def _name(
+        self, spectrum: Spectrum, column: ColumnStatistics, dtype: Any, variance: np.ndarray, rest: float
+    ) -> None:  # fmt: skip
         """Name the results of a spectrum."""
         V, weight = spectrum.vectors, column.weight
-        variance = np.maximum(spectrum.values / weight - np.square(column.mean @ V), 0.0)
         whole = float(np.sum(column.squares)) * column.unit**2 / weight
         self.components_ = np.ascontiguousarray(V.T, dtype)
         self.singular_values_ = spectrum.singular_values.astype(dtype)
@@ -98,7 +117,7 @@ class SVD(LinearEstimator):
         self.total_ = spectrum.total
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
-        self.__dict__["_weight"] = weight
+        self.__dict__.update(_weight=weight, _left=rest)
 
     def _map(self) -> LinearMap:
         return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

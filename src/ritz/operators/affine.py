@@ -21,6 +21,7 @@ from ritz._core.arrays import Array
 from ritz._core.scratch import fresh
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
+from ritz.data.center import full_columns
 from ritz.data.gram import (
     CHECK_PIECE,
     CHECKED_BLOCKS,
@@ -89,7 +90,8 @@ class Affine:
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
-            return self._finish(_times(scratch, self._rows(scratch, block), W), block, drop, W)
+            rows, left = self._stored(self._rows(scratch, block), W, drop)
+            return self._finish(_times(scratch, rows, W), block, left, W)
 
         return self.blocks.map_rows(step, out)
 
@@ -204,6 +206,20 @@ class Affine:
             low = None if self.offset_low is None else self.offset_low[block.rows]
             _take_off(z, x, self.offset[block.rows], low, dtype)
         return z
+
+    def _stored(self, rows: Any, W: Array, drop: Array | None) -> tuple[Any, Array | None]:
+        """Sparse rows whose full columns have their shift taken off entry by entry, and what is left to subtract."""
+        if not self.blocks.sparse or self.shift is None:
+            return rows, drop
+        full = full_columns(rows, self.shift)
+        if full is None:
+            return rows, drop
+        rows = rows.copy()
+        for part in (self.shift, self.shift_low):
+            if part is not None:
+                rows.data -= np.where(full, part, 0.0)[rows.indices].astype(rows.dtype)
+        rest = np.where(full, 0.0, self.shift if self.shift_low is None else self.shift + self.shift_low)
+        return rows, (rest @ np.asarray(W, np.float64)).astype(self.precision)
 
     def _right(self, V: Array) -> tuple[Array, Array | None]:
         """Column scaling goes into V; what is left of the shift becomes a row to subtract."""

@@ -164,9 +164,7 @@ class KernelMatrix(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self._matmat(U)
 
-    def check(
-        self, V: Array, MV: Array, *, answer: int = 0, length: NDArray[np.float64] | None = None
-    ) -> None:
+    def check(self, V: Array, MV: Array, *, answer: int = 0, length: NDArray[np.float64] | None = None) -> None:
         sample = self._sampled()
         self._found(sample.of_product(MV, V, self.dtype, length))
         if answer and self.dtype.itemsize < 8:

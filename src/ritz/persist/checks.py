@@ -27,11 +27,11 @@ SHAPES = {
     "components_": "kd", "eigenvalues_": "k", "explained_variance_": "k", "explained_variance_ratio_": "k",
     "explained_inertia_ratio_": "k", "singular_values_": "k", "mean_": "d", "scale_": "d", "communalities_": "d",
     "uniquenesses_": "d", "factor_correlations_": "kk", "rotation_matrix_": "kk", "score_variance_": "k",
-    "n_nonzero_": "k", "_mean64": "d", "_scale64": "d", "_mean": "d", "_scale": "d", "_inertias": "d", "_spread": "d",
-    "_weights": "dk", "_loadings": "dk", "_unrotated": "dk", "_psi": "d", "_score_covariance": "kk", "_lambda": "k",
-    "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d", "_profiles": "d",
-    "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n", "low_rank_": "nd",
-    "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
+    "n_nonzero_": "k", "_mean64": "d", "_mean_low": "d", "_scale64": "d", "_mean": "d", "_scale": "d", "_inertias": "d",
+    "_spread": "d", "_weights": "dk", "_loadings": "dk", "_unrotated": "dk", "_psi": "d", "_score_covariance": "kk",
+    "_lambda": "k", "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d",
+    "_profiles": "d", "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n",
+    "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
 }  # fmt: skip
 #: Names without which a model of each kind places no row; those in OPEN may be None.
 CENTRED = ("components_", "explained_variance_", "_mean64", "_scale64", "_dtype")
@@ -46,7 +46,7 @@ ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan
 PENDING = ("_dtype", "n_features_in_")
 OPEN = ("_mean64", "_scale64")
 #: Numbers with which rows are placed: none of them may be NaN or infinite.
-FINITE = ("components_", "mean_", "_mean64", "_mean", "_weights", "_loadings", "_scale", "_psi")
+FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "_loadings", "_scale", "_psi")
 POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 RECORD_NAMES = {"certificate_": "Certificate", "plan_": "Plan", "_state": "Moments", "_columns": "Encoder",
@@ -55,9 +55,11 @@ RECORD_NAMES = {"certificate_": "Certificate", "plan_": "Plan", "_state": "Momen
 TYPES: dict[str, tuple[type[Any], ...]] = {
     "_dtype": (np.dtype,), "_weight": (int, float, np.number), "_pending": (bool,), "_members": (dict,),
     "_separate": (dict,), "_beside": (dict,), "total_variance_": (int, float, np.number),
-    "total_inertia_": (int, float, np.number), "total_": (int, float, np.number),
+    "total_inertia_": (int, float, np.number), "total_": (int, float, np.number), "_left": (int, float, np.number),
 }  # fmt: skip
 LARGEST = 1 << 53
+#: What rounding may have taken from a mean, as a share of it.
+ROUNDED = 2.0**-52
 #: Scatter is held in units of the columns, so that no product of two entries comes near the end of float64.
 HUGE = 1e150
 
@@ -309,6 +311,11 @@ def _whole(model: Any, held: dict[str, Any]) -> None:
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in members.values()
     ):
         raise TypeError("groups without columns")
+    low = held.get("_mean_low")
+    if low is not None and (
+        held.get("_mean64") is None or not np.all(np.abs(low) <= ROUNDED * np.abs(held["_mean64"]))
+    ):
+        raise ValueError("_mean_low that is more than rounding took from the mean")
     filler = held.get("_filler")
     if filler is not None and filler.vectors.shape[0] != held.get("n_features_in_"):
         raise ValueError("a Filler of other columns")

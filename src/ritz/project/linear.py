@@ -1,6 +1,6 @@
 """Linear coordinates of rows, and rows from coordinates.
 
-t = (x − μ) D_σ⁻¹ V [Λ^-½]        (n, d) → (n, k)       one blocked pass, the mean taken off first
+t = (x − μ) D_σ⁻¹ V [Λ^-½]        (n, d) → (n, k)       one blocked pass, the mean taken off first, in two parts
 x̂ = t [Λ^½] Vᵀ D_σ + μ            (n, k) → (n, d)
 """
 
@@ -35,6 +35,7 @@ class LinearMap:
     scale: NDArray[Any] | None  # (d,)
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
     names: Any = None  # of the columns, for messages
+    low: NDArray[Any] | None = None  # (d,) what rounding took from the mean
 
     def forward(self, X: Any, dtype: Any = None, start: int = 0) -> NDArray[Any]:
         """Coordinates of rows, in the precision of the rows unless another is asked for.
@@ -46,7 +47,7 @@ class LinearMap:
         frame = Affine(
             blocks_of(X),
             shift=None if self.mean is None else np.asarray(self.mean, dtype).astype(np.float64),
-            shift_low=None if self.mean is None or dtype == np.float64 else _rest(self.mean, dtype),
+            shift_low=None if self.mean is None else _rest(self.mean, self.low, dtype),
             col_scale=None if self.scale is None else 1 / np.asarray(self.scale, np.float64),
             precision=dtype.type,
         )
@@ -68,6 +69,7 @@ class LinearMap:
         if self.scale is not None:
             X *= self.scale
         if self.mean is not None:
+            X = X if self.low is None else X + self.low  # the small part first: it would not move the sum
             X += self.mean
         return X.astype(dtype, copy=False)
 
@@ -82,6 +84,8 @@ def forwarded(step: Any, blocks: Any) -> Iterator[NDArray[Any]]:
         yield step.forward(block.values, start=block.start)
 
 
-def _rest(mean: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+def _rest(mean: NDArray[Any], low: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[np.float64] | None:
+    """What the mean in the precision of the rows lacks; None where that is nothing."""
     wide = np.asarray(mean, np.float64)
-    return wide - wide.astype(dtype).astype(np.float64)
+    rest = (wide - wide.astype(dtype).astype(np.float64)) + (0.0 if low is None else low)
+    return rest if bool(np.any(rest)) else None

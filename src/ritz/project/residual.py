@@ -2,8 +2,9 @@
 
     z = (x − μ) D_σ⁻¹,   y = B z,   T² = ‖y W‖²,   Q = ‖z − Bᵀy‖²          B (k×d) orthonormal rows, W (k×k)
 
-For dense rows the difference z − Bᵀy is formed itself: ‖z‖² − ‖y‖² would cancel for rows near the plane. Sparse rows
-stay sparse, ‖z‖² = ‖c‖² + Σ x̃(x̃ − 2c) over stored entries, x̃ = x/σ, c = μ/σ.
+The difference z − Bᵀy is formed itself: ‖z‖² − ‖y‖² would cancel for rows near the plane. Sparse rows stay sparse,
+‖z‖² = ‖c‖² + Σ x̃(x̃ − 2c) over stored entries, x̃ = x/σ, c = μ/σ, as long as the difference of squares keeps its digits;
+a row for which it does not is made dense.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.blocks import Block, blocks_of
+from ritz.data.center import full_columns, taken_off
 
 __all__ = ["Frame", "Parts"]
 
 Floats = NDArray[np.float64]
+
+#: Round-offs of the terms of a difference of squares that its result may be wrong by, and the share of it allowed.
+TERMS, KEPT_DIGITS = 16.0, 1e-9
+#: Numbers of sparse rows that are made dense at once.
+DENSE_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,7 @@ class Frame:
     white: Floats  # (k, k) W
     mean: Floats | None = None  # (d,) μ
     scale: Floats | None = None  # (d,) σ
+    low: Floats | None = None  # (d,) what rounding took from the mean
 
     def map(self, rows: Any, width: int, step: Callable[[Parts], Floats], *, whole: bool = False) -> Floats:
         """``step`` of the parts of every row, (n, width), in one pass; ``whole``: sparse rows as dense blocks."""
@@ -64,8 +72,7 @@ class Frame:
 
     def dense(self, x: NDArray[Any]) -> Parts:
         """Parts of a dense block."""
-        z = np.asarray(x, np.float64)
-        z = z if self.mean is None else z - self.mean
+        z = taken_off(x, self.mean, self.low)
         z = z if self.scale is None else z / self.scale
         y = z @ self.basis.T
         left = z - y @ self.basis
@@ -73,16 +80,35 @@ class Frame:
 
     def sparse(self, x: Any) -> Parts:
         """Parts of a CSR block."""
-        wide = x.astype(np.float64)
+        wide, centre = self._shifted(x)
+        y = np.asarray(wide @ self.basis.T)
+        squares, terms = wide.copy(), wide.copy()
+        off = 0.0 if centre is None else 2 * centre[wide.indices]
+        squares.data *= wide.data - off
+        terms.data = np.abs(wide.data) * (np.abs(wide.data) + np.abs(off))
+        length, size = (np.asarray(part.sum(axis=1)).ravel() for part in (squares, terms))
+        if centre is not None:
+            y, about = y - self.basis @ centre, float(centre @ centre)
+            length, size = length + about, size + about
+        left = length - np.einsum("ij,ij->i", y, y)
+        lost = np.flatnonzero(~(TERMS * 2.0**-53 * size <= KEPT_DIGITS * left))  # NaN is lost too
+        rows = max(1, DENSE_AT_ONCE // max(x.shape[1], 1))
+        for start in range(0, len(lost), rows):
+            some = lost[start : start + rows]
+            left[some] = self.dense(x[some].toarray()).squares
+        return Parts(y @ self.white, None, np.maximum(left, 0.0))
+
+    def _shifted(self, x: Any) -> tuple[Any, Floats | None]:
+        """A CSR block in units of the scale, full columns about their means, and the centre of the other columns."""
+        wide = x.astype(np.float64)  # a copy, also where nothing is converted
+        centre, low = self.mean, self.low
+        full = None if centre is None else full_columns(wide, centre)
+        if centre is not None and full is not None:
+            wide.data -= np.where(full, centre, 0.0)[wide.indices]
+            if low is not None:
+                wide.data -= np.where(full, low, 0.0)[wide.indices]
+            centre = np.where(full, 0.0, centre)
         if self.scale is not None:
             wide.data /= self.scale[wide.indices]
-        y = np.asarray(wide @ self.basis.T)
-        squares, centre = wide.copy(), None
-        if self.mean is not None:
-            centre = self.mean if self.scale is None else self.mean / self.scale
-        squares.data *= wide.data - (0.0 if centre is None else 2 * centre[wide.indices])
-        length = np.asarray(squares.sum(axis=1)).ravel()
-        if centre is not None:
-            y = y - self.basis @ centre
-            length = length + float(centre @ centre)
-        return Parts(y @ self.white, None, np.maximum(length - np.einsum("ij,ij->i", y, y), 0.0))
+            centre = None if centre is None else centre / self.scale
+        return wide, centre

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ritz._core.lazy import cached_property
+from ritz._core.tolerance import CONSTANT
 from ritz.rank.shares import Floats
 
-__all__ = ["LinearSample", "drawn_axes", "rows_for", "rows_words", "smaller_spectrum"]
+__all__ = ["LinearSample", "constant_columns", "drawn_axes", "rows_for", "rows_words", "smaller_spectrum"]
 
 #: Operations for one spectrum of a sample, rows that are looked at in any case, and entries that are held.
 WORK, LEAST_ROWS, ENTRIES = 1e10, 200, 2e7
@@ -35,6 +36,19 @@ def rows_for(n: int, d: int, most: int) -> int:
 def rows_words(m: int, n: int) -> str:
     """How the rows that were looked at are named."""
     return f"all {n:,} rows" if m >= n else f"looked at {m:,} of {n:,} rows"
+
+
+def _centred(X: Floats) -> Floats:
+    """Rows about their mean; taken off twice, since a large mean is rounded."""
+    A = X - X.mean(axis=0)
+    return np.asarray(A - A.mean(axis=0))
+
+
+def constant_columns(X: Floats) -> NDArray[np.bool_]:
+    """(d,) columns that do not vary, up to their own rounding."""
+    A = _centred(X)
+    spread = np.sqrt(np.einsum("ij,ij->j", A, A) / max(len(X) - 1, 1))
+    return np.asarray(spread <= CONSTANT * 2.0**-53 * np.abs(X.mean(axis=0)))
 
 
 def smaller_spectrum(A: Floats) -> Floats:
@@ -58,14 +72,14 @@ class LinearSample:
 
     def __init__(self, X: Floats, of: int, *, center: bool, scale: bool) -> None:
         self.center, self.of = center, of
-        A = X - X.mean(axis=0) if center else np.array(X, np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->j", A, A))
-        size = np.sqrt(np.einsum("ij,ij->j", X, X))
-        kept = lengths > 1e-13 * np.maximum(size, 1e-300)  # columns that do not vary here are no part of it
-        self._A, self._X = A[:, kept], X[:, kept]
-        if scale:
-            spread = lengths[kept] / np.sqrt(max(len(X) - 1, 1))
-            self._A, self._X = self._A / spread, self._X / spread
+        still = constant_columns(X)
+        about = _centred(X)
+        A = about if center else np.array(X, np.float64)
+        kept = ~still if center else np.any(X != 0, axis=0)  # columns that have nothing here are no part of it
+        self._A = A[:, kept]
+        if scale:  # by the deviation about the mean, with and without centring, as the fit does
+            spread = np.sqrt(np.einsum("ij,ij->j", about, about) / max(len(X) - 1, 1))
+            self._A = self._A / np.where(still, 1.0, spread)[kept]
         self.shape = (int(self._A.shape[0]), int(self._A.shape[1]))
         self.whole = len(X) >= of
         self.words = rows_words(len(X), of)
@@ -116,8 +130,8 @@ class LinearSample:
         return drawn_axes(self._coordinates, rng, k, center=self.center)
 
     def table(self) -> Floats:
-        """The rows in the units of the analysis, not centred."""
-        return self._X
+        """The rows in the units of the analysis, about their mean where it is taken off."""
+        return self._A
 
 
 def drawn_axes(Z: Floats, rng: np.random.Generator, k: int, *, center: bool) -> Floats:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
+from ritz.data.center import split_sum
 from ritz.kernels.base import Kernel
 from ritz.methods.base import LinearEstimator
 from ritz.methods.ca import CA
@@ -42,6 +43,7 @@ class Gaps:
     mean: Floats  # (p,)
     scale: Floats  # (p,)
     u: Floats  # (p, k)
+    low: Floats  # (p,) what rounding took from the mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,28 +117,31 @@ def _axes(model: Any, k: int) -> tuple[str, ...]:
     return tuple(f"{getattr(model, '_axis', 'PC')}{i + 1}" for i in range(k))
 
 
-def _map_weights(step: Any) -> tuple[Floats, Floats]:
-    """Centre (d,) and weights (d, k) of a linear map."""
+def _map_weights(step: Any) -> tuple[Floats, Floats, Floats]:
+    """Centre (d,), weights (d, k) and bias (k,) of a linear map; what rounding took from the centre is in the bias."""
     W = np.asarray(step.components, np.float64).T
     W = W if step.spread is None else W / np.asarray(step.spread, np.float64)
     W = W if step.scale is None else W / np.asarray(step.scale, np.float64)[:, None]
-    return (np.zeros(len(W)) if step.mean is None else np.asarray(step.mean, np.float64)), W
+    low = np.zeros(len(W)) if step.low is None else np.asarray(step.low, np.float64)
+    return (np.zeros(len(W)) if step.mean is None else np.asarray(step.mean, np.float64)), W, 0.0 - low @ W
 
 
 def _linear(model: LinearEstimator) -> Form:
     step: Any = model._map()
     filler = step.filler if isinstance(step, IncompleteMap) else None
-    centre, W = _map_weights(step.linear if filler is not None else step)
+    centre, W, bias = _map_weights(step.linear if filler is not None else step)
     names = _names(model, len(W))
     gaps = None
     if filler is not None:
-        gaps = Gaps(filler.k, filler.mean, np.asarray(filler.scale), filler.vectors * np.sqrt(filler.shrink))
+        u = filler.vectors * np.sqrt(filler.shrink)
+        mean, low = split_sum(filler.shift, filler.offset)
+        gaps = Gaps(filler.k, mean, np.asarray(filler.scale), u, low)
     k = W.shape[1]
-    return Form(model, _axes(model, k), names, names, centre, W, bias=np.zeros(k), gaps=gaps)
+    return Form(model, _axes(model, k), names, names, centre, W, bias=bias, gaps=gaps)
 
 
 def _profiles(model: CA) -> Form:
-    centre, W = _map_weights(model._map())
+    centre, W, _ = _map_weights(model._map())
     masses = np.asarray(model._column_masses())
     names, k = _names(model, len(W)), W.shape[1]
     placed = np.flatnonzero(masses > 0)
@@ -147,7 +152,7 @@ def _profiles(model: CA) -> Form:
 
 def _encoded(model: EncodedColumns) -> Form:
     """Numbers, counts and answers of MCA, FAMD and MFA."""
-    centre, W = _map_weights(model._map())
+    centre, W, _ = _map_weights(model._map())
     encoder, k = model._encoder, W.shape[1]
     p = encoder.p
     counted = np.zeros(len(W), bool)
@@ -159,11 +164,12 @@ def _encoded(model: EncodedColumns) -> Form:
             shares[places] -= profile @ W[places]  # what a row has in a table is taken off first
     at = np.flatnonzero(counted)
     plain = np.flatnonzero(~counted[:p])
-    bias = (encoder.mean - centre[p:]) @ W[p:] - centre[at] @ W[at]
+    middle, low = split_sum(encoder.shift[plain], centre[plain])
+    bias = (encoder.mean - centre[p:]) @ W[p:] - centre[at] @ W[at] - low @ W[plain]
     numeric = tuple(encoder.numeric[j] for j in plain)
     used = [name for name in encoder.columns if name in set(encoder.names)]
     return Form(
-        model, _axes(model, k), tuple(used), numeric, encoder.shift[plain] + centre[plain], W[plain],
+        model, _axes(model, k), tuple(used), numeric, middle, W[plain],
         tuple(encoder.numeric[j] for j in at), shares[at], choices_of(encoder, model.unseen, W[p:]),
         bias, stretch=model.unseen == "supplementary",
     )  # fmt: skip

@@ -78,7 +78,8 @@ def _numbers(g: Graph, form: Form, x: str) -> str:
         return str(g.Add(_shares(g, form, x), g.const(form.bias)))
     if form.gaps is not None:
         x = _filled(g, form, x)
-    return str(g.MatMul(g.centred(x, form.centre), g.const(form.weights)))
+    scores = g.MatMul(g.centred(x, form.centre), g.const(form.weights))
+    return str(g.Add(scores, g.const(form.bias)) if np.any(form.bias) else scores)
 
 
 def _shares(g: Graph, form: Form, n: str) -> str:
@@ -100,7 +101,7 @@ def _filled(g: Graph, form: Form, x: str) -> str:
     mean = g.const(gaps.mean)
     guess = mean
     if gaps.k:
-        z = g.Where(gone, g.const(0.0), g.Div(g.centred(x, gaps.mean), g.const(gaps.scale)))
+        z = g.Where(gone, g.const(0.0), g.Div(g.centred(x, gaps.mean, gaps.low), g.const(gaps.scale)))
         d, q = gaps.u.shape
         pairs = (gaps.u[:, :, None] * gaps.u[:, None, :]).reshape(d, q * q)
         y = _solved(g, g.MatMul(mask, g.const(pairs)), g.MatMul(z, g.const(gaps.u)), q)

@@ -81,12 +81,12 @@ class Graph:
         """Sums along an axis, which stays with length one."""
         return self.node("ReduceSum", value, self.ints(axis), keepdims=1)
 
-    def centred(self, x: str, centre: np.ndarray) -> str:
-        """x − centre, in float32 with what rounding took off the centre."""
-        if not np.any(centre):
+    def centred(self, x: str, centre: np.ndarray, rest: Any = 0.0) -> str:
+        """x − centre − rest, with what the precision of the graph took off the centre."""
+        if not np.any(centre) and not np.any(rest):
             return x
         out: str = self.Sub(x, self.const(np.asarray(centre, np.float64)))
-        low = centre - np.asarray(centre).astype(self.dtype).astype(np.float64)
+        low = (centre - np.asarray(centre).astype(self.dtype).astype(np.float64)) + rest
         return self.Sub(out, self.const(low)) if np.any(low) else out
 
     def model(self, inputs: dict[str, tuple[str, int]], scores: str, k: int, words: dict[str, str]) -> Any:

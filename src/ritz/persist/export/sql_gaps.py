@@ -78,9 +78,10 @@ def _of_numbers(form: Form) -> list[dict[str, Any]]:
     items = []
     for j, name in enumerate(form.numbers):
         x, u, W = column(name), gaps.u[j], form.weights[j]
-        z = f"({x} - {number(gaps.mean[j])})"
+        less = f" - {number(gaps.low[j])}" if gaps.low[j] else ""
+        z = f"({x} - {number(gaps.mean[j])}{less})"
         where = f"t.{name_of(name)} IS NULL"
-        const = (gaps.mean[j] - form.centre[j]) * W
+        const = ((gaps.mean[j] - form.centre[j]) + gaps.low[j]) * W
         plain = f"({x} - {number(form.centre[j])})"
         lost = [number(value) for value in const]
         if j == 0:  # a row of gaps alone is refused

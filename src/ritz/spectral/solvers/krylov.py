@@ -84,7 +84,9 @@ def _narrow(
     steps taken, and what is proved about missed eigenvalues.
     """
     p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
-    space = Subspace(p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
+    space = Subspace(
+        p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable
+    )
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
     steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))

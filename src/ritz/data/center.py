@@ -1,0 +1,63 @@
+"""A mean in two parts: the rounded mean that is shown, and what rounding took from it.
+
+    μ = high + low,   high = fl(μ),   |low| ≤ u|μ|          z = (x − high) − low
+
+Rows near 1e8 are stored to 1e-8, and so is their mean as one number: taken off as one number it moves every score by
+the same 1e-8, however many rows there are. A moment state keeps its mean as ``shift + offset``; the sum and its exact
+rounding error [Knuth, TAOCP 2, 4.2.2] are the two parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["full_columns", "mean_parts", "split_sum", "taken_off"]
+
+Floats = NDArray[np.float64]
+
+#: Rows of a sparse block that are looked at before its columns are counted.
+PROBED = 16
+
+
+def split_sum(a: Any, b: Any) -> tuple[Floats, Floats]:
+    """``a + b`` rounded, and exactly what rounding took."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    high = a + b
+    part = high - a
+    with np.errstate(invalid="ignore"):
+        low = (a - (high - part)) + (b - part)
+    return high, np.where(np.isfinite(low), low, 0.0)
+
+
+def mean_parts(column: Any) -> tuple[Floats, Floats | None]:
+    """High and low part of the mean of column statistics or of a moment state; None for a low part of zeros."""
+    high, low = split_sum(column.shift, column.offset)
+    return high, low if bool(np.any(low)) else None
+
+
+def taken_off(x: NDArray[Any], mean: Floats | None, low: Floats | None) -> NDArray[Any]:
+    """``x − high − low`` in float64."""
+    z = np.asarray(x, np.float64)
+    z = z if mean is None else z - mean
+    return z if mean is None or low is None else z - low
+
+
+def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
+    """(d,) columns of a CSR block with every entry stored and a mean to take off; None where there are none.
+
+    Only these can have a mean far above their spread: an entry that is not stored lies as far from the mean as zero.
+    """
+    rows, d = x.shape
+    if rows == 0 or x.nnz < rows:
+        return None
+    some: Any = None
+    for i in np.unique(np.linspace(0, rows - 1, min(rows, PROBED)).astype(int)):
+        held = x.indices[x.indptr[i] : x.indptr[i + 1]]
+        some = np.unique(held) if some is None else np.intersect1d(some, held)
+        if not len(some):
+            return None
+    full = (np.bincount(x.indices, minlength=d) >= rows) & (mean != 0)
+    return full if bool(np.any(full)) else None

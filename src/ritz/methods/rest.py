@@ -1,0 +1,170 @@
+"""What the components leave of a table, without a difference of large sums.
+
+    rest = Σ_{i>k} λᵢ = tr M − Σ_{i≤k} λᵢ = Σ w‖z − VVᵀz‖²          z (d) a row in the frame of the fit, V (d×k)
+
+The difference is right to about u·tr M. Beside a row 1e8 times as far away as the others, u·tr M is as large as all
+that is left; then the rows are read once more and what the plane leaves of each is squared itself, which is right to
+u·√(tr M·rest). A state without its rows has lost these digits when it was added up: what it cannot tell is NaN, and a
+warning says so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import AccuracyWarning
+from ritz._core.tolerance import NOISE_FLOOR
+from ritz.data.accumulate import Sums
+from ritz.data.blocks import Block, blocks_of
+from ritz.data.center import mean_parts
+from ritz.project.residual import Frame
+from ritz.spectral.spectrum import Spectrum
+
+__all__ = [
+    "NEAR",
+    "SUMMED",
+    "framed",
+    "left_over",
+    "read_again",
+    "rest_of",
+    "squares_about",
+    "squares_off",
+    "wide_axes",
+]
+
+Floats = NDArray[np.float64]
+
+#: Share of what is left by which the difference may be wrong: rows in memory, and rows that a pass has to fetch.
+NEAR, FAR = 1e-8, 1e-6
+#: Share by which what a state leaves may be wrong before a warning says so, and before nothing is said about it.
+ROUGH, UNTOLD = 1e-3, 0.5
+#: Round-offs of the total in a sum of eigenvalues, beside what the certificate allows each of them.
+SUMMED = 8.0
+
+
+def left_over(
+    spectrum: Spectrum, rank: int, again: Callable[[], float] | None, *, outside: bool = False
+) -> tuple[float, Spectrum]:
+    """The rest of the trace, and the spectrum, which tells how often the rows were read.
+
+    ``rank``: eigenvalues that can differ from zero. ``again`` adds the rest up from the rows; None: there are none.
+    """
+    values = np.maximum(spectrum.values, 0.0)
+    whole, k = float(spectrum.total), len(values)
+    rest = whole - float(np.sum(values))
+    doubt = k * float(spectrum.certificate.rounding) + SUMMED * 2.0**-53 * whole
+    if k >= rank:
+        return 0.0, spectrum
+    if k == 0 or not np.isfinite(whole) or doubt <= (FAR if outside else NEAR) * rest:
+        return max(rest, 0.0), spectrum
+    if again is not None:
+        return _cleared(again(), spectrum), read_again(spectrum)
+    return _told(rest, doubt, spectrum), spectrum
+
+
+def read_again(spectrum: Spectrum) -> Spectrum:
+    """A spectrum whose rows were read once more."""
+    certificate = spectrum.certificate
+    return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
+
+
+def rest_of(model: Any) -> float:
+    """Σ_{i>k} λᵢ of a fitted model, as its fit found it; files of earlier releases leave only the difference."""
+    held = vars(model).get("_left")
+    certificate = model.certificate_
+    return max(float(certificate.total - np.sum(certificate.values)), 0.0) if held is None else float(held)
+
+
+def wide_axes(model: Any) -> Floats:
+    """(k, d) the axes in float64: those of the certificate where the model holds them rounded to float32."""
+    C = np.asarray(model.components_)
+    wide = np.asarray(C, np.float64)
+    V = model.certificate_.frame.get("vectors")
+    if C.dtype != np.float32 or not isinstance(V, np.ndarray) or V.dtype != np.float64 or V.T.shape != C.shape:
+        return np.asarray(wide / np.linalg.norm(wide, axis=1, keepdims=True))
+    return np.asarray(V.T * np.where(np.sum(V.T * wide, axis=1) < 0, -1.0, 1.0)[:, None])
+
+
+def _cleared(rest: float, spectrum: Spectrum) -> float:
+    """Zero where rows are in the plane up to their own rounding."""
+    d = spectrum.vectors.shape[0]
+    floor = d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.total)
+    return rest if rest > floor else 0.0
+
+
+def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:
+    """What a state says of the rest: where all eigenvalues are known, those left out, none of them negative."""
+    known = np.asarray(spectrum.known, np.float64)
+    if len(known) >= spectrum.vectors.shape[0]:  # eigenvalues of a d×d state: their sum is the trace
+        rest = max(float(np.sum(known[len(spectrum.values) :])), 0.0)
+    if doubt <= ROUGH * rest:
+        return rest
+    told = doubt <= UNTOLD * rest
+    words = f"is right to {doubt / rest:.1%} only" if told else "is NaN"
+    warnings.warn(
+        f"what the components leave is {max(rest, 0.0):.2g} ± {doubt:.2g} of a total of {spectrum.total:.2g}: this "
+        f"state does not hold more digits. noise_variance_ {words}; fit the rows themselves to know it.",
+        AccuracyWarning,
+        stacklevel=6,
+    )
+    return rest if told else float("nan")
+
+
+class _Off(Sums):
+    """Σ w‖z − VVᵀz‖²."""
+
+    SUMS = ("total",)
+
+    def __init__(self) -> None:
+        self.total = 0.0
+
+
+def framed(column: Any, *, center: bool, scale: Any = None) -> tuple[dict[str, Any], float]:
+    """The frame of a fit for a pass over its rows, and the unit of squares, which keeps large ones in range."""
+    mean, low = mean_parts(column) if center else (None, None)
+    unit = 1.0 if scale is not None else float(column.unit)
+    if unit != 1:
+        scale = np.full(len(column.shift), unit)
+    return {"mean": mean, "low": low, "scale": scale}, unit**2
+
+
+def squares_off(rows: Any, weights: Floats | None, V: Floats, frame: dict[str, Any]) -> float:
+    """Σ w‖z − VVᵀz‖² over rows, one pass; ``frame``: mean, low, scale of the fit."""
+    Q = np.linalg.qr(V)[0]
+    plane = Frame(Q.T, np.zeros((Q.shape[1], 0)), **frame)
+
+    def step(sums: _Off, block: Block) -> None:
+        x = block.values
+        held = plane.dense(x) if isinstance(x, np.ndarray) else plane.sparse(x)
+        w = None if weights is None else weights[block.rows]
+        sums.total += float(np.sum(held.squares) if w is None else w @ np.where(w > 0, held.squares, 0.0))
+
+    return float(blocks_of(rows).map_reduce(_Off, step).total)
+
+
+class _Along(Sums):
+    """Σ w t²."""
+
+    SUMS = ("squares",)
+
+    def __init__(self, k: int) -> None:
+        self.squares = np.zeros(k)
+
+
+def squares_about(rows: Any, weights: Floats | None, V: Floats, frame: dict[str, Any]) -> Floats:
+    """(k,) Σ w((x − μ)V)² over rows, one pass: variances of scores without a difference."""
+    plane = Frame(V.T, np.eye(V.shape[1]), **frame)
+
+    def step(sums: _Along, block: Block) -> None:
+        x = block.values
+        held = plane.dense(x) if isinstance(x, np.ndarray) else plane.sparse(x)
+        w = np.ones(len(held.whitened)) if weights is None else weights[block.rows]
+        sums.squares += w @ np.square(np.where(w[:, None] > 0, held.whitened, 0.0))
+
+    return np.asarray(blocks_of(rows).map_reduce(lambda: _Along(V.shape[1]), step).squares)
