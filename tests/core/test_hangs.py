@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="every way is a 
 WAYS = (
     "fit_in_progress", "fit_in_kernel", "fit_in_rows", "fit_in_journal", "fit_in_dask_threads", "fit_in_dask_cluster",
     "results_in_progress", "small_beside_large", "fork_beside_fits", "fork_in_progress", "fork_after_lanes",
-    "partial_fits", "interrupts", "errors_in_lanes", "ends_of_interpreters",
+    "partial_fits", "fit_in_signal_handler", "interrupts", "errors_in_lanes", "ends_of_interpreters",
 )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ class _Scopes:
     """All scopes that run, and what the first of them found."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may come in the middle, and its handler fit
         self._running: list[_Scope] = []
         self._controller: Any = None
         self._found: Any = None  # knows the limits to restore
@@ -54,17 +54,18 @@ class _Scopes:
         self._prepare()
         scope = _Scope(threads)
         with self._lock:
-            if not self._running or self._in_force is None or threads < self._in_force:
-                self._set(threads)
             self._running.append(scope)
+            if len(self._running) == 1 or self._in_force is None or threads < self._in_force:
+                self._set(threads)
         return scope
 
     def leave(self, scope: _Scope) -> None:
         with self._lock:
             self._running.remove(scope)
             if not self._running:
-                self._found.restore_original_limits()
-                self._found = self._in_force = None
+                found, self._found, self._in_force = self._found, None, None
+                if found is not None:
+                    found.restore_original_limits()
             elif (least := min(other.threads for other in self._running)) != self._in_force:
                 self._set(least)
 
@@ -83,7 +84,7 @@ class _Scopes:
 
     def after_fork(self) -> None:
         """Forget what other threads were doing; limits are restored by the next scope to end, not while forking."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._running = [scope for scope in self._running if scope.thread == threading.get_ident()]
 
 

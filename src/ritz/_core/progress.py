@@ -224,7 +224,7 @@ class _Bar:
 
     def __init__(self, title: str, patience: float) -> None:
         self._title, self._patience = title, patience
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may come while it draws, and its handler fit
         self._display: Any = None
         self._task: Any = None
         self._blocked = False

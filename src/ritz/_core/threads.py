@@ -102,7 +102,9 @@ class _Lane(Generic[S, T]):
         # Lanes inherit the caller's context: floating-point error handling, the progress hook.
         self.context: Context = copy_context()
         self.thread: threading.Thread | None = None
-        self.begun, self.done = False, threading.Event()
+        self.begun = self.ended = False
+        self.running = threading.Lock()  # held while the lane works; cheaper than an event
+        self.running.acquire()
 
     def start(self, after: Sequence[_Lane[S, T]], all_lanes: Sequence[_Lane[S, T]]) -> None:
         self.thread = threading.Thread(target=self.context.run, args=(self._run, after, all_lanes), name="ritz-lane")
@@ -117,7 +119,7 @@ class _Lane(Generic[S, T]):
         """Until the lane has ended. Joining alone will not do: in Python 3.11 Ctrl-C makes a join take it for ended."""
         if not self.begun:
             return
-        while not self.done.wait(LOOK):
+        while not self.ended and not self.running.acquire(timeout=LOOK):
             if os.getpid() != process:
                 raise RitzError(
                     "a process forked in the middle of a fit cannot go on with its parent's fit",
@@ -137,7 +139,8 @@ class _Lane(Generic[S, T]):
             whole = isinstance(error, Cancelled) or not isinstance(error, Exception)
             _ask(all_lanes if whole else after)
         finally:
-            self.done.set()
+            self.ended = True
+            self.running.release()
 
 
 def _ask(lanes: Sequence[_Lane[Any, Any]]) -> None:

@@ -61,11 +61,11 @@ def _lock_of(thing: Any) -> threading.Lock:
 
 def _after_fork() -> None:
     global _guard
-    _guard = threading.Lock()
+    _guard = threading.RLock()
     _locks.clear()
 
 
-_guard = threading.Lock()
+_guard = threading.RLock()
 _locks: dict[int, tuple[weakref.ref[Any], threading.Lock]] = {}
 _holding: ContextVar[frozenset[int]] = ContextVar("ritz_holding", default=frozenset())
 _own: ContextVar[frozenset[int]] = ContextVar("ritz_own", default=frozenset())

@@ -18,7 +18,7 @@ from ritz._core.progress import track
 from ritz._core.threads import run_lanes
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
-from ritz.testing.faults.hangs_ways_program import Findings, outside, rows, way
+from ritz.testing.faults.hangs_ways_program import Findings, fit, outside, rows, same, way
 
 __all__: list[str] = []
 
@@ -69,6 +69,26 @@ def interrupts(folder: Path) -> Findings:
     if run_lanes(lambda share: share, [1, 2, 3]) != [1, 2, 3]:
         found.append("lanes after an interrupt gave something else")
     return found
+
+
+@way
+def fit_in_signal_handler(folder: Path) -> Findings:
+    """A signal comes at any moment of fits in the main thread, and its handler fits."""
+    X, handled = rows(3000, 20), []
+
+    def handle(number: int, frame: Any) -> None:
+        handled.append(fit().n_components_)
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.013)
+    found: Findings = []
+    end = time.monotonic() + 20
+    while len(handled) < 25 and time.monotonic() < end:
+        found += same(PCA(2, solver="krylov").fit(X), X, "krylov")
+        found += same(PCA(2, scale=False).fit(outside(X, size=500)), X, "outside memory")
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+    return found + ([] if handled else ["no signal came"])
 
 
 @way
