@@ -164,9 +164,7 @@ class KernelMatrix(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self._matmat(U)
 
-    def check(
-        self, V: Array, MV: Array, *, answer: int = 0, length: NDArray[np.float64] | None = None
-    ) -> None:
+    def check(self, V: Array, MV: Array, *, answer: int = 0, length: NDArray[np.float64] | None = None) -> None:
         sample = self._sampled()
         self._found(sample.of_product(MV, V, self.dtype, length))
         if answer and self.dtype.itemsize < 8:
@@ -185,7 +183,7 @@ class KernelMatrix(Operator):
         return self._sampled().of_entries(stats.reach, self.shape[0] * float(np.max(stats.row_means, initial=0.0)))
 
     def _weights(self) -> NDArray[np.float64]:
-        """What row sums are taken with: 1, and the roughness of the rows of a kernel that is off by a share of itself."""
+        """What row sums are taken with: 1, and for a kernel that is off by a share of itself its roughness."""
         one = np.ones((self.shape[0], 1))
         return np.column_stack([one, self._sampled().rough]) if self.kernel.relative else one
 

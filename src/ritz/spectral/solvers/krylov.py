@@ -84,7 +84,9 @@ def _narrow(
     steps taken, and what is proved about missed eigenvalues.
     """
     p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
-    space = Subspace(p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable)
+    space = Subspace(
+        p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable
+    )
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
     steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
@@ -196,7 +198,7 @@ def _climb(
 
 
 def _blur(M: Operator, space: Subspace) -> float:
-    """What rounding leaves of a residual in units of θ₁: a matrix of which centring takes most away is rounded before."""
+    """What rounding leaves of a residual, in units of θ₁: a kernel matrix is rounded before it is centred."""
     top = float(np.max(np.abs(to_numpy(space.theta)), initial=0.0))
     if top <= 0:
         return np.inf
