@@ -7,9 +7,10 @@ from typing import Any
 from ritz._core.memory import limit
 from ritz.data.blocks import blocks_of
 from ritz.kernels.resolve import resolve
-from ritz.methods.kernel_exact import _plan
+from ritz.methods.kernel_exact import FIRST_GUESS, _plan
 from ritz.methods.kernel_gamma import fixed
 from ritz.methods.kernel_input import fit_rows, len_of
+from ritz.methods.kernel_memory import share_out
 from ritz.methods.rank_kernel import wanted_of
 from ritz.spectral.plan import Plan, Shape, choose
 
@@ -24,7 +25,9 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
     room, wanted = limit(estimator.memory), wanted_of(estimator, kernel, rows)
     features = kernel.feature_map(rows) if estimator.solver in ("auto", "moments", "sketch") else None
     if features is None:
-        return _plan(estimator, len_of(rows), wanted, room, kernel)
+        first = wanted if isinstance(wanted, int) else FIRST_GUESS
+        shared = share_out(kernel, rows, first, room, dense=estimator.solver in ("svd", "moments"))
+        return _plan(estimator, len_of(rows), wanted, room, kernel, shared)
     phi = features.transform(rows)
     stored = int(phi.nnz) if hasattr(phi, "nnz") else None
     shape = Shape(int(blocks_of(phi).shape[0]), int(phi.shape[1]), phi.dtype.itemsize, stored)

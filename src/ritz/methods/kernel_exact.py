@@ -220,8 +220,12 @@ def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis
     ends["upper"] = np.concatenate([a.upper[above], -b.lower[under]])
     for name in ("residuals", "angles", "labelled"):
         ends[name] = np.concatenate([getattr(a, name)[above], getattr(b, name)[under]])
+    V = vectors[:, order]  # those of one end are orthogonal to those of the other as far as residuals are small
+    defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0))
     certificate = replace(
         a, values=values[order], **{name: held[order] for name, held in ends.items()}, clusters=(),
+        orthogonality=max(a.orthogonality, b.orthogonality, 2 * defect), rounding=max(a.rounding, b.rounding),
+        converged=a.converged and b.converged, passes=max(a.passes, b.passes),
         frame={**a.frame, "vectors": vectors[:, order]},
     )  # fmt: skip
     return replace(top, values=values[order], vectors=vectors[:, order], certificate=certificate)

@@ -37,8 +37,8 @@ SAMPLED, BLOCKS, ANSWER = 96.0, 12.0, 22.0
 #: Bytes a pair of rows for a dense decomposition: K, its symmetric part, vectors, and the work space of eigh.
 DENSE = 64.0
 
-#: Share of what is left that a basis may take, and how often it is held at worst, at large and where it is three blocks:
-#: all of it may have settled, and is then combined in float64, as its image is.
+#: Share of what is left that a basis may take, and how often it is held at worst, at large and where it is three
+#: blocks: all of it may have settled, and is then combined in float64, as its image is.
 BASIS, COPIES, SETTLED = 0.15, 4.0, 2.5
 
 #: m×m matrices of float64 while features of m landmarks are made and their moments decomposed.

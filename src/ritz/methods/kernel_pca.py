@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -43,6 +43,9 @@ from ritz.project.preimage import (
     neighbours,
     preimages,
 )
+
+if TYPE_CHECKING:
+    from ritz.spectral.verify import Verification
 
 __all__ = ["KernelPCA"]
 
@@ -277,6 +280,16 @@ class KernelPCA(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """F(x) = Σ|fᵢ(x)|, the lectures' activation."""
         check_is_fitted(self)
         return self.__dict__["_solved_map"].activation(new_rows(self, X))
+
+    def verify(self, X: Any) -> Verification:
+        """Check every number that the model stores against the rows of the fit, by a kernel matrix formed anew.
+
+        Eigenpairs, enclosures, angles, shares and the coordinates of the rows; up to 5,000 rows.
+        """
+        check_is_fitted(self)
+        from ritz.methods.kernel_verify import verify_kernel
+
+        return verify_kernel(self, X)
 
     # conventions
 

@@ -196,7 +196,7 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
     certificate = spectrum.certificate
     note = f"Nyström, {made.size:,} landmarks: tr K − tr K̂ ≤ {left:.3g}, which every upper bound includes"
     seed = seed_of(estimator.random_state)
-    total = total_variance(kernel, A, made, mean, whole=whole, left=left, seed=seed)
+    total = total_variance(kernel, A, made, mean, left=left, seed=seed)
     certificate = replace(
         certificate, lower=np.maximum(certificate.lower - blur, 0.0), upper=certificate.upper + left,
         labelled=np.ones(len(values), bool),

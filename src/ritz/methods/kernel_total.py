@@ -38,16 +38,15 @@ class Total:
         if not self.error:
             return f"the total variance of the kernel is {self.value:.6g}, of which shares are shares"
         return (
-            f"shares are shares of the kernel's total variance, estimated as {self.value:.6g} ± {self.error:.2g} (standard "
-            f"error) and proved to lie between {self.low:.6g} and {self.high:.6g}"
+            f"shares are shares of the kernel's total variance, estimated as {self.value:.6g} ± {self.error:.2g} "
+            f"(standard error) and proved to lie between {self.low:.6g} and {self.high:.6g}"
         )
 
 
-def total_variance(
-    kernel: Kernel, A: Prepared, made: NystromMap, mean: Any, *, whole: float, left: float, seed: int
-) -> Total:
-    """T of rows A; ``whole`` = tr K, ``left`` ≥ tr K − tr K̂, ``mean`` f̄ (m,)."""
-    n, f = A.n, np.asarray(mean, np.float64)
+def total_variance(kernel: Kernel, A: Prepared, made: NystromMap, mean: Any, *, left: float, seed: int) -> Total:
+    """T of rows A; ``left`` ≥ tr K − tr K̂, ``mean`` f̄ (m,)."""
+    n, f, diagonal = A.n, np.asarray(mean, np.float64), kernel.diag(A)
+    whole = float(diagonal.sum())
     high = max(whole - n * float(f @ f), 0.0)
     low = max(high - left, 0.0)
     count = n if n <= ALL else SAMPLED
@@ -57,7 +56,9 @@ def total_variance(
         for start in range(0, count, 64):
             part = index[start : start + 64]
             near = np.asarray(made.rows(A.take(part), 0, len(part)), np.float64)
-            sums[start : start + 64] = kernel.wide_rows(A, part).sum(axis=1) - n * (near @ f)
+            rows = kernel.wide_rows(A, part)
+            rows[np.arange(len(part)), part] = diagonal[part]  # exact, which a distance from products is not
+            sums[start : start + 64] = rows.sum(axis=1) - n * (near @ f)
     missing = float(np.mean(sums))
     error = float(np.std(sums, ddof=1)) * np.sqrt((1 - count / n) / count) if count < n else 0.0
     return Total(min(max(high - missing, low), high), float(error), low, high)

@@ -183,7 +183,7 @@ class KernelMatrix(Operator):
         return self._sampled().of_entries(stats.reach, self.shape[0] * float(np.max(stats.row_means, initial=0.0)))
 
     def _weights(self) -> NDArray[np.float64]:
-        """What row sums are taken with: 1, and the roughness of the rows of a kernel that is off by a share of itself."""
+        """What row sums are taken with: 1, and for a kernel that is off by a share of itself its roughness."""
         one = np.ones((self.shape[0], 1))
         return np.column_stack([one, self._sampled().rough]) if self.kernel.relative else one
 

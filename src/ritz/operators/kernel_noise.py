@@ -1,7 +1,7 @@
 """The rounding of kernel entries and of products with them.
 
-    E = computed − exact,   |eᵢⱼ| ≤ η·u·(ρᵢ + ρⱼ)/2·kᵢⱼ             ⇒   ‖E‖₂ ≤ η·u·max_i Σⱼ kᵢⱼ(ρᵢ + ρⱼ)/2        (rows)
-    rows i₁ … i_m with probabilities pᵢ                             ⇒   ‖E V‖² = 𝔼 (1/m) Σ ‖eᵢV‖² / pᵢ           (sample)
+    E = computed − exact,   |eᵢⱼ| ≤ η·u·(ρᵢ + ρⱼ)/2·kᵢⱼ       ⇒   ‖E‖₂ ≤ η·u·max_i Σⱼ kᵢⱼ(ρᵢ + ρⱼ)/2        (rows)
+    rows i₁ … i_m with probabilities pᵢ                       ⇒   ‖E V‖² = 𝔼 (1/m) Σ ‖eᵢV‖² / pᵢ           (sample)
 
 Float64 entries of a kernel that is off by a share of itself (``relative``) are bounded by rows: η is the largest that
 sampled rows, and every row with itself, show, times SAFETY. That holds for copies of a row too, whose entries are all
@@ -11,8 +11,8 @@ sampled rows bounds a dense matrix.
 Products are compared with exact rows k(xᵢ, ·), which are formed once: from float64 tiles where float32 ones are
 checked, by the kernel's most accurate formula (differences, not products) where float64 ones are. Half of the
 probability is even, half goes where the kernel expects large errors (rows far from the mean) [Horvitz & Thompson 1952].
-Vectors of an answer may live on few rows, which such a sample would miss: rows are drawn by the squares of their entries
-too, and the norm is that of the block, since an eigenvalue repeated l times mixes l vectors.
+Vectors of an answer may live on few rows, which such a sample would miss: rows are drawn by the squares of their
+entries too, and the norm is that of the block, since an eigenvalue repeated l times mixes l vectors.
 """
 
 from __future__ import annotations
@@ -183,12 +183,12 @@ def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:
 
 
 def _systematic(size: Floats, draws: int) -> NDArray[np.intp]:
-    """``draws`` positions at equal steps through the running sum of sizes: none that is larger than a step is left out."""
+    """``draws`` positions at equal steps through the running sum of sizes: none larger than a step is left out."""
     total = np.cumsum(size)
     if not len(total) or not total[-1] > 0:
         return np.zeros(0, np.intp)
     levels = (np.arange(draws) + 0.5) / draws * total[-1]
-    return np.minimum(np.searchsorted(total, levels), len(total) - 1)
+    return np.asarray(np.minimum(np.searchsorted(total, levels), len(total) - 1), np.intp)
 
 
 def _counted(drawn: NDArray[np.intp], index: NDArray[np.intp]) -> Floats:

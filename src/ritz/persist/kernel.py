@@ -61,7 +61,7 @@ def restore(model: KernelPCA, functions: Functions) -> None:
         features = kernel.feature_map(model.X_fit_)
         if features is None:
             raise ValueError(f"{kernel!r} has no explicit features")
-        state = {"low": None} | state  # files of earlier releases have none
+        state.setdefault("low", None)  # files of earlier releases have none
         _sides(state, mean=(features.size,), axes=(features.size, k), values=(k,), low=(features.size,))
         held: Any = FeatureMapped(kernel, features, state["mean"], state["axes"], state["values"], low=state["low"])
     else:

@@ -198,7 +198,7 @@ def _climb(
 
 
 def _blur(M: Operator, space: Subspace) -> float:
-    """What rounding leaves of a residual in units of θ₁: a matrix of which centring takes most away is rounded before."""
+    """What rounding leaves of a residual, in units of θ₁: a kernel matrix is rounded before it is centred."""
     top = float(np.max(np.abs(to_numpy(space.theta)), initial=0.0))
     if top <= 0:
         return np.inf
