@@ -3,29 +3,31 @@
     C_r = (I − BᵀB) C (I − BᵀB),   θᵢ = tr C_rⁱ
 
 A direct solver knows all variances, and a model that keeps its moment state knows C: no row is read. Otherwise one
-pass forms C (d ≤ 5,000), or the Gram matrix of the residual rows (n ≤ 5,000 in memory); beyond both θ₂ and θ₃ are
+pass forms C_r from the residual rows (d ≤ 5,000), or their Gram matrix (n ≤ 5,000 in memory); beyond both θ₂ and θ₃ are
 estimated from random signs g:
 
     θ₂ ≈ mean ‖C_r g‖²,   θ₃ ≈ mean (C_r g)ᵀ C_r (C_r g)                                        [Hutchinson90]
 
-θ₁ is the exact trace in every case.
+θ₁ is the exact trace in every case; a state that cannot tell it (``methods/rest.py``) needs the rows.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.blocks import MemoryBlocks, blocks_of
+from ritz.data.accumulate import Sums
+from ritz.data.blocks import Block, MemoryBlocks, blocks_of
 from ritz.data.center import taken_off
 from ritz.data.moments import Moments
-from ritz.data.statistics import Statistics
 from ritz.data.validate import validate_weights
 from ritz.insight.limits_gauss import Rest, Thetas
 from ritz.insight.plane import Plane, rows_of
+from ritz.methods.rest import squares_off
 from ritz.operators.affine import Affine
 
 __all__ = ["rest_of"]
@@ -42,14 +44,21 @@ PANEL = 4_096
 
 def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     """The spectrum off the plane of a model; ``X`` and its weights are the rows of the fit."""
+    lost = bool(np.isnan(plane.rest))
     if plane.rest <= 0 or plane.k >= min(plane.d, plane.degrees):
         return Rest(Thetas(0.0, 0.0, 0.0), np.zeros(0), "nothing is left off the plane")
-    known = _kept(plane)
+    known = None if lost else _kept(plane)
     if known is not None:
         return _ordered(known, plane, "the spectrum that the model keeps")
     state = vars(plane.model).get("_state")
-    if isinstance(state, Moments):
+    if isinstance(state, Moments) and not lost:
         return _from_state(plane, state, "the moment state of the model")
+    if X is None and lost:
+        raise InputError(
+            "the limit of spe needs the variance off the plane, which was lost when the rows were added up",
+            received="a state in which one direction drowns the others",
+            hint="pass the rows of the fit: limits(model, X=X)",
+        )
     if X is None:
         raise InputError(
             "the limit of spe needs the variances that were left out, which this model does not keep",
@@ -59,10 +68,34 @@ def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     rows = rows_of(plane.model, X)
     weights = None if sample_weight is None else validate_weights(sample_weight, rows.shape[0])
     if plane.d <= LARGEST:
-        return _from_state(plane, Statistics(blocks_of(rows), weights).moments, "one pass over the rows")
+        C = blocks_of(rows).map_reduce(lambda: _Residual(plane, weights), _feed).total / plane.divisor
+        plane = replace(plane, rest=float(np.trace(C))) if lost else plane
+        return _ordered(np.asarray(np.linalg.eigvalsh(C), np.float64), plane, "one pass over the rows")
+    if lost:
+        frame = {"mean": plane.mean, "low": plane.low, "scale": plane.scale}
+        plane = replace(plane, rest=squares_off(rows, weights, plane.basis.T, frame) / plane.divisor)
     if rows.shape[0] <= LARGEST and isinstance(blocks_of(rows), MemoryBlocks):
         return _ordered(_dual(plane, blocks_of(rows), weights), plane, "the residual rows")
     return _probed(plane, blocks_of(rows), weights)
+
+
+class _Residual(Sums):
+    """Σ w e eᵀ, e what the plane leaves of a row: formed from the row, it does not drown beside a far one."""
+
+    SUMS = ("total",)
+
+    def __init__(self, plane: Plane, weights: Floats | None) -> None:
+        self.frame, self.weights = plane.frame, weights
+        self.total = np.zeros((plane.d, plane.d))
+
+
+def _feed(sums: _Residual, block: Block) -> None:
+    x = block.values
+    left = sums.frame.dense(x if isinstance(x, np.ndarray) else x.toarray()).left
+    if left is not None:
+        w = np.ones(len(left)) if sums.weights is None else sums.weights[block.rows]
+        left = np.where(w[:, None] > 0, left, 0.0) * np.sqrt(w)[:, None]
+        sums.total += left.T @ left
 
 
 def _kept(plane: Plane) -> Floats | None:

@@ -32,6 +32,7 @@ from ritz.methods.base import LinearEstimator
 from ritz.methods.factor_analysis_fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
 from ritz.methods.factor_analysis_model import FactorModel, score_weights
 from ritz.methods.rank_linear import handed, rows_material
+from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.sparse_pca import ObliqueMap, rest_spectrum
@@ -142,7 +143,18 @@ class FactorAnalysis(LinearEstimator):
             spread = spread_of(state, self)
             k, ordinary = self._number(X, weights, stats, spread)
             self._model(state, spread, k, ordinary, result_dtype(X.dtype))
+            self.__dict__["_rest_variance"] = self._off(state, X, weights)
         return self
+
+    def _off(self, state: Moments, X: Any, weights: Any) -> float:
+        """Variance off the plane of the score weights."""
+        Q, divisor = np.linalg.qr(self.__dict__["_weights"])[0], degrees_of_freedom(state.weight)
+        frame, unit2 = framed(state, center=True, scale=self.__dict__["_scale64"])
+        C = MomentGram(state, center=True, scale=self.__dict__["_scale64"]).matrix / divisor
+        top = float(np.max(np.diag(state.scatter), initial=0.0))
+        noise = state.noise / top * float(np.max(np.diag(C))) if top > 0 else 0.0
+        again = lambda: squares_off(X, weights, Q, frame) * unit2 / divisor  # noqa: E731
+        return beside(C, Q, noise, again)
 
     # the number of factors
 
@@ -233,7 +245,7 @@ class FactorAnalysis(LinearEstimator):
         self.__dict__.update(
             _mean64=mean, _mean_low=low, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
             _loadings=L, _unrotated=A, _weights=W, _psi=psi, _dtype=dtype, _score_covariance=W.T @ S @ W,
-            _rest=rest_spectrum(S, np.linalg.qr(W)[0]), _rest_variance=_rest_variance(S, W),
+            _rest=rest_spectrum(S, np.linalg.qr(W)[0]),
         )  # fmt: skip
 
     def _test(self, A: Floats, psi: Floats, S: Floats, n: float) -> None:
@@ -370,9 +382,3 @@ def _rank(state: Moments, spread: Floats) -> int:
     """Dimensions in which the rows vary, at least 1."""
     values = np.linalg.eigvalsh(MomentGram(state, center=True, scale=spread).matrix)
     return max(int(np.count_nonzero(values > 1e-10 * max(float(values[-1]), 0.0))), 1)
-
-
-def _rest_variance(S: Floats, W: Floats) -> float:
-    """Variance off the plane of the score weights."""
-    Q = np.linalg.qr(W)[0]
-    return max(float(np.trace(S) - np.einsum("ij,ij->", Q, S @ Q)), 0.0)

@@ -255,7 +255,10 @@ class PCA(FillsGaps, Stateful):
         check_is_fitted(self)
         if X is None:
             # sums from the end: what is left, then one component more at a time
-            values = np.concatenate([np.maximum(self.certificate_.values, 0.0), [rest_of(self)]])
-            return np.cumsum(values[::-1])[::-1] / self.__dict__["_weight"]
+            rest = rest_of(self)
+            values = np.concatenate([np.maximum(self.certificate_.values, 0.0), [0.0 if np.isnan(rest) else rest]])
+            errors = np.cumsum(values[::-1])[::-1] / self.__dict__["_weight"]
+            errors[-1:] = rest / self.__dict__["_weight"]  # NaN where a state cannot tell
+            return errors
         rows = validate_rows(self, X, reset=False)
         return self._gaussian().reconstruction_error(rows)

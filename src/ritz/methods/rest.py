@@ -27,16 +27,9 @@ from ritz.project.residual import Frame
 from ritz.spectral.spectrum import Spectrum
 
 __all__ = [
-    "NEAR",
-    "SUMMED",
-    "framed",
-    "left_over",
-    "read_again",
-    "rest_of",
-    "squares_about",
-    "squares_off",
+    "NEAR", "SUMMED", "beside", "framed", "left_over", "read_again", "rest_of", "squares_about", "squares_off",
     "wide_axes",
-]
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -74,10 +67,20 @@ def read_again(spectrum: Spectrum) -> Spectrum:
     return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
 
 
+def beside(C: Floats, Q: Floats, noise: float, again: Callable[[], float]) -> float:
+    """tr C − tr QᵀCQ of a covariance C (d, d) known to ``noise``; ``again`` adds it up where that is too little."""
+    R = C - Q @ (Q.T @ C)
+    rest = float(np.trace(R) - np.einsum("ij,ij->", R @ Q, Q))  # what is left after both sides is no difference
+    doubt = Q.shape[1] * noise + SUMMED * 2.0**-53 * float(np.trace(C))
+    if Q.shape[1] >= len(C):
+        return 0.0
+    return max(rest if doubt <= NEAR * rest else again(), 0.0)
+
+
 def rest_of(model: Any) -> float:
     """Σ_{i>k} λᵢ of a fitted model, as its fit found it; files of earlier releases leave only the difference."""
+    certificate = model.certificate_  # read first: it solves a pending state
     held = vars(model).get("_left")
-    certificate = model.certificate_
     return max(float(certificate.total - np.sum(certificate.values)), 0.0) if held is None else float(held)
 
 

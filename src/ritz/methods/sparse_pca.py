@@ -14,6 +14,7 @@ which the search begins, are a spectral problem; its certificate bounds what spa
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import room_for
 from ritz.methods.base import LinearEstimator
+from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.scaling import degrees_of_freedom, spread_of
 from ritz.methods.sparse_pca_net import elastic_net
 from ritz.methods.sparse_pca_power import truncated_power
@@ -150,7 +152,14 @@ class SparsePCA(LinearEstimator):
             scale = spread_of(state, self) if self.scale else None
             spectrum, C = self._ordinary(state, scale)
             loadings = self._search(C, spectrum)
-        self._name(loadings, C, spectrum, state, scale, result_dtype(X.dtype))
+        frame, unit2 = framed(state, center=self.center, scale=scale)
+        divisor = degrees_of_freedom(state.weight)
+
+        def rest(Q: Floats) -> float:
+            noise = spectrum.certificate.rounding / divisor
+            return beside(C, Q, noise, lambda: squares_off(X, weights, Q, frame) * unit2 / divisor)
+
+        self._name(loadings, C, spectrum, state, scale, result_dtype(X.dtype), rest)
         return self
 
     def _ordinary(self, state: Moments, scale: Floats | None) -> tuple[Spectrum, Floats]:
@@ -207,7 +216,10 @@ class SparsePCA(LinearEstimator):
                 AccuracyWarning,
             )
 
-    def _name(self, B: Floats, C: Floats, spectrum: Spectrum, state: Moments, scale: Floats | None, dtype: Any) -> None:
+    def _name(
+        self, B: Floats, C: Floats, spectrum: Spectrum, state: Moments, scale: Floats | None, dtype: Any,
+        left: Callable[[Floats], float],
+    ) -> None:  # fmt: skip
         """Name the results; what a component adds to those before it is the square of a Cholesky pivot."""
         k, d, weight = B.shape[1], len(C), state.weight
         S = B.T @ C @ B
@@ -223,7 +235,7 @@ class SparsePCA(LinearEstimator):
         self.mean_ = None if mean is None else mean.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
         Q = np.linalg.qr(B)[0]
-        rest = max(total - float(np.einsum("ij,ij->", Q, C @ Q)), 0.0)
+        rest = left(Q)
         self.noise_variance_ = dtype.type(rest / (d - k) if k < d else 0.0)
         self.total_variance_ = total
         self.n_components_, self.n_samples_ = k, state.rows
