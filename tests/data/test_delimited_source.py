@@ -77,7 +77,7 @@ def test_a_table_outside_memory_is_that_in_memory(mixed):
 def test_ritz_read_gives_the_same_table_both_ways(mixed, monkeypatch):
     path, X = mixed
     inside = read(path)
-    monkeypatch.setattr("ritz.data.read.EAGER_SHARE", 0.0)
+    monkeypatch.setattr("ritz.data.read.EAGER_BYTES", 0.0)
     outside = read(path)
     assert outside.lazy
     assert not inside.lazy
@@ -98,7 +98,7 @@ def test_kinds_found_on_the_way_are_those_found_in_memory(tmp_path, monkeypatch)
     path = tmp_path / "kinds.csv"
     path.write_text("\n".join(lines))
     inside = read(path)
-    monkeypatch.setattr("ritz.data.read.EAGER_SHARE", 0.0)
+    monkeypatch.setattr("ritz.data.read.EAGER_BYTES", 0.0)
     monkeypatch.setattr("ritz.data.text.read.read_text.__kwdefaults__", {"memory": None, "span_bytes": 64})
     outside = read(path)
     assert outside.lazy

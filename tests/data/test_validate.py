@@ -181,7 +181,7 @@ def test_non_numeric_columns_are_named(frame):
 
 
 def test_repeated_pandas_names_are_refused():
-    with pytest.raises(InputError, match=r"(?s)unique column names.*'a' 2 times.*hint: rename"):
+    with pytest.raises(InputError, match=r"(?s)columns of different names.*'a' \(2 times\).*hint: rename"):
         rows_of(pd.DataFrame([[1, 2.5], [3, 4.5]], columns=["a", "a"]))
 
 

@@ -31,7 +31,7 @@ from ritz.data.words import ALIKE, shorten
 __all__ = ["read"]
 
 #: Bytes up to which a table is loaded where no limit is stated, and that looking at its columns may take.
-EAGER_BYTES, LOOK_BYTES = 8e6, 64e6
+EAGER_BYTES, LOOK_BYTES = 8e6, 16e6
 
 # First bytes of what people drop here by mistake, with the way out.
 FOREIGN = (

@@ -156,7 +156,8 @@ class EncodedSource:
         entries = self.encoder.p + self.encoder.vocabulary.J
         encoded = 12 * entries + 8 if self.sparse else 8 * self.encoder.d
         making = rows * (4 * entries + words) * 2.0
-        return max(making, 2.0 * DECODE_BYTES) + HELD_BATCHES * rows * float(encoded)
+        more = self.inner.overhead(self._fields()) if isinstance(self.inner, ArrowSource) else 0.0
+        return more + max(making, 2.0 * DECODE_BYTES) + HELD_BATCHES * rows * float(encoded)
 
     def within(self, room: float) -> Self:
         """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""

@@ -171,6 +171,10 @@ class ArrowSource:
         width = len(self.names) if columns is None else len(columns)
         return 4.0 * max(rows * width * self.dtype.itemsize, DECODE_BYTES)
 
+    def overhead(self, fields: Sequence[Field]) -> float:
+        """Bytes that record batches of these fields take while they are read, beside themselves."""
+        return 0.0
+
     def within(self, room: float) -> Self:
         """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""
         return self

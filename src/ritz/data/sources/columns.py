@@ -18,7 +18,7 @@ import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.progress import track
-from ritz._core.threads import run_lanes
+from ritz._core.threads import lane_count, run_lanes
 from ritz.data.kinds import MANY_ROWS, column_kind, matrix_columns, may_identify
 from ritz.data.scan import MatrixSummary, Summary
 from ritz.data.source import Span
@@ -32,6 +32,7 @@ from ritz.data.words import ALIKE, counted, shorten
 
 __all__ = ["judge", "said"]
 
+SCAN_BYTES = 16 << 20  # of spans that are read as wholes
 SCAN_ROWS = 1 << 13  # of text: a batch of long texts must fit into a small memory limit
 LOOKING = "looking at columns, row"
 SAYABLE = tuple(kind for kind in KINDS if kind != "constant")
@@ -191,9 +192,19 @@ def _update(summary: Any, field: Field, values: Any) -> None:
 
 
 def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
-    """Summaries of some columns by one pass; every lane makes its own, and they are merged in row order."""
+    """Summaries of some columns by one pass; every lane makes its own, and they are merged in row order.
+
+    Where a span is read as a whole, columns are looked at in turns: as many as the room holds.
+    """
     if not fields:
         return {}
+    if getattr(source, "whole_spans", False) and len(fields) > 1:
+        most = max((span.rows for span in source.spans), default=0)
+        width = sum(field.nbytes for field in fields) / len(fields)
+        turn = max(1, int(SCAN_BYTES / lane_count() // max(1.0, most * width)))
+        if turn < len(fields):
+            parts = (_scan(source, fields[i : i + turn]) for i in range(0, len(fields), turn))
+            return {name: summary for part in parts for name, summary in part.items()}
     lead = source.fields[0]
 
     def work(spans: list[Span]) -> list[Any]:

@@ -19,11 +19,13 @@ from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field
 from ritz.data.sources.files import file_identity
 from ritz.data.text.dialect import TextOptions
-from ritz.data.text.file import TextFile
+from ritz.data.text.file import BLOCK_BYTES, TextFile
 from ritz.data.text.scan import SPAN_BYTES, Scanned, scan
 from ritz.data.words import counted
 
 __all__ = ["DelimitedSource"]
+
+PARSED = 6.0  # bytes for a byte of text that is being parsed: where its fields are, and its values
 
 
 class DelimitedSource(ArrowSource):
@@ -70,6 +72,15 @@ class DelimitedSource(ArrowSource):
                 received=f"{seen}",
                 hint="the file has changed since it was first read; read it again with ritz.read",
             )
+
+    def held(self, columns: Sequence[int] | None, rows: int) -> float:
+        """Bytes that one lane of reading takes: the text of a span among them."""
+        return self.overhead(self.fields) + super().held(columns, rows)
+
+    def overhead(self, fields: Sequence[Field]) -> float:
+        """Bytes of the text of a span, as it is read and as it is cut, and of what is parsed of it at a time."""
+        most = max((span.key.stop - span.key.start for span in self.spans), default=0)
+        return 2.0 * most + PARSED * min(most, BLOCK_BYTES)
 
     def summaries(self) -> dict[str, Any]:
         """What the first look at the file told of its columns."""

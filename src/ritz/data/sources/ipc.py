@@ -21,6 +21,8 @@ __all__ = ["IpcSource"]
 class IpcSource(ArrowSource):
     """Rows of an Arrow IPC file."""
 
+    whole_spans = True
+
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
 
@@ -28,10 +30,11 @@ class IpcSource(ArrowSource):
             with pa.OSFile(str(path)) as file:
                 schema = pa.ipc.open_file(file).schema
                 narrow = min(range(len(schema)), key=lambda j: _width(schema.types[j]), default=0)
-                reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[narrow]))
+                reader = _opened(file, [narrow])
                 counts = [_sound(reader.get_batch(i)).num_rows for i in range(reader.num_record_batches)]
                 require_packed(float(sum(counts)) / 8, path, "its columns")
                 peek = self._peek(file, counts, schema)
+                _release()
         except (pa.ArrowException, OSError) as error:
             raise damaged(path, "Arrow file", error) from error
         spans, start = [], 0
@@ -45,15 +48,13 @@ class IpcSource(ArrowSource):
     @staticmethod
     def _peek(file: Any, counts: list[int], schema: Any) -> Any:
         """The first rows of all columns, where a list column must tell its length."""
-        import pyarrow as pa
         import pyarrow.types as pt
 
         first = next((i for i, count in enumerate(counts) if count), None)
         lists = [j for j, kind in enumerate(schema.types) if pt.is_list(kind) or pt.is_large_list(kind)]
         if first is None or not lists:
             return None
-        options = pa.ipc.IpcReadOptions(included_fields=lists)
-        some = _sound(pa.ipc.open_file(file, options=options).get_batch(first)).slice(0, 1024)
+        some = _sound(_opened(file, lists).get_batch(first)).slice(0, 1024)
         empty = schema.empty_table().slice(0, 0)
         columns = [some.column(lists.index(j)) if j in lists else empty.column(j) for j in range(len(schema))]
         return _Peek(columns)
@@ -61,9 +62,12 @@ class IpcSource(ArrowSource):
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
         """Bytes that one lane takes: a record batch as stored and as it is, rows in use, waiting and being packed."""
         at = range(len(self.names)) if columns is None else columns
-        fields, _ = self._pieces(at)
+        return self.overhead(self._pieces(at)[0]) + super().held(columns, rows)
+
+    def overhead(self, fields: Sequence[Field]) -> float:
+        """Bytes of a record batch, as stored and as it is."""
         most = max((span.rows for span in self.spans), default=0)
-        return 2.0 * most * sum(field.nbytes for field in fields) + super().held(columns, min(rows, most))
+        return 2.0 * most * sum(field.nbytes for field in fields)
 
     def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
         """The record batch of a span, cut to at most ``rows`` rows."""
@@ -71,16 +75,17 @@ class IpcSource(ArrowSource):
 
         path = self.files[0]
         wanted = sorted({field.at for field in fields})
-        options = pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
         try:
             with pa.OSFile(str(path)) as file:
-                batch = _sound(pa.ipc.open_file(file, options=options).get_batch(span.key))
+                batch = _sound(_opened(file, wanted).get_batch(span.key))
         except (pa.ArrowException, OSError) as error:
             raise damaged(path, "Arrow file", error) from error
         columns = [batch.column(wanted.index(field.at)) for field in fields]
         batch = pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
         for i in range(0, batch.num_rows, rows):
             yield batch.slice(i, rows)
+        del batch, columns
+        _release()
 
     def fingerprint(self) -> str:
         """Changes with the file and the columns."""
@@ -92,6 +97,20 @@ def _width(kind: Any) -> int:
         return int(kind.bit_width)
     except ValueError:
         return 1 << 20
+
+
+def _opened(file: Any, columns: list[int]) -> Any:
+    """A reader of some columns."""
+    import pyarrow as pa
+
+    return pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=columns, use_threads=False))
+
+
+def _release() -> None:
+    """Give back what Arrow keeps: it takes room for all columns and fills that of a few, other ones each time."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 class _Peek:

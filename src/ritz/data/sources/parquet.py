@@ -136,6 +136,14 @@ class ParquetSource(ArrowSource):
         """Bytes that one lane of reading takes."""
         return self._way(columns, rows).held
 
+    def overhead(self, fields: Sequence[Field]) -> float:
+        """Bytes of columns that are open together, page by page."""
+        names = {self._top[field.at] for field in fields if field.at >= 0}
+        _, f, g = self._largest
+        meta = self._meta[f]
+        places = [j for j in range(meta.num_columns) if meta.schema.column(j).path.split(".")[0] in names]
+        return len(places) * chunk_of(meta.row_group(g), places, self.dtype.itemsize).open
+
     def within(self, room: float) -> Self:
         """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""
         other = copy.copy(self)
