@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
-__all__ = ["lane_count", "run_lanes", "single_threaded_blas"]
+__all__ = ["go_on", "lane_count", "run_lanes", "single_threaded_blas"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -62,11 +62,45 @@ def single_threaded_blas() -> Iterator[None]:
 def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
     """``[work(share) for share in shares]``, one thread a share, single-threaded BLAS inside.
 
-    A single share runs in the calling thread and leaves BLAS its own threads.
+    A single share runs in the calling thread and leaves BLAS its own threads. When a lane fails, or the caller is
+    interrupted, the others end where they next ask whether to ``go_on``; the error of the first that failed is raised.
     """
     if len(shares) <= 1:
         return [work(share) for share in shares]
     # Lanes inherit the caller's context: floating-point error handling, the progress hook.
     contexts = [copy_context() for _ in shares]
+    halt = threading.Event()
+
+    def lane(share: S) -> T:
+        _halt.set(halt)
+        try:
+            return work(share)
+        except BaseException:
+            halt.set()
+            raise
+
     with single_threaded_blas(), ThreadPoolExecutor(len(shares), thread_name_prefix="ritz") as pool:
-        return list(pool.map(lambda context, share: context.run(work, share), contexts, shares))
+        try:
+            lanes = [pool.submit(context.run, lane, share) for context, share in zip(contexts, shares, strict=True)]
+            wait(lanes, return_when=FIRST_EXCEPTION)
+            errors = [error for one in lanes if (error := one.exception()) is not None]
+        except BaseException:
+            halt.set()
+            raise
+    if errors:
+        raise next((error for error in errors if not isinstance(error, _Halted)), errors[0])
+    return [one.result() for one in lanes]
+
+
+def go_on() -> None:
+    """End this lane if another one has failed or the caller was interrupted; asked now and then by what takes long."""
+    halt = _halt.get()
+    if halt is not None and halt.is_set():
+        raise _Halted
+
+
+class _Halted(Exception):
+    """A lane that ended because of another."""
+
+
+_halt: ContextVar[threading.Event | None] = ContextVar("ritz_halt", default=None)
