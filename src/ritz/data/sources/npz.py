@@ -18,6 +18,7 @@ import numpy as np
 from ritz._core.errors import FileError, MemoryLimitError
 from ritz.data.sources.files import damaged, require_shape
 from ritz.data.sources.npy import require_numbers
+from ritz.data.stamp import Stamp, unchanged
 
 __all__ = ["is_npz", "read_npz"]
 
@@ -36,6 +37,13 @@ def is_npz(path: Path) -> bool:
 
 def read_npz(path: Path, limit: float) -> Any:
     """The matrix in an archive: CSR, or an array; at most ``limit`` bytes of it."""
+    with unchanged(Stamp([path])):
+        values = _read(path, limit)
+    require_shape(values.shape[0], values.shape[1], path)
+    return values
+
+
+def _read(path: Path, limit: float) -> Any:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
@@ -54,7 +62,6 @@ def read_npz(path: Path, limit: float) -> Any:
         raise
     except ERRORS as error:
         raise damaged(path, ".npz archive", error) from error
-    require_shape(values.shape[0], values.shape[1], path)
     return values
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
+from ritz.data.stamp import Stamp
 from ritz.data.text.bytes import BYTEWISE, open_packed, open_text, stamp
 from ritz.data.text.dialect import SAMPLE_BYTES, TextOptions, sniff
 from ritz.data.text.header import unique_names
@@ -35,7 +36,7 @@ class TextFile:
 
     def __init__(self, path: Path, options: TextOptions | None = None) -> None:
         self.path, self.options = path, options or TextOptions()
-        self.stamp = stamp(path)
+        self.stamp, self.seen = stamp(path), Stamp([path])
         self.dialect = sniff(_sample(path), path, self.options)
         width = self.dialect.width
         given = self.dialect.header or tuple(f"x{j}" for j in range(width))
