@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import Cancelled as Cancelled
     from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
+    from ritz._core.errors import DataChanged as DataChanged
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileCutOff as FileCutOff
     from ritz._core.errors import FileError as FileError
@@ -76,6 +77,7 @@ __all__ = [
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
+    "DataChanged",
     "EmptyProfiles",
     "FactorAnalysis",
     "FileCutOff",

@@ -416,7 +416,7 @@ def test_nothing_is_written_over_the_data(tmp_path):
     assert done.returncode == 4
     assert "another file for the scores" in done.stderr
     done = ritz_fit(tmp_path, "merge", "t_ritz/model.ritz", "t_ritz/model.ritz", "-o", "t.csv", ok=False)
-    assert "expected t.csv to be absent or a Ritz file" in done.stderr
+    assert "expected t.csv to be absent" in done.stderr
     assert (tmp_path / "t.csv").read_bytes() == before
 
 
@@ -426,7 +426,7 @@ def test_transform_says_how_it_read_and_can_be_told(tmp_path):
     ritz_fit(tmp_path, "fit", "fit.csv", "-k", 1, "-q")
     done = ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy")
     assert "commas between thousands taken out" in done.stderr
-    ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy", "--decimal", ",")
+    ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy", "--decimal", ",", "--force")
     ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "fit.csv", "-o", "y.npy")
     assert np.allclose(np.load(tmp_path / "z.npy"), np.load(tmp_path / "y.npy")[:2])
 

@@ -168,7 +168,10 @@ def test_report(place):
     assert facts["bytes"] == Path("mine.html").stat().st_size
     assert "Reds" in Path("mine.html").read_text(encoding="utf-8")
     Path("notes.html").write_text("<p>mine")
-    assert "a file of another kind" in invoke("report", "wine_ritz", "wine.csv", "-o", "notes.html", code=4).stderr
+    assert (
+        "expected notes.html to be absent"
+        in invoke("report", "wine_ritz", "wine.csv", "-o", "notes.html", code=4).stderr
+    )
     assert "did you mean 'cultivar'?" in invoke("report", "wine_ritz", "wine.csv", "--color", "cultiwar", code=3).stderr
     invoke("fit", "wine.csv", "-k", 2, "-q", "--no-report")
     assert not Path("wine_ritz/report.html").exists()

@@ -73,8 +73,10 @@ def test_a_page_that_only_speaks_of_ritz_is_not_replaced(fitted):
     (fitted / "notes.html").write_text("<p>A spritz at the Ritz</p>")
     assert call("report", "t_ritz", "t.csv", "-o", "notes.html").exit_code == 4
     assert "spritz" in (fitted / "notes.html").read_text()
-    for _ in range(2):  # a report takes the place of a report
-        assert call("report", "t_ritz", "t.csv", "-o", "page.html", "-q").exit_code == 0
+    for options, code in (([], 0), ([], 4), (["--force"], 0)):
+        assert call("report", "t_ritz", "t.csv", "-o", "page.html", "-q", *options).exit_code == code
+    for _ in range(2):  # the report of the folder takes the place of the report of the folder
+        assert call("report", "t_ritz", "t.csv", "-q").exit_code == 0
 
 
 def test_scores_are_not_replaced_by_what_is_made_of_them(fitted):
@@ -99,8 +101,12 @@ def test_a_link_is_replaced_not_followed(fitted):
     (fitted / "mine.txt").write_text("mine")
     (fitted / "t_ritz/scores.csv").unlink()
     (fitted / "t_ritz/scores.csv").symlink_to(fitted / "mine.txt")
-    assert call("fit", "t.csv", "-k", "2", "--no-report", "-q").exit_code == 0
+    answer = call("fit", "t.csv", "-k", "2", "--no-report", "-q")
+    assert answer.exit_code == 4
+    assert "changed since Ritz wrote them: scores.csv" in answer.stderr
+    assert call("fit", "t.csv", "-k", "2", "--no-report", "-q", "--force").exit_code == 0
     assert (fitted / "mine.txt").read_text() == "mine"
+    assert not (fitted / "t_ritz/scores.csv").is_symlink()
 
 
 def test_errors_are_json_where_json_was_asked_for(fitted):

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from ritz._core.errors import FileError
-from ritz.cli.output import MANIFEST, check_folder, result_folder, write_results
+from ritz.cli.manifest import MANIFEST, own_files
+from ritz.cli.output import Place, check_folder, result_folder, working, write_results
 
 NAMES = ["scores.csv", "components.csv"]
 
@@ -140,6 +141,101 @@ def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path):
     (folder / MANIFEST).write_text(json.dumps({"files": {"../victim.txt": {}, str(victim): {}, "..": {}}}))
     write_results(folder, tables(), {})
     assert victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("break_it", ["format", "seal", "a name more", "its words"])
+def test_a_manifest_that_is_not_as_ritz_wrote_it_proves_nothing(tmp_path, break_it):
+    write_results(tmp_path, tables(), {"source": "x.csv"})
+    assert own_files(tmp_path) == {*NAMES, MANIFEST}
+    content = json.loads((tmp_path / MANIFEST).read_text())
+    (tmp_path / "mine.txt").write_text("mine")
+    if break_it == "a name more":
+        data = b"mine"
+        content["files"]["mine.txt"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    elif break_it == "its words":
+        content["source"] = "y.csv"
+    else:
+        content[break_it] = 1
+    (tmp_path / MANIFEST).write_text(json.dumps(content))
+    assert own_files(tmp_path) == set()
+    with pytest.raises(FileError, match=r"other files: components\.csv, manifest\.json, mine\.txt"):
+        check_folder(tmp_path, force=False)
+    write_results(tmp_path, {"scores.csv": tables()["scores.csv"]}, {})
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert (tmp_path / "components.csv").exists(), "not proved to be ours, so it stays"
+
+
+def test_a_changed_result_is_named_and_stays(tmp_path):
+    write_results(tmp_path, tables(), {})
+    (tmp_path / "components.csv").write_text("mine")
+    with pytest.raises(FileError, match=r"changed since Ritz wrote them: components\.csv\nhint: .*--force"):
+        check_folder(tmp_path, force=False)
+    write_results(tmp_path, {"scores.csv": tables()["scores.csv"]}, {})
+    assert (tmp_path / "components.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("spelled", ["itself", "link", "hard link", "folder"])
+def test_what_is_read_is_never_replaced(tmp_path, spelled):
+    folder = tmp_path / "x_ritz"
+    write_results(folder, tables(), {})
+    table = folder / "scores.csv"
+    if spelled == "link":
+        table = tmp_path / "t.csv"
+        table.symlink_to(folder / "scores.csv")
+    elif spelled == "hard link":
+        table = tmp_path / "t.csv"
+        os.link(folder / "scores.csv", table)
+    elif spelled == "folder":
+        table = tmp_path / "parts"
+        table.mkdir()
+        (table / "part.csv").symlink_to(folder / "scores.csv")
+    for force in (False, True):
+        with pytest.raises(FileError, match=r"(?s)nothing that is read would be replaced.*scores\.csv, which is read"):
+            check_folder(folder, force, [table])
+    before = table.read_bytes() if table.is_file() else b""
+    for contents in (tables(2.0), {}):  # written over, or removed because no run needs it any more
+        with pytest.raises(FileError, match="which is read"):
+            write_results(folder, contents, {}, place=Place(folder, [table]))
+    assert not before or table.read_bytes() == before
+
+
+def test_what_has_come_during_the_fit_is_not_replaced(tmp_path):
+    place = Place(tmp_path)
+    (tmp_path / "scores.csv").write_text("mine")
+    with pytest.raises(FileError, match="has come or was changed during the fit"):
+        write_results(tmp_path, tables(), {}, place=place)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"scores.csv": "mine"}
+
+
+def test_a_run_that_was_killed_while_it_renamed_is_finished(tmp_path, monkeypatch):
+    folder = tmp_path / "x_ritz"
+    write_results(folder, tables(1.0) | {"old.csv": pa.table({"a": [1]})}, {})
+    rename, left = os.rename, [5]
+
+    def mortal(a, b):
+        left[0] -= 1
+        if left[0] == 0:
+            os._exit(9)
+        rename(a, b)
+
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr("ritz._core.together.os.rename", mortal)
+        write_results(folder, tables(2.0), {})
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    with working(folder):
+        check_folder(folder, force=False)
+    assert sorted(os.listdir(folder)) == sorted([*NAMES, MANIFEST])
+    assert own_files(folder) == {*NAMES, MANIFEST}
+    assert "2" in (folder / "scores.csv").read_text()
+
+
+def test_one_run_at_a_time_and_no_folder_for_nothing(tmp_path):
+    folder = tmp_path / "a/b_ritz"
+    with working(folder), pytest.raises(FileError, match=f"process {os.getpid()}"):
+        working(folder).__enter__()
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_file_in_the_way(tmp_path):

@@ -1,56 +1,140 @@
 """Files that appear whole or not at all.
 
-    .name.<random>.tmp in the same folder  →  flush, fsync  →  os.replace to name  →  fsync of the folder
+    .name.<random>.ritz.tmp in the same folder  →  flush, fsync  →  os.replace to name  →  fsync of the folder
 
 ``os.replace`` is atomic on one file system, hence the same folder. When anything fails, the temporary file is
-removed and what was there before stays untouched.
+removed and what was there before stays untouched. A process that is killed leaves its temporary file: the next one
+that writes to the folder removes it. It knows it by its name and by its lock, which ended with the process.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from ritz._core.errors import FileError
+from ritz._core.lock import try_lock
 
-__all__ = ["replacing"]
+__all__ = ["COMMIT", "TEMPORARY", "open_temporary", "replacing", "sweep", "sync_folder"]
+
+#: How temporary files of Ritz are called; nobody else calls files so.
+TEMPORARY = re.compile(r"\.(.*)\.[0-9a-f]{16}\.ritz\.tmp", re.DOTALL)
+#: The record of files that are about to be renamed together (``together.py``).
+COMMIT = ".commit"
+NAME_BYTES = 100  # of the name in it: file systems allow 255 in all
+#: Seconds for which a file may be empty and not locked yet; and after which one counts as left behind where there are
+#: no locks.
+YOUNG, OLD = 2.0, 86_400.0
+
+_swept: set[Path] = set()  # folders that this process has looked at
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a binary file that takes the place of ``path`` when the block ends without an error."""
+def replacing(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator[BinaryIO]:
+    """Open a binary file that takes the place of ``path`` when the block ends without an error.
+
+    ``fresh``: only if there is no such file by then; FileError otherwise.
+    """
     path = Path(path)
     try:
-        # Mode 0666 minus the umask, as open() gives; a temporary file of tempfile would stay private.
-        name = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.tmp"
-        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        if path.parent not in _swept:
+            _swept.add(path.parent)
+            sweep(path.parent)
+        file, name = open_temporary(path)
     except OSError as error:
         raise _refused(path, error) from error
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield cast(BinaryIO, file)
+        with file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        try:
-            if path.exists():
-                shutil.copymode(path, name)
-            os.replace(name, path)
-        except OSError as error:
-            raise _refused(path, error) from error
-        _sync_folder(path.parent)
+            if os.name == "posix":  # its lock is held until it has its name
+                _name(name, path, fresh)
+        if os.name != "posix":
+            _name(name, path, fresh)
+        sync_folder(path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
 
 
-def _sync_folder(folder: Path) -> None:
-    # Some file systems refuse to sync a folder; the file itself is safe by then.
+def _name(temporary: Path, path: Path, fresh: bool) -> None:
+    try:
+        if not fresh:
+            if path.exists():
+                shutil.copymode(path, temporary)
+            os.replace(temporary, path)
+            return
+        try:
+            os.link(temporary, path)  # which never replaces
+        except FileExistsError:
+            raise
+        except (OSError, NotImplementedError, AttributeError):  # a file system without links
+            if os.path.lexists(path):
+                raise FileExistsError(0, "there is a file by now") from None
+            os.replace(temporary, path)
+        else:
+            os.unlink(temporary)
+    except FileExistsError as error:
+        raise FileError(
+            f"expected {path} to be absent",
+            received="a file that has come since",
+            hint="choose another name, or overwrite it with --force",
+        ) from error
+    except OSError as error:
+        raise _refused(path, error) from error
+
+
+def open_temporary(path: Path) -> tuple[BinaryIO, Path]:
+    """A new temporary file beside ``path``, locked as long as it is open, and its name."""
+    short = path.name.encode("utf8", "surrogateescape")[:NAME_BYTES].decode("utf8", "ignore")
+    name = path.parent / f".{short}.{secrets.token_hex(8)}.ritz.tmp"
+    # Mode 0666 minus the umask, as open() gives; a temporary file of tempfile would stay private.
+    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    for _ in range(50):  # whoever looks whether it was left behind holds its lock for a moment
+        if try_lock(handle) is not False:
+            break
+        time.sleep(0.001)
+    return cast(BinaryIO, os.fdopen(handle, "wb")), name
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files in a folder whose processes have ended."""
+    if (folder / COMMIT).exists():  # temporary files that are complete, and wait for their names
+        return
+    try:
+        entries = [entry for entry in os.scandir(folder) if TEMPORARY.fullmatch(entry.name)]
+    except OSError:
+        return
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            if entry.is_file(follow_symlinks=False) and _left_behind(Path(entry.path)):
+                os.unlink(entry.path)
+
+
+def _left_behind(path: Path) -> bool:
+    handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        free, found = try_lock(handle), os.fstat(handle)
+    finally:
+        os.close(handle)
+    age = time.time() - found.st_mtime
+    if free is None:
+        return age > OLD
+    return free and (found.st_size > 0 or age > YOUNG)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder written to the disk."""
+    # Some file systems refuse to sync a folder; the files themselves are safe by then.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,7 @@
 """Errors and warnings of Ritz.
 
-Every message has up to three parts: what was expected, what came, and what to do about it (``hint:``).
+Every message has up to three parts: what was expected, what came, and what to do about it (``hint:``). Names from
+files cannot steer the terminal that it is shown on.
 
     RitzError
     ├── InputError (ValueError)        data that cannot be used: shape, type, missing values, weights
@@ -9,6 +10,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── MemoryLimitError (MemoryError) the memory limit cannot be kept; names the least that could
     ├── MergeError (ValueError)        models that cannot be merged or subtracted
     ├── FileError (OSError)            a file that is missing, not a table, damaged, or in the way
+    │   └── DataChanged                files that changed while they were read
     ├── MissingDependency (ImportError) an optional library that is not installed; names the extra
     └── Cancelled (KeyboardInterrupt)  the progress hook asked to stop
 
@@ -28,11 +30,16 @@ Every message has up to three parts: what was expected, what came, and what to d
 
 from __future__ import annotations
 
+from typing import Any
+
+from ritz._core.visible import visible
+
 __all__ = [
     "AccuracyWarning",
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
+    "DataChanged",
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
@@ -55,7 +62,7 @@ __all__ = [
 def compose(expected: str, received: str | None = None, hint: str | None = None) -> str:
     """Join the parts of a message: ``expected …; received …`` and, on its own line, ``hint: …``."""
     text = expected if received is None else f"{expected}; received {received}"
-    return text if hint is None else f"{text}\nhint: {hint}"
+    return visible(text if hint is None else f"{text}\nhint: {hint}")
 
 
 class RitzError(Exception):
@@ -101,6 +108,10 @@ class FileError(RitzError, OSError):
     """A file that is missing, damaged, not a table, or in the way."""
 
 
+class DataChanged(FileError):
+    """Files that changed while they were read: an answer would be that of no data at all."""
+
+
 class MissingDependency(RitzError, ImportError):
     """An optional library that is not installed."""
 
@@ -111,6 +122,9 @@ class Cancelled(RitzError, KeyboardInterrupt):
 
 class RitzWarning(UserWarning):
     """Base of all warnings of Ritz."""
+
+    def __init__(self, *words: Any) -> None:
+        super().__init__(*(visible(word) if isinstance(word, str) else word for word in words))
 
 
 class AccuracyWarning(RitzWarning):

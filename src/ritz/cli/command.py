@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from ritz.cli.console import plain, repeat, stopping
+from ritz.cli.console import as_json, plain, repeat, stopping
 
 __all__ = ["Answer", "Group", "Talk", "command"]
 
@@ -114,7 +113,7 @@ def _tell(answer: Answer, talk: Talk) -> None:
     from ritz.cli.console import say
 
     if talk.json:
-        print(json.dumps(answer.facts, indent=2, ensure_ascii=False, allow_nan=False))
+        print(as_json(answer.facts))
     elif answer.show is not None and not talk.quiet:
         answer.show()
     for note in () if talk.quiet else answer.notes:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ritz.cli.command import Answer, Talk, command
+from ritz.cli.console import tell_notes
 from ritz.cli.options import MEMORY, MODEL, READING
 
 __all__ = ["compare"]
@@ -31,6 +32,7 @@ def compare(
     Models of the same columns need no TABLE; others are compared by the scores of its rows.
     """
     from ritz._core.errors import InputError
+    from ritz._core.visible import visible
     from ritz.cli.columns import open_table
     from ritz.cli.saved import open_model
     from ritz.insight.compare import compare as compared
@@ -39,6 +41,7 @@ def compare(
     rows: Any = None
     if table is not None:
         read = open_table(table, how, memory=memory, progress=talk.progress)
+        tell_notes(read, talk)
         rows = (a.rows(read), b.rows(read))
     try:
         found = compared(a.model, b.model, rows)
@@ -67,7 +70,7 @@ def compare(
         "procrustes": _number(found.procrustes.distance),
         "notes": list(found.notes),
     }
-    return Answer(facts, lambda: print(found))
+    return Answer(facts, lambda: print(visible(str(found))))
 
 
 def _number(value: float) -> float | None:

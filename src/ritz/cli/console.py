@@ -3,7 +3,8 @@
     error: <what was expected; what came>
     hint: <what to do>
 
-A traceback appears only with ``--debug``. Messages are never read as markup: a column may be named ``[red]``.
+A traceback appears only with ``--debug``. Messages are never read as markup: a column may be named ``[red]``; and what
+would steer a terminal is spelled out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import typer
 from typer.core import TyperGroup
 
 from ritz._core.errors import FileError, ParameterError, RitzError
+from ritz._core.visible import STEERING, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +37,7 @@ __all__ = [
     "FILE",
     "USAGE",
     "Program",
+    "as_json",
     "plain",
     "put",
     "repeat",
@@ -43,6 +46,7 @@ __all__ = [
     "stderr",
     "stdout",
     "stopping",
+    "tell_notes",
 ]
 
 DEFECT, USAGE, DATA, FILE, FAILED, CANCELLED = 1, 2, 3, 4, 5, 130
@@ -89,9 +93,6 @@ OPTIONS = [
     )
 ]
 TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
-# Characters that move a cursor or ring a bell, which names of columns may hold; and all but the colours of rich.
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-UNSEEN = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
 
 
@@ -101,14 +102,18 @@ def plain() -> bool:
 
 
 def put(console: Console, *items: Any) -> None:
-    """Print what rich draws, without the spaces at the ends of lines."""
+    """Print what rich draws, without the spaces at the ends of lines; nothing but rich steers the terminal."""
+    from rich.segment import Segment, Segments
     from rich.text import Text
 
     with console.capture() as capture:
         for item in items:
-            console.print(item, soft_wrap=isinstance(item, (str, Text)))
-    codes = UNSEEN if console.is_terminal and not plain() else CONTROLS
-    console.file.write(codes.sub("\ufffd", TRAILING.sub(r"\1", capture.get())))
+            soft = isinstance(item, (str, Text))
+            how = console.options.update(no_wrap=True, overflow="ignore") if soft else console.options
+            drawn = list(console.render(console.render_str(item) if isinstance(item, str) else item, how))
+            safe = [Segment(visible(one.text), one.style, one.control) for one in drawn]
+            console.print(Segments(safe), end="", soft_wrap=True)
+    console.file.write(TRAILING.sub(r"\1", capture.get()))
     console.file.flush()
 
 
@@ -144,11 +149,17 @@ def say(prefix: str, text: str, style: str) -> None:
     """Print one message to stderr, its first word coloured."""
     from rich.text import Text
 
-    first, _, hint = CONTROLS.sub("\ufffd", spoken(text)).partition("\nhint: ")
+    first, _, hint = visible(spoken(text)).partition("\nhint: ")
     line = Text.assemble((f"{prefix}:", style), " ", first)
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
     stderr().print(line, soft_wrap=True)
+
+
+def tell_notes(table: Any, talk: Any) -> None:
+    """Say what a table's reader had to decide, unless the user wants nothing but warnings."""
+    for note in () if talk.silent else table.notes:
+        say("read", note, "bold cyan")
 
 
 def repeat(caught: list[warnings.WarningMessage]) -> None:
@@ -171,7 +182,8 @@ def stopping(debug: bool) -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from error
     except KeyboardInterrupt as error:  # Cancelled is one
-        _stop(error, str(error) or "stopped by the keyboard", CANCELLED, debug, prefix="cancelled")
+        status = getattr(error, "status", CANCELLED)
+        _stop(error, str(error) or "stopped by the keyboard", status, debug, prefix="cancelled")
     except RitzError as error:
         code = FILE if isinstance(error, FileError) else USAGE if isinstance(error, ParameterError) else DATA
         _stop(error, str(error), code, debug)
@@ -213,9 +225,10 @@ class Program(TyperGroup):
             return super().main(args, standalone_mode=False, **extra)
         try:
             code = super().main(args, standalone_mode=False, **extra)
-        except typer.Abort:
-            say("cancelled", "stopped by the keyboard", "bold yellow")
-            sys.exit(CANCELLED)
+        except (typer.Abort, KeyboardInterrupt) as error:
+            by = error if isinstance(error, KeyboardInterrupt) else error.__context__
+            say("cancelled", str(by or "") or "stopped by the keyboard", "bold yellow")
+            sys.exit(getattr(by, "status", CANCELLED))
         except Exception as error:
             # typer carries a click of its own from some release on: its errors are known by what they can do.
             if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
@@ -246,8 +259,8 @@ def _wrong_usage(error: Any, asked: str) -> None:
 
 def _stop(error: BaseException, text: str, code: int, debug: bool, prefix: str = "error") -> None:
     if debug:
-        traceback.print_exception(error)
-    say(prefix, text, "bold yellow" if code == CANCELLED else "bold red")
+        sys.stderr.write(visible("".join(traceback.format_exception(error))))
+    say(prefix, text, "bold yellow" if code >= CANCELLED - 2 else "bold red")
     _as_json(text, code)
     raise typer.Exit(code) from error
 
@@ -256,4 +269,10 @@ def _as_json(text: str, code: int) -> None:
     """The error for programs, where ``--json`` was asked for: they find JSON on stdout whatever happens."""
     if "--json" in Program.typed:
         what, _, hint = spoken(text).partition("\nhint: ")
-        print(json.dumps({"error": what, "hint": hint or None, "code": code}, indent=2, ensure_ascii=False))
+        print(as_json({"error": what, "hint": hint or None, "code": code}))
+
+
+def as_json(facts: dict[str, Any]) -> str:
+    """Plain values as JSON that cannot steer a terminal: what could is escaped, as JSON allows, and reads back."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

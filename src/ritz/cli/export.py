@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ritz._core.errors import FileError
 from ritz.cli.command import Answer, command
 from ritz.cli.console import say
 from ritz.cli.options import FORCE, MODEL
@@ -47,8 +46,9 @@ def export(
     """Write MODEL as an ONNX graph, an SQL query, or a table of its components."""
     from ritz._core.errors import ParameterError
     from ritz.cli.choice import parse_choice
-    from ritz.cli.output import list_file
+    from ritz.cli.manifest import list_file, refuse_existing
     from ritz.cli.saved import open_model
+    from ritz.data.apart import require_apart
     from ritz.persist.export.front import export as exported
 
     if to is None and output is None:
@@ -57,24 +57,11 @@ def export(
     saved = open_model(model)
     name = "components" if kind in ("csv", "parquet") else saved.path.stem
     target = saved.path.with_name(f"{name}.{kind}") if output is None else output
-    _keep_foreign(target, saved.path, output is not None, force)
+    require_apart(target, saved.files, model=True)
+    refuse_existing(target, force, own=True)
     kept = None if keep is None else [column.strip() for column in keep.split(",")]
     written = exported(saved.model, target, kind, dtype=dtype, table=table, keep=kept)
     list_file(written)
     facts = {"model": str(saved.path), "to": kind or target.suffix.lstrip("."), "file": str(written)}
     told = f"{type(saved.model).__name__} as {facts['to']}: {written}"
     return Answer({**facts, "bytes": written.stat().st_size}, lambda: say("done", told, "bold green"))
-
-
-def _keep_foreign(target: Path, model: Path, chosen: bool, force: bool) -> None:
-    """Never over the model; over another file only where the user names it and insists, or a manifest lists it."""
-    from ritz.cli.output import listed_files
-
-    if target.exists() and target.samefile(model):
-        raise FileError("expected another file than the model itself", received=str(target), hint="choose another -o")
-    if target.is_file() and not force and target.name not in listed_files(target.parent):
-        raise FileError(
-            f"expected {target} to be absent",
-            received="a file",
-            hint="overwrite it with --force" if chosen else "choose another name with -o, or overwrite it with --force",
-        )

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ritz.cli.command import Answer, Talk, command
-from ritz.cli.console import say
-from ritz.cli.options import MODEL, OUTPUT_FILE, READING
+from ritz.cli.console import say, tell_notes
+from ritz.cli.options import FORCE, MODEL, OUTPUT_FILE, READING, model_file
 
 __all__ = ["inverse"]
 
@@ -27,27 +27,25 @@ def inverse(
     talk: Talk,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
     shares: Annotated[bool, SHARES] = False,
+    force: Annotated[bool, FORCE] = False,
 ) -> Answer:
     """Rebuild rows from their SCORES under MODEL.
 
     Linear models give rows of the table as far as the components tell; ca gives profiles, categories come back as the
     likeliest ones, kernels as the row that lies nearest (strings: one of the fit).
     """
-    from ritz._core.errors import FileError
     from ritz.cli.columns import open_table
     from ritz.cli.rebuild import coordinates_in, rebuilt
     from ritz.cli.saved import open_model
-    from ritz.cli.sink import save_table
+    from ritz.cli.sink import require_free, save_table
     from ritz.data.words import counted
 
-    if output is not None and output.exists() and scores.exists() and output.samefile(scores):
-        raise FileError(
-            "expected another file than the scores themselves", received=str(output), hint="choose another -o"
-        )
+    fresh = require_free(output, force, [model_file(model)], [scores])
     saved = open_model(model)
     table = open_table(scores, how, progress=talk.progress)
+    tell_notes(table, talk)
     made = rebuilt(saved.model, coordinates_in(table, saved.model), table, shares)
-    save_table(output, made, as_json=talk.json)
+    save_table(output, made, as_json=talk.json, fresh=fresh)
     facts = {
         "model": str(saved.path),
         "scores": str(scores),

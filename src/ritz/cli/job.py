@@ -10,7 +10,7 @@ from typing import Any
 
 from ritz import __version__
 from ritz._core.errors import Cancelled, ParameterError, RitzError
-from ritz._core.journal import Journal, journaling, known_identity
+from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
 from ritz.cli.choice import reason
@@ -21,14 +21,13 @@ from ritz.cli.files import contents
 from ritz.cli.fitting import Request, fit_table
 from ritz.cli.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
-from ritz.cli.output import check_folder, result_folder, write_results
+from ritz.cli.output import JOURNAL, Place, check_folder, result_folder, working, write_results
 from ritz.cli.summary import describe
 from ritz.data.dask.cluster import engaged
 from ritz.data.table import Table
 
 __all__ = ["Job", "chosen", "run"]
 
-JOURNAL = ".journal"
 #: Memory that a report may take, libraries included; 99 to 116 MB were measured beside a table of 400,000 × 100.
 PAGE_MEMORY = 200_000_000
 
@@ -59,11 +58,17 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     """Do the work; what the summary says, and the folder with the results."""
     name = check_method(job.method)
     folder = result_folder(job.path, job.output)
-    before = check_folder(folder, job.force)
+    with working(folder):
+        return _run(job, name, folder), folder
+
+
+def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
+    before = check_folder(folder, job.force, [job.path])
     # Workers of a cluster run in folders of their own.
     path = job.path if job.engine is None else job.path.absolute()
     bounded = replace(job, memory=_allowed(job, folder))
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
+    place = Place(folder, [job.path, *table._data.files])
     parts, choice = chosen(table, name, job.parts, job.method)
     outside = table.lazy or job.engine is not None
     if job.resume and not outside:
@@ -71,15 +76,17 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     memory = bounded.memory if outside else job.memory
     job = _without_page(job, bounded.memory) if table.lazy else job
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
-    with engaged(job.engine):
-        with _journal(bounded, folder, parts) if outside and choice.method == "pca" else nullcontext():
+    kept = outside and choice.method == "pca"
+    with engaged(job.engine), _keeping(folder) if kept else nullcontext():
+        with _journal(bounded, folder, parts) if kept else nullcontext():
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit)
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         files = contents(job, parts, done)
-        written = [path.name for path in write_results(folder, files, facts)]
+        paths = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
-    return {**facts, "replaced": replaced, "written": written, "seconds": done.model.plan_.actual_seconds}, folder
+    written = [path.name for path in paths]
+    return {**facts, "replaced": replaced, "written": written, "seconds": done.model.plan_.actual_seconds}
 
 
 def _without_page(job: Job, memory: Any) -> Job:
@@ -157,38 +164,35 @@ def _allowed(job: Job, folder: Path) -> float:
 
 
 @contextmanager
+def _keeping(folder: Path) -> Iterator[None]:
+    """Keep the sums of the fit until its results are there; a fit that fails by itself takes them away again."""
+    try:
+        yield
+    except (KeyboardInterrupt, Cancelled):
+        say("note", "what was summed so far is kept: run again with --resume", "bold cyan")
+        raise
+    except RitzError:
+        discard(folder / JOURNAL)
+        raise
+    discard(folder / JOURNAL)
+
+
+@contextmanager
 def _journal(job: Job, folder: Path, parts: Parts) -> Iterator[None]:
-    """Keep sums in the result folder while they are formed; a fit that fails by itself takes them away again."""
+    """Write down sums in the result folder while they are formed."""
     names = [column.name for column in parts.used.columns if column.kind == "numeric"]
     source, _ = parts.used.source_for(names)
-    place, made = folder / JOURNAL, not folder.exists()
-    if job.resume and not place.exists():
+    place = folder / JOURNAL
+    known = known_identity(place) is not None
+    if job.resume and not known:
         say("note", f"nothing to go on with in {folder}; starting from the beginning", "bold cyan")
-    if place.exists() and not job.resume:
+    if known and not job.resume:
         say("note", "an earlier fit was broken off; --resume goes on with it, this one starts anew", "bold cyan")
-        Journal(place, {"old": True}).clear()
+        discard(place)
     identity = {
         "data": source.fingerprint(), "columns": names, "lanes": lane_count(), "ritz": __version__,
         "memory": job.memory, "table": repr(sorted(job.how.items())), "weights": parts.weights,
         "parameters": repr((job.k, sorted(job.method.items()), sorted(job.options.items(), key=str))),
     }  # fmt: skip
-    try:
-        with journaling(place, identity):
-            yield
-        if made:
-            _remove_empty(folder)  # it is made again with all results in it, or not at all
-    except (KeyboardInterrupt, Cancelled):
-        say("note", "what was summed so far is kept: run again with --resume", "bold cyan")
-        raise
-    except RitzError:
-        Journal(place, identity).clear()
-        if made:
-            _remove_empty(folder)
-        raise
-
-
-def _remove_empty(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return
+    with journaling(place, identity, keep=True):
+        yield

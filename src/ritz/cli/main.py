@@ -9,7 +9,8 @@
     demo, doctor              a first look; what is installed
 
 Exit codes: 0 done, 1 a defect of Ritz, 2 wrong usage, 3 data that cannot be used, 4 a file that cannot be
-read or written, 5 a check that failed, 130 cancelled. Data goes to stdout and to files, all talk to stderr.
+read or written, 5 a check that failed, 130 cancelled, 128 + n ended by signal n. Data goes to stdout and to
+files, all talk to stderr.
 
 Nothing heavy is imported here, so that ``ritz --help`` answers at once; commands import what they need.
 """
@@ -36,6 +37,7 @@ from ritz.cli.merge import merge
 from ritz.cli.plan import plan
 from ritz.cli.rank import rank
 from ritz.cli.report import report
+from ritz.cli.signals import end_cleanly
 from ritz.cli.transform import transform
 from ritz.cli.verify import verify
 
@@ -88,6 +90,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             with contextlib.suppress(ValueError):
                 stream.reconfigure(errors="replace")
+    end_cleanly()
     if plain():
         import typer.rich_utils
 

@@ -11,7 +11,7 @@ from ritz.cli.command import Answer, command
 from ritz.cli.console import say
 from ritz.cli.options import FORCE, model_file
 
-__all__ = ["keep_foreign", "merge"]
+__all__ = ["merge"]
 
 MODELS = typer.Argument(metavar="MODEL...", help="Models of parts of the data.", show_default=False)
 OUTPUT = typer.Option("-o", "--output", metavar="FILE", show_default=False, help="Where the merged model goes.")
@@ -24,15 +24,17 @@ def merge(
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
     """Make one exact model of models that were fitted on parts of the data."""
+    from ritz.cli.sink import require_free
     from ritz.data.words import counted
     from ritz.persist.model import load, save
     from ritz.persist.model import merge as together
 
-    keep_foreign(output, force)
     files = [model_file(model) for model in models]
+    require_free(output, force, files, [])
     parts = [load(file) for file in files]
     _require_alike(files, parts)
     whole = together(*parts)
+    require_free(output, force, files, [])
     save(whole, output)
     facts = {"models": [str(model) for model in models], "rows": whole.n_samples_, "model": str(output)}
     told = f"{counted(len(models), 'model')}, {counted(whole.n_samples_, 'row')}: {output}"
@@ -52,18 +54,3 @@ def _require_alike(models: list[Path], parts: list[Any]) -> None:
             names = f"{models[0]} and {path}"
             expected = error.expected.replace("both models", names, 1)
             raise MergeError(expected, received=error.received, hint=error.hint) from error
-
-
-def keep_foreign(output: Path, force: bool) -> None:
-    """A model may take the place of a model, not of anything else."""
-    from ritz._core.errors import FileError
-
-    if force or not output.is_file():
-        return
-    with output.open("rb") as file:
-        if not file.read(5).startswith(b"\x93RITZ"):
-            raise FileError(
-                f"expected {output} to be absent or a Ritz file",
-                received="a file of another kind",
-                hint="choose another name with -o, or overwrite it with --force",
-            )

@@ -44,7 +44,7 @@ MEMORY = typer.Option(
     show_default="half of what is available",
     help="Memory to add at most, such as 500MB or 2GB; larger tables are read in pieces.",
 )
-FORCE = typer.Option("--force", help="Overwrite files that ritz did not write.")
+FORCE = typer.Option("--force", help="Overwrite files that are there already, but never one that is read.")
 SEED = typer.Option(min=0, help="Seed of random starts.")
 
 HEADER = typer.Option(

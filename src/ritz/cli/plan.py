@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ritz.cli.command import Answer, Talk, command
+from ritz.cli.console import tell_notes
 from ritz.cli.fit import COMPONENTS, SOLVER, TOL
 from ritz.cli.options import COLUMNS, MEMORY, METHOD, READING, TABLE
 
@@ -32,6 +33,7 @@ def plan(
     found = probe(
         table, method, how, parts, k=k, memory=memory, progress=talk.progress, solver=solver, tol=tol
     )  # fmt: skip
+    tell_notes(found.parts.whole, talk)
     route = _route(found)
     used = found.parts.used
     facts = {

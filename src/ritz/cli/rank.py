@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ritz.cli.command import Answer, Talk, command
+from ritz.cli.console import tell_notes
 from ritz.cli.options import COLUMNS, MEMORY, METHOD, READING, SEED, TABLE
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def rank(
     from ritz.insight.choose_rank import choose_rank
 
     found = probe(table, method, how, parts, memory=memory, seed=seed, progress=talk.progress)
+    tell_notes(found.parts.whole, talk)
     names = None if criteria is None else [name.strip() for name in criteria.split(",")]
     ranks = choose_rank(
         found.estimator, found.rows, criteria=names, fraction=fraction, random_state=seed,

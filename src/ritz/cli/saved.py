@@ -14,9 +14,9 @@ from typing import Any
 
 from ritz._core.errors import FileError
 from ritz.cli.columns import open_table
+from ritz.cli.manifest import MANIFEST
 from ritz.cli.method import string_column
 from ritz.cli.options import MODEL_NAME, model_file
-from ritz.cli.output import MANIFEST
 from ritz.data.table import Table
 
 __all__ = ["Saved", "open_model"]
@@ -29,6 +29,11 @@ class Saved:
     path: Path
     model: Any
     manifest: dict[str, Any]
+
+    @property
+    def files(self) -> list[Path]:
+        """What is read of it: never written over."""
+        return [self.path, self.path.parent / MANIFEST]
 
     @property
     def takes_strings(self) -> bool:

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import ParameterError
+from ritz._core.visible import visible
+from ritz.cli.manifest import refuse_existing
 from ritz.cli.scores import Coordinates
+from ritz.data.apart import require_apart
 from ritz.data.write import row_writer, rows_to
-from ritz.methods.base import keep_apart
 
-__all__ = ["save_table", "written"]
+__all__ = ["require_free", "save_table", "written"]
 
 
-def written(output: Path | None, found: Coordinates, table: Any, *, as_json: bool) -> None:
-    """Write coordinates to ``output``, or to stdout where there is none."""
+def require_free(output: Path | None, force: bool, model: Iterable[Path], table: Iterable[Path]) -> bool:
+    """Refuse to write over a model and a table, which are read, or over any other file unless the user insists.
+
+    True where no file is there.
+    """
+    if output is None:
+        return True
+    require_apart(output, model, model=True)
+    require_apart(output, table, scores=True)
+    return refuse_existing(output, force)
+
+
+def written(output: Path | None, found: Coordinates, *, as_json: bool, fresh: bool) -> None:
+    """Write coordinates to ``output``, or to stdout where there is none; ``fresh``: only if no such file has come."""
     if output is None:
         _free(as_json)
         sys.stdout.flush()
-        with rows_to(sys.stdout.buffer, ".csv", found.heads, found.dtype, found.rows) as write:
+        out = _screen()
+        with rows_to(out, ".csv", found.heads, found.dtype, found.rows) as write:
             found.into(write)
-        sys.stdout.buffer.flush()
+        out.flush()
         return
-    keep_apart(output, table)
-    with row_writer(output, found.heads, found.dtype) as write:
+    with row_writer(output, found.heads, found.dtype, fresh=fresh) as write:
         found.into(write)
 
 
-def save_table(output: Path | None, table: Any, *, as_json: bool) -> None:
+def save_table(output: Path | None, table: Any, *, as_json: bool, fresh: bool) -> None:
     """Write an Arrow table of any columns."""
     import pyarrow.csv as pc
 
@@ -36,13 +53,40 @@ def save_table(output: Path | None, table: Any, *, as_json: bool) -> None:
     if output is None:
         _free(as_json)
         sys.stdout.flush()
-        pc.write_csv(table, sys.stdout.buffer, options)
-        sys.stdout.buffer.flush()
+        out = _screen()
+        pc.write_csv(table, out, options)
+        out.flush()
         return
-    _save(output, table, options)
+    _save(output, table, options, fresh)
 
 
-def _save(output: Path, table: Any, options: Any) -> None:
+def _screen() -> Any:
+    """Stdout for bytes: as they are for the next program, without what would steer a terminal for people."""
+    return _Screen(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _Screen(io.RawIOBase):
+    """A terminal for UTF-8 text, in pieces that may end within a character."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._decoder = file, codecs.getincrementaldecoder("utf8")("replace")
+
+    def writable(self) -> bool:
+        """Say that this is for writing."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write what cannot steer the terminal."""
+        data = bytes(data)
+        self._file.write(visible(self._decoder.decode(data)).encode())
+        return len(data)
+
+    def flush(self) -> None:
+        """Hand all to the terminal."""
+        self._file.flush()
+
+
+def _save(output: Path, table: Any, options: Any, fresh: bool) -> None:
     import numpy as np
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -58,7 +102,7 @@ def _save(output: Path, table: Any, options: Any) -> None:
             f"expected a file name that ends in one of {', '.join(ENDINGS)}", received=output.name,
             hint=f"write to {output.stem}.csv",
         )  # fmt: skip
-    with disk_errors(output), replacing(output) as file:
+    with disk_errors(output), replacing(output, fresh=fresh) as file:
         if kind in (".parquet", ".pq"):
             pq.write_table(table, file)
         elif kind in (".arrow", ".feather"):

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ritz.cli.command import Answer, Talk, command
-from ritz.cli.console import say, spoken
-from ritz.cli.options import MEMORY, MODEL, OUTPUT_FILE, READING
+from ritz.cli.console import say, spoken, tell_notes
+from ritz.cli.options import FORCE, MEMORY, MODEL, OUTPUT_FILE, READING, model_file
 
 __all__ = ["transform"]
 
@@ -24,6 +24,7 @@ def transform(
     talk: Talk,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
     memory: Annotated[str | None, MEMORY] = None,
+    force: Annotated[bool, FORCE] = False,
 ) -> Answer:
     """Write the scores of TABLE under MODEL.
 
@@ -33,16 +34,17 @@ def transform(
     from ritz.cli.columns import open_table
     from ritz.cli.saved import open_model
     from ritz.cli.scores import coordinates
-    from ritz.cli.sink import written
+    from ritz.cli.sink import require_free, written
     from ritz.data.words import counted
 
+    fresh = require_free(output, force, [model_file(model)], [table])
     saved = open_model(model, memory=memory, progress=talk.progress)
     rows = open_table(table, how, memory=memory, progress=talk.progress)
-    for note in () if talk.silent or output is None else rows.notes:
-        say("read", spoken(note), "bold cyan")
+    require_free(output, force, saved.files, rows._data.files)
+    tell_notes(rows, talk)
     try:
         found = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
-        written(output, found, rows, as_json=talk.json)
+        written(output, found, as_json=talk.json, fresh=fresh)
     except NonFiniteError as error:
         hint = "fit the model with --missing regularized, or drop those rows"
         raise NonFiniteError(error.expected, received=error.received, hint=hint) from error

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ritz.cli.command import Answer, Talk, command
-from ritz.cli.console import FAILED
+from ritz.cli.console import FAILED, tell_notes
 from ritz.cli.options import COLUMNS, MEMORY, MODEL, READING, TABLE
 
 __all__ = ["verify"]
@@ -32,6 +32,7 @@ def verify(
 
     saved = open_model(model, memory=memory, progress=talk.progress)
     rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
+    tell_notes(rows, talk)
     weights = parts["weights"] or saved.manifest.get("weights")
     held = parts_of(rows, columns=parts["columns"], weights=weights)
     _require_rows(saved, held.used, table)

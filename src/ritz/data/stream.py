@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ritz._core import journal as journals
 from ritz._core.progress import Step, track
-from ritz._core.threads import lane_count, run_lanes
+from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.ahead import ahead
 from ritz.data.begun import Begun, first_rows, sampled_spans
 from ritz.data.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
 from ritz.data.source import HELD_BATCHES, Source, Span, equal_shares, held_bytes
+from ritz.data.stamp import unchanged
 
 __all__ = ["StreamBlocks", "batch_bytes", "reading_bytes"]
 
@@ -158,6 +159,7 @@ class StreamBlocks:
     def _blocks(self, spans: Sequence[Span], begin: int, advance: Step) -> Iterator[Block]:
         """Blocks of rows from row ``begin`` on, read ahead."""
         for start, batch in ahead(self._batches(spans, begin)):
+            go_on()
             n = batch.shape[0]
             rows = max(1, -(-n // -(-n // self.rows)))  # equal blocks: a last one of few rows costs as much as others
             for first in range(0, n, rows):
@@ -229,7 +231,7 @@ class StreamBlocks:
                     keeper.save(block.rows.stop, total.state())
             return total
 
-        with track("reading", total=1.0) as advance:
+        with unchanged(self.source), track("reading", total=1.0) as advance:
             total = merged(run_lanes(work, list(range(len(shares)))))
         if journal is not None:
             journal.finish(number, label, total.state())
@@ -245,14 +247,14 @@ class StreamBlocks:
 
         shares = self._shares(self.lanes)
         self._keep_begun(shares)
-        with track("reading", total=1.0) as advance:
+        with unchanged(self.source), track("reading", total=1.0) as advance:
             run_lanes(work, shares)
         return out
 
     def each(self) -> Iterator[Block]:
         """Batches of rows in row order, read ahead; for outputs that go to a file."""
         self._keep_begun([self.source.spans])
-        with track("reading", total=1.0) as advance:
+        with unchanged(self.source), track("reading", total=1.0) as advance:
             for start, batch in ahead(self._batches(self.source.spans, 0)):
                 yield Block(batch, start)
                 share = batch.shape[0] / max(1, self.shape[0])

@@ -24,6 +24,7 @@ from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
 from ritz._core.memory import limit, within
 from ritz._core.progress import using
 from ritz._core.warn import warn
+from ritz.data.stamp import unchanged
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["EAGER_SHARE", "KINDS", "Column", "Table"]
@@ -217,9 +218,15 @@ class Table:
 
         names = self.names if names is None else list(names)
         self._require(names)
-        for span in self._data.spans:
-            for batch in self._data.arrow_batches(span, names, rows):
-                yield pa.Table.from_batches([batch])
+        with unchanged(self._data):
+            for span in self._data.spans:
+                for batch in self._data.arrow_batches(span, names, rows):
+                    yield pa.Table.from_batches([batch])
+
+    def check_unchanged(self) -> None:
+        """Raise DataChanged where the files of a table that is read in pieces are not what they were."""
+        with unchanged(self._data):
+            pass
 
     def source_for(self, names: Sequence[str] | None = None) -> tuple[Any, list[int] | None]:
         """A ``Source`` of the named columns (all numeric ones without names), and their positions in its names.

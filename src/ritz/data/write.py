@@ -33,8 +33,11 @@ RowWriter = Callable[[np.ndarray, Any], None]
 
 
 @contextlib.contextmanager
-def row_writer(path: str | Path, names: Sequence[str], dtype: Any) -> Iterator[RowWriter]:
-    """Open ``path`` for rows of numbers with these column names; it appears when the block ends without an error."""
+def row_writer(path: str | Path, names: Sequence[str], dtype: Any, *, fresh: bool = False) -> Iterator[RowWriter]:
+    """Open ``path`` for rows of numbers with these column names; it appears when the block ends without an error.
+
+    ``fresh``: only if there is no such file by then.
+    """
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in ENDINGS:
@@ -47,7 +50,7 @@ def row_writer(path: str | Path, names: Sequence[str], dtype: Any) -> Iterator[R
         raise FileError(
             f"expected a file name at {path}", received="a folder", hint=f"write to {path / 'scores.parquet'}"
         )
-    with disk_errors(path), replacing(path) as file, rows_to(file, kind, names, dtype) as add:
+    with disk_errors(path), replacing(path, fresh=fresh) as file, rows_to(file, kind, names, dtype) as add:
         yield add
 
 
@@ -59,7 +62,7 @@ def disk_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)
         raise FileError(
             f"expected room to write {path}" if full else f"expected {path} to be writable",
             received="a full disk" if full else (error.strerror or str(error)),

@@ -19,11 +19,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.errors import FileError, InputError, MemoryLimitError, ParameterError, RitzError
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError, RitzError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
+from ritz.data.apart import require_apart
 from ritz.data.blocks import are_blocks, blocks_of
 from ritz.data.labelled import library_of
 from ritz.data.labels import Labels, identifiers_of
@@ -33,6 +34,7 @@ from ritz.data.write import RowWriter, row_writer
 from ritz.methods.calls import PublicCalls
 from ritz.methods.held import with_held
 from ritz.methods.rank_linear import remember
+from ritz.methods.watched import Watched
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap, result_dtype
@@ -55,7 +57,7 @@ LOG = logging.getLogger("ritz")
 FIRST_GUESS = 16
 
 
-class LinearEstimator(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of estimators whose coordinates are linear in the row."""
 
     #: what files and reports call an axis: PC1, PC2, …
@@ -316,10 +318,6 @@ class LinearEstimator(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerM
 
 def keep_apart(target: Path, X: Any) -> None:
     """Refuse to write over the table that is read."""
-    files = getattr(getattr(X, "_data", None), "files", [])
-    if target.exists() and any(Path(file).exists() and target.samefile(file) for file in files):
-        raise FileError(
-            "expected another file for the scores than the table itself",
-            received=str(target),
-            hint=f"write to {target.stem}_scores{target.suffix}",
-        )
+    file = getattr(X, "filename", None)  # of an array that is mapped from it
+    files = getattr(getattr(X, "_data", None), "files", [] if file is None else [file])
+    require_apart(target, files, scores=True)

@@ -31,6 +31,7 @@ from ritz.methods.kernel_routes import solve_kernel
 from ritz.methods.kernel_sign import check_negative
 from ritz.methods.kernel_solved import Solved
 from ritz.methods.kernel_trust import require_representable
+from ritz.methods.watched import Watched
 from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
 from ritz.project.preimage import (
@@ -56,7 +57,7 @@ class InverseNotFitted(ParameterError, NotFittedError):
     """``fit_inverse_transform=False``: what pre-images need was not kept. scikit-learn raises NotFittedError here."""
 
 
-class KernelPCA(PublicCalls, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components in the feature space of a kernel, with a certificate.
 
     Parameters

@@ -28,6 +28,7 @@ from ritz.data.dask.cluster import Watch, collected, current_client, free_memory
 from ritz.data.dask.parcel import Parcel
 from ritz.data.dask.rows import Partitions, of_collection, of_source
 from ritz.data.dask.task import Layout, Part, all_rows, hand_out, merge, run_pass, run_rows, sample_rows
+from ritz.data.stamp import Stamp, unchanged
 
 __all__ = ["DaskBlocks"]
 
@@ -82,7 +83,7 @@ class DaskBlocks:
         blocks._client = current_client() if client is None else client
         blocks._persist = False
         blocks._set(of_source(source, columns))
-        blocks.nbytes = int(source.nbytes)
+        blocks.nbytes, blocks.stamp = int(source.nbytes), getattr(source, "stamp", None)
         return blocks
 
     def _set(self, table: Partitions) -> None:
@@ -95,6 +96,7 @@ class DaskBlocks:
         self.nbytes = table.stored * table.dtype.itemsize
         self.absent: NDArray[np.bool_] | None = None  # rows of weight zero: handed out as zeros
         self.notes: list[str] = []
+        self.stamp: Stamp | None = None  # of files that the workers read
         width = max(1, self.stored // max(1, n)) if self.sparse else table.d
         self._layout = Layout(table.d, self.sparse, sparse_rows(width) if self.sparse else block_rows(width))
         starts = [0, *accumulate(table.rows)]
@@ -123,7 +125,8 @@ class DaskBlocks:
         state = None if journal is None else journal.finished(number, label)
         if state is None:
             parcel = self._parcel((create, step), 3.0 * float(getattr(total, "nbytes", 0)))
-            (state,) = self._gather([self._tree(parcel)], parcel.name)
+            with unchanged(self):
+                (state,) = self._gather([self._tree(parcel)], parcel.name)
             if journal is not None:
                 journal.finish(number, label, state)
         total.restore(state)
@@ -137,14 +140,16 @@ class DaskBlocks:
         def take(i: int, rows: Any) -> None:
             out[self._parts[i].start : self._parts[i].start + rows.shape[0]] = rows
 
-        self._run(tasks, take, parcel.name)
+        with unchanged(self):
+            self._run(tasks, take, parcel.name)
         return out
 
     def mapped(self, step: Callable[[dict[str, Any], Block], Any]) -> Iterator[tuple[int, Any]]:
         """``(first row, step(rows))`` of every partition, computed by the workers, in row order."""
         tasks = self._row_tasks(self._parcel((None, step)))
         for first in range(0, len(tasks), WAVE):
-            results = self._gather(tasks[first : first + WAVE])
+            with unchanged(self):
+                results = self._gather(tasks[first : first + WAVE])
             for part, rows in zip(self._parts[first : first + WAVE], results, strict=True):
                 yield part.start, rows
 
@@ -154,7 +159,9 @@ class DaskBlocks:
         wave = max(1, int(EACH_BYTES * len(self._parts) // max(1, self.nbytes)))
         for first in range(0, len(self._parts), wave):
             parts = self._prepared()[first : first + wave]
-            for part, rows in zip(parts, self._gather([task(p, chunks[p.number]) for p in parts]), strict=True):
+            with unchanged(self):
+                found = self._gather([task(p, chunks[p.number]) for p in parts])
+            for part, rows in zip(parts, found, strict=True):
                 yield Block(rows, part.start)
 
     def sample(self, rows: int) -> Any:

@@ -27,6 +27,7 @@ from ritz.data.sources.arrow import ArrowSource
 from ritz.data.sources.load import shares
 from ritz.data.sources.matrix import even_spans
 from ritz.data.sources.pack import DECODE_BYTES
+from ritz.data.stamp import unchanged
 from ritz.data.stream import StreamBlocks
 from ritz.data.table import Table
 from ritz.data.validate import engaged_cluster, on_cluster, require_repeatable
@@ -71,7 +72,8 @@ class StreamedTable(Opened):
             from ritz.data.encode.dask import look_by_workers
 
             return look_by_workers(source, choice, weights, self.client)
-        first, *more = run_lanes(lambda spans: look(source, choice, weights, spans), shares(source.spans))
+        with unchanged(source):
+            first, *more = run_lanes(lambda spans: look(source, choice, weights, spans), shares(source.spans))
         for later in more:
             first.merge(later)
         return first
@@ -121,7 +123,7 @@ class EncodedSource:
     def __init__(self, inner: Any, encoder: Any, unseen: str | None = "error", absent: Any = None) -> None:
         self.inner, self.encoder, self.unseen, self.absent = inner, encoder, unseen, absent
         self.names: list[str] = encoder.labels
-        self.spans, self.files = inner.spans, inner.files
+        self.spans, self.files, self.stamp = inner.spans, inner.files, getattr(inner, "stamp", None)
         self.repeatable, self.decodes = inner.repeatable, getattr(inner, "decodes", False)
         entries = encoder.p + encoder.vocabulary.J
         self.sparse = not is_dense(entries, encoder.d)

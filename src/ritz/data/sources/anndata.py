@@ -26,6 +26,7 @@ from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.matrix import SPAN_BYTES, MatrixSource, even_spans, matrix_names
 from ritz.data.sources.npy import require_numbers
 from ritz.data.sources.store import Store, h5_store, is_group, texts, zarr_store
+from ritz.data.stamp import Stamp
 from ritz.data.words import shorten
 
 __all__ = ["AnnDataSource", "open_h5ad", "open_zarr"]
@@ -43,6 +44,7 @@ class AnnDataSource(MatrixSource):
 
     def __init__(self, store: Store, layer: str | None = None) -> None:
         self._store, path = store, store.path
+        self.stamp = Stamp.of_folder(path, _all_files) if path.is_dir() else Stamp([path])
         with store.open() as root:
             self._where = _place(store, root, layer)
             node = store.member(root, self._where) if self._where else store.member(root, "")
@@ -207,9 +209,11 @@ class AnnDataSource(MatrixSource):
 
     def fingerprint(self) -> str:
         """Changes with the store."""
-        path = self.files[0]
-        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-        return file_identity(files, self._where, self.shape)
+        return file_identity(self.stamp, self._where, self.shape)
+
+
+def _all_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def open_h5ad(path: Path, layer: str | None = None) -> AnnDataSource:

@@ -31,6 +31,7 @@ from ritz.data.sources.pack import (
     plain_dtype,
     unwrapped,
 )  # fmt: skip
+from ritz.data.stamp import Stamp
 
 __all__ = ["LIST_BYTES", "TEXT_BYTES", "ArrowSource", "Field", "fields_of", "views"]
 
@@ -76,6 +77,8 @@ class ArrowSource:
 
     sparse = False
     repeatable = True
+    #: state of the files when they were opened
+    stamp: Stamp | None = None
     #: whether the first row of a span costs as much as the whole span
     decodes = True
 

@@ -45,6 +45,7 @@ class DelimitedSource(ArrowSource):
         self, file: Path | TextFile, options: TextOptions | None = None, *, span_bytes: int = SPAN_BYTES
     ) -> None:
         self.text = file if isinstance(file, TextFile) else TextFile(Path(file), options)
+        self.stamp = self.text.seen
         self.scanned: Scanned = scan(self.text, span_bytes, keep=False)
         self.notes = (*self.text.notes, *self.scanned.notes)
         ends = [*self.scanned.starts[1:], self.scanned.rows]
@@ -99,4 +100,4 @@ class DelimitedSource(ArrowSource):
 
     def fingerprint(self) -> str:
         """Changes with the file, how it is cut into fields, and what its columns are."""
-        return file_identity(self.files, self.text.dialect, [repr(form) for form in self.scanned.forms])
+        return file_identity(self.stamp, self.text.dialect, [repr(form) for form in self.scanned.forms])

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ritz._core.errors import FileError
+from ritz.data.stamp import Stamp
 from ritz.data.words import counted
 
 __all__ = ["damaged", "file_identity", "needs", "require_shape", "unreadable"]
 
 
-def file_identity(files: Iterable[Path], *more: Any) -> str:
-    """A digest of paths, sizes, times of change and whatever else tells data apart."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path in files:
-        state = path.stat()
-        digest.update(f"{path.resolve()}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
-    digest.update(repr(more).encode())
-    return digest.hexdigest()
+def file_identity(stamp: Stamp | None, *more: Any) -> str:
+    """A digest of the state of files and of whatever else tells data apart."""
+    words = f"{None if stamp is None else stamp.identity}\0{more!r}"
+    return hashlib.blake2b(words.encode("utf8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def damaged(path: Path, what: str, error: BaseException | str) -> FileError:

@@ -14,6 +14,7 @@ from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field, fields_of
 from ritz.data.sources.declared import require_packed
 from ritz.data.sources.files import damaged, file_identity, require_shape
+from ritz.data.stamp import Stamp
 
 __all__ = ["IpcSource"]
 
@@ -26,6 +27,7 @@ class IpcSource(ArrowSource):
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
 
+        self.stamp = Stamp([path])
         try:
             with pa.OSFile(str(path)) as file:
                 schema = pa.ipc.open_file(file).schema
@@ -89,7 +91,7 @@ class IpcSource(ArrowSource):
 
     def fingerprint(self) -> str:
         """Changes with the file and the columns."""
-        return file_identity(self.files, [field.name for field in self.fields])
+        return file_identity(self.stamp, [field.name for field in self.fields])
 
 
 def _width(kind: Any) -> int:

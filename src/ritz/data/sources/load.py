@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ritz._core.progress import track
-from ritz._core.threads import lane_count, run_lanes
+from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.source import Span, equal_shares
 from ritz.data.sources.arrow import ArrowSource
 from ritz.data.sources.matrix import MatrixSource, MemoryMatrix
 from ritz.data.sources.memory import ArrowTable
+from ritz.data.stamp import unchanged
 
 __all__ = ["load", "rows_of", "shares"]
 
@@ -21,11 +22,12 @@ BATCH_BYTES = 8 << 20
 
 def load(source: Any) -> Any:
     """The same table, in memory."""
-    if isinstance(source, ArrowSource):
-        return _load_arrow(source)
-    if isinstance(source, MatrixSource):
-        labels = {name: _labels(source, name) for name in source.label_names}
-        return MemoryMatrix(rows_of(source, None), source.names, labels, source.files)
+    with unchanged(source):
+        if isinstance(source, ArrowSource):
+            return _load_arrow(source)
+        if isinstance(source, MatrixSource):
+            labels = {name: _labels(source, name) for name in source.label_names}
+            return MemoryMatrix(_rows_of(source, None), source.names, labels, source.files)
     raise TypeError(f"no source: {type(source).__name__}")
 
 
@@ -36,6 +38,11 @@ def shares(spans: list[Span]) -> list[list[Span]]:
 
 def rows_of(source: Any, columns: list[int] | None) -> Any:
     """All rows of some columns: an array (n, d), or CSR."""
+    with unchanged(source):
+        return _rows_of(source, columns)
+
+
+def _rows_of(source: Any, columns: list[int] | None) -> Any:
     d = len(source.names) if columns is None else len(columns)
     step = max(1, BATCH_BYTES // max(1, d * source.dtype.itemsize))
     n = source.n_rows
@@ -52,6 +59,7 @@ def rows_of(source: Any, columns: list[int] | None) -> Any:
         for span in spans:
             at = span.start
             for block in source.batches(span, columns, step):
+                go_on()
                 out[at : at + len(block)] = block
                 at += len(block)
                 advance(len(block))
@@ -68,6 +76,7 @@ def _load_arrow(source: ArrowSource) -> ArrowTable:
         held = []
         for span in spans:
             for batch in source.record_batches(span, source.fields, 1 << 16):
+                go_on()
                 held.append(batch)
                 advance(batch.num_rows)
         return held

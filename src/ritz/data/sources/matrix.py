@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ritz.data.source import Span
+from ritz.data.stamp import Stamp
 
 __all__ = ["MatrixSource", "MemoryMatrix", "even_spans", "matrix_names"]
 
@@ -37,6 +38,8 @@ class MatrixSource:
 
     sparse = False
     repeatable = True
+    #: state of the files when they were opened
+    stamp: Stamp | None = None
     label_names: list[str]
 
     def __init__(self, names: Sequence[str], dtype: Any, spans: Sequence[Span], files: Sequence[Path] = ()) -> None:

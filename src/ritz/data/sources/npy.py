@@ -21,6 +21,7 @@ from ritz.data.source import Span
 from ritz.data.sources.declared import require_columns, require_rows
 from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.matrix import MatrixSource, even_spans, matrix_names
+from ritz.data.stamp import Stamp
 
 __all__ = ["HEADER_ERRORS", "NpySource", "array_header", "require_numbers"]
 
@@ -32,7 +33,7 @@ class NpySource(MatrixSource):
     """Rows of a two-dimensional ``.npy`` file."""
 
     def __init__(self, path: Path, layout: tuple[tuple[int, ...], bool, np.dtype[Any], int] | None = None) -> None:
-        self.path = path
+        self.path, self.stamp = path, Stamp([path])
         shape, self._fortran, self._stored, self._offset = _header(path) if layout is None else layout
         require_numbers(shape, self._stored, path)
         n, d = shape
@@ -53,6 +54,8 @@ class NpySource(MatrixSource):
         import mmap
 
         if X.filename is None or not isinstance(X.base, mmap.mmap) or X.ndim != 2:
+            return None
+        if X.mode == "c":  # what was written to it is in memory only
             return None
         if not (X.flags.c_contiguous or X.flags.f_contiguous):
             return None
@@ -91,7 +94,7 @@ class NpySource(MatrixSource):
 
     def fingerprint(self) -> str:
         """Changes with the file."""
-        return file_identity(self.files, self.shape, self._stored.str, self._fortran)
+        return file_identity(self.stamp, self.shape, self._stored.str, self._fortran)
 
 
 def require_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> None:

@@ -27,6 +27,7 @@ from ritz.data.sources.declared import MOST_PACKED, require_columns, require_row
 from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.matrix import MatrixSource, even_spans, matrix_names
 from ritz.data.sources.npy import HEADER_ERRORS, NpySource, array_header, require_numbers
+from ritz.data.stamp import Stamp, unchanged
 from ritz.data.words import cut
 
 __all__ = ["PackedMatrix", "is_npz", "open_npz"]
@@ -77,7 +78,7 @@ class PackedMatrix(MatrixSource):
         dtype = header[1]
         require_numbers(shape, dtype, path)
         require_shape(n, d, path)
-        self.path, self.shape, self._name = path, shape, name
+        self.path, self.shape, self._name, self.stamp = path, shape, name, Stamp([path])
         native = dtype.newbyteorder("=") if dtype.itemsize <= 8 else np.dtype(np.float64)
         self.stored = math.prod(header[0]) if name is None else n * d
         super().__init__(matrix_names(d), native, even_spans(n, d * native.itemsize), [path])
@@ -111,10 +112,11 @@ class PackedMatrix(MatrixSource):
             what = f"an archive of {self.decoded / 1e6:,.0f} MB, which is unpacked as a whole"
             raise too_large(self.decoded, self.path, what)
         try:
-            if self._name is None:
-                return _load_sparse(self.path)
-            with np.load(self.path, allow_pickle=False) as arrays:
-                return arrays[self._name]
+            with unchanged(self):
+                if self._name is None:
+                    return _load_sparse(self.path)
+                with np.load(self.path, allow_pickle=False) as arrays:
+                    return arrays[self._name]
         except ERRORS as error:
             raise damaged(self.path, ".npz archive", error) from error
 
@@ -127,7 +129,7 @@ class PackedMatrix(MatrixSource):
 
     def fingerprint(self) -> str:
         """Changes with the file."""
-        return file_identity(self.files, self.shape, self._name)
+        return file_identity(self.stamp, self.shape, self._name)
 
 
 def _plain(archive: zipfile.ZipFile, name: str, path: Path) -> NpySource | None:

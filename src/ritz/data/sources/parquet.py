@@ -28,6 +28,7 @@ from ritz.data.sources.files import damaged, file_identity, require_shape
 from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.sources.parquet_folder import parquet_files, partitions, require_same
 from ritz.data.sources.parquet_rows import BUFFER_BYTES, Way, chosen_way, chunk_of, spilled, whole
+from ritz.data.stamp import Stamp
 
 __all__ = ["ParquetSource", "parquet_files"]
 
@@ -49,6 +50,7 @@ class ParquetSource(ArrowSource):
     _room = ROOM
 
     def __init__(self, files: Sequence[Path], root: Path | None = None) -> None:
+        self.stamp = Stamp(files, root, parquet_files)
         self._meta = [_footer(path) for path in files]
         self._keys, key_fields = partitions(files, root)
         schema = self._meta[0].schema.to_arrow_schema()
@@ -310,7 +312,7 @@ class ParquetSource(ArrowSource):
 
     def fingerprint(self) -> str:
         """Changes with the files and the columns."""
-        return file_identity(self.files, [field.name for field in self.fields])
+        return file_identity(self.stamp, [field.name for field in self.fields])
 
 
 def _repeats(names: Sequence[str]) -> list[int]:

@@ -21,6 +21,7 @@ from ritz.data.source import Span
 from ritz.data.sources.arrow import ArrowSource, Field, fields_of
 from ritz.data.sources.files import file_identity, require_shape
 from ritz.data.sources.parquet import ParquetSource
+from ritz.data.stamp import Stamp, named_files, unchanged
 
 __all__ = ["KeptAnswer", "QuerySource", "from_dataset", "from_duckdb", "from_polars", "from_scanner"]
 
@@ -42,9 +43,11 @@ class QuerySource(ArrowSource):
         what: str,
         identity: str,
         files: Sequence[Path] = (),
+        stamp: Stamp | None = None,
     ) -> None:
         require_shape(spans[-1].stop if spans else 0, len(schema), what)
         super().__init__(fields_of(schema, peek), spans, files)
+        self.stamp = stamp
         self._run, self._schema, self._what, self._identity = run, schema, what, identity
 
     def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
@@ -70,7 +73,7 @@ class QuerySource(ArrowSource):
 
     def fingerprint(self) -> str:
         """Changes with the query, and with its files where they are known."""
-        return file_identity(self.files, self._identity, [field.name for field in self.fields])
+        return file_identity(self.stamp, self._identity, [field.name for field in self.fields])
 
 
 def _failed(what: str, received: str) -> FileError:
@@ -94,14 +97,22 @@ def from_polars(frame: Any) -> QuerySource:
         for piece in pieces:
             yield from piece.to_arrow().to_batches()
 
+    text = frame.explain(optimized=False)
+    stamp = _named(text)
     try:
         n = int(frame.select(pl.len()).collect().item())
         peek = frame.head(PEEK_ROWS).collect().to_arrow()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _failed("a polars LazyFrame", str(error).splitlines()[0]) from error
-    plan = hashlib.blake2b(frame.explain(optimized=False).encode(), digest_size=16).hexdigest()
-    spans = [Span(0, n)] if n else []
-    return QuerySource(run, peek.schema, peek, spans, what="a polars LazyFrame", identity=f"polars:{plan}:{n}")
+    plan = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    spans, identity = [Span(0, n)] if n else [], f"polars:{plan}:{n}"
+    return QuerySource(run, peek.schema, peek, spans, what="a polars LazyFrame", identity=identity, stamp=stamp)
+
+
+def _named(query: str) -> Stamp | None:
+    """The state of the files that a query names, as far as they are found."""
+    files = named_files(query)
+    return Stamp(files) if files else None
 
 
 def from_duckdb(relation: Any, most: float = float("inf")) -> ArrowSource:
@@ -117,13 +128,17 @@ def from_duckdb(relation: Any, most: float = float("inf")) -> ArrowSource:
     def run(_: Any, names: list[str], rows: int) -> Iterator[Any]:
         yield from reader(relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names)), rows)
 
+    stamp = _named(relation.sql_query())
     n = int(relation.shape[0])
     peek = reader(relation.limit(PEEK_ROWS), PEEK_ROWS).read_all()
     query = hashlib.blake2b(relation.sql_query().encode(), digest_size=16).hexdigest()
     identity = f"duckdb:{query}:{n}:{peek.schema}"
     spans = [Span(0, n)] if n else []
-    source = QuerySource(run, peek.schema, peek, spans, what="a DuckDB relation", identity=identity)
-    return source if source.decoded <= most else KeptAnswer(relation.write_parquet, identity)
+    source = QuerySource(run, peek.schema, peek, spans, what="a DuckDB relation", identity=identity, stamp=stamp)
+    if source.decoded <= most:
+        return source
+    with unchanged(stamp):
+        return KeptAnswer(relation.write_parquet, identity)
 
 
 class KeptAnswer(ParquetSource):
@@ -140,7 +155,7 @@ class KeptAnswer(ParquetSource):
 
     def fingerprint(self) -> str:
         """Changes with the query, not with the place of the file."""
-        return file_identity([], self._identity, [field.name for field in self.fields])
+        return file_identity(None, self._identity, [field.name for field in self.fields])
 
 
 class _Folder:
@@ -159,6 +174,8 @@ def from_dataset(dataset: Any) -> QuerySource:
         return fragment.to_batches(schema=dataset.schema, columns=names, batch_size=rows, **options)
 
     what = "a pyarrow Dataset"
+    files = [Path(name) for name in getattr(dataset, "files", []) if Path(name).exists()]
+    stamp = Stamp(files) if files else None
     try:
         filtered = bool(getattr(dataset, "_scan_options", None))
         parts = [None] if filtered else list(dataset.get_fragments())
@@ -171,9 +188,8 @@ def from_dataset(dataset: Any) -> QuerySource:
         if count:
             spans.append(Span(start, start + count, part))
             start += count
-    files = [Path(name) for name in getattr(dataset, "files", []) if Path(name).exists()]
     identity = f"dataset:{dataset.schema}:{start}"
-    return QuerySource(run, dataset.schema, peek, spans, what=what, identity=identity, files=files)
+    return QuerySource(run, dataset.schema, peek, spans, what=what, identity=identity, files=files, stamp=stamp)
 
 
 def from_scanner(scanner: Any) -> QuerySource:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ritz._core.errors import FileError
 from ritz.data.sources.declared import require_columns, room, too_large
+from ritz.data.stamp import Stamp
 from ritz.data.text.bytes import BYTEWISE, open_packed, open_text, stamp
 from ritz.data.text.dialect import SAMPLE_BYTES, TextOptions, sniff
 from ritz.data.text.ending import open_end
@@ -43,7 +44,7 @@ class TextFile:
 
     def __init__(self, path: Path, options: TextOptions | None = None) -> None:
         self.path, self.options = path, options or TextOptions()
-        self.stamp = stamp(path)
+        self.stamp, self.seen = stamp(path), Stamp([path])
         sample, whole = _sample(path)
         self.dialect = sniff(sample, path, self.options, whole)
         width = self.dialect.width

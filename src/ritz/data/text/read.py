@@ -12,6 +12,7 @@ from typing import Any
 
 from ritz._core.errors import FileCutOff, FileError
 from ritz._core.warn import warn
+from ritz.data.stamp import unchanged
 from ritz.data.text.dialect import TextOptions
 from ritz.data.text.file import TextFile
 from ritz.data.text.scan import SPAN_BYTES, load, scan
@@ -66,8 +67,10 @@ def read_text(
             span_bytes = SPAN_BYTES if look is None else int(min(SPAN_BYTES, max(1 << 20, look / 16)))
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
-        found = scan(file, span_bytes, keep=True)
-        return TextPieces(load(found), None, (*file.notes, *found.notes), found.reasons, found.line)
+        with unchanged(file.seen):
+            found = scan(file, span_bytes, keep=True)
+            values = load(found)
+        return TextPieces(values, None, (*file.notes, *found.notes), found.reasons, found.line)
     except FileError:
         raise
     except OSError as error:
