@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import Cancelled as Cancelled
     from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
+    from ritz._core.errors import DigitsLost as DigitsLost
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileError as FileError
     from ritz._core.errors import GammaAtEdge as GammaAtEdge
@@ -74,6 +75,7 @@ __all__ = [
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
+    "DigitsLost",
     "EmptyProfiles",
     "FactorAnalysis",
     "FileError",

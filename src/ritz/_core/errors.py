@@ -16,6 +16,7 @@ Every message has up to three parts: what was expected, what came, and what to d
     ├── AccuracyWarning                the answer is less accurate than was asked for
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -32,6 +33,7 @@ __all__ = [
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
+    "DigitsLost",
     "EmptyProfiles",
     "FileError",
     "IdentifiersAsCategories",
@@ -118,6 +120,10 @@ class ConstantColumnWarning(RitzWarning):
 
 class ColumnsSetAside(RitzWarning):
     """Columns of a table that were not used, each with its reason."""
+
+
+class DigitsLost(RitzWarning):
+    """Integers beyond 2^53 were turned into float64, which cannot hold their last digits."""
 
 
 class EmptyProfiles(RitzWarning):

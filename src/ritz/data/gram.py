@@ -22,6 +22,7 @@ from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows, csr_rows
+from ritz.data.integers import has_long, subtract
 from ritz.data.stream import StreamBlocks
 
 __all__ = [
@@ -144,7 +145,9 @@ class DensePass(Sums):
             # Columns a power of two apart would share few lines of the caches.
             self.buffer = fresh((rows + (PAD if order == "F" else 0), x.shape[1]), self.dtype, order)
         z = self.buffer[:rows]
-        if x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
+        if has_long(x):
+            subtract(x, self.shift, z)
+        elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             np.copyto(z, x, casting="unsafe")
             np.subtract(z, self.shift, out=z)
         else:

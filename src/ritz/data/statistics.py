@@ -11,6 +11,7 @@ float32 products are summed in float64 block by block; their rounding is measure
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError
+from ritz._core.errors import DigitsLost, InputError
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz.data.blocks import Block, RowBlocks
 from ritz.data.finite import require_finite
@@ -34,6 +35,7 @@ from ritz.data.gram import (
     largest,
     taller,
 )
+from ritz.data.integers import EXACT
 from ritz.data.moments import Moments
 from ritz.data.wide import WidePass
 
@@ -50,6 +52,13 @@ RANGE = (1e-145, 1e145)
 
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
+
+#: What is told of integers that float64 cannot hold.
+LONG_MEAN = (
+    "the rows are integers with means beyond 2^53: what rows differ by is computed exactly, but float64 keeps 16 "
+    "digits of a mean, so transform moves all rows by the same vector. Subtract an integer from such columns first, e.g. "
+    "X - X.min(axis=0)."
+)
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,9 @@ class Statistics:
             # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
             middle = np.clip(np.average(sample, axis=0, weights=w), sample.min(axis=0), sample.max(axis=0))
             shift = middle.astype(self.precision).astype(np.float64)
+        if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
+            warnings.warn(LONG_MEAN, DigitsLost, stacklevel=2)
+            shift = np.rint(shift)
         return np.where(np.isfinite(shift), shift, 0.0)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

@@ -35,6 +35,7 @@ from ritz.data.gram import (
     largest,
     taller,
 )
+from ritz.data.integers import has_long, subtract
 from ritz.data.statistics import Statistics
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -194,6 +195,9 @@ class Affine:
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = _buffer(scratch, x, dtype)
+        if has_long(x):
+            self._take_off_long(z, x, block)
+            return z
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
             np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
         elif self.shift is not None or self.offset is None or not _wider(x, dtype):
@@ -204,6 +208,15 @@ class Affine:
             low = None if self.offset_low is None else self.offset_low[block.rows]
             _take_off(z, x, self.offset[block.rows], low, dtype)
         return z
+
+    def _take_off_long(self, z: NDArray[Any], x: Any, block: Block) -> None:
+        """``z = x − shift − offset`` of integers that float64 cannot hold."""
+        offset = None if self.offset is None else self.offset[block.rows, None]
+        first = offset if self.shift is None else self.shift
+        subtract(x, np.zeros(1) if first is None else first, z)
+        if offset is not None:
+            low = 0.0 if self.offset_low is None else self.offset_low[block.rows, None]
+            z -= low if self.shift is None else offset + low
 
     def _right(self, V: Array) -> tuple[Array, Array | None]:
         """Column scaling goes into V; what is left of the shift becomes a row to subtract."""

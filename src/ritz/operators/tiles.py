@@ -8,6 +8,7 @@ Each tile runs over all row blocks, so only the tile and two column panels are h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block
+from ritz.data.integers import has_long
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -57,6 +59,12 @@ def _tile(frame: Affine, I: slice, J: slice) -> Any:
 def _panel(frame: Affine, start: int, columns: slice) -> Any:
     """Rows of some columns under the whole frame."""
     block = Block(frame.blocks.panel(start, start + PANEL, columns), start)  # type: ignore[attr-defined]
+    if has_long(block.values):
+        z = np.empty(block.values.shape)
+        replace(frame, shift=None if frame.shift is None else frame.shift[columns])._take_off_long(
+            z, block.values, block
+        )
+        return frame._columns(z, block, columns)
     z = block.values.astype(frame.precision)
     if frame.shift is not None:
         z = (block.values - frame.shift[columns]).astype(frame.precision)

@@ -78,7 +78,7 @@ class Reread:
         kind = np.longdouble if self.X.shape[0] * self.X.shape[1] <= EXTENDED else np.float64
         total = np.zeros(self.X.shape[1], kind)
         for x, w in self._blocks():
-            z = (x.toarray() if self.sparse else x).astype(kind) - high - low
+            z = ((x.toarray() if self.sparse else x).astype(_wide(x, kind)) - high - low).astype(kind)
             total += w.astype(kind) @ (z if power == 1 else (z / self.unit) ** 2)
         return total
 
@@ -133,7 +133,7 @@ class Reread:
     def _rows(self, x: Any) -> Any:
         """A dense block of Z without its weights."""
         high, low = self._parts if self.center else (0.0, 0.0)
-        return (np.asarray(x, np.float64) - high - low) * self._factor
+        return np.asarray(x.astype(_wide(x, np.float64)) - high - low, np.float64) * self._factor
 
     def normal(self, V: Any) -> Vector:
         """``ZᵀZ V``."""
@@ -163,6 +163,11 @@ class Reread:
             total -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
             total *= self._factor[:, None] * self._factor
         return total
+
+
+def _wide(x: Any, kind: Any) -> Any:
+    """The precision in which the mean is taken off: integers of 64 bits have more digits than float64."""
+    return np.longdouble if x.dtype.kind in "iu" and x.dtype.itemsize == 8 else kind
 
 
 def _product(Z: Any, B: Any) -> Any:
