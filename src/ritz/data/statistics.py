@@ -56,8 +56,8 @@ PLAIN = 1e-120
 #: What is told of integers that float64 cannot hold.
 LONG_MEAN = (
     "the rows are integers with means beyond 2^53: what rows differ by is computed exactly, but float64 keeps 16 "
-    "digits of a mean, so transform moves all rows by the same vector. Subtract an integer from such columns first, e.g. "
-    "X - X.min(axis=0)."
+    "digits of a mean, so transform moves all rows by the same vector. Subtract an integer from such columns first, "
+    "e.g. X - X.min(axis=0)."
 )
 
 
