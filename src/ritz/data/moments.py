@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ritz._core.compensated import chain, two_product, two_sum
 from ritz._core.errors import MergeError
 from ritz._core.scratch import fresh
-from ritz.data.gram import largest
+from ritz.data.rounding import largest
 
 __all__ = ["Moments", "scaled_noise"]
 
