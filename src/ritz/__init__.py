@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import DataChanged as DataChanged
+    from ritz._core.errors import DigitsLost as DigitsLost
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileCutOff as FileCutOff
     from ritz._core.errors import FileError as FileError
@@ -78,6 +79,7 @@ __all__ = [
     "ColumnsSetAside",
     "ConstantColumnWarning",
     "DataChanged",
+    "DigitsLost",
     "EmptyProfiles",
     "FactorAnalysis",
     "FileCutOff",

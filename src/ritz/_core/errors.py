@@ -19,6 +19,7 @@ files cannot steer the terminal that it is shown on.
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
     ├── FileCutOff                     a text file whose last line looks cut off
+    ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -40,6 +41,7 @@ __all__ = [
     "ColumnsSetAside",
     "ConstantColumnWarning",
     "DataChanged",
+    "DigitsLost",
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
@@ -141,6 +143,10 @@ class ColumnsSetAside(RitzWarning):
 
 class FileCutOff(RitzWarning):
     """The last line of a text file has no end and does not look like the others: its last value may be incomplete."""
+
+
+class DigitsLost(RitzWarning):
+    """Integers beyond 2^53 were turned into float64, which cannot hold their last digits."""
 
 
 class EmptyProfiles(RitzWarning):

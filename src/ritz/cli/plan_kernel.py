@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ritz._core.arrays import working_dtype
 from ritz._core.memory import limit
 from ritz.data.blocks import blocks_of
 from ritz.kernels.resolve import resolve
@@ -30,7 +31,7 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
         return _plan(estimator, len_of(rows), wanted, room, kernel, shared)
     phi = features.transform(rows)
     stored = int(phi.nnz) if hasattr(phi, "nnz") else None
-    shape = Shape(int(blocks_of(phi).shape[0]), int(phi.shape[1]), phi.dtype.itemsize, stored)
+    shape = Shape(int(blocks_of(phi).shape[0]), int(phi.shape[1]), working_dtype(phi.dtype).itemsize, stored)
     k = wanted if isinstance(wanted, int) else min(20, shape.small)
     needs_all = not isinstance(wanted, int) and bool(wanted.needs_all)
     return choose(shape, max(1, min(k, shape.small)), solver=estimator.solver, tol=estimator.tol, memory=room,

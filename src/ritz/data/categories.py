@@ -237,4 +237,7 @@ def pooled(state: Moments, places: Places, d: int) -> Moments:
     if state.lost is not None:
         lost = np.zeros(d)
         np.add.at(lost, at, state.lost[kept] * most)
-    return replace(state, shift=shift, offset=offset, scatter=scatter, noise=state.noise * most, lost=lost)
+    return replace(
+        state, shift=shift, offset=offset, scatter=scatter, noise=state.noise * most, lost=lost, scatter_low=None,
+        offset_low=None,
+    )  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz.data.integers import has_long, warn_lost
 from ritz.data.words import shorten
 
 __all__ = [
@@ -75,6 +76,8 @@ def frame_to_rows(X: Any) -> Any:
     dtype = np.result_type(*[v.dtype for v in columns if v is not None]) if columns else np.float64
     rows = np.empty(frame.shape, dtype=dtype, order="F")
     for j, values in enumerate(columns):
+        if rows.dtype.kind == "f" and values is not None and has_long(values):
+            warn_lost(f"column {str(frame.columns[j])!r}")
         rows[:, j] = values
     return rows
 

@@ -5,6 +5,9 @@
     merge:     δ = μ_B − μ_A,  S = S_A + S_B + δδᵀ w_A w_B/w          [Chan83; Schubert & Gertz 2018 for weights]
     subtract:  the same with minus signs; exact to u·tr(merged)/tr(rest)
 
+Scatter, mean and weight are kept as hi + lo (``_core/compensated.py``): a chain of N merges errs by one rounding and
+not by N, which is what equal batches would cost. What a merge adds to the noise is the rounding of δδᵀ alone.
+
 The mean is kept as ``shift + offset`` with an exactly representable shift near the data, so that δ keeps its digits
 when the mean is 1e8 times the spread. ``unit`` is a power of two: S is held in units of unit², so that squares of
 very large or very small numbers stay in range.
@@ -13,13 +16,16 @@ very large or very small numbers stay in range.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.compensated import chain, two_product, two_sum
 from ritz._core.errors import MergeError
-from ritz.data.gram import largest
+from ritz._core.scratch import fresh
+from ritz.data.rounding import largest
 
 __all__ = ["Moments", "scaled_noise"]
 
@@ -27,6 +33,15 @@ Vector = NDArray[np.float64]
 
 #: Round-offs of a sum by which what is left of it may miss zero after everything was taken away.
 TRACES = 64.0
+
+#: Round-offs of δδᵀ·w_A w_B/w: 5½ in each factor, one in the product, one in the sum with the smaller scatter.
+BETWEEN = 13 * 2.0**-53
+
+#: Arrays that a state may lack.
+OPTIONAL = ("lost", "scatter_low", "offset_low")
+
+#: Entries of a panel of the scatter that is merged at once.
+PANEL = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,8 @@ class Moments:
         Unit round-off of the arithmetic that formed the scatter.
     lost
         Bound on the absolute error that subtractions left in each column's variance.
+    scatter_low, offset_low, weight_low
+        What rounding took from scatter, offset and weight; None for nothing.
     """
 
     rows: int
@@ -62,6 +79,9 @@ class Moments:
     noise: float
     roundoff: float
     lost: Vector | None = None  # (d,) what subtraction may have cost each column, in units of unit²
+    scatter_low: NDArray[np.float64] | None = None  # (d, d)
+    offset_low: Vector | None = None  # (d,)
+    weight_low: float = 0.0
 
     @property
     def d(self) -> int:
@@ -85,9 +105,11 @@ class Moments:
     def times(self, factor: float) -> Moments:
         """The state of the same rows with every weight multiplied by ``factor``."""
         gone = None if self.lost is None else self.lost * factor
+        low = None if self.scatter_low is None else self.scatter_low * factor
         return replace(
-            self, weight=self.weight * factor, scatter=self.scatter * factor, noise=self.noise * factor, lost=gone
-        )
+            self, weight=self.weight * factor, scatter=self.scatter * factor, noise=self.noise * factor, lost=gone,
+            scatter_low=low, weight_low=self.weight_low * factor,
+        )  # fmt: skip
 
     def merge(self, other: Moments) -> Moments:
         """The state of both tables together; neither operand changes."""
@@ -98,25 +120,36 @@ class Moments:
             return self
         unit = max(self.unit, other.unit)
         a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
-        weight = self.weight + other.weight
-        delta = (other.shift - self.shift) + (other.offset - self.offset)
+        weight, rest = two_sum(self.weight, other.weight)
+        weight, weight_low = two_sum(weight, rest + self.weight_low + other.weight_low)
+        delta, less = self._apart(other)
         between = delta * (np.sqrt(self.weight / weight) * np.sqrt(other.weight)) / unit
-        scatter = a * self.scatter + b * other.scatter + np.outer(between, between)
-        u = max(self.roundoff, other.roundoff)
-        # Each merge rounds once; the roundings of many merges add up like a random walk.
-        noise = float(np.hypot(a * self.noise + b * other.noise, 4 * 2.0**-53 * float(np.max(np.diag(scatter)))))
-        lost = _together(self.lost, a, other.lost, b)
+        scatter, low = _scatters(self, a, other, b, between)
+        # δ·w_B/w with twice the digits: the mean must not drift over many merges
+        share, share_low = _quotient(other.weight, weight, weight_low)
+        step, rounded = two_product(delta, share)
+        before = 0.0 if self.offset_low is None else self.offset_low
+        offset, offset_low = chain([self.offset, step, rounded + delta * share_low + less * share + before])
         return Moments(
             self.rows + other.rows,
             weight,
             self.shift,
-            self.offset + delta * (other.weight / weight),
+            offset,
             scatter,
             unit,
-            noise,
-            u,
-            lost,
+            a * self.noise + b * other.noise + BETWEEN * float(between @ between),
+            max(self.roundoff, other.roundoff),
+            _together(self.lost, a, other.lost, b),
+            low,
+            offset_low,
+            weight_low,
         )
+
+    def _apart(self, other: Moments) -> tuple[Vector, Vector]:
+        """The mean of ``other`` minus this one, hi and lo."""
+        lows = [m.offset_low for m in (other, self)]
+        mine, theirs = (0.0 if low is None else low for low in reversed(lows))
+        return chain([other.shift, -self.shift, other.offset, -self.offset, theirs - mine + np.zeros(self.d)])
 
     def subtract(self, other: Moments) -> Moments:
         """The state without the rows of ``other``, which must be part of this one."""
@@ -131,9 +164,9 @@ class Moments:
         unit = self.unit
         b = (other.unit / unit) ** 2
         # δ' = μ_other − μ_rest from μ = (w_rest μ_rest + w_other μ_other)/w
-        delta = ((other.shift - self.shift) + (other.offset - self.offset)) * (self.weight / weight)
+        delta = self._apart(other)[0] * (self.weight / weight)
         between = delta * (np.sqrt(weight / self.weight) * np.sqrt(other.weight)) / unit
-        scatter = self.scatter - b * other.scatter - np.outer(between, between)
+        scatter, low = _scatters(self, 1.0, other, -b, between, -1.0)
         diagonal = np.einsum("ii->i", scatter)
         lost = 4 * 2.0**-53 * float(np.trace(self.scatter))
         if float(np.min(diagonal)) < -8 * (self.noise + b * other.noise + lost):
@@ -143,12 +176,12 @@ class Moments:
                 hint="subtract only what was merged or fitted before",
             )
         np.maximum(diagonal, 0.0, out=diagonal)
-        noise = self.noise + b * other.noise
+        noise = self.noise + b * other.noise + BETWEEN * float(between @ between)
         gone = _together(self.lost, 1.0, other.lost, b)
         gone = 8 * 2.0**-53 * np.diag(self.scatter) + (0.0 if gone is None else gone)
         offset = self.offset - delta * (other.weight / self.weight)
         u = max(self.roundoff, other.roundoff)
-        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone)
+        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone, low)
 
     def without_traces(self, before: Moments) -> Moments:
         """What a subtraction from ``before`` left of amounts: columns of nothing but rounding are empty."""
@@ -158,7 +191,12 @@ class Moments:
             return self
         lost = None if self.lost is None else self.lost * kept
         scatter = self.scatter * kept[:, None] * kept
-        return replace(self, shift=self.shift * kept, offset=self.offset * kept, scatter=scatter, lost=lost)
+        low = None if self.scatter_low is None else self.scatter_low * kept[:, None] * kept
+        mean = None if self.offset_low is None else self.offset_low * kept
+        return replace(
+            self, shift=self.shift * kept, offset=self.offset * kept, scatter=scatter, lost=lost, scatter_low=low,
+            offset_low=mean,
+        )  # fmt: skip
 
     def _match(self, other: Moments) -> None:
         if self.d != other.d:
@@ -176,13 +214,14 @@ class Moments:
             "unit": self.unit,
             "noise": self.noise,
             "roundoff": self.roundoff,
+            "weight_low": self.weight_low,
         }
-        arrays = {"shift": self.shift, "offset": self.offset, "scatter": self.scatter}
-        return header, arrays if self.lost is None else {**arrays, "lost": self.lost}
+        arrays = {name: getattr(self, name) for name in ("shift", "offset", "scatter", *OPTIONAL)}
+        return header, {name: array for name, array in arrays.items() if array is not None}
 
     @classmethod
     def from_arrays(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Moments:
-        """The state that ``arrays`` described."""
+        """The state that ``arrays`` described; older ones have nothing of what rounding took."""
         return cls(
             int(header["rows"]),
             float(header["weight"]),
@@ -192,7 +231,8 @@ class Moments:
             float(header["unit"]),
             float(header["noise"]),
             float(header["roundoff"]),
-            arrays.get("lost"),
+            weight_low=float(header.get("weight_low", 0.0)),
+            **{name: arrays.get(name) for name in OPTIONAL},
         )
 
 
@@ -213,3 +253,43 @@ def _together(a: Vector | None, x: float, b: Vector | None, y: float) -> Vector 
     if a is None and b is None:
         return None
     return np.asarray((0.0 if a is None else x * a) + (0.0 if b is None else y * b))
+
+
+def _scatters(
+    one: Moments, a: float, other: Moments, b: float, v: Vector, sign: float = 1.0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``a·S_A + (b·S_B ± vvᵀ)`` as hi + lo, some rows at a time; a and b are powers of two.
+
+    What is in brackets is rounded once, in its own units, so many small batches cost no more than a large one.
+    """
+    d, signed = one.d, sign * v
+    high, low = fresh((d, d), np.float64), fresh((d, d), np.float64)
+    rows = max(1, PANEL // max(1, d))
+    part, t = np.empty((min(rows, d), d)), np.empty((min(rows, d), d))
+    for first in range(0, d, rows):
+        some = slice(first, first + rows)
+        left, hi, lo = one.scatter[some], high[some], low[some]
+        p, q = part[: len(left)], t[: len(left)]
+        np.multiply(signed[some, None], v, out=p)
+        p += other.scatter[some] if b == 1 else b * other.scatter[some]
+        left = left if a == 1 else a * left
+        np.add(left, p, out=hi)
+        np.subtract(hi, left, out=q)
+        np.subtract(p, q, out=lo)
+        np.subtract(hi, q, out=q)
+        np.subtract(left, q, out=q)
+        lo += q
+        for held, factor in ((one, a), (other, b)):
+            if held.scatter_low is not None:
+                lo += factor * held.scatter_low[some]
+        np.add(hi, lo, out=q)  # hi alone is the sum, rounded once
+        np.subtract(q, hi, out=p)
+        lo -= p
+        hi[...] = q
+    return high, low
+
+
+def _quotient(a: float, b: float, b_low: float) -> tuple[float, float]:
+    """a/(b + b_low) as hi + lo."""
+    share = a / b
+    return share, float(Fraction(a) - Fraction(share) * (Fraction(b) + Fraction(b_low))) / b

@@ -17,24 +17,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError
+from ritz._core.errors import DigitsLost, InputError
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
+from ritz._core.warn import warn
 from ritz.data.blocks import Block, RowBlocks
 from ritz.data.finite import require_finite
 from ritz.data.gram import (
     COHERENT,
-    SHORT_NOISE,
     SHORT_WORK,
     TILE_ABOVE,
     DensePass,
     SparsePass,
-    along,
-    extrapolate,
-    largest,
     taller,
 )
+from ritz.data.integers import EXACT
 from ritz.data.moments import Moments
+from ritz.data.rounding import SHORT_NOISE, Watched, largest
 from ritz.data.wide import WidePass
 
 __all__ = ["ColumnStatistics", "Statistics", "require_spread"]
@@ -50,6 +49,13 @@ RANGE = (1e-145, 1e145)
 
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
+
+#: What is told of integers that float64 cannot hold.
+LONG_MEAN = (
+    "the rows are integers with means beyond 2^53: what rows differ by is computed exactly, but float64 keeps 16 "
+    "digits of a mean, so transform moves all rows by the same vector. Subtract an integer from such columns first, "
+    "e.g. X - X.min(axis=0)."
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class Statistics:
     names: Any = None
     passes: int = field(default=0, init=False)
     _moved: bool = field(default=False, init=False, repr=False)
-    _errors: tuple[list[NDArray[Any]], int] | None = field(default=None, init=False, repr=False)
+    _watched: Watched | None = field(default=None, init=False, repr=False)
     _divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = field(default=None, init=False, repr=False)
 
     def divide(self, columns: NDArray[np.bool_], rounding: NDArray[np.float64] | float = 0.0) -> None:
@@ -156,6 +162,9 @@ class Statistics:
             # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
             middle = np.clip(np.average(sample, axis=0, weights=w), sample.min(axis=0), sample.max(axis=0))
             shift = middle.astype(self.precision).astype(np.float64)
+        if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
+            warn(LONG_MEAN, DigitsLost)
+            shift = np.rint(shift)
         return np.where(np.isfinite(shift), shift, 0.0)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
@@ -212,7 +221,7 @@ class Statistics:
             return _columns_of(held)
         self.passes += 1
         sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
-        m, q = sums.m, sums.q
+        m, q = sums.m + sums.m_low, sums.q + sums.q_low
         self._finite(q)
         if self._off_centre(m, q):
             return self.column
@@ -251,24 +260,23 @@ class Statistics:
         self.passes += 1
         blocks = taller(self.blocks, np.dtype(self.precision).itemsize, short)
         sums = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
-        wide = isinstance(sums, WidePass)
-        S = sums.finish() if isinstance(sums, WidePass) else np.asarray(sums.S)
-        m, errors, count = sums.m, sums.errors, sums.blocks
-        noise = extrapolate(errors, count)
-        self._errors = None if short or wide or not errors else (errors, count)
-        if short or self.blocks.sparse:
-            finite = np.all(np.isfinite(S))
+        S, finite = sums.finish(), True
+        measured = isinstance(sums, Watched) and not short
+        self._watched = sums if measured and not isinstance(sums, WidePass) else None
+        if not measured:
+            finite = bool(np.all(np.isfinite(S)))
             exact = isinstance(sums, SparsePass) and not sums.inexact and float(np.max(np.diag(S))) < 2.0**53
-            noise = 0.0 if exact else SHORT_NOISE * 2.0**-53 * (largest(S) if finite else 0.0)
-        elif np.dtype(self.precision).itemsize < 8:
-            noise += 4 * unit_roundoff(self.precision) * largest(S)  # rounding of x − s itself
-        return m, S, noise
+        top = largest(S) if finite else 0.0
+        u, length = unit_roundoff(self.precision), getattr(sums, "length", 0.0) * 2.0**-53
+        if not measured:
+            noise = 0.0 if exact else (SHORT_NOISE * 2.0**-53 + length) * top
+        else:
+            noise = sums.noise() + (length + (4 * u if u > 1e-10 else 0.0)) * top  # and the rounding of x − s itself
+        return sums.m + sums.m_low, S, noise
 
     def noise_along(self, V: NDArray[np.float64]) -> float | None:
         """Estimate of ‖VᵀEV‖₂, E the scatter's rounding, in units of unit²; None if unknown."""
-        if self._errors is None or len(self._errors[0]) < 2:
-            return None
-        return along(*self._errors, V)
+        return None if self._watched is None or not self._watched.errors else self._watched.noise(V)
 
     def widen(self) -> None:
         """Form the moment state in float64 from now on; a narrower one is forgotten."""
@@ -291,7 +299,8 @@ class Statistics:
         kind: Any = SparsePass if self.blocks.sparse else DensePass
         if kind is DensePass and products and self.blocks.shape[1] > TILE_ABOVE:
             kind = WidePass
-        return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short)
+        rows = self.blocks.shape[0]
+        return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short, rows)
 
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""

@@ -33,7 +33,8 @@ S = TypeVar("S", bound=Accumulator)
 #: Bytes of a batch that is read at once, and the share of the memory limit that all batches of all lanes may take.
 BATCH_BYTES, BATCH_SHARE = 16 << 20, 0.25
 LEAST_BATCH = 1 << 16
-#: Share of the memory limit that is left to what is added up, at most: d² numbers a lane and a product as large.
+#: Share of the memory limit that is left to what is added up, at most: d² numbers a lane, what rounding took from
+#: them, and a product as large.
 STATE_SHARE = 0.5
 #: Share that no lane plans with: what malloc keeps for later in pieces that fit nothing.
 SPARE_SHARE = 0.1
@@ -119,7 +120,7 @@ class StreamBlocks:
             if budget is None:
                 held = held_bytes(whole, self.columns, batch, row_bytes)
                 break
-            room = (1 - SPARE_SHARE) * budget - min(STATE_SHARE * budget, 16.0 * lanes * d * d) - RUN_BYTES
+            room = (1 - SPARE_SHARE) * budget - min(STATE_SHARE * budget, 24.0 * lanes * d * d) - RUN_BYTES
             # What an allocator keeps grows with the size of a lane's pieces: 108 MB were seen for 90 with one lane.
             room = room / max(lanes, LEAST_SHARES) - buffers
             self.source = whole.within(max(0.0, room)) if hasattr(whole, "within") else whole

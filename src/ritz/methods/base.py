@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
+from ritz._core.arrays import working_dtype
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError, RitzError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
@@ -139,7 +140,7 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         stored = None if not sparse else int(X.stored if outside else X.nnz)
         n, d = int(X.shape[0]), int(X.shape[1])
         reading = getattr(X, "reading", None)
-        return Shape(n, d, np.dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
+        return Shape(n, d, working_dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
 
     def _leaf(self, X: Any, weights: np.ndarray | None, plan: Plan) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn."""

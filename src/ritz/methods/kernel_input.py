@@ -14,6 +14,7 @@ from ritz._core.errors import InputError
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.blocks import are_blocks
 from ritz.data.frames import frame_names, is_frame
+from ritz.data.integers import as_float
 from ritz.data.table import Table
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import describe
@@ -84,7 +85,7 @@ def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
             hint="take a sample of rows, or use ritz.PCA, which reads any size",
         )
     require_finite(rows, getattr(estimator, "feature_names_in_", None))
-    return rows if rows.dtype.kind == "f" and rows.dtype.itemsize >= 4 else rows.astype(np.float64)
+    return rows if rows.dtype.kind == "f" and rows.dtype.itemsize >= 4 else as_float(rows)
 
 
 def _objects(X: Any, kernel: Kernel) -> Any:

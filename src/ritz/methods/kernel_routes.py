@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.arrays import working_dtype
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
 from ritz._core.tolerance import unit_roundoff
@@ -121,7 +122,7 @@ def _linear(estimator: Any, phi: Any, blocks: Any, limit: float, wanted: Any) ->
     needs_all = not isinstance(wanted, int) and wanted.needs_all
     k = min(wanted, p) if isinstance(wanted, int) else (min(n, p) if needs_all else min(FIRST_GUESS, n, p))
     sparse = blocks.sparse or (phi is not None and not isinstance(phi, np.ndarray))
-    shape = Shape(n, p, np.dtype(blocks.dtype).itemsize, blocks.stored if sparse else None)
+    shape = Shape(n, p, working_dtype(blocks.dtype).itemsize, blocks.stored if sparse else None)
     solver = estimator.solver if estimator.solver not in ("auto", "nystrom") else "auto"
     plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=needs_all)
     if isinstance(blocks, MappedBlocks) and plan.solver != "moments":

@@ -44,7 +44,7 @@ def from_state(model: MFA, state: Moments, own: Floats, places: Places) -> Spect
     """The analysis of some columns of a state with Σw = 1."""
     some = replace(
         state, shift=state.shift[places], offset=state.offset[places], scatter=state.scatter[np.ix_(places, places)],
-        lost=None if state.lost is None else state.lost[places],
+        lost=None if state.lost is None else state.lost[places], scatter_low=None, offset_low=None,
     )  # fmt: skip
     shape = Shape(state.rows, len(places), 8, None, symmetric=True)
     wanted = _wanted(model, state.rows, len(places))

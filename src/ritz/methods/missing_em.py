@@ -13,13 +13,13 @@ end when the estimated distance from the fixed point, of θ and of the eigenvalu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ritz._core.lazy import cached_property
 from ritz._core.linalg import eigh
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows

@@ -10,7 +10,6 @@ warning says so.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning
 from ritz._core.tolerance import NOISE_FLOOR
+from ritz._core.warn import warn
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, blocks_of
 from ritz.data.center import mean_parts
@@ -110,11 +110,10 @@ def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:
         return rest
     told = doubt <= UNTOLD * rest
     words = f"is right to {doubt / rest:.1%} only" if told else "is NaN"
-    warnings.warn(
+    warn(
         f"what the components leave is {max(rest, 0.0):.2g} ± {doubt:.2g} of a total of {spectrum.total:.2g}: this "
         f"state does not hold more digits. noise_variance_ {words}; fit the rows themselves to know it.",
         AccuracyWarning,
-        stacklevel=6,
     )
     return rest if told else float("nan")
 

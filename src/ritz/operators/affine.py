@@ -19,30 +19,18 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz._core.scratch import fresh
-from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, block_rows
+from ritz.data import sparse_sums
+from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
 from ritz.data.center import full_columns
-from ritz.data.gram import (
-    CHECK_PIECE,
-    CHECKED_BLOCKS,
-    PIECE,
-    SHORT_NOISE,
-    TILE_ABOVE,
-    better,
-    blocks_in,
-    column_squares,
-    column_sums,
-    extrapolate,
-    largest,
-    taller,
-)
+from ritz.data.gram import TILE_ABOVE, taller
+from ritz.data.integers import has_long, subtract
+from ritz.data.rounding import PIECE, SHORT_NOISE, better, largest
 from ritz.data.statistics import Statistics
+from ritz.operators.lane import Lane
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
 __all__ = ["Affine"]
 
-#: Multiplications of a block below which its sums are formed in short pieces.
-SHORT_PRODUCT = 1e6
 #: Bytes of a piece of a block that is multiplied at once. 20,000×5,000: float64 products run no slower on 128 rows than
 #: on 256 and hold half the memory.
 PIECE_BYTES = 11 << 19
@@ -61,6 +49,7 @@ class Affine:
     precision: Any = np.float64
     offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
+    chains: dict[int, int] = field(default_factory=dict, compare=False)  # fullest columns of CSR blocks, by first row
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,36 +88,37 @@ class Affine:
         """``Zᵀ U``, (d, l), summed in float64."""
         U = np.asarray(U, self.precision)
 
-        def step(lane: _Lane, block: Block) -> None:
+        def step(lane: Lane, block: Block) -> None:
             part = self._weighted(U[block.rows], block)
-            lane.add(lane.adjoint(self._rows(lane.scratch, block), part), part, self._offsets(block))
+            rows = self._rows(lane.scratch, block)
+            lane.add(lane.adjoint(rows, part, self._chain(block)), part, self._offsets(block))
 
         turned = _turned(self.blocks)
-        return self._left(self.blocks.map_reduce(lambda: _Lane(self.shape[1], U.shape[1], turned), step))
+        return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
 
     def normal(self, V: Array, learn: Statistics | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
         W, drop = self._right(V)
 
-        def step(lane: _Lane, whole: Block) -> None:
+        def step(lane: Lane, whole: Block) -> None:
             for block in self._pieces(whole):
                 rows = self._rows(lane.scratch, block)
                 part = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
-                product = lane.product(rows, part)
+                product = lane.product(rows, part, self._chain(block))
                 lane.add(product, part, self._offsets(block))
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
         turned = _turned(self.blocks)
-        sums = self.blocks.map_reduce(lambda: _Lane(self.shape[1], V.shape[1], turned), step)
+        sums = self.blocks.map_reduce(lambda: Lane(self.shape[1], V.shape[1], turned), step)
         if learn is not None:
-            learn.learn(sums.m, sums.q)
+            learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
         self._note(sums, V)
         return self._left(sums)
 
-    def _note(self, sums: _Lane, V: Array) -> None:
+    def _note(self, sums: Lane, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
-        measured = extrapolate(sums.errors, sums.blocks)
+        measured = sums.measured()
         length = float(np.min(np.linalg.norm(np.asarray(V, np.float64), axis=0), initial=np.inf))
         scale = 1.0 if self.col_scale is None else float(np.max(np.abs(self.col_scale)))
         self.noise.append(measured * scale / length if length > 0 else measured)
@@ -140,11 +130,11 @@ class Affine:
         right, drop = self._right(W)
         p = right.shape[1]
 
-        def step(lane: _Lane, block: Block) -> None:
+        def step(lane: Lane, block: Block) -> None:
             B = self._finish(_times(lane.scratch, self._rows(lane.scratch, block), right), block, drop, right)
-            lane.total += better(B)  # a repair pass must not round in one direction
+            lane.gather(better(B))  # a repair pass must not round in one direction
 
-        return self.blocks.map_reduce(lambda: _Lane(p, p), step).total
+        return self.blocks.map_reduce(lambda: Lane(p, p), step).summed()
 
     def _whole_gram(self) -> Array:
         """The Gram matrix of all columns; CSR blocks by sparse products and a rank-two correction."""
@@ -155,13 +145,14 @@ class Affine:
             self.noise.clear()  # tiles are not checked: the rounding model applies
             return tiled_gram(self)
 
-        def step(lane: _Lane, block: Block) -> None:
-            lane.square(self._columns(self._rows(lane.scratch, block), block))
+        def step(lane: Lane, block: Block) -> None:
+            lane.square(self._columns(self._rows(lane.scratch, block), block), block)
 
-        sums = taller(self.blocks, np.dtype(self.precision).itemsize).map_reduce(lambda: _Lane(d, d), step)
-        short = SHORT_NOISE * 2.0**-53 * largest(sums.total)
-        self.noise.append(extrapolate(sums.errors, sums.blocks) if sums.errors else short)
-        return sums.total
+        n, dtype = self.shape[0], np.dtype(self.precision)
+        sums = taller(self.blocks, dtype.itemsize).map_reduce(lambda: Lane(d, d, watch=(n, dtype)), step)
+        total = sums.summed()
+        self.noise.append(sums.noise() if sums.errors else sums.noise() + SHORT_NOISE * 2.0**-53 * largest(total))
+        return total
 
     def _columns(self, rows: Any, block: Block, columns: slice = slice(None)) -> Any:
         """Rows of a dense block under the whole frame, restricted to some columns."""
@@ -196,6 +187,9 @@ class Affine:
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = _buffer(scratch, x, dtype)
+        if has_long(x):
+            self._take_off_long(z, x, block)
+            return z
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
             np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
         elif self.shift is not None or self.offset is None or not _wider(x, dtype):
@@ -221,6 +215,15 @@ class Affine:
         rest = np.where(full, 0.0, self.shift if self.shift_low is None else self.shift + self.shift_low)
         return rows, (rest @ np.asarray(W, np.float64)).astype(self.precision)
 
+    def _take_off_long(self, z: NDArray[Any], x: Any, block: Block) -> None:
+        """``z = x − shift − offset`` of integers that float64 cannot hold."""
+        offset = None if self.offset is None else self.offset[block.rows, None]
+        first = offset if self.shift is None else self.shift
+        subtract(x, np.zeros(1) if first is None else first, z)
+        if offset is not None:
+            low = 0.0 if self.offset_low is None else self.offset_low[block.rows, None]
+            z -= low if self.shift is None else offset + low
+
     def _right(self, V: Array) -> tuple[Array, Array | None]:
         """Column scaling goes into V; what is left of the shift becomes a row to subtract."""
         W = np.asarray(V, np.float64)
@@ -231,6 +234,14 @@ class Affine:
             rest = rest + self.shift_low
         drop = None if rest is None else (rest @ W).astype(self.precision)
         return np.ascontiguousarray(W, self.precision), drop
+
+    def _chain(self, block: Block) -> int:
+        """Entries of the fullest column of a CSR block; looked up once."""
+        if not self.blocks.sparse:
+            return 0
+        if block.start not in self.chains:
+            self.chains[block.start] = sparse_sums.longest(block.values)
+        return self.chains[block.start]
 
     def _offsets(self, block: Block) -> Any:
         return self.offset[block.rows] if self.blocks.sparse and self.offset is not None else None
@@ -245,8 +256,8 @@ class Affine:
     def _weighted(self, part: Any, block: Block) -> Any:
         return part if self.row_scale is None else part * self.row_scale[block.rows, None].astype(part.dtype)
 
-    def _left(self, lane: _Lane) -> Array:
-        total, sums, tail = lane.total, lane.sums, lane.tail
+    def _left(self, lane: Lane) -> Array:
+        total, sums, tail = lane.summed(), lane.sums + lane.sums_low, lane.tail + lane.tail_low
         rest = self.shift if self.blocks.sparse else self.shift_low
         if self.blocks.sparse and rest is not None and self.shift_low is not None:
             rest = rest + self.shift_low
@@ -259,80 +270,6 @@ class Affine:
         return total
 
 
-class _Lane(Sums):
-    """Sums of one lane: Σ zᵀb, Σ b, and, while learning, Σwz and Σwz²."""
-
-    SUMS, LISTS = ("total", "sums", "tail", "m", "q", "blocks"), ("errors",)
-
-    def __init__(self, rows: int, width: int, turned: bool = False) -> None:
-        # Held as (width, rows): BLAS forms partᵀ rows faster than rowsᵀ part, and sums run along memory. The columns of
-        # a wide table are taken the other way round: 94 against 72 Gflop/s a core, float32, 2,000 rows.
-        self.total = np.zeros((rows, width)) if turned else np.zeros((width, rows)).T
-        self.sums, self.tail = np.zeros(width), np.zeros(width)
-        self.m, self.q = np.zeros(rows), np.zeros(rows)
-        self.scratch: dict[str, Any] = {}
-        self.errors: list[NDArray[Any]] = []
-        self.blocks = 0
-
-    def product(self, rows: Any, part: Any) -> Any:
-        """``rowsᵀ part``; short sums where they are cheap, checked ones otherwise."""
-        if isinstance(rows, np.ndarray) and rows.dtype.itemsize == 8 and rows.shape[0] > PIECE:
-            if float(rows.size) * part.shape[1] <= SHORT_PRODUCT:
-                self.blocks += 1
-                return better(rows, part)
-            product = self.adjoint(rows, part)
-            if self.blocks < 1:
-                self.errors.append(product - better(rows, part, CHECK_PIECE))
-            self.blocks += 1
-            return product
-        return self.adjoint(rows, part)
-
-    def adjoint(self, rows: Any, part: Any) -> Any:
-        """``rowsᵀ part`` into a reused buffer: fresh memory for every block would cost more than the product."""
-        if not isinstance(rows, np.ndarray):
-            return rows.T @ part
-        turned = self.total.flags.c_contiguous
-        shape = (rows.shape[1], part.shape[1]) if turned else (part.shape[1], rows.shape[1])
-        out = self.scratch.get("adjoint")
-        if out is None or out.shape != shape or out.dtype != part.dtype:
-            out = self.scratch["adjoint"] = fresh(shape, part.dtype)
-        return np.matmul(rows.T, part, out=out) if turned else np.matmul(part.T, rows, out=out).T
-
-    def square(self, B: Any) -> None:
-        """Add ``BᵀB``; the first blocks are checked."""
-        if len(self.errors) < CHECKED_BLOCKS and B.shape[0] > PIECE:
-            head, B = B[: block_rows(B.shape[1])], B[block_rows(B.shape[1]) :]
-            self.errors.append(self._squared(head) - better(head, None, CHECK_PIECE))
-        if B.shape[0]:
-            self._squared(B)
-
-    def _squared(self, B: Any) -> Any:
-        out = self.scratch.get("square")
-        if out is None:
-            out = self.scratch["square"] = np.empty((B.shape[1], B.shape[1]), B.dtype)
-        np.matmul(B.T, B, out=out)
-        self.total += out
-        self.blocks += blocks_in(B)
-        return out
-
-    def add(self, product: Any, part: Any, offsets: Any) -> None:
-        self.total += product
-        self.sums += part.sum(axis=0, dtype=np.float64)
-        if offsets is not None:
-            self.tail += offsets @ part
-
-    def observe(self, rows: Any, w: NDArray[np.float64] | None) -> None:
-        weights = np.ones(rows.shape[0], rows.dtype) if w is None else w.astype(rows.dtype)
-        if isinstance(rows, np.ndarray):
-            self.m += column_sums(rows, None if w is None else weights)
-            self.q += column_squares(rows, None if w is None else weights)
-        else:
-            squares = rows.copy()
-            squares.data *= rows.data
-            self.m += rows.T @ weights
-            self.q += squares.T @ weights
-
-
 def _turned(blocks: RowBlocks) -> bool:
     """Whether blocks are columns of a table that is stored by rows, or rows of one stored by columns."""
     X = getattr(blocks, "X", None)
@@ -342,7 +279,7 @@ def _turned(blocks: RowBlocks) -> bool:
 def _times(scratch: dict[str, Any], rows: Any, W: Any) -> Any:
     """``rows W`` into a reused buffer."""
     if not isinstance(rows, np.ndarray):
-        return rows @ W
+        return sparse_sums.times(rows, W)
     shape = (rows.shape[0], W.shape[1])
     out = scratch.get("product")
     if out is None or out.shape != shape or out.dtype != W.dtype:

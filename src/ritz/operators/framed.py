@@ -14,8 +14,9 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz._core.lazy import cached_property
 from ritz.data.blocks import MemoryBlocks
-from ritz.data.gram import SHORT_NOISE, TILE_ABOVE
+from ritz.data.gram import TILE_ABOVE
 from ritz.data.moments import Moments, scaled_noise
+from ritz.data.rounding import SHORT_NOISE
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Cost, Operator

@@ -13,8 +13,8 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz._core.linalg import combine
 from ritz._core.tolerance import SCALE_ERROR
-from ritz.data.gram import largest
 from ritz.data.moments import Moments, scaled_noise
+from ritz.data.rounding import largest
 from ritz.operators.base import Cost, Operator
 
 __all__ = ["Gram", "MomentGram"]

@@ -8,13 +8,17 @@ Each tile runs over all row blocks, so only the tile and two column panels are h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ritz._core.compensated import add_into
 from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz.data import sparse_sums
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block
+from ritz.data.integers import has_long
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -23,6 +27,8 @@ __all__ = ["TILE", "sparse_gram", "tiled_gram"]
 
 #: Columns of a tile and rows of a panel.
 TILE, PANEL = 1024, 2048
+#: Panels whose products are added one after the other.
+GROUP = 16
 
 
 def tiled_gram(frame: Affine) -> Any:
@@ -44,20 +50,29 @@ def tiled_gram(frame: Affine) -> Any:
 
 
 def _tile(frame: Affine, I: slice, J: slice) -> Any:
-    """One tile of the Gram matrix, summed in float64 over panels of rows."""
+    """One tile of the Gram matrix, summed in float64 over panels of rows, level by level."""
     n = frame.shape[0]
-    total = np.zeros((I.stop - I.start, J.stop - J.start))
-    for start in range(0, n, PANEL):
+    total, group = (np.zeros((I.stop - I.start, J.stop - J.start)) for _ in range(2))
+    for number, start in enumerate(range(0, n, PANEL), 1):
         go_on()
         left = _panel(frame, start, I)
         right = left if I == J else _panel(frame, start, J)
-        total += left.T @ right
+        group += left.T @ right
+        if number % GROUP == 0 or start + PANEL >= n:
+            total += group
+            group[...] = 0.0
     return total
 
 
 def _panel(frame: Affine, start: int, columns: slice) -> Any:
     """Rows of some columns under the whole frame."""
     block = Block(frame.blocks.panel(start, start + PANEL, columns), start)  # type: ignore[attr-defined]
+    if has_long(block.values):
+        z = np.empty(block.values.shape)
+        replace(frame, shift=None if frame.shift is None else frame.shift[columns])._take_off_long(
+            z, block.values, block
+        )
+        return frame._columns(z, block, columns)
     z = block.values.astype(frame.precision)
     if frame.shift is not None:
         z = (block.values - frame.shift[columns]).astype(frame.precision)
@@ -71,10 +86,11 @@ def _panel(frame: Affine, start: int, columns: slice) -> Any:
 class _Cross(Sums):
     """Σwxxᵀ, Σwx, Σwox and Σw, Σwo, Σwo² of one lane."""
 
-    SUMS = ("S", "m", "t", "sums")
+    SUMS = ("S", "m", "m_low", "t", "t_low", "sums")
 
     def __init__(self, d: int) -> None:
-        self.S, self.m, self.t, self.sums = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(3)
+        self.S, self.sums = np.zeros((d, d)), np.zeros(3)
+        self.m, self.m_low, self.t, self.t_low = (np.zeros(d) for _ in range(4))
 
 
 def sparse_gram(frame: Affine) -> Any:
@@ -88,14 +104,14 @@ def sparse_gram(frame: Affine) -> Any:
         o = np.zeros(x.shape[0]) if frame.offset is None else frame.offset[block.rows]
         weighted = x.copy()
         weighted.data *= np.repeat(w, np.diff(x.indptr))
-        product = (x.T @ weighted).tocoo()
+        product = sparse_sums.gram(weighted, x)
         lane.S[product.coords[0], product.coords[1]] += product.data
-        lane.m += x.T @ w
-        lane.t += x.T @ (w * o)
-        lane.sums += (w.sum(), w @ o, w @ (o * o))
+        add_into(lane.m, lane.m_low, sparse_sums.sums(x, w)[0])
+        add_into(lane.t, lane.t_low, sparse_sums.sums(x, w * o)[0])
+        lane.sums += (np.sum(w), np.sum(w * o), np.sum(w * o * o))
 
     lane = frame.blocks.map_reduce(lambda: _Cross(d), step)
-    S, m, t, sums = lane.S, lane.m, lane.t, lane.sums
+    S, m, t, sums = lane.S, lane.m + lane.m_low, lane.t + lane.t_low, lane.sums
     # Σw(x − s − o1)(x − s − o1)ᵀ, with o a number per row
     ones = np.ones(d)
     S -= np.outer(shift, m) + np.outer(m, shift) - sums[0] * np.outer(shift, shift)

@@ -154,10 +154,10 @@ def _moments(m: Any) -> None:
     d = m.shift.shape
     if len(d) != 1:
         raise ValueError(f"Moments with a shift of shape {d}")
-    _sides(m, offset=d, scatter=(*d, *d), lost=d)
+    _sides(m, offset=d, scatter=(*d, *d), lost=d, scatter_low=(*d, *d), offset_low=d)
     if m.rows < 0 or not m.weight >= 0 or not 0 < m.unit < np.inf or m.weight == np.inf:
         raise ValueError("Moments of less than no rows")
-    parts = (m.shift, m.offset, m.scatter)
+    parts = [part for part in (m.shift, m.offset, m.scatter, m.scatter_low, m.offset_low) if part is not None]
     if not all(np.isfinite(part).all() for part in parts) or np.max(np.abs(m.scatter), initial=0.0) > HUGE:
         raise ValueError("Moments with numbers that are not finite")
 

@@ -13,17 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.arrays import working_dtype as result_dtype
 from ritz.data.blocks import blocks_of
 from ritz.data.finite import require_finite
 from ritz.operators.affine import Affine
 
 __all__ = ["LinearMap", "result_dtype"]
-
-
-def result_dtype(dtype: Any) -> np.dtype[Any]:
-    """float32 for float32 and float16 input, float64 for everything else."""
-    kind = np.dtype(dtype)
-    return np.dtype(np.float32 if kind.kind == "f" and kind.itemsize <= 4 else np.float64)
 
 
 @dataclass(frozen=True)

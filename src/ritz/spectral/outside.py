@@ -73,8 +73,10 @@ def _one_pass(shape: Shape, k: int, needs_all: bool) -> Plan:
     d = float(shape.d)
     direct = choose(replace(shape, outside=False, n=max(shape.n, shape.d)), k, solver="moments", needs_all=needs_all)
     itemsize = 4 if direct.precision == "float32" else 8
-    # A wide state exists once, with a panel for the product; a narrow one in every lane, with a product as large.
-    reading = 8 * d * d + itemsize * d * 1024 if d > TILE_ABOVE else lane_count() * (8.0 + itemsize) * d * d
+    # A wide state exists once, with a panel for the product; a narrow one in every lane, with a product as large and,
+    # where that is float64, what rounding took from the sum.
+    lane = (8.0 + itemsize) * d * d + (8.0 * d * d if itemsize == 8 else 0.0)
+    reading = 8 * d * d + itemsize * d * 1024 if d > TILE_ABOVE else lane_count() * lane
     held = max(reading, c.EIGH_COPIES * 8 * d * d)
     reason = f"one pass over the rows forms the {shape.d:,}×{shape.d:,} moment state, whose eigenvectors are the answer"
     return replace(direct, side="columns", bytes=held, reasons=(reason,))

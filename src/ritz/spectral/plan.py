@@ -27,7 +27,7 @@ class Shape:
 
     n: int
     d: int
-    itemsize: int = 8
+    itemsize: int = 8  # bytes of a number in the precision it is computed in, 8 for integers of any width
     stored: int | None = None  # stored entries of sparse data, None for dense
     symmetric: bool = False  # a moment state: the d×d matrix is at hand
     outside: bool = False  # rows that are read again in every pass: from files, on a cluster

@@ -25,6 +25,8 @@ Vector = NDArray[np.float64]
 EXTENDED, BLOCK = 500_000, 1_000_000
 #: Rows whose products are summed in one go: a thousand equal rows would round in one direction.
 SHORT = 64
+#: Entries of a column or a row that SciPy may add one after the other.
+CHAIN = 256
 #: Around the threshold of a constant column two ways of summing may disagree by this factor.
 BORDERLINE = 16.0
 
@@ -76,11 +78,11 @@ class Reread:
     def _sums(self, high: Any, low: Any, power: int) -> Any:
         """Σw(x − high − low)^power, (d,); dense blocks, which only a block of a sparse table ever becomes."""
         kind = np.longdouble if self.X.shape[0] * self.X.shape[1] <= EXTENDED else np.float64
-        total = np.zeros(self.X.shape[1], kind)
+        total = _Levels(np.zeros(self.X.shape[1], kind))
         for x, w in self._blocks():
-            z = (x.toarray() if self.sparse else x).astype(kind) - high - low
-            total += w.astype(kind) @ (z if power == 1 else (z / self.unit) ** 2)
-        return total
+            z = ((x.toarray() if self.sparse else x).astype(_wide(x, kind)) - high - low).astype(kind)
+            total.add(_halved((z if power == 1 else (z / self.unit) ** 2) * w.astype(kind)[:, None]))
+        return total.sum()
 
     @cached_property
     def _parts(self) -> tuple[Vector, Vector]:
@@ -133,36 +135,86 @@ class Reread:
     def _rows(self, x: Any) -> Any:
         """A dense block of Z without its weights."""
         high, low = self._parts if self.center else (0.0, 0.0)
-        return (np.asarray(x, np.float64) - high - low) * self._factor
+        return np.asarray(x.astype(_wide(x, np.float64)) - high - low, np.float64) * self._factor
 
     def normal(self, V: Any) -> Vector:
         """``ZᵀZ V``."""
-        total = np.zeros((self.X.shape[1], V.shape[1]))
+        total = _Levels(np.zeros((self.X.shape[1], V.shape[1])))
         W, mean = V * self._factor[:, None], self.mean if self.center else np.zeros(self.X.shape[1])
         for x, w in self._blocks():
             if self.sparse:
                 rows = x.astype(np.float64)
-                part = (rows @ W - mean @ W) * w[:, None]
-                total += (_product(rows, part) - np.outer(mean, part.sum(axis=0))) * self._factor[:, None]
+                part = (_times(rows, W) - mean @ W) * w[:, None]
+                total.add((_product(rows, part) - np.outer(mean, _halved(part))) * self._factor[:, None])
             else:
                 z = self._rows(x)
-                total += _product(z, (z @ V) * w[:, None])
-        return total
+                total.add(_product(z, (z @ V) * w[:, None]))
+        return np.asarray(total.sum())
 
     def gram(self) -> Vector:
         """``ZᵀZ``, (d, d)."""
-        total = np.zeros((self.X.shape[1],) * 2)
+        total = _Levels(np.zeros((self.X.shape[1],) * 2))
         for x, w in self._blocks():
             if self.sparse:
                 rows = x.astype(np.float64)
-                total += np.asarray((rows.T @ rows.multiply(w[:, None])).toarray())
+                total.add(_sparse_gram(rows, w))
             else:
                 z = self._rows(x) * np.sqrt(w)[:, None]
-                total += _product(z, z)
+                total.add(_product(z, z))
+        found = np.asarray(total.sum())
         if self.sparse:
-            total -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
-            total *= self._factor[:, None] * self._factor
-        return total
+            found -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
+            found *= self._factor[:, None] * self._factor
+        return found
+
+
+class _Levels:
+    """A long sum in two levels: sixteen terms after each other, then those sums."""
+
+    def __init__(self, zero: Any) -> None:
+        self.total, self.group, self.count = zero, np.zeros_like(zero), 0
+
+    def add(self, part: Any) -> None:
+        self.group += part
+        self.count += 1
+        if self.count % 16 == 0:
+            self.total += self.group
+            self.group[...] = 0
+
+    def sum(self) -> Any:
+        return self.total + self.group
+
+
+def _halved(z: Any) -> Any:
+    """The sum of the rows, halves added to halves."""
+    while z.shape[0] > 1:
+        half = z.shape[0] // 2
+        z = np.concatenate([z[:half] + z[half : 2 * half], z[2 * half :]])
+    return z[0] if z.shape[0] else np.zeros(z.shape[1], z.dtype)
+
+
+def _times(rows: Any, W: Any) -> Any:
+    """``rows W``; long rows are cut."""
+    if int(np.max(np.diff(rows.indptr), initial=0)) <= CHAIN:
+        return rows @ W
+    return _product(rows.T.tocsr(), W)
+
+
+def _sparse_gram(rows: Any, w: Vector) -> Any:
+    """``Σwxxᵀ`` of sparse rows; where a column has many entries, of fewer rows at a time or of a dense block."""
+    n, d = rows.shape
+    if int(np.max(np.bincount(rows.indices, minlength=1), initial=0)) <= CHAIN:
+        return np.asarray((rows.T @ rows.multiply(w[:, None])).toarray())
+    if n * d <= BLOCK:
+        z = rows.toarray() * np.sqrt(w)[:, None]
+        return _product(z, z)
+    half = n // 2
+    return _sparse_gram(rows[:half], w[:half]) + _sparse_gram(rows[half:], w[half:])
+
+
+def _wide(x: Any, kind: Any) -> Any:
+    """The precision in which the mean is taken off: integers of 64 bits have more digits than float64."""
+    return np.longdouble if x.dtype.kind in "iu" and x.dtype.itemsize == 8 else kind
 
 
 def _product(Z: Any, B: Any) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz.data.integers import as_float, has_long, warn_lost
 from ritz.data.words import counted, cut
 
 __all__ = [
@@ -85,7 +86,8 @@ def numbers(values: Any, name: str = "") -> NDArray[Any]:
     rows = _view(values, np.dtype(values.type.to_pandas_dtype()))
     if values.null_count == 0:
         return rows
-    rows = rows.astype(rows.dtype if rows.dtype.kind == "f" else np.float64)
+    what = f"column {name!r}" if name else "a column of the table"
+    rows = rows.copy() if rows.dtype.kind == "f" else as_float(rows, what)
     rows[~_bits(values.is_valid())] = np.nan
     return rows
 
@@ -165,6 +167,8 @@ def pack_columns(columns: Sequence[Any], dtypes: Sequence[np.dtype[Any] | None],
 def pack_arrays(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> None:
     """Fill ``out`` (r, d) with a few columns (r,), by tiles of rows."""
     r, d = out.shape
+    if out.dtype.kind == "f" and any(has_long(values) for values in columns):
+        warn_lost("a column of the table")
     if out.strides[0] <= NARROW:
         for start in range(0, r, TILE_ROWS):
             for j, values in enumerate(columns):
@@ -182,7 +186,10 @@ def _lay(values: Any, dtype: np.dtype[Any] | None, out: NDArray[Any]) -> None:
     """Copy one column, chunk after chunk, to ``out`` (r,)."""
     at = 0
     for chunk in getattr(values, "chunks", [values]):
-        out[at : at + len(chunk)] = column_numbers(chunk, dtype)
+        values = column_numbers(chunk, dtype)
+        if out.dtype.kind == "f" and has_long(values):
+            warn_lost("a column of the table")
+        out[at : at + len(chunk)] = values
         at += len(chunk)
 
 

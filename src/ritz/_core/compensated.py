@@ -1,0 +1,68 @@
+"""Sums that keep what rounding takes: a number as hi + lo, twice as long as float64.
+
+    two_sum      a + b = s + e exactly,   s = fl(a + b)                                   [Knuth; Ogita, Rump, Oishi 05]
+    two_product  a · b = p + e exactly,   p = fl(a · b), by Dekker's halves
+    add_into     total + low ← total + low + part, in place: a long chain errs by one rounding, not by its length
+
+The worst case of N plain additions is N·u, and it happens: equal numbers are rounded the same way every time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["add_into", "chain", "two_product", "two_sum"]
+
+#: Numbers of a panel that is worked on at once: its copies stay in the second-level cache.
+PANEL = 1 << 14
+#: Dekker's constant for float64: 2²⁷ + 1.
+SPLIT = 134217729.0
+
+
+def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    """``a + b`` and what rounding took from it."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """``a · b`` and what rounding took from it; of numbers far from the ends of the range."""
+    p = a * b
+    ah, bh = a * SPLIT, b * SPLIT
+    ah, bh = ah - (ah - a), bh - (bh - b)
+    al, bl = a - ah, b - bh
+    return p, al * bl - (((p - ah * bh) - al * bh) - ah * bl)
+
+
+def add_into(total: NDArray[np.float64], low: NDArray[np.float64], part: Any) -> None:
+    """Add ``part`` to ``total + low``; the three have one shape, and ``total + low`` is the sum."""
+    if total.ndim < 2 or total.size <= PANEL:
+        _add(total, low, part)
+        return
+    rows = max(1, PANEL // total.shape[1])
+    for first in range(0, total.shape[0], rows):
+        some = slice(first, first + rows)
+        _add(total[some], low[some], part[some])
+
+
+def _add(total: NDArray[np.float64], low: NDArray[np.float64], part: Any) -> None:
+    s = total + part
+    t = s - total
+    low += part - t
+    np.subtract(s, t, out=t)
+    np.subtract(total, t, out=t)
+    low += t
+    total[...] = s
+
+
+def chain(parts: list[Any]) -> tuple[Any, Any]:
+    """The sum of several arrays as hi + lo."""
+    high, low = parts[0], 0.0
+    for part in parts[1:]:
+        high, rest = two_sum(high, part)
+        low = low + rest
+    return two_sum(high, low)

@@ -1,0 +1,202 @@
+"""Rounding of products zᵀz, measured while they are formed: everywhere a little, somewhere in full.
+
+    somewhere   E = fl(zᵀz) − zᵀz of a block; zᵀz anew with less rounding, in float64 or in pieces of 256 rows
+    everywhere  y = Σ (fl(zᵀz) r − zᵀ(z r)),  r random: O(bd) a block beside the O(bd²) of its product
+
+A product of b rows errs by about √b·u, by b·u where the same numbers return in every row (indicators, repeated rows).
+Errors of the first kind are independent from block to block, those of the second add up. With t the trace of a block
+and Y = y of m vectors R,
+
+    ‖ΣE‖₂ ≲ 3·e·√Σt² + 3·(max |D| + √(‖Y − DR‖²/m − 2f²Σt²)₊)        e = max ‖E‖₂/t,   f = max ‖E‖_F/t
+
+The first term is what blocks like those formed anew leave if they are independent. The second is all that the probes
+saw beyond that, with its sign, so errors that add up count in full, and so do blocks unlike those formed anew; D is a
+diagonal fitted to Y, since squares all round the same way. Which blocks are formed anew follows their mass: the first
+with any, and each that outweighs those before. A table of many narrow blocks is probed in every fourth, and wherever a
+block carries a good part of what was summed so far.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.linalg import norms
+from ritz._core.tolerance import unit_roundoff
+from ritz.data.accumulate import Sums
+from ritz.data.blocks import Block, block_rows
+
+__all__ = ["CHECK_PIECE", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest"]
+
+#: Rows of a short piece and of a checking one, and the safety factor.
+PIECE = 64
+CHECK_PIECE = 256
+NOISE_SAFETY = 3.0
+#: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
+#: data, 7 on two values, 11 on identical rows.
+SHORT_NOISE = 60.0
+#: Vectors r. The mean square of m Gaussian numbers is below 1/9 with probability 0.001 for m = 8, 0.02 for m = 4.
+PROBES = 8
+#: A block is formed anew when it outweighs those formed anew before this many times; at most so many in a lane.
+OUTWEIGHS, ANEW = 8.0, 6
+#: A block with this share of all that a lane has summed is probed by all vectors.
+HEAVY = 1 / 16
+#: What a probe itself rounds, in units of u·t: 0.15 to 0.2 for Gaussian blocks of 100 and 784 columns.
+BLUR = 0.1
+#: Narrow tables of more than MANY blocks are probed in one of EVERY: 26 of 370 µs a block of 2,048×100 in float32.
+MANY, EVERY, NARROW = 32, 4, 256
+
+
+class Watched(Sums):
+    """Accumulators of products whose rounding is measured."""
+
+    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "probed")
+    LISTS: ClassVar[tuple[str, ...]] = ("errors",)
+
+    def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
+        """Begin: ``n`` rows of ``d`` columns are to come, in all lanes together."""
+        count = max(1, n // block_rows(d))
+        self.every = every or (EVERY if count > MANY and d < NARROW else 1)
+        self.vectors = min(PROBES, -(-MANY // count))
+        self.most, self.heaviest, self.turn = ANEW, 0.0, 0
+        self.mass = self.mass2 = self.probed = 0.0
+        self.errors: list[NDArray[Any]] = []  # E/t of blocks formed anew
+        self.u = unit_roundoff(dtype)
+        # numbers of the working precision, so that both sides of a probe see the same ones
+        self.random = np.random.default_rng([d, 71]).standard_normal((d, PROBES)).astype(dtype).astype(np.float64)
+        self.probe = np.zeros((d, PROBES))
+
+    def unchecked(self) -> None:
+        """Form no block anew: other accumulators speak for this one. Blocks are probed all the same."""
+        self.most = 0
+
+    def weigh(self, mass: float) -> bool:
+        """Count a block; whether it is to be formed anew."""
+        self.mass += mass
+        self.mass2 += mass * mass
+        if not mass > OUTWEIGHS * self.heaviest or len(self.errors) >= self.most:
+            return False
+        self.heaviest = mass
+        return True
+
+    def some(self, block: Block, mass: float) -> tuple[slice, float]:
+        """The vectors to probe a block with, and what it then counts for; none for most blocks of narrow tables."""
+        if not mass > 0:
+            return slice(0, 0), 0.0
+        if mass > HEAVY * self.mass or self.vectors == PROBES:
+            return slice(0, PROBES), 1.0
+        # multiples of the golden ratio: evenly spread over the table, in step with no period of it
+        if self.every > 1 and (block.start // 128 + 1) * 0x9E3779B97F4A7C15 % 2**64 >= 2**64 // self.every:
+            return slice(0, 0), 0.0
+        self.turn = (self.turn + self.vectors) % PROBES
+        first = min(self.turn, PROBES - self.vectors)
+        return slice(first, first + self.vectors), self.every * PROBES / self.vectors
+
+    def look(self, z: NDArray[Any], product: NDArray[Any], block: Block) -> None:
+        """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
+        mass = float(np.trace(product))
+        if self.weigh(mass) and z.shape[0] > PIECE:
+            # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
+            head = z[: block_rows(z.shape[1])]
+            again = product if len(head) == len(z) else head.T @ head
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.errors.append((again - better(head, None, CHECK_PIECE)) / float(np.trace(again)))
+        some, weight = self.some(block, mass)
+        if weight:
+            diagonal = np.diag(product).astype(np.float64)
+            np.fill_diagonal(product, 0.0)  # a buffer: what was to be added has been
+            off = product.astype(np.float64, copy=False) @ self.random[:, some]
+            self.probes(z, diagonal, off, some, weight, mass)
+
+    def probes(
+        self, z: NDArray[Any], diagonal: NDArray[Any], off: NDArray[Any], some: slice, weight: float, mass: float
+    ) -> None:
+        """Add what the probes saw of fl(zᵀz): its diagonal, and ``off``, the rest times r.
+
+        The diagonal, nearly all of the product with r, is set against zᵀ(z r) first: so less is rounded.
+        """
+        r = self.random[:, some]
+        seen = diagonal[:, None] * r - pieced(z, z @ r.astype(z.dtype))
+        self.probe[:, some] += weight * (seen + off)
+        self.probed += (some.stop - some.start) / PROBES * (weight * mass) ** 2
+
+    def noise(self, V: NDArray[Any] | None = None) -> float:
+        """Bound on ‖E‖₂ of all that was summed; with V, an estimate of ‖VᵀEV‖₂."""
+        parts = self.errors if V is None else [E @ V for E in self.errors]
+        inner = parts if V is None else [V.T @ part for part in parts]
+        alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
+        usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0)
+        usual = float(np.sqrt(2 * self.probed)) * (usual + (BLUR * self.u if V is None else 0.0))
+        return NOISE_SAFETY * (alone + self._beyond(usual, V))
+
+    def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
+        """What the probes saw beyond the usual: E = D + E' with D diagonal, since squares all round the same way."""
+        R, Y = self.random, self.probe
+        diagonal = np.sum(R * Y, axis=1) / np.sum(R * R, axis=1)
+        rest = (Y - diagonal[:, None] * R) * float(np.sqrt(PROBES / (PROBES - 1)))
+        if V is not None:
+            return largest(V.T @ (diagonal[:, None] * V)) + _excess(V.T @ rest, usual)
+        chance = 4 * usual / float(np.sqrt(2 * PROBES * len(R)))
+        return max(0.0, float(np.max(np.abs(diagonal))) - chance) + _excess(rest, usual)
+
+
+def _excess(Y: NDArray[Any], usual: float) -> float:
+    """√(‖Y‖²/m − usual²), zero where there is no more than the usual."""
+    return float(np.sqrt(max(0.0, float(np.sum(np.square(Y))) / PROBES - usual * usual)))
+
+
+def pieced(z: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
+    """``zᵀ y`` of a block, (d, l), in short pieces that are added in float64."""
+    if z.strides[0] < z.strides[1]:  # column after column: BLAS adds along memory in many lanes
+        return np.asarray(z.T @ y, np.float64)
+    whole, d, width = z.shape[0] // PIECE * PIECE, z.shape[1], y.shape[1]
+    total = (y[whole:].T @ z[whole:]).astype(np.float64)
+    if whole:
+        left = np.ascontiguousarray(y[:whole].reshape(-1, PIECE, width).transpose(0, 2, 1))
+        total += np.matmul(left, z[:whole].reshape(-1, PIECE, d)).sum(axis=0, dtype=np.float64)
+    return total.T
+
+
+def extrapolate(errors: list[NDArray[Any]], mass: float, mass2: float) -> float:
+    """Bound on the error of a sum of products, ``mass`` = Σt and ``mass2`` = Σt², from the errors E/t of a few."""
+    if not errors:
+        return 0.0
+    worst = max(largest(E) if E.shape[0] == E.shape[1] else float(np.max(norms(E))) for E in errors)
+    lengths = [float(np.linalg.norm(E)) for E in errors]
+    pairs = [(i, j) for i in range(len(errors)) for j in range(i) if lengths[i] > 0 and lengths[j] > 0]
+    alike = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
+    # Independent errors still correlate by chance, by about 1/d.
+    c = max(0.0, float(np.mean(alike)) - 1.5 / errors[0].shape[1]) if alike else 1.0
+    return NOISE_SAFETY * worst * float(np.sqrt(mass2 + mass * mass * c))
+
+
+def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -> NDArray[Any]:
+    """``zᵀb`` (``zᵀz``) of a block with less rounding: in float64 and in short pieces, summed level by level."""
+    if z.dtype.itemsize < 8:
+        piece = z.shape[0]  # float64 sums of float32 numbers are exact enough at any length
+        z = z.astype(np.float64)
+        b = None if b is None else b.astype(np.float64)
+    right = z if b is None else b
+    total = np.zeros((z.shape[1], right.shape[1]))
+    for first in range(0, z.shape[0], 16 * piece):
+        group = np.zeros_like(total)
+        for i in range(first, min(first + 16 * piece, z.shape[0]), piece):
+            left = z[i : i + piece]
+            group += left.T @ (left if b is None else right[i : i + piece])
+        total += group
+    return total
+
+
+def largest(E: NDArray[Any]) -> float:
+    """Spectral norm of a small symmetric matrix: a few power steps from below, with a margin."""
+    v = np.cos(np.arange(E.shape[0]) + 1.0)[:, None]
+    size = 0.0
+    for _ in range(8):
+        norm = float(np.linalg.norm(v))
+        if norm == 0:
+            return size
+        v = E @ (v / norm)
+        size = float(np.linalg.norm(v))
+    return 1.25 * size

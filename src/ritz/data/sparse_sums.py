@@ -1,0 +1,122 @@
+"""Sums over the entries of CSR rows, in short chains.
+
+    sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      pairwise along every column (CSC)
+    gram      XᵀX = R (X_vᵀX)          X_v: columns cut into runs of at most CHAIN entries, R adds the runs of a column
+    adjoint   XᵀB                      rows cut so that no column has more than LONG entries in a piece
+    times     XW                       rows cut into runs of at most LONG entries, a new ``indptr`` over the same arrays
+
+SciPy adds one entry after the other. A thousand equal ones (counts, tf-idf weights, indicators) are then rounded the
+same way a thousand times: 131,072 entries of 0.7 were off by 1e-12. Cutting a chain costs nothing where there is none.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.compensated import add_into
+from ritz.data.blocks import csr_rows
+
+__all__ = ["CHAIN", "LONG", "adjoint", "gram", "longest", "sums", "times"]
+
+#: Entries that are added one after the other to form a Gram matrix: 256 equal ones err by up to 45·u.
+CHAIN = 256
+#: The same in a product with vectors, of which there are two in XᵀXV: together they err by up to 90·u.
+LONG = 256
+#: Runs that are added one after the other.
+FEW = 16
+
+
+def sums(x: Any, w: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Σwx and Σwx² of every column of float64 rows."""
+    columns = x.tocsc()
+    weights = None if w is None else w[columns.indices]
+    return _along(columns, weights, 1), _along(columns, weights, 2)
+
+
+def _along(columns: Any, weights: Any, power: int) -> NDArray[np.float64]:
+    data = columns.data if power == 1 else columns.data * columns.data
+    data = data if weights is None else data * weights
+    total = np.zeros(columns.shape[1])
+    used = np.flatnonzero(np.diff(columns.indptr))
+    if len(used):
+        total[used] = np.add.reduceat(data, columns.indptr[used])  # NumPy adds along memory pairwise
+    return total
+
+
+def gram(x: Any, left: Any = None) -> Any:
+    """``leftᵀ x`` of CSR rows with the same pattern, ``xᵀx`` without ``left``; a COO matrix, every position once."""
+    columns = (x if left is None else left).tocsc()
+    cuts = _cut(columns.indptr, CHAIN)
+    if cuts is None:
+        return (columns.T @ x).tocoo()
+    runs, owner = cuts
+    product = _with_indptr(columns.T, runs) @ x
+    while len(owner) > columns.shape[1]:  # runs are added a few at a time, level by level
+        firsts, owner = _grouped(owner)
+        edges = np.append(firsts, product.shape[0])
+        ones = type(product)((np.ones(edges[-1]), np.arange(edges[-1]), edges), shape=(len(firsts), edges[-1]))
+        product = ones @ product
+    return product.tocoo()
+
+
+def times(x: Any, W: Any) -> Any:
+    """``x W`` of CSR rows."""
+    cuts = _cut(x.indptr, LONG)
+    if cuts is None:
+        return x @ W
+    runs, owner = cuts
+    parts = _with_indptr(x, runs) @ W
+    while len(owner) > x.shape[0]:
+        firsts, owner = _grouped(owner)
+        parts = np.add.reduceat(parts, firsts, axis=0)
+    return parts
+
+
+def longest(x: Any) -> int:
+    """Entries of the fullest column of CSR rows."""
+    return int(np.max(np.bincount(x.indices, minlength=1), initial=0))
+
+
+def adjoint(x: Any, B: Any, chain: int) -> Any:
+    """``xᵀ B`` of CSR rows whose fullest column has ``chain`` entries."""
+    n = x.shape[0]
+    pieces = min(n, -(-chain // LONG))
+    if pieces <= 1:
+        return x.T @ B
+    edges = [n * i // pieces for i in range(pieces + 1)]
+    total = np.asarray(csr_rows(x, 0, edges[1]).T @ B[: edges[1]])
+    low = np.zeros_like(total)
+    for first, last in pairwise(edges[1:]):
+        add_into(total, low, csr_rows(x, first, last).T @ B[first:last])
+    return total + low
+
+
+def _cut(indptr: Any, most: int) -> tuple[Any, Any] | None:
+    """Edges of runs of at most ``most`` entries, and the row of every run; None where no row is longer."""
+    lengths = np.diff(indptr)
+    if int(np.max(lengths, initial=0)) <= most:
+        return None
+    count = np.maximum(1, -(-lengths // most))
+    owner = np.repeat(np.arange(len(lengths)), count)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    runs = np.append(indptr[:-1][owner] + within * most, indptr[-1]).astype(indptr.dtype)
+    return runs, owner
+
+
+def _grouped(owner: Any) -> tuple[Any, Any]:
+    """First runs of groups of at most FEW neighbours with the same owner, and the owner of every group."""
+    begin = np.flatnonzero(np.diff(owner, prepend=-1))
+    within = np.arange(len(owner)) - np.repeat(begin, np.diff(np.append(begin, len(owner))))
+    firsts = np.flatnonzero(within % FEW == 0)
+    return firsts, owner[firsts]
+
+
+def _with_indptr(x: Any, indptr: Any) -> Any:
+    """The entries of CSR rows in other rows."""
+    part = type(x)((len(indptr) - 1, x.shape[1]), dtype=x.dtype)
+    part.data, part.indices, part.indptr = x.data, x.indices, indptr
+    return part
