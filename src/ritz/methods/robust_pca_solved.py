@@ -200,21 +200,28 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
         )
     wanted = model._count(*Z.shape)
     k = min(wanted, *Z.shape) if isinstance(wanted, int) else None
-    spectrum = _decompose(model, found.low, weights, k, "AᵀA of the low-rank part", centered=True)
+    units = 1.0 if scale is None else scale
+    kept: dict[str, Any] = {
+        "low_rank_": (found.low + before) * units, "sparse_": found.sparse * units, "gap_": found.gap,
+        "n_iter_": found.iterations, "_before": before,
+    }  # fmt: skip
+    # of the part as it is kept: far from zero its last digits are those of the offset
+    low = _about(kept["low_rank_"], scale, before)
+    spectrum = _decompose(model, low, weights, k, "AᵀA of the low-rank part", centered=True)
     mass = float(len(Z)) if weights is None else float(np.sum(weights))
     variances = np.maximum(spectrum.values, 0.0) / max(mass - 1, 1.0)
     if callable(wanted) and (count := wanted(variances)) < len(variances):
         spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
     mean = spectrum.certificate.frame["mean"]
-    units = 1.0 if scale is None else scale
-    kept = {
-        "low_rank_": (found.low + before) * units, "sparse_": found.sparse * units, "gap_": found.gap,
-        "n_iter_": found.iterations, "_before": before,
-    }  # fmt: skip
     share = float(np.count_nonzero(found.sparse)) / max(found.sparse.size, 1)
     words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
     spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
     return Robust(spectrum.vectors.T, variances, (before + mean) * units, spectrum, kept)
+
+
+def _about(low: Floats, scale: Floats | None, before: Floats) -> Floats:
+    """The low-rank part in units of the scale, without what was taken off first."""
+    return np.asarray((low if scale is None else low / scale) - before, np.float64)
 
 
 def _offset(Z: Floats, weights: Floats | None) -> Floats:
@@ -240,7 +247,7 @@ def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Float
         sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"])
         return sphere.whole(), weights
     if model.method == "pcp":
-        return model.low_rank_ / (1.0 if scale is None else scale) - held["_before"], weights
+        return _about(model.low_rank_, scale, held["_before"]), weights
     rows, copies = _copied(_dense(model, X, scale), weights)
     good = model.support_[copies]
     return (rows[good] - held["_center"]) @ held["_subspace"], None

@@ -71,6 +71,7 @@ def sketch(problem: SpectralProblem, M: Operator) -> Found:
         upper=values[:k] + rest,
         notes=("estimate from a single pass; the enclosures hold, the vectors are approximate",),
         positive=True,
+        drawn=(problem.start, width),
     )
     return stated(found, M)
 
