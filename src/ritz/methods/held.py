@@ -43,7 +43,9 @@ def differing(model: Any, anew: Any = None) -> list[str]:
     if anew is not None:
         expected |= _of_data(model, anew)
     words = [
-        f"{name} of the model is not what its certificate and its data say"
+        "the components of the model are not the vectors of its certificate"
+        if name == "components_"
+        else f"{name} of the model is not what its certificate and its data say"
         for name, values in expected.items()
         if held.get(name) is not None and not _alike(held[name], values, close)
     ]

@@ -11,6 +11,7 @@ total, orthogonality
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,19 @@ MEASURED = 10.0
 TOTAL = 1000.0
 #: What a state without its data promises, in units of λ₁.
 STATE = 1e-12
+#: What ``subtract`` notes, and multiples of it that the rounding of both states may reach.
+LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the remaining total")
+SUBTRACTED = 1e4
 
 
 def allowance(c: Any, a: Anew) -> float:
     """The largest rounding that the named arithmetic explains, in solver units."""
-    most = MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation())
-    lost = next((note for note in c.notes if note.startswith("subtracted: ")), None)
-    return max(most, STATE * a.top) if lost is None else math.inf
+    most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation()), STATE * a.top)
+    lost = next((match for match in map(LOST.fullmatch, c.notes) if match is not None), None)
+    if lost is None:
+        return most
+    # scales that a subtraction left uncertain may be off by any share; otherwise the note tells what was taken off
+    return math.inf if c.frame["scale"] is not None else most + SUBTRACTED * float(lost[1]) * a.A.trace()
 
 
 def confirm(c: Any, a: Anew, words: list[str]) -> bool:
@@ -104,7 +111,8 @@ def _values(c: Any, s: Any, a: Anew, slack: float) -> list[str]:
     # a Rayleigh quotient is as good as the square of the residual; rounding of a Gram matrix moves σ by ρ/2σ
     own = 2 * a.sigma_error + np.minimum(slack / np.maximum(sigma, 1e-300), math.sqrt(slack))
     if _turned(c) and c.tol is not None:  # of v = Aᵀu/σ the quotient exceeds θ by ‖r‖²/θ, and mixes with its neighbours
-        own = own + 2 * float(np.sum(np.square(s.residuals))) / np.maximum(sigma, 1e-300) ** 3
+        spread = 2 * float(np.sum(np.square(s.residuals)))
+        own = own + np.divide(spread, sigma**3, out=np.zeros_like(sigma), where=sigma > 0)
     low = -np.inf if c.kind == "estimate" else -own
     wrong = np.flatnonzero(~((low <= off) & (off <= own)))
     return [f"the value of component {i + 1} is not the length of its image" for i in wrong[:1]]
@@ -124,7 +132,7 @@ def _orthogonality(c: Any, a: Anew) -> list[str]:
 
 def _total(c: Any, s: Any, a: Anew) -> list[str]:
     total = a.A.trace()
-    loose = a.d * s.rounding if allowance(c, a) == math.inf else 0.0
+    loose = a.d * s.rounding if any(map(LOST.fullmatch, c.notes)) else 0.0
     if abs(total - s.total) <= TOTAL * max(c.unit_roundoff, 2.0**-53) * max(total, s.total) + loose + 1e-300:
         return []
     return [f"the total is {total * a.unit2:.6g}, certified {c.total:.6g}"]
@@ -137,19 +145,15 @@ def _spectrum(c: Any, s: Any, a: Anew) -> list[str]:
     sigma = np.concatenate([a.sigma, np.zeros(max(a.d - len(a.sigma), 0))])
     e = a.sigma_error
     least, most = np.square(np.maximum(sigma - e, 0.0)), np.square(sigma + e)
-    found, left = [], np.ones(len(sigma), bool)
+    found = []
     for i in range(len(s.values)):
         holds = (s.lower[i] <= most) & (least <= s.upper[i])
         if c.labelled[i]:
-            left[i] = False
             if not holds[i]:
                 found.append(f"eigenvalue {i + 1} is {sigma[i] ** 2 * a.unit2:.17g}, outside its enclosure")
         elif not bool(np.any(holds)):
             found.append(f"no eigenvalue lies in the enclosure of component {i + 1}")
-        else:
-            spots = np.flatnonzero(holds & left)
-            left[spots[0] if len(spots) else int(np.flatnonzero(holds)[0])] = False
-    beyond = float(np.max(least[left], initial=0.0))
+    beyond = float(np.max(least[len(s.values) :], initial=0.0))  # no more eigenvalues than were returned are larger
     if beyond > max(s.ceiling, 0.0):  # where all of AAᵀ was returned, M has only zeros left
         found.append(
             f"an eigenvalue of {beyond * a.unit2:.6g} was not returned and exceeds the ceiling {c.ceiling:.6g}"

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-import ritz
+from ritz.methods.ca import CA
+from ritz.methods.factor_analysis import FactorAnalysis
+from ritz.methods.famd import FAMD
+from ritz.methods.mca import MCA
+from ritz.methods.mfa import MFA
+from ritz.methods.pca import PCA
+from ritz.methods.robust_pca import RobustPCA
+from ritz.methods.sparse_pca import SparsePCA
+from ritz.methods.svd import SVD
 
 __all__ = ["MODELS", "fitted"]
 
@@ -59,35 +67,35 @@ W = np.random.default_rng(3).integers(1, 4, N)
 
 Made = tuple[Any, Any, Any]
 MODELS: dict[str, Callable[[], Made]] = {
-    "PCA": lambda: (ritz.PCA(3).fit(_rows()), _rows(), None),
-    "PCA all": lambda: (ritz.PCA().fit(_rows()), _rows(), None),
-    "PCA scaled": lambda: (ritz.PCA(3, scale=True).fit(_rows()), _rows(), None),
-    "PCA weighted": lambda: (ritz.PCA(3, whiten=True).fit(_rows(), sample_weight=W), _rows(), W),
-    "PCA mean": lambda: (ritz.PCA(3, missing="mean").fit(_gaps()), _gaps(), None),
-    "PCA em": lambda: (ritz.PCA(2, missing="em").fit(_gaps()), _gaps(), None),
-    "PCA regularized": lambda: (ritz.PCA(2, missing="regularized").fit(_gaps()), _gaps(), None),
-    "PCA state": lambda: (ritz.PCA(3).partial_fit(_rows()[:30]).partial_fit(_rows()[30:]), _rows(), None),
+    "PCA": lambda: (PCA(3).fit(_rows()), _rows(), None),
+    "PCA all": lambda: (PCA().fit(_rows()), _rows(), None),
+    "PCA scaled": lambda: (PCA(3, scale=True).fit(_rows()), _rows(), None),
+    "PCA weighted": lambda: (PCA(3, whiten=True).fit(_rows(), sample_weight=W), _rows(), W),
+    "PCA mean": lambda: (PCA(3, missing="mean").fit(_gaps()), _gaps(), None),
+    "PCA em": lambda: (PCA(2, missing="em").fit(_gaps()), _gaps(), None),
+    "PCA regularized": lambda: (PCA(2, missing="regularized").fit(_gaps()), _gaps(), None),
+    "PCA state": lambda: (PCA(3).partial_fit(_rows()[:30]).partial_fit(_rows()[30:]), _rows(), None),
     "PCA merged": lambda: (
-        ritz.PCA(3, scale=True).fit(_rows()[:30]).merge(ritz.PCA(3, scale=True).fit(_rows()[30:])), _rows(), None,
+        PCA(3, scale=True).fit(_rows()[:30]).merge(PCA(3, scale=True).fit(_rows()[30:])), _rows(), None,
     ),
-    "PCA krylov": lambda: (ritz.PCA(3, solver="krylov").fit(_wide()), _wide(), None),
-    "PCA lanczos": lambda: (ritz.PCA(3, solver="lanczos").fit(_wide()), _wide(), None),
-    "PCA sketch": lambda: (ritz.PCA(3, solver="sketch").fit(_wide()), _wide(), None),
-    "PCA svd": lambda: (ritz.PCA(3, solver="svd").fit(_rows()), _rows(), None),
-    "PCA wide": lambda: (ritz.PCA(3).fit(_wide().T.copy()), _wide().T.copy(), None),
-    "PCA float32": lambda: (ritz.PCA(3).fit(_rows().astype(np.float32)), _rows().astype(np.float32), None),
-    "PCA sparse": lambda: (ritz.PCA(3).fit(_sparse()), _sparse(), None),
-    "SVD": lambda: (ritz.SVD(3).fit(_rows()), _rows(), None),
-    "SVD sparse": lambda: (ritz.SVD(3, solver="krylov").fit(_sparse()), _sparse(), None),
-    "CA": lambda: (ritz.CA(2).fit(_counts()), _counts(), None),
-    "MCA": lambda: (ritz.MCA(2).fit(_levels()[["a", "b", "c"]]), _levels()[["a", "b", "c"]], None),
-    "FAMD": lambda: (ritz.FAMD(2).fit(_levels()), _levels(), None),
-    "MFA": lambda: (ritz.MFA(2, groups={"g": ["a", "b"], "h": ["m", "n"]}).fit(_levels()), _levels(), None),
-    "RobustPCA": lambda: (ritz.RobustPCA(2).fit(_rows()), _rows(), None),
-    "RobustPCA robpca": lambda: (ritz.RobustPCA(2, method="robpca").fit(_rows()), _rows(), None),
-    "RobustPCA pcp": lambda: (ritz.RobustPCA(2, method="pcp").fit(_rows()), _rows(), None),
-    "SparsePCA": lambda: (ritz.SparsePCA(2).fit(_rows()), _rows(), None),
-    "FactorAnalysis": lambda: (ritz.FactorAnalysis(2).fit(_rows()), _rows(), None),
+    "PCA krylov": lambda: (PCA(3, solver="krylov").fit(_wide()), _wide(), None),
+    "PCA lanczos": lambda: (PCA(3, solver="lanczos").fit(_wide()), _wide(), None),
+    "PCA sketch": lambda: (PCA(3, solver="sketch").fit(_wide()), _wide(), None),
+    "PCA svd": lambda: (PCA(3, solver="svd").fit(_rows()), _rows(), None),
+    "PCA wide": lambda: (PCA(3).fit(_wide().T.copy()), _wide().T.copy(), None),
+    "PCA float32": lambda: (PCA(3).fit(_rows().astype(np.float32)), _rows().astype(np.float32), None),
+    "PCA sparse": lambda: (PCA(3).fit(_sparse()), _sparse(), None),
+    "SVD": lambda: (SVD(3).fit(_rows()), _rows(), None),
+    "SVD sparse": lambda: (SVD(3, solver="krylov").fit(_sparse()), _sparse(), None),
+    "CA": lambda: (CA(2).fit(_counts()), _counts(), None),
+    "MCA": lambda: (MCA(2).fit(_levels()[["a", "b", "c"]]), _levels()[["a", "b", "c"]], None),
+    "FAMD": lambda: (FAMD(2).fit(_levels()), _levels(), None),
+    "MFA": lambda: (MFA(2, groups={"g": ["a", "b"], "h": ["m", "n"]}).fit(_levels()), _levels(), None),
+    "RobustPCA": lambda: (RobustPCA(2).fit(_rows()), _rows(), None),
+    "RobustPCA robpca": lambda: (RobustPCA(2, method="robpca").fit(_rows()), _rows(), None),
+    "RobustPCA pcp": lambda: (RobustPCA(2, method="pcp").fit(_rows()), _rows(), None),
+    "SparsePCA": lambda: (SparsePCA(2).fit(_rows()), _rows(), None),
+    "FactorAnalysis": lambda: (FactorAnalysis(2).fit(_rows()), _rows(), None),
 }  # fmt: skip
 
 
