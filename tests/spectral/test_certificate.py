@@ -117,7 +117,8 @@ def test_verify_passes_on_the_data_and_fails_on_other_data(solver, shape):
 
 
 def test_verify_beyond_inertia(monkeypatch):
-    monkeypatch.setattr("ritz.spectral.verify.INERTIA_LIMIT", 10)
+    monkeypatch.setattr("ritz.spectral.verify.search.INERTIA_LIMIT", 10)
+    monkeypatch.setattr("ritz.spectral.verify.anew.SMALL", 10)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((400, 60)) * 0.7 ** np.arange(60)
     check = ritz.PCA(4, solver="krylov").fit(X).certificate_.verify(X)

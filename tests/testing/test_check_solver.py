@@ -21,7 +21,7 @@ from ritz.testing.known import symmetric_known
 
 
 def iterative(solve):
-    return lambda problem: solve(problem, problem.operator, total=lambda: float(np.trace(problem.operator.matrix)))
+    return lambda problem: solve(problem, problem.operator)
 
 
 SOLVERS = {
@@ -45,7 +45,12 @@ def test_every_solver_passes_on_strict_arrays(name):
 @pytest.mark.parametrize("name", ["krylov", "lanczos", "chebyshev", "power"])
 def test_iterative_solvers_pass_without_the_trace(name):
     solve = {"krylov": krylov, "lanczos": lanczos, "chebyshev": chebyshev, "power": power}[name]
-    check_solver(lambda problem: solve(problem, problem.operator))
+
+    def untold(problem):
+        problem.operator.trace = lambda: None
+        return solve(problem, problem.operator)
+
+    check_solver(untold)
 
 
 def test_the_operators_are_what_they_say():

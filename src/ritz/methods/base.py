@@ -209,8 +209,12 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
         rows, weights = self._rows(X, sample_weight, reset=False)
-        checked: Verification = certificate.verify(rows, weights)
-        return with_held(self, checked) if self._holds_vectors else checked
+        checked: Verification = certificate.verify(self._solved_rows(rows), weights)
+        return with_held(self, checked, (X, sample_weight))
+
+    def _solved_rows(self, rows: Any) -> Any:
+        """The rows that the certificate speaks of: those of the fit, or what the method made of them."""
+        return rows
 
     # coordinates
 

@@ -309,7 +309,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         len(self.components_)  # solves a pending state
         coded = self._as_fitted(X, sample_weight)
         rows, weights = self._present(coded)
-        return with_held(self, self.certificate_.verify(rows, weights / float(np.sum(weights))))
+        return with_held(self, self.certificate_.verify(rows, weights / float(np.sum(weights))), (X, sample_weight))
 
     def _restated(self, **parameters: Any) -> Self:
         model = super()._restated(**parameters)

@@ -1,9 +1,10 @@
-"""Whether a model holds what its certificate speaks of.
+"""Whether a model holds what its certificate and its data say.
 
-    components_ = ±Vᵀ,   mean_ and scale_ those of the frame,   variances · (n − 1) = σ² = θ
+    components_ = Vᵀ,   variances · (Σw − 1) = σ² = θ,   ratios = θ/total,   mean_, scale_, n_samples_ those of the data
 
 A certificate proves things about vectors and values of its own. A file whose components were changed, checksums and
-all, still carries a true certificate; rows would be placed by the components.
+all, still carries a true certificate; rows would be placed by the components. What has no short formula (loadings,
+coordinates of rows, the rows that a robust method trusts) is compared with a second fit (``refitted.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz.methods.refitted import refitted
 from ritz.methods.scaling import degrees_of_freedom
 from ritz.spectral.verify import Verification
 
@@ -22,47 +24,86 @@ __all__ = ["differing", "with_held"]
 DOUBLE, SINGLE = 1e-9, 1e-5
 
 
-def with_held(model: Any, checked: Verification) -> Verification:
-    """A verification that fails as well where the model holds something else than what was verified."""
-    words = differing(model)
+def with_held(model: Any, checked: Verification, given: tuple[Any, Any] | None = None) -> Verification:
+    """A verification that fails as well where the model holds something else than what was verified.
+
+    ``given``: table and weights, as ``fit`` takes them, for what only a second fit can tell.
+    """
+    words = differing(model, checked.anew)
+    if given is not None:
+        words += refitted(model, *given)
     return replace(checked, ok=False, words=(*words, *checked.words)) if words else checked
 
 
-def differing(model: Any) -> list[str]:
-    """What differs, in words."""
-    C, held, c = np.asarray(model.components_, np.float64), vars(model), model.certificate_
-    k = len(C)
-    close = SINGLE if model.components_.dtype == np.float32 or held.get("_dtype") == np.float32 else DOUBLE
-    V = np.asarray(c.frame["vectors"], np.float64).T[:k]
-    words = []
-    if V.shape != C.shape or not np.all(np.abs(C - np.sign(np.sum(C * V, axis=1))[:, None] * V) <= close):
-        words.append("the components of the model are not the vectors of its certificate")
-    places = {"mean": ("mean_", "_mean64", "_mean"), "scale": ("scale_", "_scale64", "_scale")}
-    for what, names in places.items():
-        known = c.frame.get(what)
+def differing(model: Any, anew: Any = None) -> list[str]:
+    """What differs, in words; without the table read ``anew`` only from the certificate itself."""
+    held, c = vars(model), model.certificate_
+    close = SINGLE if _narrow(model) else DOUBLE
+    expected = _of_certificate(model)
+    if anew is not None:
+        expected |= _of_data(model, anew)
+    words = [
+        "the components of the model are not the vectors of its certificate"
+        if name == "components_"
+        else f"{name} of the model is not what its certificate and its data say"
+        for name, values in expected.items()
+        if held.get(name) is not None and not _alike(held[name], values, close)
+    ]
+    for what, names in (("mean", ("mean_", "_mean64", "_mean")), ("scale", ("scale_", "_scale64", "_scale"))):
+        known = c.frame.get(what) if type(model)._holds_vectors or "_mean" in held else None
         words += [
             f"the {what}s of the model ({name}) are not those of its certificate"
             for name in names
             if known is not None and held.get(name) is not None and not _alike(held[name], known, close)
         ]
-    for name, values in _values(model, k).items():
-        if not _alike(values, c.values[:k], close):
-            words.append(f"{name} of the model is not what its certificate says")
+    tol = held.get("tol", c.tol)
+    if c.tol is not None and c.tol != tol and c.tol != min(tol, 1e-6):
+        words.append(f"the certificate speaks of tol={c.tol:g}, the model of tol={tol:g}")
     return words
 
 
-def _values(model: Any, k: int) -> dict[str, Any]:
-    """Eigenvalues as the model holds them, in the units of the certificate."""
-    held = vars(model)
-    found = {}
-    if "singular_values_" in held:
-        found["singular_values_"] = np.square(np.asarray(held["singular_values_"][:k], np.float64))
-    if "explained_variance_" in held and "mean_" in held:
-        weight = degrees_of_freedom(held.get("_weight", model.n_samples_))
-        found["explained_variance_"] = np.asarray(held["explained_variance_"][:k], np.float64) * weight
-    if "eigenvalues_" in held and getattr(model, "method", "indicator") == "indicator":
-        found["eigenvalues_"] = np.asarray(held["eigenvalues_"][:k], np.float64)
-    return found
+def _narrow(model: Any) -> bool:
+    return model.components_.dtype == np.float32 or vars(model).get("_dtype") == np.float32
+
+
+def _of_certificate(model: Any) -> dict[str, Any]:
+    """Fitted names that are functions of the certificate."""
+    held, c = vars(model), model.certificate_
+    if not (type(model)._holds_vectors or "eigenvalues_" in held):
+        return {}
+    V, theta = np.asarray(c.frame["vectors"], np.float64).T, np.maximum(np.asarray(c.values, np.float64), 0.0)
+    share = theta / c.total if c.total > 0 else np.zeros_like(theta)
+    plain = getattr(model, "method", "indicator") == "indicator"  # MCA shows other inertias than it solves for
+    expected: dict[str, Any] = {"singular_values_": np.sqrt(theta)}
+    if plain:
+        expected |= {
+            "components_": V, "n_components_": len(theta), "eigenvalues_": theta, "total_inertia_": c.total,
+            "explained_inertia_ratio_": share, "_lambda": theta,
+        }  # fmt: skip
+    if "mean_" in held:
+        divisor = degrees_of_freedom(held.get("_weight", model.n_samples_))
+        expected |= {
+            "explained_variance_": theta / divisor, "explained_variance_ratio_": share,
+            "total_variance_": c.total / divisor,
+        }  # fmt: skip
+    return expected | {"total_": c.total}
+
+
+def _of_data(model: Any, anew: Any) -> dict[str, Any]:
+    """Fitted names that are functions of the table."""
+    A, held = anew.A, vars(model)
+    expected: dict[str, Any] = {}
+    if "support_" not in held:
+        expected["n_samples_"] = anew.rows
+    if type(model)._holds_vectors:
+        expected |= {"_weight": A.weight, "n_features_in_": anew.d}
+        if "total_" in held:  # SVD: variances of the coordinates, as TruncatedSVD
+            theta, V = np.asarray(model.certificate_.values), np.asarray(model.certificate_.frame["vectors"])
+            variance = np.maximum(theta / A.weight - np.square(A.mean @ V), 0.0)
+            whole = float(np.sum(A.squares)) * A.unit**2 / A.weight
+            expected["explained_variance_"] = variance
+            expected["explained_variance_ratio_"] = variance / whole if whole > 0 else np.zeros_like(variance)
+    return expected
 
 
 def _alike(a: Any, b: Any, close: float) -> bool:

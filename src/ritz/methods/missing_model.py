@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
-from ritz.data.blocks import blocks_of
+from ritz.data.blocks import are_blocks, blocks_of
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.validate import validate_rows
 from ritz.project.linear import LinearMap
@@ -73,6 +73,17 @@ class FillsGaps:
             self.missing, spectrum, column, rows=rows, center=self.center, scale=scale, names=names
         )
         self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, *done.notes))
+
+    def _solved_rows(self, rows: Any) -> Any:
+        """The rows with their gaps filled, as the fit filled them."""
+        if not self.__dict__.get("n_missing_"):
+            return rows
+        from ritz.data.completed import CompletedBlocks
+        from ritz.project.linear import result_dtype
+
+        filler, dtype = self.__dict__["_filler"], result_dtype(rows.dtype)
+        done = CompletedBlocks(blocks_of(rows), filler.fill, dtype)
+        return done if are_blocks(rows) else np.vstack([block.values for block in done.each()]).astype(dtype)
 
     # what states cannot do
 

@@ -26,6 +26,7 @@ from ritz.data.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
 from ritz.methods.base import LinearEstimator
+from ritz.methods.held import with_held
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.robust_pca_factors import CORRECTIONS
 from ritz.methods.robust_pca_location import mad, median
@@ -256,7 +257,7 @@ class RobustPCA(LinearEstimator):
         from ritz.methods.robust_pca_solved import problem_rows
 
         rows, weights = self._rows(X, sample_weight, reset=False)
-        return self.certificate_.verify(*problem_rows(self, rows, weights))
+        return with_held(self, self.certificate_.verify(*problem_rows(self, rows, weights)), (X, sample_weight))
 
     # coordinates and the Gaussian model
 

@@ -207,20 +207,28 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
         )
     wanted = model._count(*Z.shape)
     k = min(wanted, *Z.shape) if isinstance(wanted, int) else None
-    spectrum = _decompose(model, found.low, weights, k, "AᵀA of the low-rank part", centered=True)
+    kept: dict[str, Any] = {
+        "low_rank_": found.low * units + base, "sparse_": found.sparse * units, "gap_": found.gap,
+        "n_iter_": found.iterations, "_before": before,
+    }  # fmt: skip
+    # of the part as it is kept: far from zero its last digits are those of the offset
+    part = _about(kept["low_rank_"], scale, before)
+    spectrum = _decompose(model, part, weights, k, "AᵀA of the low-rank part", centered=True)
     mass = float(len(Z)) if weights is None else float(np.sum(weights))
     variances = np.maximum(spectrum.values, 0.0) / max(mass - 1, 1.0)
     if callable(wanted) and (count := wanted(variances)) < len(variances):
         spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
     center, low = split_sum(base, spectrum.certificate.frame["mean"] * units)
-    kept = {
-        "low_rank_": found.low * units + base, "sparse_": found.sparse * units, "gap_": found.gap,
-        "n_iter_": found.iterations, "_before": base / units,
-    }  # fmt: skip
     share = float(np.count_nonzero(found.sparse)) / max(found.sparse.size, 1)
     words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
     spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
     return Robust(spectrum.vectors.T, variances, center, spectrum, low, kept)
+
+
+def _about(low: Floats, scale: Floats | None, before: Floats) -> Floats:
+    """The low-rank part in units of the scale, without what was taken off first (in those units)."""
+    units = 1.0 if scale is None else scale
+    return np.asarray((low - before * units) / units, np.float64)
 
 
 def _offset(Z: Floats, weights: Floats | None) -> Floats:
@@ -246,7 +254,7 @@ def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Float
         sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"], held.get("_mean_low"))
         return sphere.whole(), weights
     if model.method == "pcp":
-        return model.low_rank_ / (1.0 if scale is None else scale) - held["_before"], weights
+        return _about(model.low_rank_, scale, held["_before"]), weights
     rows = _dense(model, X) - held.get("_before", 0.0)  # files of earlier releases took nothing off
     rows, copies = _copied(rows if scale is None else rows / scale, weights)
     good = model.support_[copies]

@@ -9,6 +9,7 @@ from ritz.operators.gram import Gram, MomentGram
 from ritz.operators.interop import FromLinearOperator, as_operator, to_linear_operator
 from ritz.operators.matrix import Dense, Identity, Sparse
 from ritz.operators.scale import Scaled, Weighted
+from ritz.operators.symmetric import Symmetric
 
 __all__ = [
     "Centered",
@@ -24,6 +25,7 @@ __all__ = [
     "Scaled",
     "Sparse",
     "Sum",
+    "Symmetric",
     "Transpose",
     "Weighted",
     "as_operator",

@@ -4,7 +4,9 @@
     rmatmat(U)  Aᵀ U       (n×l) → (d×l)          gram(W)     WᵀAᵀA W    (d×p) → (p×p), one pass; W = I if absent
 
 Subclasses write ``_matmat`` and ``_rmatmat`` and, where one pass over the data does it, ``_normal`` and ``_gram``.
-The public methods check shapes and count calls once, for all. A solver sees nothing else.
+The public methods check shapes and count calls once, for all. A solver sees nothing else: what it must know beside
+products (symmetry, sign, trace, Frobenius norm, rounding, a key of the data) is asked for here, with defaults that
+claim nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace
+from ritz._core.arrays import Array, namespace, to_numpy
 from ritz._core.errors import InputError, MemoryLimitError
+from ritz._core.keys import key_of_numbers
+from ritz._core.random import gaussian_rows
 
 __all__ = ["Calls", "Cost", "Operator"]
 
 #: ``to_dense`` refuses above this many bytes unless told otherwise.
 DENSE_BUDGET = 1 << 30
+#: The stream of the vector that an operator without a key of its own is multiplied with.
+PROBE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,9 @@ class Operator(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    #: whether A = Aᵀ
+    #: whether A = Aᵀ; problems of kind "eigh" take no other
     symmetric: bool = False
-    #: whether no eigenvalue of a symmetric operator is negative
+    #: whether no eigenvalue of a symmetric operator is negative; the trace bounds eigenvalues only then
     positive: bool = False
     #: whether ``check`` can tell the rounding of a product from its vectors alone
     checkable: bool = False
@@ -119,8 +125,36 @@ class Operator(ABC):
         return None
 
     def trace(self) -> float | None:
-        """Exact trace of a symmetric operator without negative eigenvalues; None where it is not known."""
+        """Exact trace of a symmetric operator; None where it is not known. Of AᵀA see ``frobenius2``."""
         return None
+
+    def frobenius2(self) -> float | None:
+        """‖A‖²_F, the trace of AᵀA; None where it is not known."""
+        return None
+
+    def gram_dtype(self) -> Any:
+        """dtype of the products that form the Gram matrix, or formed the matrix of a state."""
+        return self.dtype if self.dtype.kind == "f" else np.float64
+
+    def gram_noise(self) -> float | None:
+        """Measured rounding ‖computed − exact Gram‖₂ of the last ``gram()``; None where it was not measured."""
+        return None
+
+    def gram_inflation(self) -> float:
+        """As ``inflation``, for ``gram()``."""
+        return self.inflation()
+
+    def noise_along(self, V: Array) -> float | None:
+        """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
+        return None
+
+    def key(self) -> int:
+        """64 bits that depend on the data, the same however rows are cut: random starts are keyed by them.
+
+        By default they come from one product with a fixed vector, of which five digits are kept.
+        """
+        probe = self.matmat(self.xp.asarray(gaussian_rows(0, PROBE, 0, self.shape[1], 1)))
+        return key_of_numbers(to_numpy(probe))
 
     def scale_error(self) -> float:
         """Relative error of column scales that were themselves computed from the data."""

@@ -32,6 +32,9 @@ class Transpose(Wrapper):
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         return None
 
+    def frobenius2(self) -> float | None:
+        return self.inner.frobenius2()
+
     def gram_dtype(self) -> Any:
         return np.float64 if self.affine is None else self.affine.precision
 
@@ -59,6 +62,11 @@ class Sum(Operator):
         super().__init__(left.shape, np.result_type(left.dtype, right.dtype))
         self.left, self.right, self.factor = left, right, factor
         self.symmetric = left.symmetric and right.symmetric
+        self.positive = self.symmetric and left.positive and right.positive and factor >= 0
+
+    def trace(self) -> float | None:
+        left, right = self.left.trace(), self.right.trace()
+        return None if left is None or right is None else left + self.factor * right
 
     def _matmat(self, V: Array) -> Array:
         return self.left.matmat(V) + self.factor * self.right.matmat(V)
@@ -180,6 +188,12 @@ class Negated(Operator):
 
     def inflation(self) -> float:
         return self.inner.inflation()
+
+    def gram_dtype(self) -> Any:
+        return self.inner.gram_dtype()
+
+    def key(self) -> int:
+        return self.inner.key()
 
     def cost(self) -> Cost:
         return self.inner.cost()

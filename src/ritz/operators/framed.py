@@ -91,7 +91,6 @@ class Framed(Operator):
         return self.shape[1] <= TILE_ABOVE or (stats is not None and not isinstance(stats.blocks, MemoryBlocks))
 
     def gram_noise(self) -> float | None:
-        """Measured rounding ‖computed − exact Gram‖₂ of the last ``gram()``; None where it was not measured."""
         state = self._moments() if self.stately() else None
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
@@ -100,19 +99,20 @@ class Framed(Operator):
         c = moments.unit if scale is None else scale * moments.unit
         return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
 
-    def noise_along(self, V: Array) -> Any:
-        """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
+    def noise_along(self, V: Array) -> float | None:
         state, stats = self._moments() if self.stately() else None, self._statistics()
         if state is None or stats is None or not state[2]:
             return None
         c = np.full(self.shape[1], state[0].unit) if state[1] is None else state[1] * state[0].unit
         return stats.noise_along(V * c[:, None])
 
+    def gram_inflation(self) -> float:
+        return 0.0 if self.stately() else self.inflation()  # a moment state has counted what taking off means cost
+
     def measured(self) -> float | None:
         return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
 
     def gram_dtype(self) -> Any:
-        """dtype of the products that form the Gram matrix."""
         stats = self._statistics()
         return np.float64 if stats is None else stats.precision
 
@@ -129,7 +129,7 @@ class Framed(Operator):
         return None
 
     def frobenius2(self) -> float | None:
-        """‖A‖²_F from the column statistics of the rows; None where they do not tell."""
+        """‖A‖²_F from the column statistics of the rows."""
         state = self._columns()
         if state is None:
             return None
@@ -188,6 +188,9 @@ class Wrapper(Framed):
 
     def passes(self) -> int:
         return self.inner.passes()
+
+    def key(self) -> int:
+        return self.inner.key()  # means and scales are functions of the rows
 
 
 def _square(v: np.ndarray) -> float:

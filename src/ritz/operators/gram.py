@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
+from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import combine
 from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.moments import Moments, scaled_noise
@@ -52,6 +53,12 @@ class Gram(Operator):
     def scale_error(self) -> float:
         return self.root.scale_error()
 
+    def trace(self) -> float | None:
+        return self.root.frobenius2()
+
+    def key(self) -> int:
+        return self.root.key()
+
     def at(self, dtype: Any) -> Gram:
         return Gram(self.root.at(dtype))
 
@@ -84,14 +91,16 @@ class MomentGram(Operator):
     def scale_error(self) -> float:
         return SCALE_ERROR if self._scaled else 0.0
 
+    def trace(self) -> float:
+        return float(np.trace(self.matrix))
+
+    def key(self) -> int:
+        return key_of_numbers(self.matrix.sum(axis=1), self.matrix.diagonal())
+
     def gram_dtype(self) -> Any:
-        """dtype of the products that formed the state."""
         return np.float64 if self.state.roundoff < 1e-10 else np.float32
 
     def measured(self) -> float:
-        return self.noise()
-
-    def noise(self) -> float:
         """Bound on ‖matrix − exact‖₂ from the rounding of the state."""
         return scaled_noise(self.state, self.factor) + (self._rescaled() if self._scaled else 0.0)
 

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz._core.errors import MemoryLimitError
+from ritz._core.keys import key_of_bytes
 from ritz._core.tolerance import unit_roundoff
+from ritz.data.keys import content_key
 from ritz.kernels.base import Kernel, Prepared, symmetric_matrix
 from ritz.operators.base import DENSE_BUDGET, Cost, Operator
 from ritz.operators.kernel_noise import SampledRows, sample_rows
@@ -263,6 +265,9 @@ class KernelMatrix(Operator):
         rough = unit_roundoff(np.float32) * float(np.quantile(self.kernel.roughness(A), 0.99))
         return rough <= COARSE and float(np.max(np.abs(self.diagonal()))) <= LARGE
 
+    def key(self) -> int:
+        return key_of_bytes(repr(self.kernel), str(content_key(self._given.rows)))
+
     def gram_dtype(self) -> Any:
         """dtype of the tiles at their finest."""
         return self.finest if self.finest.itemsize < self.dtype.itemsize else self.dtype
@@ -373,6 +378,9 @@ class CenteredKernel(Operator):
         """n·g: the eigenvalue of the constant vector, which is rounded along with the rest until it is taken off."""
         stats = self.inner._known.statistics
         return 0.0 if stats is None else max(self.shape[0] * abs(stats.mean), 0.0)
+
+    def key(self) -> int:
+        return self.inner.key()
 
     def gram_dtype(self) -> Any:
         """dtype of the tiles at their finest."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ritz._core.arrays import Array
 from ritz.data.blocks import MemoryBlocks
+from ritz.data.keys import rows_key
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
@@ -43,6 +44,13 @@ class Rows(Framed):
     def _statistics(self) -> Statistics:
         return self.statistics
 
+    def key(self) -> int:
+        held = self.statistics.__dict__  # shared by all precisions of these rows
+        if "key" not in held:
+            self.tally.passes += 1
+            held["key"] = rows_key(self.blocks)
+        return int(held["key"])
+
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         before = self.statistics.passes
         column = self.statistics.column
@@ -70,6 +78,7 @@ class Identity(Operator):
     """``I`` (d×d)."""
 
     symmetric = True
+    positive = True
 
     def __init__(self, d: int, dtype: Any = np.float64) -> None:
         super().__init__((d, d), dtype)
@@ -79,6 +88,12 @@ class Identity(Operator):
 
     def _rmatmat(self, U: Array) -> Array:
         return U
+
+    def trace(self) -> float:
+        return float(self.shape[0])
+
+    def frobenius2(self) -> float:
+        return float(self.shape[0])
 
     def cost(self) -> Cost:
         return Cost(0.0, 0.0, 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
+from ritz._core.keys import key_of_bytes
 from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
@@ -112,6 +113,9 @@ class Weighted(Wrapper):
     def _plain(self, V: Array, adjoint: bool) -> Array:
         root = self._root[:, None]
         return self.inner.rmatmat(V * root) if adjoint else self.inner.matmat(V) * root
+
+    def key(self) -> int:
+        return key_of_bytes(str(self.inner.key()), self.weights)
 
     def at(self, dtype: Any) -> Weighted:
         return Weighted(self.inner.at(dtype), self.weights)

@@ -186,8 +186,30 @@ def certify(
         seconds=seconds,
         estimate=None if found.estimate is None else found.estimate * c,
         notes=found.notes,
-        frame=frame,
+        frame={**frame, "grounds": _grounds(found)},
     )
+
+
+def _grounds(found: Found) -> dict[str, Any]:
+    """What the bounds were derived from, in the units of the solver: ``verify`` derives them again."""
+    sketch, given = found.estimate is not None, found.lower is not None
+    direct = found.error is not None or found.upper is not None
+    block = to_numpy(found.residual_block if found.value_block is None else found.value_block)
+    rest = found.upper - found.leading() if sketch and found.upper is not None else np.zeros(0)
+    return {
+        "k": found.k,
+        "route": "sketch" if sketch else "direct" if direct else "iterative",
+        "rounding": float(found.rounding),
+        "error": None if found.error is None else float(found.error),
+        "sigma": None if found.sigma_error is None else float(found.sigma_error),
+        "rest": float(np.max(rest, initial=0.0)),
+        "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
+        "null": float(found.null),
+        "positive": bool(found.positive),
+        "given": given,
+        "turned": found.value_block is not None,
+        "drawn": None if found.drawn is None else (f"{found.drawn[0]:x}", int(found.drawn[1])),
+    }
 
 
 def _gap_words(clusters: tuple[tuple[int, int, float], ...]) -> str:

@@ -12,6 +12,8 @@ probability  a block Krylov space of q steps from l Gaussian columns contains, f
              pairs are eigenpairs up to residual ‖R‖, an eigenvalue they missed exceeds (θ_{j+1} + ‖R‖)/(1 − ε)
              with probability at most  j·p·(1.648 √p e^{−√ε(2q−1)})^{l−j}                                 [KW92]
              Every eigenvalue not among the k ≤ j returned is then below the larger of that and θ_{k+1} + ‖R‖.
+             Where eigenvalues may be negative, ε is a share of their spread s, which both ends of the chain bound:
+             θ_{j+1} + ‖R‖ + ε·s.
 """
 
 from __future__ import annotations
@@ -28,12 +30,15 @@ __all__ = ["FAILURE", "by_moments", "by_start", "by_trace", "strongest"]
 #: Largest probability of failure with which a statement is made at all.
 FAILURE = 1e-9
 
+#: Roundings of a trace and of the sum of Ritz values, in units of u·tr M.
+SUMMED = 16.0
+
 
 def by_trace(theta: Floats, k: int, total: float | None, slack: float) -> Completeness:
     """Ceiling from the exact trace: ``theta`` are all Ritz values of the subspace, ``slack`` their rounding."""
     if total is None:
         return Completeness("none", math.inf)
-    rest = max(0.0, total - float(np.sum(theta))) + slack
+    rest = max(0.0, total - float(np.sum(theta))) + slack + SUMMED * 2.0**-53 * abs(total)
     following = float(theta[k]) if k < len(theta) else 0.0
     return Completeness("trace", following + rest, 0.0, "the trace leaves no room for a larger eigenvalue")
 
@@ -67,28 +72,45 @@ def _smallest_square(least: Floats, p: int, total: float) -> float:
     return float(count[held] * levels[held] ** 2 + np.square(rising[held:]).sum())
 
 
-def by_start(theta: Floats, residuals: Floats, k: int, *, p: int, width: int, steps: int) -> Completeness:
+def by_start(
+    theta: Floats, residuals: Floats, k: int, *, p: int, width: int, steps: int, positive: bool = True
+) -> Completeness:
     """Ceiling from the Gaussian start: the best over how many leading pairs are set aside.
 
     ``residuals`` belong to the leading Ritz pairs, at least k of them; ``width`` columns ran ``steps`` products.
+    ``positive``: no eigenvalue is negative; otherwise ``theta`` holds all Ritz values of one chain, both ends.
     """
     best = Completeness("none", math.inf)
     if steps < 2:
         return best
+    spread = None if positive else _spread(theta, p, width, steps)
+    parts = 1 if positive else 2
     for j in range(k, min(width, len(residuals), len(theta) - 1)):
         spare = width - j
         # p_fail = j·p·(1.648√p e^{−√ε(2q−1)})^spare ≤ FAILURE, solved for ε
-        need = (math.log(max(1, j) * p / FAILURE) / spare + math.log(1.648 * math.sqrt(p))) / (2 * steps - 1)
+        need = _needed(parts * max(1, j), spare, p, steps)
         if need >= 1:
             continue
         worst = float(np.sqrt(np.sum(np.square(residuals[:j]))))
-        ceiling = (float(theta[j]) + worst) / (1 - need**2)
+        above = float(theta[j]) + worst
+        ceiling = above / (1 - need**2) if spread is None else above + need**2 * spread
         if j > k:
             ceiling = max(ceiling, float(theta[k]) + worst)
         if ceiling < best.ceiling:
             words = f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}"
             best = Completeness("probability", ceiling, FAILURE, words)
     return best
+
+
+def _needed(parts: int, columns: int, p: int, steps: int) -> float:
+    """√ε with parts·p·(1.648√p e^{−√ε(2q−1)})^columns = FAILURE."""
+    return (math.log(parts * p / FAILURE) / columns + math.log(1.648 * math.sqrt(p))) / (2 * steps - 1)
+
+
+def _spread(theta: Floats, p: int, width: int, steps: int) -> float:
+    """λ₁ − λ_p from above: the chain sees either end to within ε of it, so (θ₁ − θ_m)/(1 − 2ε)."""
+    eps = _needed(4, width, p, steps) ** 2
+    return (float(theta[0]) - float(theta[-1])) / (1 - 2 * eps) if eps < 0.5 else math.inf
 
 
 def strongest(*options: Completeness) -> Completeness:

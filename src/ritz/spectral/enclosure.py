@@ -53,7 +53,7 @@ def enclose(found: Found) -> Enclosure:
     labelled = reach <= 3 * residuals + rho
     lower = np.where(labelled, theta - rho, theta - own - rho)
     upper = theta + rho + np.where(labelled, reach, own)
-    return Enclosure(np.maximum(lower, 0.0) if _positive(found) else lower, upper, labelled, residuals)
+    return Enclosure(np.maximum(lower, 0.0) if found.positive else lower, upper, labelled, residuals)
 
 
 def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> Vector:
@@ -79,10 +79,6 @@ def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> 
     return bound
 
 
-def _positive(found: Found) -> bool:
-    return bool(found.values.size == 0 or found.values[-1] >= -found.rounding)
-
-
 def _direct(found: Found, theta: Vector, residuals: Vector) -> Enclosure:
     """Weyl: a backward error of the whole matrix bounds every eigenvalue by its index."""
     error = found.rounding if found.error is None else found.error
@@ -95,7 +91,7 @@ def _direct(found: Found, theta: Vector, residuals: Vector) -> Enclosure:
         upper = np.asarray(found.upper, np.float64)
     if found.lower is not None:
         lower = np.asarray(found.lower, np.float64)
-    if _positive(found):
+    if found.positive:
         lower = np.maximum(lower, 0.0)
     return Enclosure(lower, upper, np.ones(found.k, np.bool_), residuals)
 

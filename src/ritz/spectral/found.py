@@ -55,6 +55,8 @@ class Found:
     lower: Floats | None = None  # and lower ones
     notes: tuple[str, ...] = field(default_factory=tuple)
     value_block: Array | None = None  # residuals that enclose eigenvalues, where they differ from those of the vectors
+    drawn: tuple[int, int] | None = None  # key and width of the block that a sketch was made with
+    positive: bool = False  # whether M has no negative eigenvalue
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
 
     @property

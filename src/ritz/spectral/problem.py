@@ -15,6 +15,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import InputError
+from ritz._core.keys import keyed
+from ritz._core.lazy import cached_property
 from ritz.operators.base import Operator
 from ritz.spectral.constants import KRYLOV_BASIS_BYTES
 
@@ -58,11 +61,11 @@ class SpectralProblem:
     rule
         Decides k from the spectrum, or None.
     kind
-        ``"svd"`` or ``"eigh"``.
+        ``"svd"`` or ``"eigh"``, which takes symmetric operators only: ``Symmetric(S)`` makes one of a matrix.
     tol
         Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁.
     seed
-        Seed of the random start.
+        Seed of the random start, which depends on the data as well (``start``).
     n, d, rows, centered
         What a rule needs to know of the data: Σw, columns, rows that count.
     thin
@@ -86,6 +89,20 @@ class SpectralProblem:
     thin: bool = False
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
+
+    def __post_init__(self) -> None:
+        if self.kind == "eigh" and not self.operator.symmetric:
+            raise InputError(
+                "kind='eigh' takes an operator that says that it is symmetric",
+                received=repr(self.operator),
+                hint="wrap a symmetric matrix: ritz.operators.Symmetric(S), with positive=True if no eigenvalue is "
+                "negative; for the singular values of a table leave kind='svd'",
+            )
+
+    @cached_property
+    def start(self) -> int:
+        """The seed of random starts: the user's, and a key of the data, so that no table is made for a known start."""
+        return keyed(self.seed, self.operator.key())
 
     @property
     def rank(self) -> int:

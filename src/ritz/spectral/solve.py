@@ -17,8 +17,6 @@ from ritz._core.errors import AccuracyWarning
 from ritz._core.linalg import norms, qr
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
-from ritz.operators.combine import Transpose
-from ritz.operators.framed import Framed
 from ritz.operators.gram import Gram
 from ritz.spectral.canonical import signs
 from ritz.spectral.certificate import certify
@@ -63,7 +61,7 @@ def solve(
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
     held = {"vectors": V, "unit": unit, **(frame or {})}
-    iterative = plan.solver not in ("svd", "moments")
+    iterative = found.error is None  # a rule that grew may have ended with a direct solver
     certificate = certify(
         found,
         total=total * unit**2,
@@ -124,39 +122,21 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     if plan.solver == "svd":
         return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
     if plan.solver == "moments":
-        return moments(problem, A) if problem.kind == "svd" else moments(problem, A, noise=_state_noise(A))
+        return moments(problem, A)
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))
     if plan.solver == "krylov":
-        return krylov(problem, M, total=_trace(A), amplified=amplified, narrow=plan.precision.startswith("float32"))
+        return krylov(problem, M, amplified=amplified, narrow=plan.precision.startswith("float32"))
     if plan.solver == "sketch":
-        return sketch(problem, M, total=_trace(A))
-    _trace(A)()  # many passes follow: the first one finds NaN and infinity
-    return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](
-        problem, M, total=_trace(A), amplified=amplified
-    )
-
-
-def _state_noise(A: Operator) -> float:
-    return float(A.noise()) if hasattr(A, "noise") else 0.0
-
-
-def _trace(A: Operator) -> Any:
-    """The exact trace of AᵀA, asked for when the solver is done: a pass may have learned it by then."""
-
-    def total() -> float | None:
-        inner = A.inner if isinstance(A, Transpose) else A
-        if isinstance(inner, Framed):
-            return inner.frobenius2()
-        known = inner.trace()
-        matrix = getattr(inner, "matrix", None)
-        return known if known is not None or matrix is None else float(np.trace(matrix))
-
-    return total
+        return sketch(problem, M)
+    M.trace()  # many passes follow: the first one finds NaN and infinity
+    return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](problem, M, amplified=amplified)
 
 
 def _total(problem: SpectralProblem, found: Found) -> float:
-    known = _trace(problem.operator)()
+    """The exact trace, asked for when the solver is done: a pass may have learned it by then."""
+    A = problem.operator
+    known = A.frobenius2() if problem.kind == "svd" else A.trace()
     return float(np.sum(np.maximum(found.values, 0.0))) if known is None else float(known)
 
 

@@ -41,6 +41,9 @@ class _Matrix(Operator):
         super().__init__(S.shape, np.float64)
         self.matrix, self.xp, self._S = S, xp, xp.asarray(S)
 
+    def trace(self) -> float:
+        return float(np.trace(self.matrix))
+
     def _matmat(self, V: Any) -> Any:
         return self._S @ V
 
@@ -86,7 +89,7 @@ def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-
     ----------
     solver : callable
         Takes a `ritz.spectral.problem.SpectralProblem` of kind ``"eigh"`` on a positive semidefinite operator and
-        returns a `ritz.spectral.found.Found`. The operator's ``matrix``, a NumPy array, may be used for its trace.
+        returns a `ritz.spectral.found.Found`. The operator knows its trace.
     tol : float
         Tolerance that the problems ask for.
     seed : int

@@ -9,7 +9,7 @@ sparse data products are cheap and orthonormalising long blocks is dear, which i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,23 +24,30 @@ from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
+from ritz.spectral.solvers.lift import Lifted, lift
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["chebyshev"]
+
+UNPROVED = "a filtered block proves completeness only through the trace"
 
 
 def chebyshev(
     problem: SpectralProblem,
     M: Operator,
     *,
-    total: Callable[[], float | None] | None = None,
     amplified: bool = False,
 ) -> Found:
-    """Leading k pairs of the positive semidefinite operator M."""
+    """Leading k pairs of the symmetric operator M; where some λ may be negative, of M + cI with c ≈ −λ_min first."""
+    shift = lift(M, problem.start)
+    return _lifted(problem, M, shift, amplified) if shift else _filtered(problem, M, amplified)
+
+
+def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
     p, k, xp = M.shape[0], problem.k, M.xp
     width = min(p, k + 2 * oversampling(k))
     floor = rounding(p, unit_roundoff(np.float64))
-    X = orth(xp.asarray(gaussian_rows(problem.seed, 1, 0, p, width)))
+    X = orth(xp.asarray(gaussian_rows(problem.start, 1, 0, p, width)))
     space = Subspace(p, X.shape[1], xp)
     products, worst, best, stalled, degree = 0, np.inf, np.inf, 0, CHEBYSHEV_DEGREE // 2
     with track("chebyshev", total=None) as advance:
@@ -59,14 +66,27 @@ def chebyshev(
                 break
             beta = float(space.theta[space.m - 1])
             now = _degree(to_numpy(space.theta), min(k, space.m), beta, degree, problem.tol)
-            X = _refill(orth(_filter(M, space, beta, now)), width, problem.seed, products)
+            X = _refill(orth(_filter(M, space, beta, now)), width, problem.start, products)
             products += now - 1
             advance(now - 1)
             degree = CHEBYSHEV_DEGREE
     reached = worst <= max(problem.tol, floor) or space.m >= p
     # A filtered block is not the Krylov space that the Gaussian-start argument is about: only the trace can prove it.
-    status = Completeness("none", np.inf, 0.0, "a filtered block proves completeness only through the trace")
-    return stated(package(M, space, min(k, space.m), total, status, reached, products), M)
+    status = Completeness("none", np.inf, 0.0, UNPROVED)
+    return stated(package(M, space, min(k, space.m), status, reached, products), M)
+
+
+def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool) -> Found:
+    """The vectors of M + cI, then Rayleigh–Ritz with M itself."""
+    raised = Lifted(M, shift)
+    found = _filtered(replace(problem, operator=raised, tol=problem.tol / 10), raised, amplified)
+    space = Subspace(M.shape[0], found.k, M.xp)
+    Q, _ = M.xp.linalg.qr(found.vectors, mode="reduced")
+    space.extend(Q, M.matmat(Q))
+    worst = worst_residual(to_numpy(space.residuals(found.k)), to_numpy(space.theta), amplified)
+    reached = worst <= max(problem.tol, rounding(M.shape[0], unit_roundoff(np.float64)))
+    status = Completeness("none", np.inf, 0.0, UNPROVED)
+    return stated(package(M, space, found.k, status, reached, found.iterations + 1), M)
 
 
 def _degree(theta: np.ndarray, k: int, beta: float, most: int, tol: float) -> int:

@@ -6,21 +6,24 @@ Backward stable: |σ̂ᵢ − σᵢ| ≤ p(n,d)·u·σ₁ for every i. Costs ~4n
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.arrays import to_numpy
+from ritz._core.errors import InputError
 from ritz._core.linalg import eigh, inner, leading, positive, svd, symmetric, trace, triangle, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 
-__all__ = ["Vector", "arithmetic", "counted", "dense_eigh", "dense_svd", "pick", "stated"]
+__all__ = ["Vector", "arithmetic", "counted", "dense_eigh", "dense_svd", "pick", "require_positive", "stated"]
 
 Vector = NDArray[np.float64]
+
+#: A Ritz value below −NEGATIVE·ρ, and below −1e-8 of the largest, is no rounding of zero.
+NEGATIVE = 100.0
 
 COUNTED = Completeness("count", np.inf, 0.0, "the dense decomposition returns every eigenvalue")
 
@@ -41,8 +44,7 @@ def counted(values: Vector, k: int, slack: float) -> Completeness:
 
 def arithmetic(A: Operator) -> tuple[float, str]:
     """Unit round-off and name of the arithmetic in which the Gram matrix was, or will be, formed."""
-    dtype: Any = getattr(A, "gram_dtype", np.float64)
-    dtype = dtype() if callable(dtype) and not isinstance(dtype, type) else dtype
+    dtype = A.gram_dtype()
     narrow = np.dtype(dtype).itemsize < 8
     return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
 
@@ -53,6 +55,19 @@ def stated(found: Found, M: Operator) -> Found:
     return (
         found if u <= found.roundoff else replace(found, roundoff=u, precision=f"{path}, solved in {found.precision}")
     )
+
+
+def require_positive(M: Operator, values: Vector) -> None:
+    """Refuse an operator that says it has no negative eigenvalue where a Ritz value proves the contrary."""
+    size = float(np.max(np.abs(values), initial=0.0))
+    noise = rounding(M.shape[0], unit_roundoff(np.float64)) * (size + M.inflation()) + (M.measured() or 0.0)
+    least = float(np.min(values, initial=0.0))
+    if least < -max(NEGATIVE * noise, 1e-8 * size):
+        raise InputError(
+            f"{M.symbol()} was said to have no negative eigenvalue (positive=True)",
+            received=f"one at or below {least:.6g}, the largest being {float(np.max(values)):.6g}",
+            hint="leave positive=False, and use solver='krylov', 'lanczos' or 'svd'",
+        )
 
 
 def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
@@ -68,14 +83,17 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
     block = inner(Z, Z @ V) - V * theta[:k]
     slack = 2 * sigma_error * top
-    return Found(values, V, block, slack, counted(values, k, slack), True, u, "float64", 1, slack, sigma_error)
+    complete = counted(values, k, slack)
+    return Found(values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True)
 
 
 def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     """All eigenvalues of a symmetric operator and the vectors asked for."""
     S = symmetric(wide(M.to_dense(budget)))
     theta, V = eigh(S)
-    theta = positive(theta) if M.positive else theta
+    if M.positive:
+        require_positive(M, to_numpy(theta))
+        theta = positive(theta)
     values = to_numpy(theta)
     k = pick(problem, values, trace(S))
     u = unit_roundoff(np.float64)
@@ -83,4 +101,4 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = leading(V, k)
     block, complete = S @ V - V * theta[:k], counted(values, k, slack)
-    return stated(Found(values, V, block, slack, complete, True, u, "float64", 1, slack), M)
+    return stated(Found(values, V, block, slack, complete, True, u, "float64", 1, slack, positive=M.positive), M)

@@ -41,7 +41,7 @@ from ritz.spectral.constants import (
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import require_positive, stated
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["krylov", "package", "rounding_of", "worst_residual"]
@@ -51,7 +51,6 @@ def krylov(
     problem: SpectralProblem,
     M: Operator,
     *,
-    total: Callable[[], float | None] | None = None,
     amplified: bool = False,
     narrow: bool = False,
     start: Array | None = None,
@@ -64,7 +63,7 @@ def krylov(
     p, k, xp = M.shape[0], problem.k, M.xp
     wide = k + oversampling(k)
     width = min(p, thin_width(k) if problem.thin and narrow and start is None else wide)
-    Q = orth(xp.asarray(gaussian_rows(problem.seed, 1, 0, p, width)) if start is None else start)
+    Q = orth(xp.asarray(gaussian_rows(problem.start, 1, 0, p, width)) if start is None else start)
     steps, status, image = 0, Completeness("none", np.inf), None
     with track("krylov", total=None) as advance:
         if narrow:
@@ -73,8 +72,8 @@ def krylov(
         more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
-            status = _started(space, residuals, k, width if start is None else 0, chain)
-        return stated(package(M, space, k, total, status, converged, steps + more, narrow), M)
+            status = _started(M, space, residuals, k, width if start is None else 0, chain, more)
+        return stated(package(M, space, k, status, converged, steps + more, narrow), M)
 
 
 def _narrow(
@@ -97,17 +96,19 @@ def _narrow(
         A.check(Q, image, answer=k)
         slack = max(slack, rounding_of(A, top))
     noisy = np.hypot(recurred, slack)  # rounding of the products leaves the chain too
-    status = strongest(_started(space, noisy, k, width, chain), _summed(A, space, k, float(np.linalg.norm(noisy[:k]))))
+    status = strongest(
+        _started(A, space, noisy, k, width, chain, steps), _summed(A, space, k, float(np.linalg.norm(noisy[:k])))
+    )
     if not A.checkable:
         return M, orth(space.vectors(min(space.m, k + FINISH_SPARE))), None, steps, status
     slack = rounding_of(A, top)
     if problem.thin and status.ceiling > SEARCH * float(space.theta[min(k, space.m - 1)]):
         quiet = A.unchecked()
         more, missed = by_search(
-            quiet, Q, image, k, seed=problem.seed, slack=lambda: max(slack, rounding_of(quiet, top))
+            quiet, Q, image, k, seed=problem.start, slack=lambda: max(slack, rounding_of(quiet, top))
         )
         if missed:  # an eigenvalue repeated more often than a thin block can see
-            Q = orth(M.xp.asarray(gaussian_rows(problem.seed, 1, 0, p, min(p, wide))))
+            Q = orth(M.xp.asarray(gaussian_rows(problem.start, 1, 0, p, min(p, wide))))
             return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
         status = strongest(status, more)
     Q, image = Q[:, : k + FINISH_SPARE], image[:, : k + FINISH_SPARE]
@@ -190,7 +191,7 @@ def _climb(
                 chain, pure = 0, space.narrow
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
-                fresh = M.xp.asarray(gaussian_rows(problem.seed, 2 + step, 0, space.p, min(width, space.room())))
+                fresh = M.xp.asarray(gaussian_rows(problem.start, 2 + step, 0, space.p, min(width, space.room())))
                 Q, pure = orth(space.own(fresh), against=space.V), space.narrow
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
@@ -248,18 +249,19 @@ def weighed(residuals: np.ndarray, theta: np.ndarray, amplified: bool) -> np.nda
     return residuals / top
 
 
-def _started(space: Subspace, residuals: np.ndarray, k: int, width: int, chain: int) -> Completeness:
-    """What the Gaussian start says about missed eigenvalues."""
-    if width <= k:
+def _started(
+    M: Operator, space: Subspace, residuals: np.ndarray, k: int, width: int, chain: int, steps: int
+) -> Completeness:
+    """What the Gaussian start says about missed eigenvalues; a restart forgets the lower end of the spectrum."""
+    if width <= k or (not M.positive and chain < steps):
         return Completeness("none", np.inf)
-    return by_start(to_numpy(space.theta), residuals, k, p=space.p, width=width, steps=chain)
+    return by_start(to_numpy(space.theta), residuals, k, p=space.p, width=width, steps=chain, positive=M.positive)
 
 
 def package(
     M: Operator,
     space: Subspace,
     k: int,
-    total: Callable[[], float | None] | None,
     status: Completeness,
     converged: bool,
     steps: int,
@@ -268,19 +270,28 @@ def package(
     """The answer of an iterative solver from its final subspace."""
     k = min(k, space.m)
     theta = to_numpy(space.theta)
-    theta = np.maximum(theta, 0.0) if M.positive else theta
+    if M.positive:
+        require_positive(M, theta)
+        theta = np.maximum(theta, 0.0)
     u = unit_roundoff(np.float64)
     if M.checkable and M.dtype.itemsize < 8 and not narrow:
         M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)
-    slack = rounding_of(M, max(float(theta[0]), 0.0))
+    slack = rounding_of(M, _size(M, theta))
     whole = _whole(theta, k, slack) if space.m >= space.p else None
-    summed = by_trace(theta, k, total() if total else None, slack)
+    summed = by_trace(theta, k, M.trace() if M.positive else None, slack)
     if not narrow:
         summed = strongest(summed, _summed(M, space, k, slack + float(np.linalg.norm(to_numpy(space.residuals(k))))))
     best = whole or strongest(summed, status)
     single = M.dtype == np.float32 and M.checkable
     path = ("float32 products" if single else "float32 iterations") + ", float64 finish" if narrow else "float64"
-    return Found(theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps)
+    return Found(
+        theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps, positive=M.positive
+    )
+
+
+def _size(M: Operator, theta: np.ndarray) -> float:
+    """The largest |θ| seen: what rounding is in units of."""
+    return max(float(theta[0]), 0.0) if M.positive else float(np.max(np.abs(theta)))
 
 
 def rounding_of(M: Operator, top: float) -> float:

@@ -8,8 +8,6 @@ vector cannot see how often an eigenvalue is repeated, so the answer is labelled
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ritz._core.arrays import Array, to_numpy
@@ -32,7 +30,6 @@ def lanczos(
     problem: SpectralProblem,
     M: Operator,
     *,
-    total: Callable[[], float | None] | None = None,
     amplified: bool = False,
 ) -> Found:
     """Leading k pairs of the symmetric operator M."""
@@ -67,7 +64,7 @@ def lanczos(
             for i in range(keep):
                 H[i, i] = theta[i]
             m = keep
-    return _finish(problem, M, V, Y, min(k, m), p, total, amplified, steps, floor)
+    return _finish(problem, M, V, Y, min(k, m), p, amplified, steps, floor)
 
 
 def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
@@ -80,7 +77,7 @@ def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
 
 def _fresh(problem: SpectralProblem, V: Array, m: int, salt: int) -> Array:
     """A random unit vector orthogonal to the first m basis rows: the start, and the way out of an invariant space."""
-    g = problem.operator.xp.asarray(gaussian_rows(problem.seed, 101 + salt, 0, V.shape[1], 1)[:, 0])
+    g = problem.operator.xp.asarray(gaussian_rows(problem.start, 101 + salt, 0, V.shape[1], 1)[:, 0])
     if m:
         g, _ = _orthogonalise(g, V[:m, :])
     length = float(norms(g[:, None])[0])
@@ -94,7 +91,6 @@ def _finish(
     Y: Array,
     k: int,
     p: int,
-    total: Callable[[], float | None] | None,
     amplified: bool,
     steps: int,
     floor: float,
@@ -109,4 +105,4 @@ def _finish(
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     reached = worst <= max(problem.tol, floor) or many >= p
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return stated(package(M, space, k, total, none, reached, steps + 1), M)
+    return stated(package(M, space, k, none, reached, steps + 1), M)

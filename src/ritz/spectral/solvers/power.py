@@ -9,8 +9,6 @@ same residual test as they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ritz._core.arrays import Array, to_numpy
@@ -24,6 +22,7 @@ from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.solvers.lift import lift
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["power"]
@@ -33,19 +32,23 @@ def power(
     problem: SpectralProblem,
     M: Operator,
     *,
-    total: Callable[[], float | None] | None = None,
     amplified: bool = False,
 ) -> Found:
-    """Leading k pairs of the positive semidefinite operator M, one after the other."""
+    """Leading k pairs of the symmetric operator M, one after the other.
+
+    Powers turn to the largest |λ|. Where some λ may be negative, M + cI is iterated, c ≈ −λ_min, whose largest |λ| are
+    the largest of M; the answer is Rayleigh–Ritz with M itself.
+    """
     p, k, xp = M.shape[0], min(problem.k, M.shape[0]), M.xp
+    shift = lift(M, problem.start)
     B = xp.zeros((k, p), dtype=xp.float64)
     floor = rounding(p, unit_roundoff(np.float64))
     steps, top = 0, 0.0
     with track("power", total=k) as advance:
         for i in range(k):
-            x = _away(xp.asarray(gaussian_rows(problem.seed, 11, 0, p, k)[:, i]), B[:i, :])
-            x, theta, taken = _iterate(M, x, B[:i, :], top, problem.tol, floor, amplified)
-            top = max(top, theta)
+            x = _away(xp.asarray(gaussian_rows(problem.start, 11, 0, p, k)[:, i]), B[:i, :])
+            x, theta, taken = _iterate(M, x, B[:i, :], top, problem.tol, floor, amplified, shift)
+            top = max(top, theta if shift == 0 else abs(theta))
             B[i, :] = x
             steps += taken
             advance(1)
@@ -54,26 +57,26 @@ def power(
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return stated(package(M, space, k, total, none, worst <= max(problem.tol, floor) or k >= p, steps + 1), M)
+    return stated(package(M, space, k, none, worst <= max(problem.tol, floor) or k >= p, steps + 1), M)
 
 
 def _iterate(
-    M: Operator, x: Array, found: Array, top: float, tol: float, floor: float, amplified: bool
+    M: Operator, x: Array, found: Array, top: float, tol: float, floor: float, amplified: bool, shift: float
 ) -> tuple[Array, float, int]:
-    """One eigenvector: x ← normalised (I − BᵀB)Mx until ‖Mx − θx‖ is small."""
+    """One eigenvector: x ← normalised (I − BᵀB)(M + cI)x until ‖Mx − θx‖ is small."""
     theta, steps = 0.0, 0
     while steps < MAX_POWER_STEPS:
         steps += 1
         y = _project(M.matmat(x[:, None])[:, 0], found)
         theta = float(x @ y)
-        length = float(norms(y[:, None])[0])
-        reference = max(top, theta)
+        length = float(norms((y + shift * x)[:, None])[0])
+        reference = max(top, theta if shift == 0 else abs(theta))
         residual = float(norms((y - theta * x)[:, None])[0])
         if amplified and theta > 0:
             residual *= (reference / theta) ** 0.5
         if length <= floor * reference or residual <= 0.3 * max(tol, floor) * reference:
             break
-        x = _away(y, found)
+        x = _away(y + shift * x if shift else y, found)
     return x, theta, steps
 
 

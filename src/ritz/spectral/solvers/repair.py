@@ -86,7 +86,7 @@ def repair(
         foot = np.maximum(found[:k] - 2 * np.sqrt(found[:k]) * sigma_error, values[:k] - error)
         return Found(
             following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns, error,
-            upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]),
+            upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]), positive=True,
         )  # fmt: skip
     slack = 2 * sigma_error * top
     return Found(
@@ -101,6 +101,7 @@ def repair(
         1 + turns,
         slack,
         sigma_error,
+        positive=True,
     )
 
 

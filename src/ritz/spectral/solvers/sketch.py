@@ -9,11 +9,10 @@ form, ‖(M − M̂₍ᵢ₎)ωᵢ‖ = ‖Y P eᵢ‖/Pᵢᵢ with P = (ΩᵀY)
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.errors import ParameterError
 from ritz._core.linalg import eigh, inner, leading, norms, positive, qr, root, svd, symmetric, wide
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import unit_roundoff
@@ -27,12 +26,18 @@ from ritz.spectral.solvers.krylov import rounding_of
 __all__ = ["sketch"]
 
 
-def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float | None] | None = None) -> Found:
+def sketch(problem: SpectralProblem, M: Operator) -> Found:
     """Approximate leading k pairs of the positive semidefinite operator M from one product."""
+    if not M.positive:
+        raise ParameterError(
+            "solver='sketch' needs an operator without negative eigenvalues: M̂ ⪯ M holds for no other",
+            received=repr(M),
+            hint="solver='krylov', or Symmetric(S, positive=True) if none is negative",
+        )
     p, k = M.shape[0], problem.k
     width = min(p, sketch_width(k))
     xp = M.xp
-    basis, _ = qr(xp.asarray(gaussian_rows(problem.seed, 1, 0, p, width)))
+    basis, _ = qr(xp.asarray(gaussian_rows(problem.start, 1, 0, p, width)))
     omega = basis * p**0.5  # isotropic columns: E ωωᵀ = I, as the leave-one-out estimate needs
     Y = wide(M.matmat(omega))
     u = unit_roundoff(np.float64)
@@ -44,7 +49,7 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
     core = symmetric(inner(omega, shifted))
     U, s, _ = svd(root(core, shifted))
     values = to_numpy(positive(s * s - nu))
-    known = total() if total is not None else None
+    known = M.trace()
     exact = known if known is not None else np.inf  # without the trace nothing bounds from above
     slack = 10 * rounding_of(M, float(values[0])) + 4 * nu  # the core is nearly singular by design
     rest = max(0.0, exact - float(np.sum(values))) + slack
@@ -65,6 +70,8 @@ def sketch(problem: SpectralProblem, M: Operator, *, total: Callable[[], float |
         estimate=_leave_one_out(Y, core) if width < p else 0.0,
         upper=values[:k] + rest,
         notes=("estimate from a single pass; the enclosures hold, the vectors are approximate",),
+        positive=True,
+        drawn=(problem.start, width),
     )
     return stated(found, M)
 
@@ -85,6 +92,7 @@ def _nothing(Q: Array, k: int, u: float) -> Found:
         1,
         estimate=0.0,
         upper=zero,
+        positive=True,
     )
 
 

@@ -1,0 +1,135 @@
+"""A symmetric matrix as an operator: ``S = Sᵀ`` (p×p), looked at once.
+
+    |s_ij − s_ji| ≤ 8u·max|s|      or it is refused;    (S + Sᵀ)/2 is what is solved
+    positive                       no eigenvalue below zero: said by the caller, refuted by LDLᵀ, by s_ii < 0, or by
+                                   s_ij² > s_ii s_jj (Sylvester), and by every solver that meets a negative Ritz value
+
+Which end of the spectrum counts, what the trace proves and which solvers apply depend on both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ritz._core.arrays import Array
+from ritz._core.errors import InputError
+from ritz._core.keys import key_of_numbers
+from ritz._core.random import gaussian_rows
+from ritz.operators.base import Cost, Operator
+
+__all__ = ["Symmetric"]
+
+#: Roundings by which mirrored entries may differ, and entries of Vᵀ(AV) of an operator that is known by products only.
+MIRRORED, PROBED = 8 * 2.0**-53, 1e-10
+#: Size up to which a claim of no negative eigenvalue is tested by factorising.
+FACTORED = 2_000
+#: The stream of the probes, and how many.
+STREAM, PROBES = 1 << 22, 4
+
+
+class Symmetric(Operator):
+    """``S`` (p×p), symmetric.
+
+    Parameters
+    ----------
+    S : array, sparse matrix or Operator
+        Entries are compared with their mirror images; an operator, which has no entries, with random probes.
+    positive : bool
+        Whether no eigenvalue is negative. Only then do the trace and ``sketch`` bound eigenvalues.
+    """
+
+    symmetric = True
+
+    def __init__(self, S: Any, positive: bool = False) -> None:
+        if len(S.shape) != 2 or S.shape[0] != S.shape[1]:
+            raise InputError("a symmetric matrix is square", received=f"shape {tuple(S.shape)}", hint="pass S, not X")
+        super().__init__(S.shape, np.float64 if not isinstance(S, Operator) else S.dtype)
+        self.positive = bool(positive)
+        self.inner: Any = S if isinstance(S, Operator) else _mirrored(S)
+        if isinstance(S, Operator):
+            _probe(S)
+        elif self.positive:
+            _require_positive(self.inner)
+
+    def _matmat(self, V: Array) -> Array:
+        return self.inner.matmat(V) if isinstance(self.inner, Operator) else self.inner @ V
+
+    def _rmatmat(self, U: Array) -> Array:
+        return self._matmat(U)
+
+    def trace(self) -> float | None:
+        return self.inner.trace() if isinstance(self.inner, Operator) else float(np.sum(self.inner.diagonal()))
+
+    def frobenius2(self) -> float | None:
+        if isinstance(self.inner, Operator):
+            return self.inner.frobenius2()
+        entries = self.inner.data if sp.issparse(self.inner) else self.inner
+        return float(np.sum(np.square(entries)))
+
+    def key(self) -> int:
+        if isinstance(self.inner, Operator):
+            return self.inner.key()
+        return key_of_numbers(np.asarray(self.inner.sum(axis=1)), self.inner.diagonal())
+
+    def cost(self) -> Cost:
+        if isinstance(self.inner, Operator):
+            return self.inner.cost()
+        stored = self.inner.nnz if sp.issparse(self.inner) else self.inner.size
+        return Cost(2.0 * stored, 8.0 * stored, 1.0)
+
+    def passes(self) -> int:
+        return self.inner.passes() if isinstance(self.inner, Operator) else 0
+
+    def symbol(self) -> str:
+        return self.inner.symbol() if isinstance(self.inner, Operator) else "S"
+
+
+def _mirrored(S: Any) -> Any:
+    """(S + Sᵀ)/2 in float64, or a refusal."""
+    S = S.tocsr().astype(np.float64) if sp.issparse(S) else np.asarray(S, np.float64)
+    entries = S.data if sp.issparse(S) else S
+    if not bool(np.all(np.isfinite(entries))):
+        raise InputError("a symmetric matrix has finite entries", received="NaN or infinity", hint="look at S")
+    size = float(np.max(np.abs(entries), initial=0.0))
+    off = float(np.max(np.abs((S - S.T).data if sp.issparse(S) else S - S.T), initial=0.0))
+    if off > MIRRORED * size:
+        raise InputError(
+            "a symmetric matrix equals its transpose",
+            received=f"entries that differ from their mirror images by up to {off:.3g}, the largest being {size:.3g}",
+            hint="pass (S + S.T)/2 if that is meant, or kind='svd' for the singular values of a table",
+        )
+    return (S + S.T) / 2
+
+
+def _probe(A: Operator) -> None:
+    V = gaussian_rows(0, STREAM, 0, A.shape[0], PROBES)
+    H = np.asarray(V.T @ A.matmat(V), np.float64)
+    size = float(np.max(np.abs(H), initial=0.0))
+    if float(np.max(np.abs(H - H.T), initial=0.0)) > PROBED * size:
+        raise InputError("a symmetric operator has VᵀAV = (VᵀAV)ᵀ", received=f"{A!r}, which has not", hint="pass AᵀA")
+
+
+def _require_positive(S: Any) -> None:
+    """Refuse what cannot be without negative eigenvalues."""
+    diagonal = np.asarray(S.diagonal())
+    size = float(np.max(np.abs(diagonal), initial=0.0))
+    noise = MIRRORED * S.shape[0] * size
+    if sp.issparse(S):
+        rows, columns, entries = sp.find(S)
+        most = np.abs(diagonal[rows] * diagonal[columns])
+    else:
+        entries, most = S, np.abs(np.outer(diagonal, diagonal))
+    bad = bool(np.any(diagonal < -noise)) or bool(np.any(np.square(entries) > most * (1 + 1e-12) + noise**2))
+    if not bad and not sp.issparse(S) and len(S) <= FACTORED:
+        pivots = scipy.linalg.ldl(S + noise * np.eye(len(S)), check_finite=False)[1]
+        bad = bool(np.any(np.linalg.eigvalsh(pivots) < -noise))
+    if bad:
+        raise InputError(
+            "positive=True says that no eigenvalue is negative",
+            received="a matrix that has a negative one",
+            hint="leave positive=False",
+        )

@@ -1,0 +1,90 @@
+"""What a fitted model stores, and how to change one of it in a copy."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+__all__ = ["EXCLUDED", "changed", "targets"]
+
+#: What is not a claim, with the reason.
+EXCLUDED = {
+    "certificate_.passes": "a cost",
+    "certificate_.seconds": "a cost",
+    "certificate_.notes": "words on how the answer was found",
+    "certificate_.frame.grounds.k": "which components the grounds belong to; others make verify do without them",
+    "certificate_.frame.mean_slack": "nothing reads it: verify has a bound of its own",
+    "certificate_.frame.matrix": "the name of the matrix",
+    "plan_": "the route and its cost",
+    "n_iter_": "a cost",
+    "_state.noise": "what was measured while rows were added; it shows in the certificate of what is solved from it",
+    "_state.roundoff": "as _state.noise",
+    "_state.lost": "as _state.noise",
+    "_state.shift": "one of two parts of the mean, which depends on how rows were cut",
+    "_state.offset": "as _state.shift",
+    "_state.unit": "any power of two gives the same state, with its scatter in other units",
+    "_library": "the library of the table that was given",
+    "_row_labels": "names",
+    "_note": "words",
+    "_mean_slack": "nothing reads it: verify has a bound of its own",
+    "_dtype": "of what transform gives",
+}
+
+
+def targets(model: Any) -> Iterator[tuple[str, Any]]:
+    """The way to every stored number, truth value, array and word of claims, and the value there."""
+    params = model.get_params(deep=False)
+    for name, value in vars(model).items():
+        if name not in params:
+            yield from _walk(name, value)
+
+
+def _walk(path: str, held: Any) -> Iterator[tuple[str, Any]]:
+    if path in EXCLUDED:
+        return
+    if isinstance(held, np.ndarray):
+        if held.dtype.kind in "fiub" and held.size:
+            yield path, held
+    elif isinstance(held, (bool, np.bool_, int, float, np.number)) or (
+        isinstance(held, str) and path.startswith("certificate_.") and "frame" not in path
+    ):
+        yield path, held
+    elif isinstance(held, dict):
+        for name, value in held.items():
+            if isinstance(name, str):
+                yield from _walk(f"{path}.{name}", value)
+    elif isinstance(held, (list, tuple)):
+        for i, value in enumerate(held):
+            yield from _walk(f"{path}.{i}", value)
+    elif dataclasses.is_dataclass(held) and not isinstance(held, type):
+        for field in dataclasses.fields(held):
+            yield from _walk(f"{path}.{field.name}", getattr(held, field.name))
+
+
+def changed(model: Any, path: str, value: Any) -> Any:
+    """A copy of the model with another value at one place."""
+    other = copy.copy(model)
+    name, *rest = path.split(".")
+    other.__dict__[name] = _put(other.__dict__[name], rest, value)
+    return other
+
+
+def _put(held: Any, rest: list[str], value: Any) -> Any:
+    if not rest:
+        return value
+    name, *more = rest
+    if isinstance(held, dict):
+        return {**held, name: _put(held[name], more, value)}
+    if isinstance(held, (list, tuple)):
+        items = list(held)
+        items[int(name)] = _put(items[int(name)], more, value)
+        return type(held)(items) if not hasattr(held, "_fields") else type(held)(*items)
+    other = copy.copy(held)
+    object.__setattr__(other, name, _put(getattr(held, name), more, value))
+    for cached in [key for key in vars(other) if key not in {f.name for f in dataclasses.fields(held)}]:
+        other.__dict__.pop(cached, None)  # what was computed from the old value
+    return other
