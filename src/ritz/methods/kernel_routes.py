@@ -201,7 +201,7 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
     certificate = replace(
         certificate, lower=np.maximum(certificate.lower - blur, 0.0), upper=certificate.upper + left,
         labelled=np.ones(len(values), bool),
-        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, note, total.words), clusters=(),
+        ceiling=max(certificate.ceiling, 0.0) + left, notes=(*certificate.notes, total.words, note), clusters=(),
         angles=np.full(len(values), np.nan), total=total.value,
     )  # fmt: skip
     spectrum = replace(spectrum, certificate=certificate)
