@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import itertools
+import os
 import subprocess
 import sys
 import threading
@@ -253,3 +254,35 @@ def test_event_is_public_in_shape():
         "expected",
         "beyond",
     ]
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), OSError(5, "the terminal is gone"), ValueError("closed file")])
+def test_a_terminal_that_goes_away_ends_the_bar_and_not_the_fit(monkeypatch, error):
+    class Gone(Terminal):
+        writes = 0
+
+        def write(self, text):
+            Gone.writes += 1
+            raise error
+
+    streams, before = (sys.stdout, Gone()), os.fstat(1)
+    monkeypatch.setattr("sys.stderr", streams[1])
+    with using(True, "PCA"), track("krylov", total=3) as step:
+        for _ in range(3):
+            step()
+    assert Gone.writes > 0
+    assert (sys.stdout, sys.stderr) == streams
+    assert os.path.samestat(os.fstat(1), before)  # stdout was not sent to nowhere
+
+
+def test_a_fit_inside_a_progress_function_reports_to_nobody():
+    seen = []
+
+    def watch(event):
+        seen.append(event.stage)
+        with using(None, "inner"), track("inner") as step:
+            step()
+
+    with using(watch, "outer"), track("outer") as step:
+        step()
+    assert seen == ["outer", "outer"]

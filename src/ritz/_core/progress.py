@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -246,7 +246,9 @@ class _Bar:
         try:
             yield
         except (OSError, ValueError):
-            self._blocked, self._display = True, None
+            display, self._display, self._blocked = self._display, None, True
+            with suppress(Exception):
+                display.stop()  # gives the program its stdout and stderr back
 
     def _open(self) -> bool:
         from rich.console import Console
@@ -254,8 +256,12 @@ class _Bar:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Display
 
+        class Screen(Console):
+            def on_broken_pipe(self) -> None:
+                raise  # rich would end the program, and send its stdout to nowhere
+
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self._display = Display(*columns, console=Console(stderr=True), transient=True)
+        self._display = Display(*columns, console=Screen(stderr=True), transient=True)
         try:
             self._display.start()
         except LiveError:  # the program draws something of its own: leave it alone
