@@ -51,6 +51,8 @@ class Moments:
         Unit round-off of the arithmetic that formed the scatter.
     lost
         Bound on the absolute error that subtractions left in each column's variance.
+    weight_low
+        What the float64 number ``weight`` lacks of Σw: near 1 it decides the digits of Σw − 1.
     """
 
     rows: int
@@ -62,6 +64,7 @@ class Moments:
     noise: float
     roundoff: float
     lost: Vector | None = None  # (d,) what subtraction may have cost each column, in units of unit²
+    weight_low: float = 0.0
 
     @property
     def d(self) -> int:
@@ -86,8 +89,9 @@ class Moments:
         """The state of the same rows with every weight multiplied by ``factor``."""
         gone = None if self.lost is None else self.lost * factor
         return replace(
-            self, weight=self.weight * factor, scatter=self.scatter * factor, noise=self.noise * factor, lost=gone
-        )
+            self, weight=self.weight * factor, scatter=self.scatter * factor, noise=self.noise * factor, lost=gone,
+            weight_low=self.weight_low * factor,
+        )  # fmt: skip
 
     def merge(self, other: Moments) -> Moments:
         """The state of both tables together; neither operand changes."""
@@ -98,7 +102,7 @@ class Moments:
             return self
         unit = max(self.unit, other.unit)
         a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
-        weight = self.weight + other.weight
+        weight, low = _added(self.weight, other.weight, self.weight_low + other.weight_low)
         delta = (other.shift - self.shift) + (other.offset - self.offset)
         between = delta * (np.sqrt(self.weight / weight) * np.sqrt(other.weight)) / unit
         scatter = a * self.scatter + b * other.scatter + np.outer(between, between)
@@ -116,12 +120,14 @@ class Moments:
             noise,
             u,
             lost,
+            low,
         )
 
     def subtract(self, other: Moments) -> Moments:
         """The state without the rows of ``other``, which must be part of this one."""
         self._match(other)
-        weight, rows = self.weight - other.weight, self.rows - other.rows
+        weight, low = _added(self.weight, -other.weight, self.weight_low - other.weight_low)
+        rows = self.rows - other.rows
         if weight <= 0 or rows <= 0:
             raise MergeError(
                 "subtract needs a model whose rows are part of this one, with some rows left",
@@ -148,7 +154,7 @@ class Moments:
         gone = 8 * 2.0**-53 * np.diag(self.scatter) + (0.0 if gone is None else gone)
         offset = self.offset - delta * (other.weight / self.weight)
         u = max(self.roundoff, other.roundoff)
-        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone)
+        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone, low)
 
     def without_traces(self, before: Moments) -> Moments:
         """What a subtraction from ``before`` left of amounts: columns of nothing but rounding are empty."""
@@ -176,6 +182,7 @@ class Moments:
             "unit": self.unit,
             "noise": self.noise,
             "roundoff": self.roundoff,
+            "weight_low": self.weight_low,
         }
         arrays = {"shift": self.shift, "offset": self.offset, "scatter": self.scatter}
         return header, arrays if self.lost is None else {**arrays, "lost": self.lost}
@@ -193,6 +200,7 @@ class Moments:
             float(header["noise"]),
             float(header["roundoff"]),
             arrays.get("lost"),
+            float(header.get("weight_low", 0.0)),
         )
 
 
@@ -207,6 +215,15 @@ def scaled_noise(state: Moments, c: Any) -> float:
         return float(state.noise * c * c) + gone
     top = largest(state.scatter)
     return (state.noise / top * largest(state.scatter * c[:, None] * c) if top > 0 else 0.0) + gone
+
+
+def _added(a: float, b: float, low: float) -> tuple[float, float]:
+    """a + b + low as a float64 number and what that lacks (Knuth's sum without error)."""
+    total = a + b
+    part = total - a
+    rest = (a - (total - part)) + (b - part) + low
+    whole = total + rest
+    return whole, rest - (whole - total)
 
 
 def _together(a: Vector | None, x: float, b: Vector | None, y: float) -> Vector | None:

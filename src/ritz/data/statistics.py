@@ -35,6 +35,7 @@ from ritz.data.gram import (
     taller,
 )
 from ritz.data.moments import Moments
+from ritz.data.weights import sum_of_weights
 from ritz.data.wide import WidePass
 
 __all__ = ["ColumnStatistics", "Statistics", "require_spread"]
@@ -62,6 +63,7 @@ class ColumnStatistics:
     offset: NDArray[np.float64]
     squares: NDArray[np.float64]  # Σw(x−μ)²/unit², (d,)
     unit: float
+    weight_low: float = 0.0  # what the float64 number ``weight`` lacks of Σw
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -189,10 +191,19 @@ class Statistics:
         """Rows with a positive weight."""
         return self.blocks.shape[0] if self.weights is None else int(np.count_nonzero(self.weights))
 
-    @cached_property
+    @property
     def weight(self) -> float:
         """Σw."""
-        return float(self.blocks.shape[0]) if self.weights is None else float(np.sum(self.weights))
+        return self._weight[0]
+
+    @property
+    def weight_low(self) -> float:
+        """What the float64 number ``weight`` lacks of Σw."""
+        return self._weight[1]
+
+    @cached_property
+    def _weight(self) -> tuple[float, float]:
+        return (float(self.blocks.shape[0]), 0.0) if self.weights is None else sum_of_weights(self.weights)
 
     @property
     def _divisor(self) -> float:
@@ -218,7 +229,7 @@ class Statistics:
             return self.column
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        found = ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        found = self._found(mean, squares)
         self._told(found)
         return found
 
@@ -242,7 +253,7 @@ class Statistics:
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
         offset = m * (self.unit / self._divisor)
-        found = Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
+        found = Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u, None, self.weight_low)
         self._told(_columns_of(found))
         return found
 
@@ -283,9 +294,13 @@ class Statistics:
             return
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        found = ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        found = self._found(mean, squares)
         self._told(found)
         self.__dict__["column"] = found
+
+    def _found(self, mean: NDArray[np.float64], squares: NDArray[np.float64]) -> ColumnStatistics:
+        offset = mean * self.unit
+        return ColumnStatistics(self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
 
     def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
         kind: Any = SparsePass if self.blocks.sparse else DensePass
@@ -302,7 +317,7 @@ class Statistics:
 
 def _columns_of(held: Moments) -> ColumnStatistics:
     squares = np.diag(held.scatter).copy()
-    return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
+    return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit, held.weight_low)
 
 
 def require_spread(spread: NDArray[np.float64], constant: NDArray[np.bool_], unit: float, names: Any = None) -> None:

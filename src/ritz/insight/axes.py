@@ -30,7 +30,7 @@ from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.methods.robust_pca import RobustPCA
-from ritz.methods.scaling import degrees_of_freedom
+from ritz.methods.scaling import divisor_of
 from ritz.methods.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
 
@@ -125,7 +125,7 @@ def spread(model: Any, X: Any = None, sample_weight: Any = None) -> Floats:
         return np.ones(model.n_features_in_)
     state = vars(model).get("_state")
     if isinstance(model, PCA) and model.center and state is not None:
-        return np.asarray(np.sqrt(np.diag(state.scatter) / degrees_of_freedom(state.weight)) * state.unit)
+        return np.asarray(np.sqrt(np.diag(state.scatter) / divisor_of(state)) * state.unit)
     raise InputError(
         f"{type(model).__name__} did not keep how much its columns vary", received="no rows",
         hint="pass the rows of the fit: structure(model, X)",
@@ -144,7 +144,7 @@ def _measured(model: Any, X: Any, sample_weight: Any) -> Floats:
     if isinstance(model, SVD):
         return np.asarray(np.sqrt(squares / column.weight + np.square(column.mean)))
     scale = getattr(model, "scale_", None)
-    found = np.sqrt(squares / degrees_of_freedom(column.weight))
+    found = np.sqrt(squares / divisor_of(column))
     return np.asarray(found if scale is None else found / np.asarray(scale, np.float64))
 
 

@@ -27,6 +27,7 @@ from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
+from ritz.methods.scaling import divisor_held
 from ritz.methods.svd import SVD
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
@@ -103,7 +104,7 @@ def _principal(model: Any) -> Plane:
         values, divisor, rows = vars(model).get("_lambda", model.eigenvalues_), 1.0, float(model.n_samples_)
     else:
         weight = float(vars(model).get("_weight", model.n_samples_))
-        divisor, rows = (weight if isinstance(model, SVD) else max(weight - 1, 1.0)), weight
+        divisor, rows = (weight if isinstance(model, SVD) else divisor_held(model)), weight
         values = np.square(np.asarray(model.singular_values_, np.float64)) / divisor
     keep = _with_variance(np.asarray(values, np.float64), len(components[0]), components, model)
     basis = components[keep] / np.linalg.norm(components[keep], axis=1, keepdims=True)

@@ -33,7 +33,7 @@ from ritz.methods.factor_analysis_fit import Fitted, discrepancy, fit_uniqueness
 from ritz.methods.factor_analysis_model import FactorModel, score_weights
 from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca import ObliqueMap, rest_spectrum
 from ritz.operators import MomentGram
 from ritz.project.linear import result_dtype
@@ -174,7 +174,7 @@ class FactorAnalysis(LinearEstimator):
 
     def _model(self, state: Moments, spread: Floats, k: int, ordinary: Spectrum | None, dtype: Any) -> None:
         S = MomentGram(state, center=True, scale=spread if self._scaled else None).matrix
-        S = S / degrees_of_freedom(state.weight)
+        S = S / divisor_of(state)
         there = np.diag(S) > 0
         C = S[np.ix_(there, there)]
         if not np.isfinite(C).all():
@@ -188,7 +188,7 @@ class FactorAnalysis(LinearEstimator):
         if self.method == "ml":
             size = (1.0 if not self._scaled else spread) * np.sqrt(np.where(there, psi, 1.0))
             spectrum = self._spectrum(state, np.asarray(size, np.float64), k, metric=True)
-            theta = spectrum.values / degrees_of_freedom(state.weight)
+            theta = spectrum.values / divisor_of(state)
             L = np.sqrt(psi)[:, None] * spectrum.vectors * np.sqrt(np.maximum(theta - 1, 0.0))
         else:
             spectrum = self._spectrum(state, spread, k) if spectrum is None else spectrum
@@ -231,6 +231,7 @@ class FactorAnalysis(LinearEstimator):
         W = score_weights(L, psi, phi, self.scores)
         self.__dict__.update(
             _mean64=state.mean, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
+            _weight_low=state.weight_low,
             _loadings=L, _unrotated=A, _weights=W, _psi=psi, _dtype=dtype, _score_covariance=W.T @ S @ W,
             _rest=rest_spectrum(S, np.linalg.qr(W)[0]), _rest_variance=_rest_variance(S, W),
         )  # fmt: skip
@@ -281,7 +282,7 @@ class FactorAnalysis(LinearEstimator):
         return {
             "basis": Q.T, "white": R @ (vectors[:, keep] / np.sqrt(values[keep])), "mean": held["_mean64"],
             "scale": held["_scale64"], "variances": values[keep][::-1], "rows": held["_weight"],
-            "divisor": degrees_of_freedom(held["_weight"]), "centered": True, "rest": held["_rest_variance"],
+            "divisor": divisor_held(self), "centered": True, "rest": held["_rest_variance"],
             "chosen": False,
         }  # fmt: skip
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.methods.scaling import degrees_of_freedom
+from ritz.methods.scaling import divisor_held
 from ritz.spectral.verify import Verification
 
 __all__ = ["differing", "with_held"]
@@ -58,7 +58,7 @@ def _values(model: Any, k: int) -> dict[str, Any]:
     if "singular_values_" in held:
         found["singular_values_"] = np.square(np.asarray(held["singular_values_"][:k], np.float64))
     if "explained_variance_" in held and "mean_" in held:
-        weight = degrees_of_freedom(held.get("_weight", model.n_samples_))
+        weight = divisor_held(model)
         found["explained_variance_"] = np.asarray(held["explained_variance_"][:k], np.float64) * weight
     if "eigenvalues_" in held and getattr(model, "method", "indicator") == "indicator":
         found["eigenvalues_"] = np.asarray(held["eigenvalues_"][:k], np.float64)

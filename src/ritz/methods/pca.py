@@ -147,7 +147,7 @@ class PCA(FillsGaps, Stateful):
         problem = self._problem(leaf, stats, wanted, shape)
         spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {}, X)
         column = stats.column
-        self.__dict__["_state"] = stats.moments if keep else None
+        self.__dict__.update(_state=stats.moments if keep else None, _weight_low=stats.weight_low)
         scale = spread_of(column, None) if self.scale else None
         self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
         self._keep_filler(done, spectrum, column, scale, stats.rows)
@@ -155,7 +155,7 @@ class PCA(FillsGaps, Stateful):
 
     def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
         """Name the results of a spectrum."""
-        divisor = degrees_of_freedom(weight)
+        divisor = degrees_of_freedom(weight, self.__dict__.get("_weight_low", 0.0))
         values = np.maximum(spectrum.values, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
         k, full = len(values), min(max(rows, int(weight)), self.n_features_in_)

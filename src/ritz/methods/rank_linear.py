@@ -21,7 +21,7 @@ from ritz._core.random import seed_of
 from ritz.data.moments import Moments
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.statistics import ColumnStatistics, Statistics
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import divisor_of, spread_of
 from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.rank.rule import ROWLESS
 from ritz.rank.sample import LinearSample, rows_for, rows_words
@@ -153,7 +153,7 @@ def _sampling(estimator: Any, X: Any, weights: Floats | None) -> tuple[_Once, Ca
 def _variances(column: ColumnStatistics | Moments, *, center: bool, scale: bool) -> Floats:
     """Variances (d,) of the columns as analysed, up to a common factor."""
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-    values = squares / degrees_of_freedom(column.weight)
+    values = squares / divisor_of(column)
     if not center:
         values = squares / column.weight + np.square(column.mean / column.unit)
     if not scale:
@@ -163,7 +163,7 @@ def _variances(column: ColumnStatistics | Moments, *, center: bool, scale: bool)
 
 def _covariance(state: Moments, *, center: bool, scale: bool) -> Floats:
     """Covariance (d, d) of the columns as analysed, up to a common factor."""
-    C = state.scatter / degrees_of_freedom(state.weight) if center else state.second_moment() / state.weight
+    C = state.scatter / divisor_of(state) if center else state.second_moment() / state.weight
     if not scale:
         return np.asarray(C)
     spread = spread_of(state, None) / state.unit

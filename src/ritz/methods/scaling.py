@@ -12,18 +12,30 @@ from ritz._core.tolerance import CONSTANT
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, require_spread
 
-__all__ = ["degrees_of_freedom", "spread_of"]
+__all__ = ["degrees_of_freedom", "divisor_held", "divisor_of", "spread_of"]
 
 
-def degrees_of_freedom(weight: float) -> float:
-    """Σw − 1; 1 for a single row, whose variance about zero is its square."""
-    return weight - 1 if weight > 1 else 1.0
+def degrees_of_freedom(weight: float, low: float = 0.0) -> float:
+    """Σw − 1, ``low`` what the number ``weight`` lacks of Σw; 1 for a single row, whose variance is its square."""
+    rest = (weight - 1) + low
+    return rest if rest > 0 else 1.0
+
+
+def divisor_of(column: ColumnStatistics | Moments) -> float:
+    """Σw − 1 of what a pass has learned, to its last digit."""
+    return degrees_of_freedom(column.weight, column.weight_low)
+
+
+def divisor_held(model: Any) -> float:
+    """Σw − 1 of a fitted model."""
+    held = vars(model)
+    return degrees_of_freedom(float(held.get("_weight", model.n_samples_)), held.get("_weight_low", 0.0))
 
 
 def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
     """Standard deviations (d,); ``estimator`` (for its column names) makes constant columns warn."""
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-    spread = np.sqrt(squares / degrees_of_freedom(column.weight)) * column.unit
+    spread = np.sqrt(squares / divisor_of(column)) * column.unit
     constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
     require_spread(spread, constant, column.unit, getattr(estimator, "feature_names_in_", None))
     if estimator is not None and bool(np.any(constant)):

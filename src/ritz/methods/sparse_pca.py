@@ -29,7 +29,7 @@ from ritz.data.blocks import blocks_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.methods.base import LinearEstimator
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca_net import elastic_net
 from ritz.methods.sparse_pca_power import truncated_power
 from ritz.operators import MomentGram
@@ -163,7 +163,7 @@ class SparsePCA(LinearEstimator):
             **self._request(wanted, shape),
         )  # fmt: skip
         frame = {"mean": state.mean if self.center else None, "scale": scale}
-        return solve(problem, plan, frame=frame), M.matrix / degrees_of_freedom(state.weight)
+        return solve(problem, plan, frame=frame), M.matrix / divisor_of(state)
 
     def _number(self, n: int, d: int) -> Any:
         """``n_components`` as a number or a rule; None: all that vary."""
@@ -212,7 +212,7 @@ class SparsePCA(LinearEstimator):
         k, d, weight = B.shape[1], len(C), state.weight
         S = B.T @ C @ B
         gains = _pivots(S)
-        total, divisor = float(np.trace(C)), degrees_of_freedom(weight)
+        total, divisor = float(np.trace(C)), divisor_of(state)
         self.components_ = np.ascontiguousarray(B.T, dtype)
         self.n_nonzero_ = np.count_nonzero(B, axis=0)
         self.explained_variance_ = gains.astype(dtype)
@@ -230,7 +230,8 @@ class SparsePCA(LinearEstimator):
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         self.__dict__.update(
             _mean64=state.mean if self.center else None, _scale64=scale, _weight=weight, _dtype=dtype,
-            _loadings=B, _score_covariance=S, _rest_variance=rest, _rest=rest_spectrum(C, Q),
+            _weight_low=state.weight_low, _loadings=B, _score_covariance=S, _rest_variance=rest,
+            _rest=rest_spectrum(C, Q),
         )  # fmt: skip
 
     # what insight asks
@@ -245,7 +246,7 @@ class SparsePCA(LinearEstimator):
         white = R @ (vectors[:, keep] / np.sqrt(values[keep]))
         return {
             "basis": Q.T, "white": white, "mean": held["_mean64"], "scale": held["_scale64"],
-            "variances": values[keep][::-1], "rows": weight, "divisor": degrees_of_freedom(weight),
+            "variances": values[keep][::-1], "rows": weight, "divisor": divisor_held(self),
             "centered": bool(self.center), "rest": held["_rest_variance"], "chosen": False,
         }  # fmt: skip
 

@@ -184,7 +184,7 @@ class Stateful(LinearEstimator):
         """Solve the accumulated state; called when a fitted name is first read."""
         state: Moments = self.__dict__["_state"]
         self._enough_rows(state.rows)
-        if state.weight <= 1 and self.center:
+        if (state.weight - 1) + state.weight_low <= 0 and self.center:
             raise InputError(
                 "the weights of all rows must sum to more than 1",
                 received=f"{state.weight:g}",
@@ -211,6 +211,7 @@ class Stateful(LinearEstimator):
         frame["mean_slack"] = self.__dict__.get("_mean_slack")
         spectrum = self._solve(problem, plan, unit, frame)
         self.__dict__.pop("_pending", None)
+        self.__dict__["_weight_low"] = state.weight_low
         self._name(spectrum, state.mean, scale, state.weight, state.rows, self.__dict__["_dtype"])
         if "_note" in self.__dict__:
             certificate = self.certificate_

@@ -8,6 +8,7 @@ extended precision where the table is small. Sparse rows are multiplied as they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,8 @@ EXTENDED, BLOCK = 500_000, 1_000_000
 SHORT = 64
 #: Around the threshold of a constant column two ways of summing may disagree by this factor.
 BORDERLINE = 16.0
+#: Sums of weights below this are added up exactly.
+NEAR_ONE = 4.0
 
 
 class Reread:
@@ -59,6 +62,8 @@ class Reread:
             X, w = X[np.flatnonzero(w > 0)], w[w > 0]
         self.X, self.w, self.center, self.unit = X, w, center, unit
         self.weight, self.metric = float(np.sum(w)), metric
+        # Σw − 1 without the digits that a rounded sum near 1 would cost
+        self.divisor = self.weight - 1 if not self.weight < NEAR_ONE else math.fsum([*w.tolist(), -1.0])
         self.fitted = None if scale is None else np.asarray(scale, np.float64)
 
     def _blocks(self) -> Iterator[tuple[Any, Vector]]:
@@ -101,7 +106,7 @@ class Reread:
     @cached_property
     def spread(self) -> Vector:
         """Standard deviations with divisor Σw − 1, in the units of the data, (d,)."""
-        return np.sqrt(self.squares / (self.weight - 1 if self.weight > 1 else 1.0)) * self.unit
+        return np.sqrt(self.squares / (self.divisor if self.divisor > 0 else 1.0)) * self.unit
 
     @cached_property
     def scale(self) -> Vector | None:
