@@ -53,6 +53,8 @@ class Moments:
         Bound on the absolute error that subtractions left in each column's variance.
     weight_low
         What the float64 number ``weight`` lacks of Σw: near 1 it decides the digits of Σw − 1.
+    rounded
+        Relative rounding with which the entries of the rows came, about zero.
     """
 
     rows: int
@@ -65,6 +67,7 @@ class Moments:
     roundoff: float
     lost: Vector | None = None  # (d,) what subtraction may have cost each column, in units of unit²
     weight_low: float = 0.0
+    rounded: float = 0.0
 
     @property
     def d(self) -> int:
@@ -121,6 +124,7 @@ class Moments:
             u,
             lost,
             low,
+            max(self.rounded, other.rounded),
         )
 
     def subtract(self, other: Moments) -> Moments:
@@ -154,7 +158,9 @@ class Moments:
         gone = 8 * 2.0**-53 * np.diag(self.scatter) + (0.0 if gone is None else gone)
         offset = self.offset - delta * (other.weight / self.weight)
         u = max(self.roundoff, other.roundoff)
-        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone, low)
+        return Moments(
+            rows, weight, self.shift, offset, scatter, unit, noise, u, gone, low, max(self.rounded, other.rounded)
+        )
 
     def without_traces(self, before: Moments) -> Moments:
         """What a subtraction from ``before`` left of amounts: columns of nothing but rounding are empty."""
@@ -183,6 +189,7 @@ class Moments:
             "noise": self.noise,
             "roundoff": self.roundoff,
             "weight_low": self.weight_low,
+            "rounded": self.rounded,
         }
         arrays = {"shift": self.shift, "offset": self.offset, "scatter": self.scatter}
         return header, arrays if self.lost is None else {**arrays, "lost": self.lost}
@@ -201,6 +208,7 @@ class Moments:
             float(header["roundoff"]),
             arrays.get("lost"),
             float(header.get("weight_low", 0.0)),
+            float(header.get("rounded", 0.0)),
         )
 
 

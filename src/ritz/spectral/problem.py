@@ -9,6 +9,7 @@ crosses to a solver is in this frozen object; a solver knows nothing of the meth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -68,6 +69,8 @@ class SpectralProblem:
         Whether a product costs as much a column with few columns as with many: blocks then have fewer than k.
     repeatable
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
+    inexact
+        Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
     """
 
     operator: Operator
@@ -82,6 +85,7 @@ class SpectralProblem:
     centered: bool = False
     thin: bool = False
     repeatable: bool = True
+    inexact: Callable[[], float] | None = None
 
     @property
     def rank(self) -> int:

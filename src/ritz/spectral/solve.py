@@ -24,6 +24,7 @@ from ritz.spectral.canonical import signs
 from ritz.spectral.certificate import certify
 from ritz.spectral.constants import DIRECT_SHARE
 from ritz.spectral.found import Completeness, Found
+from ritz.spectral.inexact import widened
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chebyshev import chebyshev
@@ -60,6 +61,8 @@ def solve(
     V = V * flip
     found = replace(found, vectors=V, residual_block=found.residual_block * flip)
     total = _total(problem, found)
+    if problem.inexact is not None:
+        found = widened(found, problem.inexact(), total)
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
     held = {"vectors": V, "unit": unit, **(frame or {})}
