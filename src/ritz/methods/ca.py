@@ -28,7 +28,7 @@ from ritz.data.statistics import ColumnStatistics
 from ritz.data.table import Table
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.data.words import shorten
-from ritz.methods.ca_rows import CountRows, EncodedCounts
+from ritz.methods.ca_rows import CountRows, EncodedCounts, weighted_masses
 from ritz.methods.ca_verify import verify_counts
 from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.methods.held import with_held
@@ -113,7 +113,7 @@ class CA(CountRows, Correspondence):
         if placed:
             N, totals = self._with_mass(N, totals)
         _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
-        weights = totals if given is None else _weighted(totals, given)
+        weights = totals if given is None else weighted_masses(totals, given)
         return EncodedCounts(N, totals, columns, weights, labels, library)
 
     def _table(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[Any] | None, str | None]:
@@ -351,22 +351,6 @@ def _require_counts(N: Any, names: Any) -> None:
         received="counts that are too large to be added up",
         hint="divide all counts by the same power of ten: profiles and inertias stay as they are",
     )
-
-
-def _weighted(totals: NDArray[np.float64], given: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Masses of rows with a weight of their own."""
-    with np.errstate(over="ignore", under="ignore"):
-        weights = totals * given
-    there = (totals > 0) & (given > 0)
-    lost = np.flatnonzero(there & ~((weights >= np.finfo(np.float64).tiny) & np.isfinite(weights)))
-    if len(lost) or not np.isfinite(np.sum(weights)):
-        row = f" of row {int(lost[0])}" if len(lost) else "s in all"
-        raise InputError(
-            "weights times row totals must stay within the range of float64",
-            received=f"the product{row}",
-            hint="multiply all weights by the same power of ten: profiles and inertias stay as they are",
-        )
-    return weights
 
 
 def _counts(X: Any, n: int) -> NDArray[np.float64]:

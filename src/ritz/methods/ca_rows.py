@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import InputError
 from ritz._core.progress import using
 from ritz.data.ahead import ahead
 from ritz.data.blocks import are_blocks
@@ -27,9 +28,12 @@ from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.project.linear import LinearMap
 from ritz.project.transition import row_distances
 
-__all__ = ["CountRows", "EncodedCounts"]
+__all__ = ["CountRows", "EncodedCounts", "weighted_masses"]
 
 Floats = NDArray[np.float64]
+
+#: Error of the total of a sparse table, Σ wx²/c − 1 added up in float64, and the share of the total worth a note.
+SPARSE_TOTAL, WORTH_SAYING = 1000 * 2.0**-53, 1e-9
 
 
 class EncodedCounts(Encoded):
@@ -98,8 +102,16 @@ class CountRows(Correspondence):
         return state if dense else replace(state, rounded=ENTRY_ERROR)
 
     def _keep_mean(self, column: ColumnStatistics | Moments) -> None:
-        """Keep what the float64 numbers of the column masses lack."""
+        """Keep what the float64 numbers of the column masses lack; say where a sparse table leaves a total unsure."""
         self.__dict__["_mean_low"] = (column.shift - column.mean) + column.offset
+        sparse = column.rounded > 0 if isinstance(column, Moments) else not np.any(column.shift)
+        if not sparse:
+            return
+        frame = {**self.certificate_.frame, "total_slack": SPARSE_TOTAL}
+        notes = self.certificate_.notes
+        if WORTH_SAYING * self.total_inertia_ < SPARSE_TOTAL:
+            notes = (*notes, f"the total is known to ± {SPARSE_TOTAL:.0e}: the means of sparse rows are taken off sums")
+        self.certificate_ = replace(self.certificate_, frame=frame, notes=notes)
 
     # coordinates
 
@@ -132,3 +144,19 @@ class CountRows(Correspondence):
         with using(self.progress, type(self).__name__, expected=nbytes):
             for scores in ahead(step.batches(rows)):
                 write(scores, labels.take(scores.shape[0]))
+
+
+def weighted_masses(totals: Floats, given: Floats) -> Floats:
+    """Masses of rows with a weight of their own."""
+    with np.errstate(over="ignore", under="ignore"):
+        weights = totals * given
+    there = (totals > 0) & (given > 0)
+    lost = np.flatnonzero(there & ~((weights >= np.finfo(np.float64).tiny) & np.isfinite(weights)))
+    if len(lost) or not np.isfinite(np.sum(weights)):
+        row = f" of row {int(lost[0])}" if len(lost) else "s in all"
+        raise InputError(
+            "weights times row totals must stay within the range of float64",
+            received=f"the product{row}",
+            hint="multiply all weights by the same power of ten: profiles and inertias stay as they are",
+        )
+    return weights

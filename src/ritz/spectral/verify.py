@@ -155,6 +155,7 @@ def _trace(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     u = max(certificate.unit_roundoff, 2.0**-53)
     allowed = FRAME * u * max(total, certificate.total) + A.X.shape[1] * certificate.rounding + 1e-300
     allowed += 2.0**-53 * FRAME * A.inflation() * certificate.frame["unit"] ** 2  # sums that a mean was taken off
+    allowed += certificate.frame.get("total_slack", 0.0)
     right = abs(total - certificate.total) <= allowed
     if not right:
         words.append(f"the total is {total:.6g}, certified {certificate.total:.6g}")
