@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import MergeError
+from ritz.data.extent import power_of_two
 from ritz.data.gram import largest
 
 __all__ = ["Moments", "scaled_noise"]
@@ -27,6 +28,12 @@ Vector = NDArray[np.float64]
 
 #: Round-offs of a sum by which what is left of it may miss zero after everything was taken away.
 TRACES = 64.0
+
+#: Powers of two between the distance of two means and a unit, up to which its squares are in range.
+FAR_APART = 200.0
+
+#: Units at least, so that their squares and reciprocals can be told.
+LEAST_UNIT = 2.0**-1000
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,11 @@ class Moments:
 
     def times(self, factor: float) -> Moments:
         """The state of the same rows with every weight multiplied by ``factor``."""
+        exponent = 0 if not (0 < factor < np.inf) or 1e-100 < factor < 1e100 else int(np.frexp(factor)[1]) // 2
+        unit, rest = float(np.ldexp(self.unit, exponent)), float(np.ldexp(factor, -2 * exponent))
+        if exponent and LEAST_UNIT <= unit <= 1 / LEAST_UNIT:  # what a power of four can bear, the unit bears
+            whole, low = self.weight * factor / rest, self.weight_low * factor / rest
+            return replace(self, unit=unit, weight=whole, weight_low=low).times(rest)
         gone = None if self.lost is None else self.lost * factor
         return replace(
             self, weight=self.weight * factor, scatter=self.scatter * factor, noise=self.noise * factor, lost=gone,
@@ -103,11 +115,12 @@ class Moments:
             return other
         if other.weight == 0:
             return self
-        unit = max(self.unit, other.unit)
-        a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
         weight, low = _added(self.weight, other.weight, self.weight_low + other.weight_low)
         delta = (other.shift - self.shift) + (other.offset - self.offset)
-        between = delta * (np.sqrt(self.weight / weight) * np.sqrt(other.weight)) / unit
+        factor = float(np.sqrt(self.weight / weight) * np.sqrt(other.weight))
+        unit = self._common_unit(other, delta, factor)
+        a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
+        between = delta / unit * factor
         scatter = a * self.scatter + b * other.scatter + np.outer(between, between)
         u = max(self.roundoff, other.roundoff)
         # Each merge rounds once; the roundings of many merges add up like a random walk.
@@ -127,6 +140,19 @@ class Moments:
             max(self.rounded, other.rounded),
         )
 
+    def _common_unit(self, other: Moments, delta: Vector, factor: float) -> float:
+        """The unit of a merged state: the larger one, unless that state holds nothing, or the means lie far apart."""
+        apart = float(np.max(np.abs(delta), initial=0.0))
+        parts = [state for state in (self, other) if bool(np.any(np.diag(state.scatter)))]
+        unit = max((state.unit for state in parts), default=max(self.unit, other.unit) if apart == 0 else 0.0)
+        if apart == 0 or factor == 0:
+            return unit
+        exponent = np.log2(apart) + np.log2(factor)
+        usual = unit > 0 and abs(exponent - np.log2(unit)) <= FAR_APART
+        if usual or (unit > 0 and exponent < np.log2(unit)):
+            return unit
+        return 1.0 if abs(exponent) <= FAR_APART else power_of_two(float(exponent))
+
     def subtract(self, other: Moments) -> Moments:
         """The state without the rows of ``other``, which must be part of this one."""
         self._match(other)
@@ -142,7 +168,7 @@ class Moments:
         b = (other.unit / unit) ** 2
         # δ' = μ_other − μ_rest from μ = (w_rest μ_rest + w_other μ_other)/w
         delta = ((other.shift - self.shift) + (other.offset - self.offset)) * (self.weight / weight)
-        between = delta * (np.sqrt(weight / self.weight) * np.sqrt(other.weight)) / unit
+        between = delta / unit * (np.sqrt(weight / self.weight) * np.sqrt(other.weight))
         scatter = self.scatter - b * other.scatter - np.outer(between, between)
         diagonal = np.einsum("ii->i", scatter)
         lost = 4 * 2.0**-53 * float(np.trace(self.scatter))

@@ -20,6 +20,8 @@ __all__ = ["differing", "with_held"]
 
 #: Relative differences that rounding to the precision of the model may leave.
 DOUBLE, SINGLE = 1e-9, 1e-5
+#: Variances below this have lost digits, or all of them.
+TINY = 1e-290
 
 
 def with_held(model: Any, checked: Verification) -> Verification:
@@ -54,12 +56,13 @@ def differing(model: Any) -> list[str]:
 def _values(model: Any, k: int) -> dict[str, Any]:
     """Eigenvalues as the model holds them, in the units of the certificate."""
     held = vars(model)
-    found = {}
+    found, shown = {}, model.certificate_.frame.get("shown", 1.0)  # where it is not 1, variances may have underflown
     if "singular_values_" in held:
-        found["singular_values_"] = np.square(np.asarray(held["singular_values_"][:k], np.float64))
+        found["singular_values_"] = np.square(np.asarray(held["singular_values_"][:k], np.float64) / shown)
     if "explained_variance_" in held and "mean_" in held:
         weight = divisor_held(model)
-        found["explained_variance_"] = np.asarray(held["explained_variance_"][:k], np.float64) * weight
+        if shown == 1 and float(np.max(held["explained_variance_"][:k], initial=0.0)) > TINY:
+            found["explained_variance_"] = np.asarray(held["explained_variance_"][:k], np.float64) * weight
     if "eigenvalues_" in held and getattr(model, "method", "indicator") == "indicator":
         found["eigenvalues_"] = np.asarray(held["eigenvalues_"][:k], np.float64)
     return found

@@ -9,6 +9,7 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,15 @@ from ritz.data.validate import validate_rows
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.missing_model import FillsGaps
 from ritz.methods.rank_linear import handed, rows_material
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import (
+    degrees_of_freedom,
+    divisor_held,
+    require_variances,
+    spread_of,
+    stored_as,
+    times_square,
+    unit_of,
+)
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
@@ -36,6 +45,9 @@ if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["PCA"]
+
+#: Variances below this have lost digits, or all of them.
+TINY = 1e-290
 
 
 class PCA(FillsGaps, Stateful):
@@ -97,12 +109,14 @@ class PCA(FillsGaps, Stateful):
         self.device = device
         self.progress = progress
 
+    _rescales = True
+
     def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
         A = Centered(leaf, stats) if self.center else leaf
         if self.scale:
             stats.divide(np.ones(shape.d, bool))
-            A = Scaled(A, lambda: spread_of(stats.column, self))
+            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True))
         elif stats.unit != 1:
             A = Scaled(A, stats.unit, "/unit")
         if stats.weights is not None:
@@ -142,11 +156,17 @@ class PCA(FillsGaps, Stateful):
         wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
         keep = self._keeps_state(shape.d) and not filled
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
-        leaf, stats = self._leaf(X, weights, plan)
-        wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
-        problem = self._problem(leaf, stats, wanted, shape)
-        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {}, X)
+
+        def attempt(rows: Any, unit: float | None) -> tuple[Spectrum, Statistics]:
+            leaf, stats = self._leaf(rows, weights, plan, unit)
+            asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
+            problem = self._problem(leaf, stats, asked, shape)
+            route = plan if unit is None else replace(plan, precision="float64")
+            return self._solve(problem, route, unit_of(stats, self.scale), {}, rows), stats
+
+        spectrum, stats = self._in_range(X, attempt)
         column = stats.column
+        require_variances(spectrum, column, getattr(self, "feature_names_in_", None))
         self.__dict__.update(_state=stats.moments if keep else None, _weight_low=stats.weight_low)
         scale = spread_of(column, None) if self.scale else None
         self._name(spectrum, column.mean, scale, stats.weight, stats.rows, self._float(X))
@@ -156,20 +176,21 @@ class PCA(FillsGaps, Stateful):
     def _name(self, spectrum: Spectrum, mean: Any, scale: Any, weight: float, rows: int, dtype: Any) -> None:
         """Name the results of a spectrum."""
         divisor = degrees_of_freedom(weight, self.__dict__.get("_weight_low", 0.0))
-        values = np.maximum(spectrum.values, 0.0)  # rounding may leave a zero slightly negative
+        values = np.maximum(spectrum.scaled, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
         k, full = len(values), min(max(rows, int(weight)), self.n_features_in_)
-        total = spectrum.total
+        total = spectrum.scaled_total
         self.components_ = np.ascontiguousarray(spectrum.vectors.T, dtype)
-        self.explained_variance_ = (values / divisor).astype(dtype)
+        self.explained_variance_ = stored_as(times_square(values, spectrum.unit, divisor), dtype)
         ratio = values / total if total > 0 else np.zeros(k)
         self.explained_variance_ratio_ = ratio.astype(dtype)
-        self.singular_values_ = spectrum.singular_values.astype(dtype)
+        self.singular_values_ = stored_as(spectrum.singular_values, dtype)
         self.mean_ = mean.astype(dtype) if self.center else None
         self.scale_ = None if scale is None else scale.astype(dtype)
         rest = max(total - float(np.sum(values)), 0.0)
-        self.noise_variance_ = dtype.type(rest / (full - k) / divisor if k < full else 0.0)
-        self.total_variance_ = float(total / divisor)
+        noise = times_square(rest / (full - k) if k < full else 0.0, spectrum.unit, divisor)
+        self.noise_variance_ = stored_as(noise, dtype)[()]
+        self.total_variance_ = float(times_square(total, spectrum.unit, divisor))
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)  # the arrays that ``verify`` checks
@@ -201,7 +222,7 @@ class PCA(FillsGaps, Stateful):
 
     def _map(self) -> LinearMap | IncompleteMap:
         components = self.components_  # read first: it solves a pending state
-        spread = np.sqrt(self._floored()) if self.whiten else None
+        spread = self._deviations() if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
         linear = LinearMap(components, self.__dict__["_mean64"], self.__dict__["_scale64"], spread, names)
         return self._filling(linear)
@@ -212,8 +233,22 @@ class PCA(FillsGaps, Stateful):
         noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
         return np.maximum(variance, max(noise**2 * np.max(variance, initial=0.0), np.finfo(np.float64).tiny))
 
+    def _deviations(self) -> np.ndarray:
+        """Standard deviations of the scores, floored as the variances; of singular values where those underflow."""
+        if float(np.max(self.explained_variance_, initial=0.0)) > TINY or not np.any(self.singular_values_):
+            return np.asarray(np.sqrt(self._floored()))
+        noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
+        sigma = np.asarray(self.singular_values_, np.float64) / np.sqrt(divisor_held(self))
+        return np.asarray(np.maximum(sigma, noise * np.max(sigma)))
+
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
+        if np.any(self.singular_values_) and float(np.max(self.explained_variance_, initial=0.0)) <= TINY:
+            raise InputError(
+                "the model of a Gaussian needs variances within the range of float64",
+                received=f"singular values up to {float(np.max(self.singular_values_)):.1e}",
+                hint="multiply the data by a power of ten, or fit with scale=True",
+            )
         V = np.asarray(self.components_, np.float64)
         return GaussianModel(
             # of unit length again: float32 leaves 1e-8 of a long axis in the little outside it
@@ -247,6 +282,7 @@ class PCA(FillsGaps, Stateful):
         check_is_fitted(self)
         if X is None:
             values = np.concatenate([[0.0], np.cumsum(self.certificate_.values)])
-            return np.maximum(self.certificate_.total - values, 0.0) / self.__dict__["_weight"]
+            rest = np.maximum(self.certificate_.total - values, 0.0)
+            return times_square(rest, self.certificate_.frame.get("shown", 1.0), self.__dict__["_weight"])
         rows = validate_rows(self, X, reset=False)
         return self._gaussian().reconstruction_error(rows)

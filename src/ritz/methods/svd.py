@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
 from ritz.methods.rank_linear import handed, rows_material
+from ritz.methods.scaling import require_variances, stored_as, times_square
 from ritz.operators import Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
@@ -62,6 +64,8 @@ class SVD(LinearEstimator):
         self.device = device
         self.progress = progress
 
+    _rescales = True
+
     def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
         """X itself, in units that keep squares in range."""
         A = leaf if stats.unit == 1 else Scaled(leaf, stats.unit, "/unit")
@@ -79,21 +83,28 @@ class SVD(LinearEstimator):
         shape = self._shape(X)
         wanted = self._wanted(shape.n, shape.d, centered=False)
         plan = self._plan_for(shape, wanted)
-        leaf, stats = self._leaf(X, weights, plan)
-        wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
-        problem = self._problem(leaf, stats, wanted, shape)
-        spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None}, X)
+
+        def attempt(rows: Any, unit: float | None) -> tuple[Spectrum, Statistics]:
+            leaf, stats = self._leaf(rows, weights, plan, unit)
+            asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
+            problem = self._problem(leaf, stats, asked, shape)
+            route = plan if unit is None else replace(plan, precision="float64")
+            return self._solve(problem, route, stats.unit, {"mean": None, "scale": None}, rows), stats
+
+        spectrum, stats = self._in_range(X, attempt)
+        require_variances(spectrum, stats.column, getattr(self, "feature_names_in_", None))
         self._name(spectrum, stats.column, self._float(X))
         return self
 
     def _name(self, spectrum: Spectrum, column: ColumnStatistics, dtype: Any) -> None:
         """Name the results of a spectrum."""
         V, weight = spectrum.vectors, column.weight
-        variance = np.maximum(spectrum.values / weight - np.square(column.mean @ V), 0.0)
-        whole = float(np.sum(column.squares)) * column.unit**2 / weight
+        means = column.mean / spectrum.unit @ V
+        variance = np.maximum(spectrum.scaled / weight - np.square(means), 0.0)
+        whole = float(np.sum(column.squares)) * (column.unit / spectrum.unit) ** 2 / weight
         self.components_ = np.ascontiguousarray(V.T, dtype)
-        self.singular_values_ = spectrum.singular_values.astype(dtype)
-        self.explained_variance_ = variance.astype(dtype)
+        self.singular_values_ = stored_as(spectrum.singular_values, dtype)
+        self.explained_variance_ = stored_as(times_square(variance, spectrum.unit), dtype)
         self.explained_variance_ratio_ = (variance / whole if whole > 0 else np.zeros_like(variance)).astype(dtype)
         self.total_ = spectrum.total
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows

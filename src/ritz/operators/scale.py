@@ -59,7 +59,16 @@ class Scaled(Wrapper):
         return super()._normal(V)
 
     def scale_error(self) -> float:
-        return self.inner.scale_error() + (SCALE_ERROR if callable(self._given) else 0.0)
+        return self.inner.scale_error() + (SCALE_ERROR * self._cancelled() if callable(self._given) else 0.0)
+
+    def _cancelled(self) -> float:
+        """Sums of squares of sparse columns over what is left of them about the mean: so much larger is their error."""
+        state, stats = self._inner_columns(), self._statistics()
+        if state is None or stats is None or not stats.blocks.sparse or not state[2]:
+            return 1.0
+        about = state[0].weight * np.square(state[0].mean / state[0].unit)
+        left = state[0].squares
+        return 1.0 + float(np.max(np.where(left > 0, about / np.where(left > 0, left, 1.0), 0.0), initial=0.0))
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         scale = self.scale[:, None]

@@ -16,7 +16,10 @@ from ritz._core.arrays import to_numpy
 from ritz._core.linalg import norms
 from ritz.spectral.found import Completeness, Found
 
-__all__ = ["widened"]
+__all__ = ["shown_in", "widened"]
+
+#: Eigenvalues in the units of the data that leave room for their bounds, and for sums over a table.
+SHOWN = (1e-250, 1e300)
 
 
 def widened(found: Found, error: float, total: float) -> Found:
@@ -37,3 +40,16 @@ def widened(found: Found, error: float, total: float) -> Found:
         lower=None if found.lower is None else np.asarray(found.lower, np.float64) - shift,
         completeness=Completeness(old.kind, ceiling + shift, old.failure, old.words),
     )
+
+
+def shown_in(found: Found, unit: float, total: float) -> tuple[float, Found]:
+    """The unit in which a certificate shows square roots of eigenvalues: 1, or the solver's where squares cannot be.
+
+    A table of numbers near 1e-200 has singular values, but no eigenvalues that float64 can hold.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        size = float(np.float64(max(total, float(np.max(found.leading(), initial=0.0)))) * unit * unit)
+    if unit == 1 or total <= 0 or SHOWN[0] <= size <= SHOWN[1]:
+        return 1.0, found
+    words = f"eigenvalues are in units of 2^{2 * round(np.log2(unit))}: in those of the data they leave float64"
+    return unit, replace(found, notes=(*found.notes, words))

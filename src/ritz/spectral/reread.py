@@ -84,7 +84,7 @@ class Reread:
         total = np.zeros(self.X.shape[1], kind)
         for x, w in self._blocks():
             z = (x.toarray() if self.sparse else x).astype(kind) - high - low
-            total += w.astype(kind) @ (z if power == 1 else (z / self.unit) ** 2)
+            total += w.astype(kind) @ (z if power == 1 else (z / self.own) ** 2)
         return total
 
     @cached_property
@@ -99,14 +99,32 @@ class Reread:
         return self._parts[0] + self._parts[1]
 
     @cached_property
+    def own(self) -> Any:
+        """Units of the squares: that of the certificate, or, where columns are divided by their spreads, one for each.
+
+        A power of two near the largest √w|x − μ| of a column, so that no square leaves the range.
+        """
+        if self.fitted is None or self.metric:
+            return self.unit
+        size = np.zeros(self.X.shape[1])
+        for x, w in self._blocks():
+            dense = np.asarray(x.toarray() if self.sparse else x, np.float64)
+            away = np.abs(dense * 0.5 - (self._parts[0] + self._parts[1]) * 0.5)  # halves: a difference stays finite
+            with np.errstate(over="ignore"):
+                size = np.maximum(size, np.max(away * np.sqrt(w)[:, None], axis=0, initial=0.0))
+        exponent = np.where((size > 0) & np.isfinite(size), np.frexp(size)[1], 0)
+        return np.ldexp(1.0, np.clip(exponent, -1020, 1020))
+
+    @cached_property
     def squares(self) -> Vector:
-        """Σw(x − μ)²/unit², (d,)."""
+        """Σw(x − μ)²/own², (d,)."""
         return np.asarray(self._sums(*self._parts, 2), np.float64)
 
     @cached_property
     def spread(self) -> Vector:
         """Standard deviations with divisor Σw − 1, in the units of the data, (d,)."""
-        return np.sqrt(self.squares / (self.divisor if self.divisor > 0 else 1.0)) * self.unit
+        roots = np.sqrt(self.squares / (self.divisor if self.divisor > 0 else 1.0))
+        return np.asarray(roots * self.own, np.float64)
 
     @cached_property
     def scale(self) -> Vector | None:
@@ -128,8 +146,8 @@ class Reread:
         """‖Z‖²_F."""
         squares = self.squares
         if not self.center:
-            squares = squares + self.weight * np.square(self.mean / self.unit)
-        return float(np.sum(squares * np.square(self._factor * self.unit)))
+            squares = squares + self.weight * np.square(self.mean / self.own)
+        return float(np.sum(squares * np.square(self._factor * self.own)))
 
     def inflation(self) -> float:
         """‖·‖² by which the numbers that are rounded exceed Z itself: a mean taken off a sparse product."""
@@ -159,14 +177,15 @@ class Reread:
         total = np.zeros((self.X.shape[1],) * 2)
         for x, w in self._blocks():
             if self.sparse:
-                rows = x.astype(np.float64)
+                rows = x.astype(np.float64).tocsr(copy=True)
+                rows.data *= self._factor[rows.indices]  # first: squares of the entries may leave the range
                 total += np.asarray((rows.T @ rows.multiply(w[:, None])).toarray())
             else:
                 z = self._rows(x) * np.sqrt(w)[:, None]
                 total += _product(z, z)
         if self.sparse:
-            total -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
-            total *= self._factor[:, None] * self._factor
+            mean = self.mean * self._factor
+            total -= self.weight * np.outer(mean, mean) if self.center else 0.0
         return total
 
 

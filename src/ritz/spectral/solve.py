@@ -24,7 +24,7 @@ from ritz.spectral.canonical import signs
 from ritz.spectral.certificate import certify
 from ritz.spectral.constants import DIRECT_SHARE
 from ritz.spectral.found import Completeness, Found
-from ritz.spectral.inexact import widened
+from ritz.spectral.inexact import shown_in, widened
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chebyshev import chebyshev
@@ -66,11 +66,14 @@ def solve(
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
     held = {"vectors": V, "unit": unit, **(frame or {})}
+    shown, found = shown_in(found, unit, total)
+    if shown != 1:
+        held["shown"] = shown
     iterative = plan.solver not in ("svd", "moments")
     certificate = certify(
         found,
-        total=total * unit**2,
-        unit=unit,
+        total=total * (unit / shown) ** 2,
+        unit=unit / shown,
         tol=problem.tol if iterative else None,
         passes=passes,
         seconds=seconds,
@@ -78,15 +81,12 @@ def solve(
     )
     if not found.converged and not quiet:
         _warn(found, plan, problem)
-    values = found.leading() * unit**2
-    return Spectrum(
-        values,
-        V,
-        np.asarray(found.values, np.float64) * unit**2,
-        total * unit**2,
-        certificate,
-        plan.done(passes, seconds),
-    )
+    known = np.asarray(found.values, np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        return Spectrum(
+            found.leading() * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate,
+            plan.done(passes, seconds), unit, found.leading(), total,
+        )  # fmt: skip
 
 
 def _grow(problem: SpectralProblem, plan: Plan) -> Found:

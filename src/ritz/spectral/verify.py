@@ -79,7 +79,7 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
         X, sample_weight, center=frame["mean"] is not None, unit=frame["unit"], scale=frame["scale"],
         metric=frame.get("metric", False),
     )  # fmt: skip
-    unit2 = frame["unit"] ** 2
+    unit2 = _square_of_unit(certificate)
     theta = certificate.values / unit2
     true = np.linalg.norm(A.normal(V) - V * theta, axis=0)
     top = float(theta[0]) if len(theta) else 0.0
@@ -95,6 +95,11 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
     return Verification(all(checks) and complete, true * unit2, count, len(theta), missed, tuple(words))
 
 
+def _square_of_unit(certificate: Certificate) -> float:
+    """What turns eigenvalues of the table in its unit into those that the certificate shows."""
+    return float((certificate.frame["unit"] / certificate.frame.get("shown", 1.0)) ** 2)
+
+
 def _frame(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     """The means that the fit took off and the scales that it divided by are those of the data.
 
@@ -107,15 +112,22 @@ def _frame(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     # Rounding is in units of the scales that the fit divided by: a column of which nothing was left may have any.
     larger = None if A.scale is None or A.fitted is None else np.maximum(A.scale, A.fitted)
     if fitted is not None:
-        stored = 4 * unit_roundoff(np.asarray(fitted).dtype) * np.abs(A.mean)
+        stored = 4 * unit_roundoff(np.asarray(fitted).dtype) * np.abs(A.mean) + _least(fitted)
         allowed = stored + FRAME * u * A.spread + np.sqrt(extra) * (1.0 if larger is None else larger)
         lost = certificate.frame.get("mean_slack")
         allowed = allowed if lost is None else allowed + lost
         right = _same("mean", np.asarray(fitted, np.float64), A.mean, allowed, words)
     if larger is not None:
         share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(certificate.frame["scale"]).dtype)
-        right = _same("scale", A.fitted, A.scale, share * larger, words) and right
+        least = _least(certificate.frame["scale"])
+        right = _same("scale", A.fitted, A.scale, share * larger + least, words) and right
     return right
+
+
+def _least(values: Any) -> float:
+    """What rounding to the smallest numbers of a type may take from them."""
+    kind = np.asarray(values).dtype
+    return float(np.finfo(kind).smallest_subnormal) if kind.kind == "f" else 0.0
 
 
 def _same(what: str, fitted: Any, anew: Any, allowed: Any, words: list[str]) -> bool:
@@ -151,10 +163,10 @@ def _shape(certificate: Certificate, V: Any, slack: float, unit2: float, words: 
 
 def _trace(certificate: Certificate, A: Reread, words: list[str]) -> bool:
     """The total is the sum of squares of the data."""
-    total = A.trace() * certificate.frame["unit"] ** 2
+    total = A.trace() * _square_of_unit(certificate)
     u = max(certificate.unit_roundoff, 2.0**-53)
     allowed = FRAME * u * max(total, certificate.total) + A.X.shape[1] * certificate.rounding + 1e-300
-    allowed += 2.0**-53 * FRAME * A.inflation() * certificate.frame["unit"] ** 2  # sums that a mean was taken off
+    allowed += 2.0**-53 * FRAME * A.inflation() * _square_of_unit(certificate)  # sums that a mean was taken off
     allowed += certificate.frame.get("total_slack", 0.0)
     right = abs(total - certificate.total) <= allowed
     if not right:
@@ -169,7 +181,7 @@ def _count(
     d = V.shape[0]
     if len(theta) == 0:
         return 0, None, True
-    unit2 = certificate.frame["unit"] ** 2
+    unit2 = _square_of_unit(certificate)
     if d <= INERTIA_LIMIT:
         return _by_inertia(certificate, A.gram(), slack, unit2, words)
     missed = _deflated(A, V)
