@@ -119,7 +119,7 @@ class Moments:
         delta = (other.shift - self.shift) + (other.offset - self.offset)
         factor = float(np.sqrt(self.weight / weight) * np.sqrt(other.weight))
         unit = self._common_unit(other, delta, factor)
-        a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
+        a, b = (state._share(unit) for state in (self, other))
         between = delta / unit * factor
         scatter = a * self.scatter + b * other.scatter + np.outer(between, between)
         u = max(self.roundoff, other.roundoff)
@@ -139,6 +139,10 @@ class Moments:
             low,
             max(self.rounded, other.rounded),
         )
+
+    def _share(self, unit: float) -> float:
+        """What brings the scatter to another unit; nothing where there is none."""
+        return (self.unit / unit) ** 2 if self.unit <= unit or bool(np.any(np.diag(self.scatter))) else 0.0
 
     def _common_unit(self, other: Moments, delta: Vector, factor: float) -> float:
         """The unit of a merged state: the larger one, unless that state holds nothing, or the means lie far apart."""

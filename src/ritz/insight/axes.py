@@ -30,7 +30,7 @@ from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.methods.robust_pca import RobustPCA
-from ritz.methods.scaling import divisor_of
+from ritz.methods.scaling import divisor_of, require_told
 from ritz.methods.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
 
@@ -93,6 +93,7 @@ def axes_of(model: Any) -> Axes:
             received=f"{type(model).__module__.split('.')[0]}'s {type(model).__name__}", hint="ritz.PCA(3).fit(X)",
         )  # fmt: skip
     V = np.asarray(model.components_, np.float64).T  # read first: it solves a pending state
+    require_told(model, "what columns and components have in common")
     if isinstance(model, SVD):
         weight = float(vars(model)["_weight"])
         values = np.square(np.asarray(model.singular_values_, np.float64)) / weight

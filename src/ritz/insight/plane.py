@@ -27,7 +27,7 @@ from ritz.methods.correspondence import Correspondence
 from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
-from ritz.methods.scaling import divisor_held
+from ritz.methods.scaling import divisor_held, require_told
 from ritz.methods.svd import SVD
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
@@ -85,6 +85,7 @@ def plane_of(model: Any) -> Plane:
             hint="t2, spe and outliers take kernel models; blame and ellipses of columns do not",
         )
     if isinstance(model, (PCA, Correspondence, SVD)):
+        require_told(model, "the plane of a model")
         return _principal(model)
     if hasattr(model, "_plane"):  # estimators that are not spectral problems of their table say it themselves
         return Plane(model=model, **model._plane())

@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ritz.methods.scaling import divisor_held
+from ritz.methods.scaling import TINY, divisor_held
 from ritz.spectral.verify import Verification
 
 __all__ = ["differing", "with_held"]
 
 #: Relative differences that rounding to the precision of the model may leave.
 DOUBLE, SINGLE = 1e-9, 1e-5
-#: Variances below this have lost digits, or all of them.
-TINY = 1e-290
 
 
 def with_held(model: Any, checked: Verification) -> Verification:

@@ -25,14 +25,16 @@ from ritz.methods.likelihood import GaussianModel
 from ritz.methods.missing_model import FillsGaps
 from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.scaling import (
+    TINY,
     degrees_of_freedom,
     divisor_held,
+    require_told,
     require_variances,
     spread_of,
     stored_as,
     times_square,
     unit_of,
-)
+)  # fmt: skip
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
@@ -45,9 +47,6 @@ if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["PCA"]
-
-#: Variances below this have lost digits, or all of them.
-TINY = 1e-290
 
 
 class PCA(FillsGaps, Stateful):
@@ -243,12 +242,7 @@ class PCA(FillsGaps, Stateful):
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
-        if np.any(self.singular_values_) and float(np.max(self.explained_variance_, initial=0.0)) <= TINY:
-            raise InputError(
-                "the model of a Gaussian needs variances within the range of float64",
-                received=f"singular values up to {float(np.max(self.singular_values_)):.1e}",
-                hint="multiply the data by a power of ten, or fit with scale=True",
-            )
+        require_told(self, "a Gaussian model")
         V = np.asarray(self.components_, np.float64)
         return GaussianModel(
             # of unit length again: float32 leaves 1e-8 of a long axis in the little outside it

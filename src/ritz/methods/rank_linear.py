@@ -50,14 +50,18 @@ def handed(wanted: Any, material: Callable[[], Material], names: tuple[str, ...]
 def remember(model: Any, problem: SpectralProblem, spectrum: Spectrum, unit: float) -> None:
     """Keep what a later question about the number of components needs: the values known, and the answer given."""
     direct = spectrum.plan.solver in ("svd", "moments")
-    values = (spectrum.known if direct else spectrum.values)[: max(problem.rank, 1)]
-    seen = problem.seen(values, spectrum.total, complete=len(values) >= problem.rank)
+    inside = np.asarray(spectrum.known if spectrum.thetas is None else spectrum.thetas)
+    inside = (inside if direct else spectrum.scaled)[: max(problem.rank, 1)]
+    # in the units of the data, unless those cannot hold them
+    square = 1.0 if "shown" in spectrum.certificate.frame else unit**2
+    values = inside * square
+    seen = problem.seen(values, spectrum.scaled_total * square, complete=len(values) >= problem.rank)
     model.__dict__["_seen_values"] = values
     model.__dict__["_seen"] = (seen.total, seen.n, seen.d, seen.r, seen.centered, seen.complete)
     model.__dict__.pop("_choice", None)
     rule = problem.rule
     if rule is not None and hasattr(rule, "why"):
-        shown = replace(seen, values=values / unit**2, total=spectrum.total / unit**2)
+        shown = replace(seen, values=inside, total=spectrum.scaled_total)
         model.__dict__["_choice"] = (rule.name, rule.why(shown))
 
 

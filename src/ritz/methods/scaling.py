@@ -15,8 +15,8 @@ from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.spectral.spectrum import Spectrum
 
 __all__ = [
-    "degrees_of_freedom", "divisor_held", "divisor_of", "require_variances", "spread_of", "stored_as",
-    "times_square", "unit_of",
+    "TINY", "degrees_of_freedom", "divisor_held", "divisor_of", "require_told", "require_variances", "spread_of",
+    "stored_as", "times_square", "unit_of",
 ]  # fmt: skip
 
 #: Squares of units, and sums of weights, that leave products with the values of a spectrum in range.
@@ -24,6 +24,9 @@ PLAIN = (1e-150, 1e150)
 
 #: Sums of weights up to which eigenvalues of standardised columns, and their squares, are in range.
 HEAVY = 1e100
+
+#: Variances below this have lost digits, or all of them.
+TINY = 1e-290
 
 
 def degrees_of_freedom(weight: float, low: float = 0.0) -> float:
@@ -80,8 +83,19 @@ def require_variances(spectrum: Spectrum, column: ColumnStatistics | Moments, na
     raise InputError(
         "variances must stay within the range of float64",
         received=f"a standard deviation of {spread:.1e} in column {repr(str(names[j])) if names is not None else j}",
-        hint="scale=True standardises columns of any size; or divide the data by a power of ten",
+        hint="divide the data by a power of ten; PCA(scale=True) takes columns of any size",
     )
+
+
+def require_told(model: Any, what: str) -> None:
+    """Refuse what is made of variances where those underflow; components, shares and singular values are right."""
+    sigma = np.asarray(getattr(model, "singular_values_", 0.0), np.float64)
+    if bool(np.any(sigma)) and float(np.max(np.square(sigma))) / divisor_held(model) <= TINY:
+        raise InputError(
+            f"{what} needs variances within the range of float64",
+            received=f"singular values up to {float(np.max(sigma)):.1e}",
+            hint="multiply the data by a power of ten, or fit with scale=True",
+        )
 
 
 def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:

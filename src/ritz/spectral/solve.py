@@ -85,7 +85,7 @@ def solve(
     with np.errstate(over="ignore", under="ignore"):
         return Spectrum(
             found.leading() * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate,
-            plan.done(passes, seconds), unit, found.leading(), total,
+            plan.done(passes, seconds), unit, found.leading(), total, known,
         )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ class Spectrum:
     unit: float = 1.0
     theta: NDArray[np.float64] | None = None  # (k,)
     trace: float | None = None
+    thetas: NDArray[np.float64] | None = None  # (m,) ``known`` in units of unit²
 
     @property
     def scaled(self) -> NDArray[np.float64]:
