@@ -115,7 +115,7 @@ class PCA(FillsGaps, Stateful):
         A = Centered(leaf, stats) if self.center else leaf
         if self.scale:
             stats.divide(np.ones(shape.d, bool))
-            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True))
+            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True), spreads=True)
         elif stats.unit != 1:
             A = Scaled(A, stats.unit, "/unit")
         if stats.weights is not None:
