@@ -78,7 +78,7 @@ def components_of(model: Any) -> dict[str, Any]:
 def _measure(model: Any) -> tuple[str, float, np.ndarray]:
     """What eigenvalues are called, what they are divided by, and their shares."""
     from ritz.methods.correspondence import Correspondence
-    from ritz.methods.scaling import degrees_of_freedom
+    from ritz.methods.scaling import divisor_held
     from ritz.methods.svd import SVD
 
     if isinstance(model, Correspondence):
@@ -89,8 +89,7 @@ def _measure(model: Any) -> tuple[str, float, np.ndarray]:
     share = np.asarray(model.explained_variance_ratio_, np.float64)
     if "kernel_" in vars(model):
         return "eigenvalue", 1.0, share
-    weight = vars(model).get("_weight", model.n_samples_)
-    return "variance", max(degrees_of_freedom(weight), np.finfo(float).tiny), share
+    return "variance", max(divisor_held(model), np.finfo(float).tiny), share
 
 
 def _possible(done: Fitted) -> int | None:

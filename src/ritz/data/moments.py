@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import chain, two_product, two_sum
+from ritz._core.compensated import chain, two_product
 from ritz._core.errors import MergeError
 from ritz._core.scratch import fresh
+from ritz.data.extent import power_of_two
 from ritz.data.rounding import largest
 
 __all__ = ["Moments", "scaled_noise"]
@@ -42,6 +43,12 @@ OPTIONAL = ("lost", "scatter_low", "offset_low")
 
 #: Entries of a panel of the scatter that is merged at once.
 PANEL = 1 << 14
+
+#: Powers of two between the distance of two means and a unit, up to which its squares are in range.
+FAR_APART = 200.0
+
+#: Units at least, so that their squares and reciprocals can be told.
+LEAST_UNIT = 2.0**-1000
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,8 @@ class Moments:
         Bound on the absolute error that subtractions left in each column's variance.
     scatter_low, offset_low, weight_low
         What rounding took from scatter, offset and weight; None for nothing.
+    rounded
+        Relative rounding with which the entries of the rows came, about zero.
     """
 
     rows: int
@@ -82,6 +91,7 @@ class Moments:
     scatter_low: NDArray[np.float64] | None = None  # (d, d)
     offset_low: Vector | None = None  # (d,)
     weight_low: float = 0.0
+    rounded: float = 0.0
 
     @property
     def d(self) -> int:
@@ -104,6 +114,11 @@ class Moments:
 
     def times(self, factor: float) -> Moments:
         """The state of the same rows with every weight multiplied by ``factor``."""
+        exponent = 0 if not (0 < factor < np.inf) or 1e-100 < factor < 1e100 else int(np.frexp(factor)[1]) // 2
+        unit, rest = float(np.ldexp(self.unit, exponent)), float(np.ldexp(factor, -2 * exponent))
+        if exponent and LEAST_UNIT <= unit <= 1 / LEAST_UNIT:  # what a power of four can bear, the unit bears
+            whole, less = self.weight * factor / rest, self.weight_low * factor / rest
+            return replace(self, unit=unit, weight=whole, weight_low=less).times(rest)
         gone = None if self.lost is None else self.lost * factor
         low = None if self.scatter_low is None else self.scatter_low * factor
         return replace(
@@ -118,12 +133,12 @@ class Moments:
             return other
         if other.weight == 0:
             return self
-        unit = max(self.unit, other.unit)
-        a, b = (self.unit / unit) ** 2, (other.unit / unit) ** 2
-        weight, rest = two_sum(self.weight, other.weight)
-        weight, weight_low = two_sum(weight, rest + self.weight_low + other.weight_low)
+        weight, weight_low = _added(self.weight, other.weight, self.weight_low + other.weight_low)
         delta, less = self._apart(other)
-        between = delta * (np.sqrt(self.weight / weight) * np.sqrt(other.weight)) / unit
+        factor = float(np.sqrt(self.weight / weight) * np.sqrt(other.weight))
+        unit = self._common_unit(other, delta, factor)
+        a, b = (state._share(unit) for state in (self, other))
+        between = delta / unit * factor
         scatter, low = _scatters(self, a, other, b, between)
         # δ·w_B/w with twice the digits: the mean must not drift over many merges
         share, share_low = _quotient(other.weight, weight, weight_low)
@@ -143,6 +158,7 @@ class Moments:
             low,
             offset_low,
             weight_low,
+            max(self.rounded, other.rounded),
         )
 
     def _apart(self, other: Moments) -> tuple[Vector, Vector]:
@@ -151,10 +167,28 @@ class Moments:
         mine, theirs = (0.0 if low is None else low for low in reversed(lows))
         return chain([other.shift, -self.shift, other.offset, -self.offset, theirs - mine + np.zeros(self.d)])
 
+    def _share(self, unit: float) -> float:
+        """What brings the scatter to another unit; nothing where there is none."""
+        return (self.unit / unit) ** 2 if self.unit <= unit or bool(np.any(np.diag(self.scatter))) else 0.0
+
+    def _common_unit(self, other: Moments, delta: Vector, factor: float) -> float:
+        """The unit of a merged state: the larger one, unless that state holds nothing, or the means lie far apart."""
+        apart = float(np.max(np.abs(delta), initial=0.0))
+        parts = [state for state in (self, other) if bool(np.any(np.diag(state.scatter)))]
+        unit = max((state.unit for state in parts), default=max(self.unit, other.unit) if apart == 0 else 0.0)
+        if apart == 0 or factor == 0:
+            return unit
+        exponent = np.log2(apart) + np.log2(factor)
+        usual = unit > 0 and abs(exponent - np.log2(unit)) <= FAR_APART
+        if usual or (unit > 0 and exponent < np.log2(unit)):
+            return unit
+        return 1.0 if abs(exponent) <= FAR_APART else power_of_two(float(exponent))
+
     def subtract(self, other: Moments) -> Moments:
         """The state without the rows of ``other``, which must be part of this one."""
         self._match(other)
-        weight, rows = self.weight - other.weight, self.rows - other.rows
+        weight, low = _added(self.weight, -other.weight, self.weight_low - other.weight_low)
+        rows = self.rows - other.rows
         if weight <= 0 or rows <= 0:
             raise MergeError(
                 "subtract needs a model whose rows are part of this one, with some rows left",
@@ -165,8 +199,8 @@ class Moments:
         b = (other.unit / unit) ** 2
         # δ' = μ_other − μ_rest from μ = (w_rest μ_rest + w_other μ_other)/w
         delta = self._apart(other)[0] * (self.weight / weight)
-        between = delta * (np.sqrt(weight / self.weight) * np.sqrt(other.weight)) / unit
-        scatter, low = _scatters(self, 1.0, other, -b, between, -1.0)
+        between = delta / unit * (np.sqrt(weight / self.weight) * np.sqrt(other.weight))
+        scatter, scatter_low = _scatters(self, 1.0, other, -b, between, -1.0)
         diagonal = np.einsum("ii->i", scatter)
         lost = 4 * 2.0**-53 * float(np.trace(self.scatter))
         if float(np.min(diagonal)) < -8 * (self.noise + b * other.noise + lost):
@@ -181,7 +215,10 @@ class Moments:
         gone = 8 * 2.0**-53 * np.diag(self.scatter) + (0.0 if gone is None else gone)
         offset = self.offset - delta * (other.weight / self.weight)
         u = max(self.roundoff, other.roundoff)
-        return Moments(rows, weight, self.shift, offset, scatter, unit, noise, u, gone, low)
+        return Moments(
+            rows, weight, self.shift, offset, scatter, unit, noise, u, gone, scatter_low, None, low,
+            max(self.rounded, other.rounded),
+        )  # fmt: skip
 
     def without_traces(self, before: Moments) -> Moments:
         """What a subtraction from ``before`` left of amounts: columns of nothing but rounding are empty."""
@@ -215,6 +252,7 @@ class Moments:
             "noise": self.noise,
             "roundoff": self.roundoff,
             "weight_low": self.weight_low,
+            "rounded": self.rounded,
         }
         arrays = {name: getattr(self, name) for name in ("shift", "offset", "scatter", *OPTIONAL)}
         return header, {name: array for name, array in arrays.items() if array is not None}
@@ -232,6 +270,7 @@ class Moments:
             float(header["noise"]),
             float(header["roundoff"]),
             weight_low=float(header.get("weight_low", 0.0)),
+            rounded=float(header.get("rounded", 0.0)),
             **{name: arrays.get(name) for name in OPTIONAL},
         )
 
@@ -247,6 +286,15 @@ def scaled_noise(state: Moments, c: Any) -> float:
         return float(state.noise * c * c) + gone
     top = largest(state.scatter)
     return (state.noise / top * largest(state.scatter * c[:, None] * c) if top > 0 else 0.0) + gone
+
+
+def _added(a: float, b: float, low: float) -> tuple[float, float]:
+    """a + b + low as a float64 number and what that lacks (Knuth's sum without error)."""
+    total = a + b
+    part = total - a
+    rest = (a - (total - part)) + (b - part) + low
+    whole = total + rest
+    return whole, rest - (whole - total)
 
 
 def _together(a: Vector | None, x: float, b: Vector | None, y: float) -> Vector | None:

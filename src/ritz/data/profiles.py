@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz.data.accumulate import Sums
 from ritz.data.blocks import Accumulator, Block, RowBlocks, are_blocks, blocks_of
 
-__all__ = ["ProfileBlocks", "RestrictedBlocks", "profiles", "restricted", "row_totals"]
+__all__ = [
+    "DerivedBlocks", "ProfileBlocks", "RestrictedBlocks", "checked_counts", "margins", "profiles", "restricted",
+]  # fmt: skip
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -49,17 +52,46 @@ def divided(rows: Any, totals: NDArray[np.float64]) -> Any:
     return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def row_totals(N: Any) -> NDArray[np.float64]:
-    """Totals of the rows, (n,), by one pass; a count below zero is refused by its place."""
+def margins(N: Any, weights: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Totals of the rows (n,) and of the columns (d,), the latter weighted, by one pass.
+
+    Weights are taken in the unit of the largest, a power of two. A count below zero is refused by its place.
+    """
     blocks = blocks_of(N)
+    if weights is not None:
+        weights = np.asarray(np.ldexp(weights, -int(np.frexp(np.max(weights, initial=1e-300))[1])))
 
-    def step(_scratch: dict[str, Any], block: Block) -> Any:
-        return _checked(block.values, block.start)[:, None]
+    def step(sums: _Margins, block: Block) -> None:
+        sums.feed(block, None if weights is None else weights[block.rows])
 
-    return blocks.map_rows(step, np.empty((blocks.shape[0], 1)))[:, 0]
+    found = blocks.map_reduce(lambda: _Margins(blocks.shape[1]), step)
+    totals = np.zeros(blocks.shape[0])
+    for part in found.totals:
+        first = int(part[0])
+        totals[first : first + len(part) - 1] = part[1:]
+    return totals, found.columns
 
 
-def _checked(rows: Any, start: int) -> NDArray[np.float64]:
+class _Margins(Sums):
+    """Totals of columns, and of rows with the number of the first one in front."""
+
+    SUMS, LISTS = ("columns",), ("totals",)
+
+    def __init__(self, d: int) -> None:
+        self.columns = np.zeros(d)
+        self.totals: list[NDArray[np.float64]] = []
+
+    def feed(self, block: Block, w: NDArray[np.float64] | None) -> None:
+        """Add the rows of a block."""
+        rows = block.values
+        self.totals.append(np.append(float(block.start), checked_counts(rows, block.start)))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named by who reads the sums
+            sums = rows.sum(axis=0, dtype=np.float64) if w is None else w @ rows
+            self.columns += np.asarray(sums, np.float64).reshape(-1)
+
+
+def checked_counts(rows: Any, start: int) -> NDArray[np.float64]:
+    """Totals of some rows; a count below zero is refused by its place."""
     entries = rows if isinstance(rows, np.ndarray) else rows.data
     if entries.size and float(np.min(entries)) < 0:  # NaN passes: the first pass names its column
         dense = isinstance(rows, np.ndarray)
@@ -73,10 +105,11 @@ def _checked(rows: Any, start: int) -> NDArray[np.float64]:
             received=f"{float(np.nanmin(entries)):g} in row {start + row}",
             hint="for measurements that can be negative use ritz.PCA",
         )
-    return np.asarray(rows.sum(axis=1, dtype=np.float64), np.float64).reshape(-1)
+    with np.errstate(over="ignore"):  # an infinite total is named by who reads it
+        return np.asarray(rows.sum(axis=1, dtype=np.float64), np.float64).reshape(-1)
 
 
-class _DerivedBlocks:
+class DerivedBlocks:
     """Another table's blocks, each changed while it is read."""
 
     def __init__(self, inner: RowBlocks) -> None:
@@ -109,14 +142,14 @@ class _DerivedBlocks:
         return self._changed(Block(self.inner.sample(rows), 0)).values
 
 
-class ProfileBlocks(_DerivedBlocks):
+class ProfileBlocks(DerivedBlocks):
     """Another table's blocks as row profiles."""
 
     def _changed(self, block: Block) -> Block:
-        return Block(divided(block.values, _checked(block.values, block.start)), block.start)
+        return Block(divided(block.values, checked_counts(block.values, block.start)), block.start)
 
 
-class RestrictedBlocks(_DerivedBlocks):
+class RestrictedBlocks(DerivedBlocks):
     """Another table's blocks with zeros in some columns."""
 
     def __init__(self, inner: RowBlocks, keep: NDArray[np.bool_]) -> None:

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import DigitsLost, InputError
+from ritz._core.errors import DigitsLost
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz._core.warn import warn
 from ritz.data.blocks import Block, RowBlocks
+from ritz.data.extent import LEAST_EXTENT, RANGE, UnitChange, extent_of, out_of_range, power_of_two
 from ritz.data.finite import require_finite
 from ritz.data.gram import (
     COHERENT,
@@ -34,9 +35,10 @@ from ritz.data.gram import (
 from ritz.data.integers import EXACT
 from ritz.data.moments import Moments
 from ritz.data.rounding import SHORT_NOISE, Watched, largest
+from ritz.data.weights import sum_of_weights
 from ritz.data.wide import WidePass
 
-__all__ = ["ColumnStatistics", "Statistics", "require_spread"]
+__all__ = ["ColumnStatistics", "Statistics"]
 
 #: Rows sampled for the shift and the unit, and heaviest rows taken along.
 SAMPLE_ROWS, HEAVY_ROWS = 256, 64
@@ -44,8 +46,14 @@ SAMPLE_ROWS, HEAVY_ROWS = 256, 64
 #: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
 OFF_CENTRE = 4.0
 
-#: Magnitudes whose variances can be told in float64.
-RANGE = (1e-145, 1e145)
+#: Sums of squares, in the unit, that solvers square again without loss, and weights that leave them there; the same for
+#: products in float32.
+SQUARES, WEIGHTS = (1e-130, 1e130), (1e-60, 1e60)
+NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
+
+#: Share of a sum of squares that is left of a sparse column about its mean, below which small tables are filled in: the
+#: difference has lost half of its digits. Cells of such a table at most.
+LOST_DIGITS, FILLED = 1e-8, 1 << 23
 
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
@@ -68,6 +76,7 @@ class ColumnStatistics:
     offset: NDArray[np.float64]
     squares: NDArray[np.float64]  # Σw(x−μ)²/unit², (d,)
     unit: float
+    weight_low: float = 0.0  # what the float64 number ``weight`` lacks of Σw
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -89,12 +98,21 @@ class Statistics:
         dtype of the products that form the moment state.
     names
         Column names, for messages.
+    rescales
+        Whether whoever fits begins again in another unit (``UnitChange``) where squares would leave the range.
+    about_zero
+        Whether the rows are analysed about zero and not about their mean.
+    given
+        The unit, where an earlier attempt has found it.
     """
 
     blocks: RowBlocks
     weights: NDArray[np.float64] | None = None
     precision: Any = np.float64
     names: Any = None
+    rescales: bool = False
+    about_zero: bool = False
+    given: float | None = None
     passes: int = field(default=0, init=False)
     _moved: bool = field(default=False, init=False, repr=False)
     _watched: Watched | None = field(default=None, init=False, repr=False)
@@ -114,18 +132,23 @@ class Statistics:
         if self._divided is None or self.blocks.shape[0] == 0:
             return
         chosen, rounding = self._divided
-        small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0))
+        held = self.given is not None or (self.weights is not None and not self._usual_weights())
+        heavy = max(1.0, column.weight) if held else 1.0  # which the unit holds then
+        small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0) / heavy)
         if not bool(np.any(small)):
             return
         reach = self._reach(column.mean)
         still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
-        lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit))
+        lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit / np.sqrt(heavy)))
         if len(lost):
-            raise _out_of_range(float(reach[lost[0]]), lost, self.names)
+            raise out_of_range(float(reach[lost[0]]), lost, self.names)
 
     def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """(d,) how far sampled entries lie from the mean."""
-        rows = self.blocks.sample(SAMPLE_ROWS)
+        # In memory all rows are looked at: a sample may have missed the few that vary.
+        held: Any = getattr(self.blocks, "X", None)
+        whole = held is not None and isinstance(held, np.ndarray) != self.blocks.sparse
+        rows: Any = held if whole else self.blocks.sample(SAMPLE_ROWS)
         with np.errstate(invalid="ignore", over="ignore"):
             if not self.blocks.sparse:
                 return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
@@ -142,15 +165,66 @@ class Statistics:
     @cached_property
     def unit(self) -> float:
         """Power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise."""
+        if self.given is not None:
+            return self.given
+        if self.rescales and self.weights is not None and not self._usual_weights():
+            return self._true_unit()
         data = self.blocks.sample(SAMPLE_ROWS)
         entries = data.data if self.blocks.sparse else np.asarray(data)
         largest = float(np.max(np.abs(entries), initial=0)) if entries.size else 0.0
         low, high = safe_range(self.precision)
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
-        if not RANGE[0] <= largest <= RANGE[1]:
-            raise _out_of_range(largest)
-        return float(2.0 ** np.round(np.log2(largest)))
+        if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
+            raise out_of_range(largest)
+        return self._power_of_two(float(np.log2(largest)))
+
+    def _usual_weights(self) -> bool:
+        """Whether weights, in the precision of the products, leave squares where the data put them."""
+        w = np.asarray(self.weights)
+        low, high = WEIGHTS if np.dtype(self.precision).itemsize >= 8 else NARROW_WEIGHTS
+        return bool(np.max(w, initial=1.0) <= high) and bool(np.min(w, initial=1.0, where=w > 0) >= low)
+
+    def _true_unit(self) -> float:
+        """The unit by a pass over all rows; 1 where there is nothing but zeros."""
+        self.passes += 1
+        shift = None if self.about_zero or self.blocks.sparse else self.shift
+        extent = extent_of(self.blocks, shift, self.weights)
+        return self._power_of_two(extent) if np.isfinite(extent) else 1.0
+
+    def _power_of_two(self, extent: float) -> float:
+        if extent < LEAST_EXTENT:
+            raise out_of_range(float(np.ldexp(1.0, int(extent))))
+        return power_of_two(extent)
+
+    def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
+        """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
+        if not self.rescales or self.given is not None:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            about = self._divisor * np.square(self.shift / self.unit) if self.about_zero else 0.0
+            top = float(np.max(np.maximum(q, about), initial=0.0))
+        low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
+        unit = self.unit if low <= top <= high else self._true_unit()
+        dense = self._far_from_zero(m, q)
+        if dense or unit != self.unit:
+            raise UnitChange(unit, dense=dense)
+
+    def _far_from_zero(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
+        """Whether the means of a small sparse table must be taken off its entries to leave their spreads any digits.
+
+        Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
+        """
+        if not self.blocks.sparse or self.about_zero or float(np.prod(self.blocks.shape)) > FILLED:
+            return False
+        left = q - m * m / self._divisor
+        told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
+        return bool(np.any((left < LOST_DIGITS * q) & told))
+
+    def settle(self) -> None:
+        """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
+        if self.rescales and self.given is None and (unit := self._true_unit()) != self.unit:
+            raise UnitChange(unit)
 
     @cached_property
     def shift(self) -> NDArray[np.float64]:
@@ -198,10 +272,19 @@ class Statistics:
         """Rows with a positive weight."""
         return self.blocks.shape[0] if self.weights is None else int(np.count_nonzero(self.weights))
 
-    @cached_property
+    @property
     def weight(self) -> float:
         """Σw."""
-        return float(self.blocks.shape[0]) if self.weights is None else float(np.sum(self.weights))
+        return self._weight[0]
+
+    @property
+    def weight_low(self) -> float:
+        """What the float64 number ``weight`` lacks of Σw."""
+        return self._weight[1]
+
+    @cached_property
+    def _weight(self) -> tuple[float, float]:
+        return (float(self.blocks.shape[0]), 0.0) if self.weights is None else sum_of_weights(self.weights)
 
     @property
     def _divisor(self) -> float:
@@ -223,11 +306,12 @@ class Statistics:
         sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
         m, q = sums.m + sums.m_low, sums.q + sums.q_low
         self._finite(q)
+        self._in_unit(m, q)
         if self._off_centre(m, q):
             return self.column
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        found = ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        found = self._found(mean, squares)
         self._told(found)
         return found
 
@@ -240,6 +324,7 @@ class Statistics:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
         self._finite(np.diag(S))
+        self._in_unit(m, np.diag(S))
         if self._off_centre(m, np.diag(S)):
             m, S, noise = self._products(short)
         u = unit_roundoff(self.precision)
@@ -251,7 +336,9 @@ class Statistics:
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
         offset = m * (self.unit / self._divisor)
-        found = Moments(self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u)
+        found = Moments(
+            self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u, weight_low=self.weight_low
+        )
         self._told(_columns_of(found))
         return found
 
@@ -287,13 +374,18 @@ class Statistics:
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else, unless they lie off centre."""
         self._finite(q)
+        self._in_unit(m, q)
         if self._off_centre(m, q):
             return
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        found = ColumnStatistics(self.rows, self.weight, self.shift, mean * self.unit, squares, self.unit)
+        found = self._found(mean, squares)
         self._told(found)
         self.__dict__["column"] = found
+
+    def _found(self, mean: NDArray[np.float64], squares: NDArray[np.float64]) -> ColumnStatistics:
+        offset = mean * self.unit
+        return ColumnStatistics(self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
 
     def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
         kind: Any = SparsePass if self.blocks.sparse else DensePass
@@ -306,30 +398,13 @@ class Statistics:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
         if not np.all(np.isfinite(sums)):
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
-            raise _out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
+            self.settle()
+            raise out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
 
 
 def _columns_of(held: Moments) -> ColumnStatistics:
     squares = np.diag(held.scatter).copy()
-    return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit)
-
-
-def require_spread(spread: NDArray[np.float64], constant: NDArray[np.bool_], unit: float, names: Any = None) -> None:
-    """Refuse standard deviations that are too small to be told from their squares, unless the column is constant."""
-    small = np.flatnonzero(~constant & (spread < RANGE[0] * unit))
-    if len(small):
-        raise _out_of_range(float(spread[small[0]]), small, names)
-
-
-def _out_of_range(size: float, columns: Any = None, names: Any = None) -> InputError:
-    where = ""
-    if columns is not None:
-        where = f" in column {str(names[columns[0]])!r}" if names is not None else f" in column {int(columns[0])}"
-    return InputError(
-        "squares of the data must stay within the range of float64",
-        received=f"values that are too large or too small, such as {size:.1e}{where}",
-        hint="divide the data, or the columns concerned, by a power of ten",
-    )
+    return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit, held.weight_low)
 
 
 def _feed(state: DensePass | SparsePass | WidePass, block: Block) -> None:

@@ -30,7 +30,7 @@ from ritz.methods.factor_analysis import FactorAnalysis
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.methods.robust_pca import RobustPCA
-from ritz.methods.scaling import degrees_of_freedom
+from ritz.methods.scaling import divisor_of, require_told
 from ritz.methods.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
 
@@ -93,6 +93,7 @@ def axes_of(model: Any) -> Axes:
             received=f"{type(model).__module__.split('.')[0]}'s {type(model).__name__}", hint="ritz.PCA(3).fit(X)",
         )  # fmt: skip
     V = np.asarray(model.components_, np.float64).T  # read first: it solves a pending state
+    require_told(model, "what columns and components have in common")
     if isinstance(model, SVD):
         weight = float(vars(model)["_weight"])
         values = np.square(np.asarray(model.singular_values_, np.float64)) / weight
@@ -125,7 +126,7 @@ def spread(model: Any, X: Any = None, sample_weight: Any = None) -> Floats:
         return np.ones(model.n_features_in_)
     state = vars(model).get("_state")
     if isinstance(model, PCA) and model.center and state is not None:
-        return np.asarray(np.sqrt(np.diag(state.scatter) / degrees_of_freedom(state.weight)) * state.unit)
+        return np.asarray(np.sqrt(np.diag(state.scatter) / divisor_of(state)) * state.unit)
     raise InputError(
         f"{type(model).__name__} did not keep how much its columns vary", received="no rows",
         hint="pass the rows of the fit: structure(model, X)",
@@ -144,7 +145,7 @@ def _measured(model: Any, X: Any, sample_weight: Any) -> Floats:
     if isinstance(model, SVD):
         return np.asarray(np.sqrt(squares / column.weight + np.square(column.mean)))
     scale = getattr(model, "scale_", None)
-    found = np.sqrt(squares / degrees_of_freedom(column.weight))
+    found = np.sqrt(squares / divisor_of(column))
     return np.asarray(found if scale is None else found / np.asarray(scale, np.float64))
 
 

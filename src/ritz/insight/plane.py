@@ -28,6 +28,7 @@ from ritz.methods.kernel_input import len_of, new_rows
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.methods.rest import rest_of, wide_axes
+from ritz.methods.scaling import divisor_held, require_told
 from ritz.methods.svd import SVD
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
@@ -86,6 +87,7 @@ def plane_of(model: Any) -> Plane:
             hint="t2, spe and outliers take kernel models; blame and ellipses of columns do not",
         )
     if isinstance(model, (PCA, Correspondence, SVD)):
+        require_told(model, "the plane of a model")
         return _principal(model)
     if hasattr(model, "_plane"):  # estimators that are not spectral problems of their table say it themselves
         return Plane(model=model, **model._plane())
@@ -105,7 +107,7 @@ def _principal(model: Any) -> Plane:
         values, divisor, rows = vars(model).get("_lambda", model.eigenvalues_), 1.0, float(model.n_samples_)
     else:
         weight = float(vars(model).get("_weight", model.n_samples_))
-        divisor, rows = (weight if isinstance(model, SVD) else max(weight - 1, 1.0)), weight
+        divisor, rows = (weight if isinstance(model, SVD) else divisor_held(model)), weight
         values = np.square(np.asarray(model.singular_values_, np.float64)) / divisor
     keep = _with_variance(np.asarray(values, np.float64), len(components[0]), components, model)
     variances, low = np.asarray(values, np.float64)[keep], None

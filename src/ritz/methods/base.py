@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import numbers
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -27,6 +28,7 @@ from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
 from ritz.data.apart import require_apart
 from ritz.data.blocks import are_blocks, blocks_of
+from ritz.data.extent import UnitChange
 from ritz.data.labelled import library_of
 from ritz.data.labels import Labels, identifiers_of
 from ritz.data.statistics import Statistics
@@ -38,6 +40,7 @@ from ritz.methods.rank_linear import remember
 from ritz.methods.watched import Watched
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
+from ritz.operators.framed import Framed
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.outside import choose_outside
@@ -54,6 +57,8 @@ __all__ = ["LinearEstimator", "keep_apart"]
 
 LOG = logging.getLogger("ritz")
 
+T = TypeVar("T")
+
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
 
@@ -69,6 +74,9 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
 
     #: whether components are the vectors that the certificate speaks of
     _holds_vectors: ClassVar[bool] = False
+
+    #: whether a fit begins again in another unit where squares of the data leave the range of float64
+    _rescales: ClassVar[bool] = False
 
     n_components: Any
     solver: str
@@ -142,13 +150,23 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         reading = getattr(X, "reading", None)
         return Shape(n, d, working_dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
 
-    def _leaf(self, X: Any, weights: np.ndarray | None, plan: Plan) -> tuple[Operator, Statistics]:
-        """The rows as an operator, with what passes over them will learn."""
-        narrow = plan.solver == "moments" and plan.precision == "float32"
+    def _leaf(
+        self, X: Any, weights: np.ndarray | None, plan: Plan, unit: float | None = None
+    ) -> tuple[Operator, Statistics]:
+        """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
+        narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
         names = getattr(self, "feature_names_in_", None)
         stats = Statistics(blocks_of(X), weights, np.float32 if narrow else np.float64, names)
+        stats.rescales, stats.about_zero, stats.given = self._rescales, not getattr(self, "center", False), unit
         kind = Sparse if self._shape(X).stored is not None else Dense
         return kind(X, stats), stats
+
+    def _in_range(self, X: Any, attempt: Callable[[Any, float | None], T]) -> T:
+        """What ``attempt`` makes of the rows; once more, in another unit, where their squares left the range."""
+        try:
+            return attempt(X, None)
+        except UnitChange as change:
+            return attempt(change.rows(X), change.unit)
 
     def _solve(
         self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any], rows: Any = None
@@ -166,6 +184,8 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         except (ValueError, RuntimeWarning):  # LinAlgError is a ValueError; warnings may be errors
             if rows is not None:
                 require_finite(rows, getattr(self, "feature_names_in_", None))
+                if isinstance(problem.operator, Framed) and (stats := problem.operator._statistics()) is not None:
+                    stats.settle()
             raise
         if rows is not None and not np.isfinite(spectrum.values).all():
             require_finite(rows, getattr(self, "feature_names_in_", None))

@@ -24,23 +24,27 @@ from ritz.data.contingency import Counts, crosstab, form_of, split_labels, witho
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
-from ritz.data.profiles import profiles, restricted, row_totals
+from ritz.data.profiles import margins, restricted
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.table import Table
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.data.words import shorten
+from ritz.methods.ca_rows import CountRows, EncodedCounts, weighted_masses
+from ritz.methods.ca_verify import verify_counts
 from ritz.methods.correspondence import Correspondence, Encoded
+from ritz.methods.held import with_held
 from ritz.methods.rank_tables import CA_RULES, count_material
 from ritz.project.transition import cos2, supplementary
 from ritz.rank.material import Material
+from ritz.spectral.verify import Verification
 
 __all__ = ["CA"]
 
-#: Inertia that rounding leaves where rows and columns are independent.
-NOTHING = 1e-13
+#: Inertias that cannot be told from zero are called nothing up to this: a wide enclosure alone says nothing of them.
+NOTHING = 1e-9
 
 
-class CA(Correspondence):
+class CA(CountRows, Correspondence):
     """Correspondence analysis with a certificate.
 
     Parameters
@@ -96,19 +100,22 @@ class CA(Correspondence):
     def _as_fitted(self, X: Any, sample_weight: Any) -> Encoded:
         return self._encoded(X, sample_weight, False, placed=False)
 
-    def _encoded(self, X: Any, sample_weight: Any, reset: bool, *, placed: bool) -> Encoded:
+    def _encoded(self, X: Any, sample_weight: Any, reset: bool, *, placed: bool) -> EncodedCounts:
         """Profiles and totals; rows to be ``placed`` on the map count in the columns that have a place there."""
         N, labels, library = self._table(X, sample_weight, reset)
-        totals = row_totals(N)
-        if not bool(np.all(np.isfinite(totals))):
+        given = (
+            None
+            if sample_weight is None or self._tabulated
+            else validate_weights(sample_weight, N.shape[0], whole=False)
+        )
+        totals, columns = margins(N, given)
+        if not bool(np.all(np.isfinite(totals))) or not np.isfinite(np.sum(columns)):
             _require_counts(N, getattr(self, "feature_names_in_", None))
         if placed:
             N, totals = self._with_mass(N, totals)
         _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
-        weights = totals
-        if sample_weight is not None and not self._tabulated:
-            weights = totals * validate_weights(sample_weight, len(totals), whole=False)
-        return Encoded(profiles(N, totals), weights, labels, library)
+        weights = totals if given is None else weighted_masses(totals, given)
+        return EncodedCounts(N, totals, columns, weights, labels, library)
 
     def _table(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[Any] | None, str | None]:
         """Counts, labels of the rows, and the library of the frame."""
@@ -153,7 +160,7 @@ class CA(Correspondence):
         if bool(np.all(placed)):
             return N, totals
         kept = restricted(N, placed)
-        rest = row_totals(kept)
+        rest = margins(kept)[0]
         if np.array_equal(rest, totals):
             return N, totals
         _warn_columns(self, np.flatnonzero(~placed), "no counts in the fit, so new counts are left out of the profiles")
@@ -215,12 +222,16 @@ class CA(Correspondence):
 
     def _name_columns(self, *results: Any) -> None:
         super()._name_columns(*results)
+        self._keep_mean(results[1])
         empty = np.flatnonzero(self._column_masses() <= 0)
         if len(empty):
             _warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
-        if self.total_inertia_ <= NOTHING:
+        bounds = self.certificate_
+        most = float(np.max(bounds.upper, initial=max(bounds.ceiling, 0.0)))
+        if not bool(np.any(bounds.lower > 0)) and most <= NOTHING:
             warn(
-                "no association at all: every row has the same profile, and all eigenvalues are zero\n"
+                "no association that can be told from none: up to rounding every row has the same profile, and no "
+                f"eigenvalue exceeds {most:.1e}\n"
                 "hint: look at what was counted; a list of combinations needs counts='…'",
                 NoAssociation,
             )
@@ -265,20 +276,22 @@ class CA(Correspondence):
 
         return float(chi2.sf(self.chi2_, self.dof_))
 
-    def _forward(self, coded: Encoded) -> NDArray[np.float64]:
-        F = super()._forward(coded)
-        if not bool(np.all(coded.weights > 0)):
-            F[coded.weights <= 0] = np.nan
-        return F
+    def verify(self, X: Any, sample_weight: Any = None) -> Verification:
+        """Check the certificate against the table that was fitted, by residuals that are computed anew."""
+        check_is_fitted(self)
+        len(self.components_)  # solves a pending state
+        coded = self._encoded(X, sample_weight, False, placed=False)
+        self._present(coded)  # refuses a table without counts
+        given = None if sample_weight is None or self._tabulated else np.asarray(sample_weight, np.float64)
+        done = verify_counts(self, coded, given)
+        return super().verify(X, sample_weight) if done is None else with_held(self, done)
 
     def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
         """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names."""
         coded = self._new(X)
         values = self._forward(coded)
         if result == "cos2":
-            from ritz.project.transition import row_distances
-
-            values = cos2(values, row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"]))
+            values = cos2(values, self._distances(coded))
         else:
             _known(result)
         return labelled(values, coded.labels, self._axis_names(), coded.library, "row")
@@ -335,6 +348,11 @@ def _require_counts(N: Any, names: Any) -> None:
             raise
         hint = "put 0 for no count, or leave the row out; rows count from 0"
         raise NonFiniteError(error.expected, received=error.received, hint=hint) from None
+    raise InputError(
+        "the counts of a table must have a sum within the range of float64",
+        received="counts that are too large to be added up",
+        hint="divide all counts by the same power of ten: profiles and inertias stay as they are",
+    )
 
 
 def _counts(X: Any, n: int) -> NDArray[np.float64]:

@@ -65,6 +65,23 @@ def shared(column: ColumnStatistics) -> ColumnStatistics:
     return replace(column, weight=1.0, squares=column.squares / column.weight)
 
 
+def lifted(column: Any, centre: NDArray[np.float64] | None) -> Any:
+    """Statistics, or a state, of rows from which ``centre`` was taken off, as those of the rows themselves."""
+    return column if centre is None else replace(column, shift=centre, offset=column.mean)
+
+
+def _shares(weights: NDArray[np.float64], whole: float) -> NDArray[np.float64]:
+    shares = weights / whole
+    gone = np.flatnonzero((shares < np.finfo(np.float64).tiny) & (weights > 0))
+    if len(gone):
+        raise InputError(
+            "every weight must be a share of their sum that float64 can tell from zero",
+            received=f"{weights[gone[0]]:.1e} of {whole:.1e} in row {int(gone[0])} of those with a weight",
+            hint="leave such rows out: they are too light to move anything",
+        )
+    return shares
+
+
 class Correspondence(CorrespondenceResults, Stateful):
     """Base of the correspondence family."""
 
@@ -112,25 +129,34 @@ class Correspondence(CorrespondenceResults, Stateful):
         self._check_parameters()
         self._forget()
         coded = self._encode(X, sample_weight, reset=True)
-        R, weights = self._present(coded)
+        R, weights, centre = self._centred(coded)
         shape, whole = self._shape(R), float(np.sum(weights))
         rows = int(np.count_nonzero(weights))
         wanted = self._axes(rows, shape.d)
-        wanted = handed(wanted, lambda: self._material(R, weights, rows, shape.d, whole), self._rules)
+        wanted = handed(
+            wanted, lambda: self._material(self._present(coded)[0], weights, rows, shape.d, whole), self._rules
+        )
         keep = self._keeps_state(shape.d)
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
         even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
-        leaf, stats = self._leaf(R, None if even else weights / whole, plan)
-        spectrum = self._solve(self._problem(leaf, stats, wanted, shape), plan, 1.0, {}, R)
-        self.__dict__["_state"] = self._kept(stats.moments.times(whole / stats.weight), coded) if keep else None
-        column = stats.column
+        leaf, stats = self._leaf(R, None if even else _shares(weights, whole), plan)
+        spectrum = self._solve(self._problem(leaf, stats, wanted, shape, centre), plan, 1.0, {}, R)
+        state = lifted(stats.moments.times(whole / stats.weight), centre) if keep else None
+        self.__dict__["_state"] = None if state is None else self._kept(state, coded)
+        column = lifted(stats.column, centre)
         self._name_columns(spectrum, column, self._metric(shared(column)), whole, rows)
         self._name_rows(coded)
         return self
 
-    def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
-        """D_w^½ (R − 1mᵀ) D_s⁻¹; equal weights 1/n are a matter of scale."""
-        A: Operator = Scaled(Centered(leaf, stats), lambda: self._metric(shared(stats.column)) * np.sqrt(stats.weight))
+    def _problem(
+        self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape, centre: NDArray[np.float64] | None = None
+    ) -> SpectralProblem:
+        """D_w^½ (R − 1mᵀ) D_s⁻¹; equal weights 1/n are a matter of scale, and ``centre`` was taken off the rows."""
+
+        def metric() -> NDArray[np.float64]:
+            return self._metric(shared(lifted(stats.column, centre)))
+
+        A: Operator = Scaled(Centered(leaf, stats), lambda: metric() * np.sqrt(stats.weight))
         if stats.weights is not None:
             A = Weighted(A, stats.weights)
         return SpectralProblem(
@@ -140,8 +166,20 @@ class Correspondence(CorrespondenceResults, Stateful):
             rows=stats.rows,
             centered=True,
             repeatable=self._rereads(shape),
+            inexact=lambda: self._inexact(shared(stats.column), metric()),
             **self._request(wanted, shape),
         )
+
+    def _inexact(self, column: ColumnStatistics | Moments, scale: NDArray[np.float64]) -> float:
+        """Bound on ‖Ã − A‖₂ from the rounding of the encoded rows, of which ``column`` tells (Σw = 1).
+
+        Levels are exact, and numbers are what was given: nothing.
+        """
+        return 0.0
+
+    def _centred(self, coded: Encoded) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Rows with a weight, their weights, and what was taken off the rows when they were encoded, if anything."""
+        return (*self._present(coded), None)
 
     def _present(self, coded: Encoded) -> tuple[Any, NDArray[np.float64]]:
         """Rows with a weight, and their weights; rows outside memory stay, marked as absent."""
@@ -187,8 +225,9 @@ class Correspondence(CorrespondenceResults, Stateful):
         held = None if first else self._need_state("partial_fit")
         self.__dict__["_pending"] = not first  # rows are encoded for the state, not for the axes found so far
         coded = self._encode(X, sample_weight, reset=first)
-        R, weights = self._present(coded)
+        R, weights, centre = self._centred(coded)
         state = Statistics(self._leaf(R, weights, self._state_plan(R))[1].blocks, weights).moments
+        state = self._kept(lifted(state, centre), coded)
         self._forget()
         joined = state if held is None else self._joined(held, state)
         self.__dict__.update(_state=joined, _pending=True, _dtype=np.dtype(float), _library=coded.library)
@@ -225,6 +264,7 @@ class Correspondence(CorrespondenceResults, Stateful):
             rows=state.rows,
             centered=True,
             repeatable=False,
+            inexact=lambda: self._inexact(unit, scale),
             **self._request(wanted, shape),
         )
         spectrum = self._solve(problem, plan, 1.0, {})
@@ -258,8 +298,12 @@ class Correspondence(CorrespondenceResults, Stateful):
         if not are_blocks(coded.rows):
             held["_F"] = self._forward(coded)
             held["_row_weights"] = coded.weights / np.sum(coded.weights)
-            held["_row_squares"] = row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"])
+            held["_row_squares"] = self._distances(coded)
         self.__dict__.update(held)
+
+    def _distances(self, coded: Encoded) -> NDArray[np.float64]:
+        """(n,) squared distances of rows from the centre."""
+        return row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"])
 
     # coordinates
 

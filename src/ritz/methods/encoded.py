@@ -175,8 +175,8 @@ class EncodedColumns(PooledLevels, Correspondence):
         else:
             self.__dict__.pop("feature_names_in_", None)
 
-    def _leaf(self, X: Any, weights: Floats | None, plan: Any) -> tuple[Operator, Statistics]:
-        leaf, stats = super()._leaf(X, weights, plan)
+    def _leaf(self, X: Any, weights: Floats | None, plan: Any, unit: Any = None) -> tuple[Operator, Statistics]:
+        leaf, stats = super()._leaf(X, weights, plan, unit)
         stats.names = self._encoder.labels
         if X.shape[1] == self._encoder.d:
             divide(self._encoder, stats, self._divided())

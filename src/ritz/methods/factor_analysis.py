@@ -34,7 +34,7 @@ from ritz.methods.factor_analysis_model import FactorModel, score_weights
 from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca import ObliqueMap, rest_spectrum
 from ritz.operators import MomentGram
 from ritz.project.linear import result_dtype
@@ -148,12 +148,12 @@ class FactorAnalysis(LinearEstimator):
 
     def _off(self, state: Moments, X: Any, weights: Any) -> float:
         """Variance off the plane of the score weights."""
-        Q, divisor = np.linalg.qr(self.__dict__["_weights"])[0], degrees_of_freedom(state.weight)
-        frame, unit2 = framed(state, center=True, scale=self.__dict__["_scale64"])
+        Q, divisor = np.linalg.qr(self.__dict__["_weights"])[0], divisor_of(state)
+        frame, unit = framed(state, center=True, scale=self.__dict__["_scale64"])
         C = MomentGram(state, center=True, scale=self.__dict__["_scale64"]).matrix / divisor
         top = float(np.max(np.diag(state.scatter), initial=0.0))
         noise = state.noise / top * float(np.max(np.diag(C))) if top > 0 else 0.0
-        again = lambda: squares_off(X, weights, Q, frame) * unit2 / divisor  # noqa: E731
+        again = lambda: squares_off(X, weights, Q, frame) * unit**2 / divisor  # noqa: E731
         return beside(C, Q, noise, again)
 
     # the number of factors
@@ -186,7 +186,7 @@ class FactorAnalysis(LinearEstimator):
 
     def _model(self, state: Moments, spread: Floats, k: int, ordinary: Spectrum | None, dtype: Any) -> None:
         S = MomentGram(state, center=True, scale=spread if self._scaled else None).matrix
-        S = S / degrees_of_freedom(state.weight)
+        S = S / divisor_of(state)
         there = np.diag(S) > 0
         C = S[np.ix_(there, there)]
         if not np.isfinite(C).all():
@@ -200,7 +200,7 @@ class FactorAnalysis(LinearEstimator):
         if self.method == "ml":
             size = (1.0 if not self._scaled else spread) * np.sqrt(np.where(there, psi, 1.0))
             spectrum = self._spectrum(state, np.asarray(size, np.float64), k, metric=True)
-            theta = spectrum.values / degrees_of_freedom(state.weight)
+            theta = spectrum.values / divisor_of(state)
             L = np.sqrt(psi)[:, None] * spectrum.vectors * np.sqrt(np.maximum(theta - 1, 0.0))
         else:
             spectrum = self._spectrum(state, spread, k) if spectrum is None else spectrum
@@ -244,6 +244,7 @@ class FactorAnalysis(LinearEstimator):
         W = score_weights(L, psi, phi, self.scores)
         self.__dict__.update(
             _mean64=mean, _mean_low=low, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
+            _weight_low=state.weight_low,
             _loadings=L, _unrotated=A, _weights=W, _psi=psi, _dtype=dtype, _score_covariance=W.T @ S @ W,
             _rest=rest_spectrum(S, np.linalg.qr(W)[0]),
         )  # fmt: skip
@@ -295,7 +296,7 @@ class FactorAnalysis(LinearEstimator):
             "basis": Q.T, "white": R @ (vectors[:, keep] / np.sqrt(values[keep])), "mean": held["_mean64"],
             "scale": held["_scale64"], "low": held.get("_mean_low"), "variances": values[keep][::-1],
             "rows": held["_weight"],
-            "divisor": degrees_of_freedom(held["_weight"]), "centered": True, "rest": held["_rest_variance"],
+            "divisor": divisor_held(self), "centered": True, "rest": held["_rest_variance"],
             "chosen": False,
         }  # fmt: skip
 

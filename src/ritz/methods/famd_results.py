@@ -21,9 +21,10 @@ from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
 from ritz.data.encode import Encoder
 from ritz.data.encode.opened import Opened
+from ritz.data.extent import require_spread
 from ritz.data.labelled import labelled
 from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics, require_spread
+from ritz.data.statistics import ColumnStatistics
 from ritz.data.words import shorten
 from ritz.methods.correspondence import Encoded
 from ritz.methods.correspondence_results import Result

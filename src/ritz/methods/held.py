@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ritz.methods.refitted import refitted
-from ritz.methods.scaling import degrees_of_freedom
+from ritz.methods.scaling import divisor_held, times_square
 from ritz.spectral.verify import Verification
 
 __all__ = ["differing", "with_held"]
@@ -74,19 +74,20 @@ def _of_certificate(model: Any) -> dict[str, Any]:
     V, theta = np.asarray(c.frame["vectors"], np.float64).T, np.maximum(np.asarray(c.values, np.float64), 0.0)
     share = theta / c.total if c.total > 0 else np.zeros_like(theta)
     plain = getattr(model, "method", "indicator") == "indicator"  # MCA shows other inertias than it solves for
-    expected: dict[str, Any] = {"singular_values_": np.sqrt(theta)}
+    shown = c.frame.get("shown", 1.0)  # where it is not 1, eigenvalues leave the range of float64
+    expected: dict[str, Any] = {"singular_values_": np.sqrt(theta) * shown}
     if plain:
         expected |= {
             "components_": V, "n_components_": len(theta), "eigenvalues_": theta, "total_inertia_": c.total,
             "explained_inertia_ratio_": share, "_lambda": theta,
         }  # fmt: skip
     if "mean_" in held:
-        divisor = degrees_of_freedom(held.get("_weight", model.n_samples_))
+        divisor = divisor_held(model)
         expected |= {
-            "explained_variance_": theta / divisor, "explained_variance_ratio_": share,
-            "total_variance_": c.total / divisor,
+            "explained_variance_": times_square(theta, shown, divisor), "explained_variance_ratio_": share,
+            "total_variance_": times_square(c.total, shown, divisor),
         }  # fmt: skip
-    return expected | {"total_": c.total}
+    return expected | {"total_": times_square(c.total, shown)}
 
 
 def _of_data(model: Any, anew: Any) -> dict[str, Any]:
@@ -98,10 +99,10 @@ def _of_data(model: Any, anew: Any) -> dict[str, Any]:
     if type(model)._holds_vectors:
         expected |= {"_weight": A.weight, "n_features_in_": anew.d}
         if "total_" in held:  # SVD: variances of the coordinates, as TruncatedSVD
-            theta, V = np.asarray(model.certificate_.values), np.asarray(model.certificate_.frame["vectors"])
-            variance = np.maximum(theta / A.weight - np.square(A.mean @ V), 0.0)
-            whole = float(np.sum(A.squares)) * A.unit**2 / A.weight
-            expected["explained_variance_"] = variance
+            theta, V = anew.theta, np.asarray(model.certificate_.frame["vectors"])
+            variance = np.maximum(theta / A.weight - np.square(A.mean / A.unit @ V), 0.0)
+            whole = float(np.sum(A.squares)) / A.weight
+            expected["explained_variance_"] = times_square(variance, A.unit)
             expected["explained_variance_ratio_"] = variance / whole if whole > 0 else np.zeros_like(variance)
     return expected
 

@@ -9,6 +9,7 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,18 @@ from ritz.data.validate import validate_rows
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.missing_model import FillsGaps
 from ritz.methods.rank_linear import handed, rows_material
-from ritz.methods.rest import framed, left_over, rest_of, squares_off, wide_axes
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.rest import framed, in_certificate, left_over, rest_of, squares_off, wide_axes
+from ritz.methods.scaling import (
+    TINY,
+    degrees_of_freedom,
+    divisor_held,
+    require_told,
+    require_variances,
+    spread_of,
+    stored_as,
+    times_square,
+    unit_of,
+)  # fmt: skip
 from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
@@ -100,12 +111,14 @@ class PCA(FillsGaps, Stateful):
         self.device = device
         self.progress = progress
 
+    _rescales = True
+
     def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
         A = Centered(leaf, stats) if self.center else leaf
         if self.scale:
             stats.divide(np.ones(shape.d, bool))
-            A = Scaled(A, lambda: spread_of(stats.column, self))
+            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True), spreads=True)
         elif stats.unit != 1:
             A = Scaled(A, stats.unit, "/unit")
         if stats.weights is not None:
@@ -145,17 +158,23 @@ class PCA(FillsGaps, Stateful):
         wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
         keep = self._keeps_state(shape.d) and not filled
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
-        leaf, stats = self._leaf(X, weights, plan)
-        wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
-        problem = self._problem(leaf, stats, wanted, shape)
-        spectrum = self._solve(problem, plan, 1.0 if self.scale else stats.unit, {}, X)
+
+        def attempt(rows: Any, unit: float | None) -> tuple[Spectrum, Statistics, int, Any]:
+            leaf, stats = self._leaf(rows, weights, plan, unit)
+            asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
+            problem = self._problem(leaf, stats, asked, shape)
+            route = plan if unit is None else replace(plan, precision="float64")
+            return self._solve(problem, route, unit_of(stats, self.scale), {}, rows), stats, problem.rank, rows
+
+        spectrum, stats, rank, rows = self._in_range(X, attempt)
         column = stats.column
-        self.__dict__["_state"] = stats.moments if keep else None
+        require_variances(spectrum, column, getattr(self, "feature_names_in_", None))
+        self.__dict__.update(_state=stats.moments if keep else None, _weight_low=stats.weight_low)
         scale = spread_of(column, None) if self.scale else None
-        held, unit2 = framed(column, center=self.center, scale=scale)
-        off = partial(squares_off, X, weights, spectrum.vectors, held)
-        again = None if plan.solver == "sketch" else lambda: off() * unit2
-        rest, spectrum = left_over(spectrum, problem.rank, again, outside=shape.outside)
+        held, unit = framed(column, center=self.center, scale=scale)
+        off = partial(squares_off, rows, weights, spectrum.vectors, held)
+        again = None if plan.solver == "sketch" else lambda: off() * (unit / spectrum.unit) ** 2
+        rest, spectrum = left_over(spectrum, rank, again, outside=shape.outside)
         self._name(spectrum, mean_parts(column), scale, stats.weight, stats.rows, self._float(X), rest)
         self._keep_filler(done, spectrum, column, scale, stats.rows)
         return self
@@ -163,27 +182,30 @@ class PCA(FillsGaps, Stateful):
     def _name(
         self, spectrum: Spectrum, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
     ) -> None:  # fmt: skip
-        """Name the results of a spectrum; ``center``: both parts of the mean, ``rest``: what the components leave."""
+        """Name the results of a spectrum; ``center``: both parts of the mean, ``rest``: what the components leave
+        (in units of unit²)."""
         mean, low = center if self.center else (None, None)
-        divisor = degrees_of_freedom(weight)
-        values = np.maximum(spectrum.values, 0.0)  # rounding may leave a zero slightly negative
+        divisor = degrees_of_freedom(weight, self.__dict__.get("_weight_low", 0.0))
+        values = np.maximum(spectrum.scaled, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
         k, full = len(values), min(max(rows, int(weight)), self.n_features_in_)
-        total = spectrum.total
+        total = spectrum.scaled_total
         self.components_ = np.ascontiguousarray(spectrum.vectors.T, dtype)
-        self.explained_variance_ = (values / divisor).astype(dtype)
+        self.explained_variance_ = stored_as(times_square(values, spectrum.unit, divisor), dtype)
         ratio = values / total if total > 0 else np.zeros(k)
         self.explained_variance_ratio_ = ratio.astype(dtype)
-        self.singular_values_ = spectrum.singular_values.astype(dtype)
+        self.singular_values_ = stored_as(spectrum.singular_values, dtype)
         self.mean_ = None if mean is None else mean.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
         rest = rest if k < full else 0.0
-        self.noise_variance_ = dtype.type(rest / (full - k) / divisor if k < full else 0.0)
-        self.total_variance_ = float(total / divisor)
+        noise = times_square(rest / (full - k) if k < full else 0.0, spectrum.unit, divisor)
+        self.noise_variance_ = stored_as(noise, dtype)[()]
+        self.total_variance_ = float(times_square(total, spectrum.unit, divisor))
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)  # the arrays that ``verify`` checks
-        self.__dict__.update(_mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype, _left=rest)
+        self.__dict__.update(_mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype)
+        self.__dict__["_left"] = in_certificate(spectrum, rest)
 
     # small checks
 
@@ -210,7 +232,7 @@ class PCA(FillsGaps, Stateful):
 
     def _map(self) -> LinearMap | IncompleteMap:
         components = self.components_  # read first: it solves a pending state
-        spread = np.sqrt(self._floored()) if self.whiten else None
+        spread = self._deviations() if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
         held = vars(self)
         low = held.get("_mean_low")  # files of earlier releases hold none
@@ -222,8 +244,17 @@ class PCA(FillsGaps, Stateful):
         noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
         return np.maximum(variance, max(noise**2 * np.max(variance, initial=0.0), np.finfo(np.float64).tiny))
 
+    def _deviations(self) -> np.ndarray:
+        """Standard deviations of the scores, floored as the variances; of singular values where those underflow."""
+        if float(np.max(self.explained_variance_, initial=0.0)) > TINY or not np.any(self.singular_values_):
+            return np.asarray(np.sqrt(self._floored()))
+        noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
+        sigma = np.asarray(self.singular_values_, np.float64) / np.sqrt(divisor_held(self))
+        return np.asarray(np.maximum(sigma, noise * np.max(sigma)))
+
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
+        require_told(self, "a Gaussian model")
         held, names = vars(self), getattr(self, "feature_names_in_", None)
         return GaussianModel(
             wide_axes(self), self._floored(), float(self.noise_variance_), held["_mean64"], held["_scale64"], names,
@@ -259,6 +290,6 @@ class PCA(FillsGaps, Stateful):
             values = np.concatenate([np.maximum(self.certificate_.values, 0.0), [0.0 if np.isnan(rest) else rest]])
             errors = np.cumsum(values[::-1])[::-1] / self.__dict__["_weight"]
             errors[-1:] = rest / self.__dict__["_weight"]  # NaN where a state cannot tell
-            return errors
+            return times_square(errors, self.certificate_.frame.get("shown", 1.0))
         rows = validate_rows(self, X, reset=False)
         return self._gaussian().reconstruction_error(rows)

@@ -21,7 +21,7 @@ from ritz._core.random import seed_of
 from ritz.data.moments import Moments
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.statistics import ColumnStatistics, Statistics
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import divisor_of, spread_of
 from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.rank.rule import ROWLESS
 from ritz.rank.sample import LinearSample, rows_for, rows_words
@@ -50,14 +50,18 @@ def handed(wanted: Any, material: Callable[[], Material], names: tuple[str, ...]
 def remember(model: Any, problem: SpectralProblem, spectrum: Spectrum, unit: float) -> None:
     """Keep what a later question about the number of components needs: the values known, and the answer given."""
     direct = spectrum.plan.solver in ("svd", "moments")
-    values = (spectrum.known if direct else spectrum.values)[: max(problem.rank, 1)]
-    seen = problem.seen(values, spectrum.total, complete=len(values) >= problem.rank)
+    inside = np.asarray(spectrum.known if spectrum.thetas is None else spectrum.thetas)
+    inside = (inside if direct else spectrum.scaled)[: max(problem.rank, 1)]
+    # in the units of the data, unless those cannot hold them
+    square = 1.0 if "shown" in spectrum.certificate.frame else unit**2
+    values = inside * square
+    seen = problem.seen(values, spectrum.scaled_total * square, complete=len(values) >= problem.rank)
     model.__dict__["_seen_values"] = values
     model.__dict__["_seen"] = (seen.total, seen.n, seen.d, seen.r, seen.centered, seen.complete)
     model.__dict__.pop("_choice", None)
     rule = problem.rule
     if rule is not None and hasattr(rule, "why"):
-        shown = replace(seen, values=values / unit**2, total=spectrum.total / unit**2)
+        shown = replace(seen, values=inside, total=spectrum.scaled_total)
         model.__dict__["_choice"] = (rule.name, rule.why(shown))
 
 
@@ -153,7 +157,7 @@ def _sampling(estimator: Any, X: Any, weights: Floats | None) -> tuple[_Once, Ca
 def _variances(column: ColumnStatistics | Moments, *, center: bool, scale: bool) -> Floats:
     """Variances (d,) of the columns as analysed, up to a common factor."""
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-    values = squares / degrees_of_freedom(column.weight)
+    values = squares / divisor_of(column)
     if not center:
         values = squares / column.weight + np.square(column.mean / column.unit)
     if not scale:
@@ -163,7 +167,7 @@ def _variances(column: ColumnStatistics | Moments, *, center: bool, scale: bool)
 
 def _covariance(state: Moments, *, center: bool, scale: bool) -> Floats:
     """Covariance (d, d) of the columns as analysed, up to a common factor."""
-    C = state.scatter / degrees_of_freedom(state.weight) if center else state.second_moment() / state.weight
+    C = state.scatter / divisor_of(state) if center else state.second_moment() / state.weight
     if not scale:
         return np.asarray(C)
     spread = spread_of(state, None) / state.unit

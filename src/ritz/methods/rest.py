@@ -27,8 +27,8 @@ from ritz.project.residual import Frame
 from ritz.spectral.spectrum import Spectrum
 
 __all__ = [
-    "NEAR", "SUMMED", "beside", "framed", "left_over", "read_again", "rest_of", "squares_about", "squares_off",
-    "wide_axes",
+    "NEAR", "SUMMED", "beside", "framed", "in_certificate", "left_over", "read_again", "rest_of", "rounding_in",
+    "squares_about", "squares_off", "wide_axes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -44,14 +44,14 @@ SUMMED = 8.0
 def left_over(
     spectrum: Spectrum, rank: int, again: Callable[[], float] | None, *, outside: bool = False
 ) -> tuple[float, Spectrum]:
-    """The rest of the trace, and the spectrum, which tells how often the rows were read.
+    """The rest of the trace in units of unit², and the spectrum, which tells how often the rows were read.
 
     ``rank``: eigenvalues that can differ from zero. ``again`` adds the rest up from the rows; None: there are none.
     """
-    values = np.maximum(spectrum.values, 0.0)
-    whole, k = float(spectrum.total), len(values)
+    values = np.maximum(spectrum.scaled, 0.0)
+    whole, k = float(spectrum.scaled_total), len(values)
     rest = whole - float(np.sum(values))
-    doubt = k * float(spectrum.certificate.rounding) + SUMMED * 2.0**-53 * whole
+    doubt = k * rounding_in(spectrum) + SUMMED * 2.0**-53 * whole
     if k >= rank:
         return 0.0, spectrum
     if k == 0 or not np.isfinite(whole) or doubt <= (FAR if outside else NEAR) * rest:
@@ -59,6 +59,21 @@ def left_over(
     if again is not None:
         return _cleared(again(), spectrum), read_again(spectrum)
     return _told(rest, doubt, spectrum), spectrum
+
+
+def _shown(spectrum: Spectrum) -> float:
+    """What turns values in units of unit² into those that the certificate shows."""
+    return float((spectrum.unit / spectrum.certificate.frame.get("shown", 1.0)) ** 2)
+
+
+def rounding_in(spectrum: Spectrum) -> float:
+    """The rounding of a certificate in units of unit²."""
+    return float(spectrum.certificate.rounding) / _shown(spectrum)
+
+
+def in_certificate(spectrum: Spectrum, rest: float) -> float:
+    """A rest in units of unit² as the certificate would show it, which is how models keep it."""
+    return rest * _shown(spectrum)
 
 
 def read_again(spectrum: Spectrum) -> Spectrum:
@@ -97,21 +112,22 @@ def wide_axes(model: Any) -> Floats:
 def _cleared(rest: float, spectrum: Spectrum) -> float:
     """Zero where rows are in the plane up to their own rounding."""
     d = spectrum.vectors.shape[0]
-    floor = d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.total)
+    floor = d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.scaled_total)
     return rest if rest > floor else 0.0
 
 
 def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:
     """What a state says of the rest: where all eigenvalues are known, those left out, none of them negative."""
-    known = np.asarray(spectrum.known, np.float64)
+    known = np.asarray(spectrum.known if spectrum.thetas is None else spectrum.thetas, np.float64)
     if len(known) >= spectrum.vectors.shape[0]:  # eigenvalues of a d×d state: their sum is the trace
         rest = max(float(np.sum(known[len(spectrum.values) :])), 0.0)
     if doubt <= ROUGH * rest:
         return rest
     told = doubt <= UNTOLD * rest
     words = f"is right to {doubt / rest:.1%} only" if told else "is NaN"
+    left, off = (in_certificate(spectrum, value) for value in (max(rest, 0.0), doubt))
     warn(
-        f"what the components leave is {max(rest, 0.0):.2g} ± {doubt:.2g} of a total of {spectrum.total:.2g}: this "
+        f"what the components leave is {left:.2g} ± {off:.2g} of a total of {spectrum.certificate.total:.2g}: this "
         f"state does not hold more digits. noise_variance_ {words}; fit the rows themselves to know it.",
         AccuracyWarning,
     )
@@ -128,12 +144,12 @@ class _Off(Sums):
 
 
 def framed(column: Any, *, center: bool, scale: Any = None) -> tuple[dict[str, Any], float]:
-    """The frame of a fit for a pass over its rows, and the unit of squares, which keeps large ones in range."""
+    """The frame of a fit for a pass over its rows, and the unit of rows in it, which keeps squares in range."""
     mean, low = mean_parts(column) if center else (None, None)
     unit = 1.0 if scale is not None else float(column.unit)
     if unit != 1:
         scale = np.full(len(column.shift), unit)
-    return {"mean": mean, "low": low, "scale": scale}, unit**2
+    return {"mean": mean, "low": low, "scale": scale}, unit
 
 
 def squares_off(rows: Any, weights: Floats | None, V: Floats, frame: dict[str, Any]) -> float:

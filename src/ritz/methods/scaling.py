@@ -6,26 +6,105 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import ConstantColumnWarning
+from ritz._core.errors import ConstantColumnWarning, InputError
 from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
+from ritz.data.extent import power_of_two, require_spread
 from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics, require_spread
+from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.spectral.spectrum import Spectrum
 
-__all__ = ["degrees_of_freedom", "spread_of"]
+__all__ = [
+    "TINY", "degrees_of_freedom", "divisor_held", "divisor_of", "require_told", "require_variances", "spread_of",
+    "stored_as", "times_square", "unit_of",
+]  # fmt: skip
+
+#: Squares of units, and sums of weights, that leave products with the values of a spectrum in range.
+PLAIN = (1e-150, 1e150)
+
+#: Sums of weights up to which eigenvalues of standardised columns, and their squares, are in range.
+HEAVY = 1e100
+
+#: Variances below this have lost digits, or all of them.
+TINY = 1e-290
 
 
-def degrees_of_freedom(weight: float) -> float:
-    """Σw − 1; 1 for a single row, whose variance about zero is its square."""
-    return weight - 1 if weight > 1 else 1.0
+def degrees_of_freedom(weight: float, low: float = 0.0) -> float:
+    """Σw − 1, ``low`` what the number ``weight`` lacks of Σw; 1 for a single row, whose variance is its square."""
+    rest = (weight - 1) + low
+    return rest if rest > 0 else 1.0
+
+
+def divisor_of(column: ColumnStatistics | Moments) -> float:
+    """Σw − 1 of what a pass has learned, to its last digit."""
+    return degrees_of_freedom(column.weight, column.weight_low)
+
+
+def divisor_held(model: Any) -> float:
+    """Σw − 1 of a fitted model."""
+    held = vars(model)
+    return degrees_of_freedom(float(held.get("_weight", model.n_samples_)), held.get("_weight_low", 0.0))
+
+
+def unit_of(held: Statistics | Moments, scaled: bool) -> float:
+    """The unit of a problem: that of the rows, or for standardised ones, near √Σw, that of heavy weights."""
+    if not scaled:
+        return held.unit
+    return 1.0 if held.weight <= HEAVY else power_of_two(0.5 * float(np.log2(held.weight)))
+
+
+def times_square(values: Any, unit: float, divisor: float = 1.0) -> Any:
+    """values·unit²/divisor, in steps that stay within the range of float64 if the result does."""
+    square = unit * unit
+    with np.errstate(over="ignore", under="ignore"):
+        if PLAIN[0] <= square <= PLAIN[1] and divisor <= PLAIN[1]:
+            return np.asarray(values * square / divisor)
+        part = unit / np.sqrt(divisor)
+        return np.asarray(values * part * part)
+
+
+def stored_as(values: Any, dtype: Any) -> Any:
+    """Values in the precision of the model; in float64 where a narrower type cannot hold their size."""
+    wide = np.asarray(values, np.float64)
+    limits = np.finfo(dtype)
+    size = np.abs(wide[wide != 0])
+    fits = size.size == 0 or (float(np.max(size)) <= float(limits.max) and float(np.max(size)) >= float(limits.tiny))
+    return wide.astype(dtype) if fits else wide
+
+
+def require_variances(spectrum: Spectrum, column: ColumnStatistics | Moments, names: Any) -> None:
+    """Refuse variances beyond the range of float64, by the column that varies most."""
+    most = times_square(float(np.max(spectrum.scaled_total, initial=0.0)), spectrum.unit, divisor_of(column))
+    if bool(np.isfinite(most)):
+        return
+    squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
+    j = int(np.argmax(squares))
+    spread = float(np.sqrt(squares[j] / divisor_of(column)) * column.unit)
+    raise InputError(
+        "variances must stay within the range of float64",
+        received=f"a standard deviation of {spread:.1e} in column {repr(str(names[j])) if names is not None else j}",
+        hint="divide the data by a power of ten; PCA(scale=True) takes columns of any size",
+    )
+
+
+def require_told(model: Any, what: str) -> None:
+    """Refuse what is made of variances where those underflow; components, shares and singular values are right."""
+    sigma = np.asarray(getattr(model, "singular_values_", 0.0), np.float64)
+    if bool(np.any(sigma)) and float(np.max(np.square(sigma))) / divisor_held(model) <= TINY:
+        raise InputError(
+            f"{what} needs variances within the range of float64",
+            received=f"singular values up to {float(np.max(sigma)):.1e}",
+            hint="multiply the data by a power of ten, or fit with scale=True",
+        )
 
 
 def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
     """Standard deviations (d,); ``estimator`` (for its column names) makes constant columns warn."""
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-    spread = np.sqrt(squares / degrees_of_freedom(column.weight)) * column.unit
+    spread = np.sqrt(squares / divisor_of(column)) * column.unit
     constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
-    require_spread(spread, constant, column.unit, getattr(estimator, "feature_names_in_", None))
+    own = column.unit / max(1.0, float(np.sqrt(divisor_of(column))))  # a unit may hold the weights
+    require_spread(spread, constant, own, getattr(estimator, "feature_names_in_", None))
     if estimator is not None and bool(np.any(constant)):
         _warn(np.flatnonzero(constant), getattr(estimator, "feature_names_in_", None))
     return np.where(constant, 1.0, spread)

@@ -32,7 +32,7 @@ from ritz.data.statistics import Statistics
 from ritz.data.validate import room_for
 from ritz.methods.base import LinearEstimator
 from ritz.methods.rest import beside, framed, squares_off
-from ritz.methods.scaling import degrees_of_freedom, spread_of
+from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca_net import elastic_net
 from ritz.methods.sparse_pca_power import truncated_power
 from ritz.operators import MomentGram
@@ -152,12 +152,12 @@ class SparsePCA(LinearEstimator):
             scale = spread_of(state, self) if self.scale else None
             spectrum, C = self._ordinary(state, scale)
             loadings = self._search(C, spectrum)
-        frame, unit2 = framed(state, center=self.center, scale=scale)
-        divisor = degrees_of_freedom(state.weight)
+        frame, unit = framed(state, center=self.center, scale=scale)
+        divisor = divisor_of(state)
 
         def rest(Q: Floats) -> float:
             noise = spectrum.certificate.rounding / divisor
-            return beside(C, Q, noise, lambda: squares_off(X, weights, Q, frame) * unit2 / divisor)
+            return beside(C, Q, noise, lambda: squares_off(X, weights, Q, frame) * unit**2 / divisor)
 
         self._name(loadings, C, spectrum, state, scale, result_dtype(X.dtype), rest)
         return self
@@ -173,7 +173,7 @@ class SparsePCA(LinearEstimator):
             **self._request(wanted, shape),
         )  # fmt: skip
         frame = {"mean": state.mean if self.center else None, "scale": scale}
-        return solve(problem, plan, frame=frame), M.matrix / degrees_of_freedom(state.weight)
+        return solve(problem, plan, frame=frame), M.matrix / divisor_of(state)
 
     def _number(self, n: int, d: int) -> Any:
         """``n_components`` as a number or a rule; None: all that vary."""
@@ -224,7 +224,7 @@ class SparsePCA(LinearEstimator):
         k, d, weight = B.shape[1], len(C), state.weight
         S = B.T @ C @ B
         gains = _pivots(S)
-        total, divisor = float(np.trace(C)), degrees_of_freedom(weight)
+        total, divisor = float(np.trace(C)), divisor_of(state)
         self.components_ = np.ascontiguousarray(B.T, dtype)
         self.n_nonzero_ = np.count_nonzero(B, axis=0)
         self.explained_variance_ = gains.astype(dtype)
@@ -243,6 +243,7 @@ class SparsePCA(LinearEstimator):
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         self.__dict__.update(
             _mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype,
+            _weight_low=state.weight_low,
             _loadings=B, _score_covariance=S, _rest_variance=rest, _rest=rest_spectrum(C, Q),
         )  # fmt: skip
 
@@ -259,7 +260,7 @@ class SparsePCA(LinearEstimator):
         return {
             "basis": Q.T, "white": white, "mean": held["_mean64"], "scale": held["_scale64"],
             "low": held.get("_mean_low"), "variances": values[keep][::-1], "rows": weight,
-            "divisor": degrees_of_freedom(weight), "centered": bool(self.center), "rest": held["_rest_variance"],
+            "divisor": divisor_held(self), "centered": bool(self.center), "rest": held["_rest_variance"],
             "chosen": False,
         }  # fmt: skip
 

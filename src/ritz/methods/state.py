@@ -25,7 +25,7 @@ from ritz.methods.base import LinearEstimator
 from ritz.methods.once import fit_sketch, takes_sketch
 from ritz.methods.rank_linear import handed, state_material
 from ritz.methods.rest import left_over
-from ritz.methods.scaling import spread_of
+from ritz.methods.scaling import require_variances, spread_of, unit_of
 from ritz.operators import MomentGram
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
@@ -130,8 +130,8 @@ class Stateful(LinearEstimator):
             )
         # A state cannot be repaired later: it is always formed in float64.
         plan = replace(self._plan_for(self._shape(X), 1, whole=True), precision="float64")
-        _, stats = self._leaf(X, weights, plan)
-        state = stats.moments if held is None else held.merge(stats.moments)
+        added = self._in_range(X, lambda rows, unit: self._leaf(rows, weights, plan, unit)[1].moments)
+        state = added if held is None else held.merge(added)
         dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
         self._forget()
         self.__dict__.update(_state=state, _dtype=dtype, _pending=True)
@@ -151,13 +151,14 @@ class Stateful(LinearEstimator):
         for other in others:
             self._same_parameters(other)
             state = verb(state, other._need_state(name))
-        lost = float(np.trace(self._need_state().scatter)) * self._need_state().unit ** 2
         result = self._restated()
         dtype = np.result_type(*(model.__dict__["_dtype"] for model in (self, *others)))
         result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
         if verb is Moments.subtract:
             result.__dict__["_mean_slack"] = _mean_slack(self._need_state(), state, self.__dict__.get("_mean_slack"))
-            share = 2.0**-53 * lost / max(state.total(), 1e-300)
+            before = self._need_state()
+            left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
+            share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
             result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
         return result
 
@@ -197,7 +198,7 @@ class Stateful(LinearEstimator):
         """Solve the accumulated state; called when a fitted name is first read."""
         state: Moments = self.__dict__["_state"]
         self._enough_rows(state.rows)
-        if state.weight <= 1 and self.center:
+        if (state.weight - 1) + state.weight_low <= 0 and self.center:
             raise InputError(
                 "the weights of all rows must sum to more than 1",
                 received=f"{state.weight:g}",
@@ -208,7 +209,7 @@ class Stateful(LinearEstimator):
         wanted = handed(wanted, lambda: state_material(self, state))
         plan = self._plan_for(shape, wanted, whole=True)
         scale = spread_of(state, self) if self.scale else None
-        unit = 1.0 if self.scale else state.unit
+        unit = unit_of(state, self.scale)
         M = MomentGram(state, center=self.center, scale=scale, unit=unit)
         problem = SpectralProblem(
             M,
@@ -223,7 +224,9 @@ class Stateful(LinearEstimator):
         frame = {"mean": state.mean if self.center else None, "scale": scale}
         frame["mean_slack"] = self.__dict__.get("_mean_slack")
         spectrum = self._solve(problem, plan, unit, frame)
+        require_variances(spectrum, state, getattr(self, "feature_names_in_", None))
         self.__dict__.pop("_pending", None)
+        self.__dict__["_weight_low"] = state.weight_low
         rest, spectrum = left_over(spectrum, problem.rank, None)
         self._name(spectrum, mean_parts(state), scale, state.weight, state.rows, self.__dict__["_dtype"], rest)
         if "_note" in self.__dict__:

@@ -9,6 +9,7 @@ difference would cancel Σ((x − μ)ᵀv)²/n by one more pass. A fraction in
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,18 @@ import numpy as np
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
 from ritz.methods.rank_linear import handed, rows_material
-from ritz.methods.rest import NEAR, SUMMED, framed, left_over, read_again, squares_about, squares_off
+from ritz.methods.rest import (
+    NEAR,
+    SUMMED,
+    framed,
+    in_certificate,
+    left_over,
+    read_again,
+    rounding_in,
+    squares_about,
+    squares_off,
+)
+from ritz.methods.scaling import require_variances, stored_as, times_square
 from ritz.operators import Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
@@ -64,6 +76,8 @@ class SVD(LinearEstimator):
         self.device = device
         self.progress = progress
 
+    _rescales = True
+
     def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
         """X itself, in units that keep squares in range."""
         A = leaf if stats.unit == 1 else Scaled(leaf, stats.unit, "/unit")
@@ -81,43 +95,55 @@ class SVD(LinearEstimator):
         shape = self._shape(X)
         wanted = self._wanted(shape.n, shape.d, centered=False)
         plan = self._plan_for(shape, wanted)
-        leaf, stats = self._leaf(X, weights, plan)
-        wanted = handed(wanted, lambda: rows_material(self, X, weights, stats))
-        problem = self._problem(leaf, stats, wanted, shape)
-        spectrum = self._solve(problem, plan, stats.unit, {"mean": None, "scale": None}, X)
+
+        def attempt(rows: Any, unit: float | None) -> tuple[Spectrum, Statistics, int, Any]:
+            leaf, stats = self._leaf(rows, weights, plan, unit)
+            asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
+            problem = self._problem(leaf, stats, asked, shape)
+            route = plan if unit is None else replace(plan, precision="float64")
+            return (
+                self._solve(problem, route, stats.unit, {"mean": None, "scale": None}, rows),
+                stats,
+                problem.rank,
+                rows,
+            )
+
+        spectrum, stats, rank, rows = self._in_range(X, attempt)
+        require_variances(spectrum, stats.column, getattr(self, "feature_names_in_", None))
+        near, unit = framed(stats.column, center=False)
+        left = lambda: squares_off(rows, weights, spectrum.vectors, near) * (unit / spectrum.unit) ** 2  # noqa: E731
         again = plan.solver != "sketch"
-        near, unit2 = framed(stats.column, center=False)
-        left = lambda: squares_off(X, weights, spectrum.vectors, near) * unit2  # noqa: E731
-        rest, spectrum = left_over(spectrum, problem.rank, left if again else None, outside=shape.outside)
-        variance, spectrum = self._spread(spectrum, stats, X, weights)
+        rest, spectrum = left_over(spectrum, rank, left if again else None, outside=shape.outside)
+        variance, spectrum = self._spread(spectrum, stats, rows, weights)
         self._name(spectrum, stats.column, self._float(X), variance, rest)
         return self
 
     def _spread(self, spectrum: Spectrum, stats: Statistics, X: Any, weights: Any) -> tuple[np.ndarray, Spectrum]:
         """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows."""
         column, V = stats.column, spectrum.vectors
-        whole = np.maximum(spectrum.values, 0.0) / column.weight
-        variance = whole - np.square(column.mean @ V)
-        doubt = spectrum.certificate.rounding / column.weight + SUMMED * 2.0**-53 * whole
+        whole = np.maximum(spectrum.scaled, 0.0) / column.weight
+        variance = whole - np.square(column.mean / spectrum.unit @ V)
+        doubt = rounding_in(spectrum) / column.weight + SUMMED * 2.0**-53 * whole
         if bool(np.all(doubt <= NEAR * variance)):
             return np.asarray(variance), spectrum
-        about, unit2 = framed(column, center=True)
-        return squares_about(X, weights, V, about) * (unit2 / column.weight), read_again(spectrum)
+        about, unit = framed(column, center=True)
+        squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
+        return squares / column.weight, read_again(spectrum)
 
     def _name(
         self, spectrum: Spectrum, column: ColumnStatistics, dtype: Any, variance: np.ndarray, rest: float
     ) -> None:  # fmt: skip
         """Name the results of a spectrum."""
         V, weight = spectrum.vectors, column.weight
-        whole = float(np.sum(column.squares)) * column.unit**2 / weight
+        whole = float(np.sum(column.squares)) * (column.unit / spectrum.unit) ** 2 / weight
         self.components_ = np.ascontiguousarray(V.T, dtype)
-        self.singular_values_ = spectrum.singular_values.astype(dtype)
-        self.explained_variance_ = variance.astype(dtype)
+        self.singular_values_ = stored_as(spectrum.singular_values, dtype)
+        self.explained_variance_ = stored_as(times_square(variance, spectrum.unit), dtype)
         self.explained_variance_ratio_ = (variance / whole if whole > 0 else np.zeros_like(variance)).astype(dtype)
         self.total_ = spectrum.total
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
-        self.__dict__.update(_weight=weight, _left=rest)
+        self.__dict__.update(_weight=weight, _left=in_certificate(spectrum, rest))
 
     def _map(self) -> LinearMap:
         return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

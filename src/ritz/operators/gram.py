@@ -113,8 +113,8 @@ class MomentGram(Operator):
         if self.state.lost is None:
             return 0.0
         variance, lost, held = np.diag(self.state.scatter), self.state.lost, np.diag(self.matrix)
-        sure = variance > 2 * lost
-        share = np.where(sure, lost / np.where(sure, variance - lost, 1.0), 0.0)
+        sure = (variance > 2 * lost) | (lost == 0)  # a column of which nothing is left has lost nothing
+        share = np.where(lost > 0, lost / np.where(variance > lost, variance - lost, 1.0), 0.0) * sure
         known = float(np.sqrt(np.sum(np.square(share) * held) * largest(self.matrix)))
         gone = float(np.sqrt(2.0 * np.sum(~sure) * self.state.d))
         return known + (gone * (self.state.weight + float(np.max(held[~sure]))) if gone else 0.0)

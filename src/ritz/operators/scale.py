@@ -21,11 +21,16 @@ __all__ = ["Scaled", "Weighted"]
 
 
 class Scaled(Wrapper):
-    """``A D_σ⁻¹``: every column divided by its scale, given or computed when first needed."""
+    """``A D_σ⁻¹``: every column divided by its scale, given or computed when first needed.
 
-    def __init__(self, inner: Operator, scale: Any | Callable[[], Any], name: str = "D_σ⁻¹") -> None:
+    ``spreads``: the scales are standard deviations, which of sparse columns are what is left of sums of squares.
+    """
+
+    def __init__(
+        self, inner: Operator, scale: Any | Callable[[], Any], name: str = "D_σ⁻¹", *, spreads: bool = False
+    ) -> None:
         super().__init__(inner)
-        self._given, self._name = scale, name
+        self._given, self._name, self._spreads = scale, name, spreads
 
     @property
     def scale(self) -> np.ndarray:
@@ -60,14 +65,23 @@ class Scaled(Wrapper):
         return super()._normal(V)
 
     def scale_error(self) -> float:
-        return self.inner.scale_error() + (SCALE_ERROR if callable(self._given) else 0.0)
+        return self.inner.scale_error() + (SCALE_ERROR * self._cancelled() if callable(self._given) else 0.0)
+
+    def _cancelled(self) -> float:
+        """Sums of squares of sparse columns over what is left of them about the mean: so much larger is their error."""
+        state, stats = self._inner_columns(), self._statistics()
+        if not self._spreads or state is None or stats is None or not stats.blocks.sparse or not state[2]:
+            return 1.0
+        about = state[0].weight * np.square(state[0].mean / state[0].unit)
+        left = state[0].squares
+        return 1.0 + float(np.max(np.where(left > 0, about / np.where(left > 0, left, 1.0), 0.0), initial=0.0))
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         scale = self.scale[:, None]
         return self.inner.rmatmat(V) / scale if adjoint else self.inner.matmat(V / scale)
 
     def at(self, dtype: Any) -> Scaled:
-        return Scaled(self.inner.at(dtype), self._given, self._name)
+        return Scaled(self.inner.at(dtype), self._given, self._name, spreads=self._spreads)
 
     def symbol(self) -> str:
         return f"{self.inner.symbol()} {self._name}"

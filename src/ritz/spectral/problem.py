@@ -9,6 +9,7 @@ crosses to a solver is in this frozen object; a solver knows nothing of the meth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -74,6 +75,8 @@ class SpectralProblem:
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
     basis
         Bytes that a Krylov basis and its image may take, three blocks at least.
+    inexact
+        Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
     """
 
     operator: Operator
@@ -89,6 +92,7 @@ class SpectralProblem:
     thin: bool = False
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
+    inexact: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "eigh" and not self.operator.symmetric:

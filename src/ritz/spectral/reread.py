@@ -8,6 +8,7 @@ extended precision where the table is small. Sparse rows are multiplied as they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +30,8 @@ SHORT = 64
 CHAIN = 256
 #: Around the threshold of a constant column two ways of summing may disagree by this factor.
 BORDERLINE = 16.0
+#: Sums of weights below this are added up exactly.
+NEAR_ONE = 4.0
 
 
 class Reread:
@@ -61,6 +64,8 @@ class Reread:
             X, w = X[np.flatnonzero(w > 0)], w[w > 0]
         self.X, self.w, self.center, self.unit = X, w, center, unit
         self.weight, self.metric = float(np.sum(w)), metric
+        # Σw − 1 without the digits that a rounded sum near 1 would cost
+        self.divisor = self.weight - 1 if not self.weight < NEAR_ONE else math.fsum([*w.tolist(), -1.0])
         self.fitted = None if scale is None else np.asarray(scale, np.float64)
 
     def _blocks(self) -> Iterator[tuple[Any, Vector]]:
@@ -81,7 +86,7 @@ class Reread:
         total = _Levels(np.zeros(self.X.shape[1], kind))
         for x, w in self._blocks():
             z = ((x.toarray() if self.sparse else x).astype(_wide(x, kind)) - high - low).astype(kind)
-            total.add(_halved((z if power == 1 else (z / self.unit) ** 2) * w.astype(kind)[:, None]))
+            total.add(_halved((z if power == 1 else (z / self.own) ** 2) * w.astype(kind)[:, None]))
         return total.sum()
 
     @cached_property
@@ -96,14 +101,32 @@ class Reread:
         return self._parts[0] + self._parts[1]
 
     @cached_property
+    def own(self) -> Any:
+        """Units of the squares: that of the certificate, or, where columns are divided by their spreads, one for each.
+
+        A power of two near the largest √w|x − μ| of a column, so that no square leaves the range.
+        """
+        if self.fitted is None or self.metric:
+            return self.unit
+        size = np.zeros(self.X.shape[1])
+        for x, w in self._blocks():
+            dense = np.asarray(x.toarray() if self.sparse else x, np.float64)
+            away = np.abs(dense * 0.5 - (self._parts[0] + self._parts[1]) * 0.5)  # halves: a difference stays finite
+            with np.errstate(over="ignore"):
+                size = np.maximum(size, np.max(away * np.sqrt(w)[:, None], axis=0, initial=0.0))
+        exponent = np.where((size > 0) & np.isfinite(size), np.frexp(size)[1], 0)
+        return np.ldexp(1.0, np.clip(exponent, -1020, 1020))
+
+    @cached_property
     def squares(self) -> Vector:
-        """Σw(x − μ)²/unit², (d,)."""
+        """Σw(x − μ)²/own², (d,)."""
         return np.asarray(self._sums(*self._parts, 2), np.float64)
 
     @cached_property
     def spread(self) -> Vector:
         """Standard deviations with divisor Σw − 1, in the units of the data, (d,)."""
-        return np.sqrt(self.squares / (self.weight - 1 if self.weight > 1 else 1.0)) * self.unit
+        roots = np.sqrt(self.squares / (self.divisor if self.divisor > 0 else 1.0))
+        return np.asarray(roots * self.own, np.float64)
 
     @cached_property
     def scale(self) -> Vector | None:
@@ -125,8 +148,8 @@ class Reread:
         """‖Z‖²_F."""
         squares = self.squares
         if not self.center:
-            squares = squares + self.weight * np.square(self.mean / self.unit)
-        return float(np.sum(squares * np.square(self._factor * self.unit)))
+            squares = squares + self.weight * np.square(self.mean / self.own)
+        return float(np.sum(squares * np.square(self._factor * self.own)))
 
     def inflation(self) -> float:
         """‖·‖² by which the numbers that are rounded exceed Z itself: a mean taken off a sparse product."""
@@ -156,15 +179,16 @@ class Reread:
         total = _Levels(np.zeros((self.X.shape[1],) * 2))
         for x, w in self._blocks():
             if self.sparse:
-                rows = x.astype(np.float64)
+                rows = x.astype(np.float64).tocsr(copy=True)
+                rows.data *= self._factor[rows.indices]  # first: squares of the entries may leave the range
                 total.add(_sparse_gram(rows, w))
             else:
                 z = self._rows(x) * np.sqrt(w)[:, None]
                 total.add(_product(z, z))
         found = np.asarray(total.sum())
         if self.sparse:
-            found -= self.weight * np.outer(self.mean, self.mean) if self.center else 0.0
-            found *= self._factor[:, None] * self._factor
+            mean = self.mean * self._factor
+            found -= self.weight * np.outer(mean, mean) if self.center else 0.0
         return found
 
 

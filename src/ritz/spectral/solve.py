@@ -22,6 +22,7 @@ from ritz.spectral.canonical import signs
 from ritz.spectral.certificate import certify
 from ritz.spectral.constants import DIRECT_SHARE
 from ritz.spectral.found import Completeness, Found
+from ritz.spectral.inexact import shown_in, widened
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chebyshev import chebyshev
@@ -58,14 +59,19 @@ def solve(
     V = V * flip
     found = replace(found, vectors=V, residual_block=found.residual_block * flip)
     total = _total(problem, found)
+    if problem.inexact is not None:
+        found = widened(found, problem.inexact(), total)
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
     held = {"vectors": V, "unit": unit, **(frame or {})}
+    shown, found = shown_in(found, unit, total)
+    if shown != 1:
+        held["shown"] = shown
     iterative = found.error is None  # a rule that grew may have ended with a direct solver
     certificate = certify(
         found,
-        total=total * unit**2,
-        unit=unit,
+        total=total * (unit / shown) ** 2,
+        unit=unit / shown,
         tol=problem.tol if iterative else None,
         passes=passes,
         seconds=seconds,
@@ -73,15 +79,12 @@ def solve(
     )
     if not found.converged and not quiet:
         _warn(found, plan, problem)
-    values = found.leading() * unit**2
-    return Spectrum(
-        values,
-        V,
-        np.asarray(found.values, np.float64) * unit**2,
-        total * unit**2,
-        certificate,
-        plan.done(passes, seconds),
-    )
+    known = np.asarray(found.values, np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        return Spectrum(
+            found.leading() * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate,
+            plan.done(passes, seconds), unit, found.leading(), total, known,
+        )  # fmt: skip
 
 
 def _grow(problem: SpectralProblem, plan: Plan) -> Found:

@@ -3,6 +3,7 @@
     spectra   matrices with a prescribed spectrum, and hostile ones
     known     matrices whose stored entries have an exactly known spectrum
     truth     eigenvalues of the stored entries in high precision, with a proof
+    truth_ca  inertias of the stored counts, with a proof
     angles    principal angles; comparison cluster by cluster
     operators check_operator: any operator against its dense form
     solvers   check_solver: any solver against exactly known spectra
@@ -46,6 +47,7 @@ _NAMES = {
     "spectrum": "spectra",
     "symmetric_known": "known",
     "true_eigenvalues": "truth",
+    "true_inertia": "truth_ca",
     "true_rows": "truth",
     "true_spectrum": "truth",
 }

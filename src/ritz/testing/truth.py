@@ -76,12 +76,13 @@ class Truth:
 
 def _exact(pairs: Any) -> Iterator[tuple[Ball, Ball]]:
     """Floats as exact balls beside the true balls."""
-    flint = _flint()
+    flint = flint_module()
     for value, ball in pairs:
         yield flint.arb(float(value)), ball
 
 
-def _flint() -> Any:
+def flint_module() -> Any:
+    """python-flint, or an error that says how to get it."""
     try:
         import flint
     except ImportError as error:  # pragma: no cover
@@ -92,7 +93,7 @@ def _flint() -> Any:
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
     """Work with ``bits`` bits inside the block."""
-    context = _flint().ctx
+    context = flint_module().ctx
     before = context.prec
     context.prec = bits
     try:
@@ -116,7 +117,7 @@ def integers(X: Any) -> tuple[Any, int]:
     least = int(exponent[digits != 0].min()) if digits.any() else 0
     shift = np.where(digits != 0, exponent - least, 0)
     entries = [m << s for m, s in zip(digits.ravel().tolist(), shift.ravel().tolist(), strict=True)]
-    return _flint().fmpz_mat(*dense.shape, entries), least
+    return flint_module().fmpz_mat(*dense.shape, entries), least
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class _Exact:
 
 
 def _exact_rows(X: Any, center: bool, weights: Any) -> _Exact:
-    flint = _flint()
+    flint = flint_module()
     M, e = integers(X)
     n = M.nrows()
     two = flint.arb(2)
@@ -156,7 +157,7 @@ def _weighted(Z: Any, weights: list[int] | None) -> Any:
         return Z
     d = Z.ncols()
     entries = [w * v for w, row in zip(weights, Z.tolist(), strict=True) for v in row]
-    return _flint().fmpz_mat(len(weights), d, entries)
+    return flint_module().fmpz_mat(len(weights), d, entries)
 
 
 def _spread(X: Any, weights: Any) -> list[Ball]:
@@ -166,12 +167,12 @@ def _spread(X: Any, weights: Any) -> list[Ball]:
     columns = Z.transpose().tolist()
     w = exact.weights or [1] * Z.nrows()
     squares = [sum(a * v * v for a, v in zip(w, column, strict=True)) for column in columns]
-    return [(factor * int(s)).sqrt() if s else _flint().arb(1) for s in squares]
+    return [(factor * int(s)).sqrt() if s else flint_module().arb(1) for s in squares]
 
 
 def _gram(X: Any, center: bool, scale: bool, weights: Any) -> tuple[Balls, Ball, Balls]:
     """Gram matrix of the smaller side, its unit, and the (n, d) rows A in balls when n < d."""
-    flint = _flint()
+    flint = flint_module()
     exact = _exact_rows(X, center, weights)
     Z, n, d = exact.Z, exact.Z.nrows(), exact.Z.ncols()
     factor = exact.unit**2 * exact.weight_unit
@@ -231,9 +232,9 @@ def _turn_clusters(S: Balls, clusters: list[Array]) -> Balls:
         size = max(abs(v).mid() for row in block for v in row)
         scaled = np.array([[float(v / size) for v in row] for row in block])
         U[np.ix_(c, c)] = np.linalg.eigh((scaled + scaled.T) / 2)[1][:, ::-1]
-    turn = _flint().arb_mat(m, m, U.ravel().tolist())
+    turn = flint_module().arb_mat(m, m, U.ravel().tolist())
     # fully orthonormal: a defect of 1e-16 would stay as a coupling of 1e-16·λ between equal eigenvalues
-    for _ in range(1 + int(np.log2(_flint().ctx.prec / 48))):
+    for _ in range(1 + int(np.log2(flint_module().ctx.prec / 48))):
         turn = _orthonormalise(turn)
     return turn
 
@@ -244,20 +245,20 @@ def _correction(S: Balls, skip: Array) -> Balls:
     rows = S.tolist()
     diagonal = [rows[i][i] for i in range(m)]
     entries = [0 if skip[i, j] else rows[i][j] / (diagonal[j] - diagonal[i]) for i in range(m) for j in range(m)]
-    return _flint().arb_mat(m, m, entries)
+    return flint_module().arb_mat(m, m, entries)
 
 
 def _orthonormalise(V: Balls) -> Balls:
     """One step of Newton and Schulz: a defect e of orthonormality becomes e²."""
     m = V.nrows()
-    identity = _flint().arb_mat(m, m, np.eye(m).ravel().tolist())
-    return (V + V * (identity - V.transpose() * V) * _flint().arb(0.5)).mid()
+    identity = flint_module().arb_mat(m, m, np.eye(m).ravel().tolist())
+    return (V + V * (identity - V.transpose() * V) * flint_module().arb(0.5)).mid()
 
 
-def _refine(G: Balls, start: Array, bits: int) -> Balls:
+def refined(G: Balls, start: Array, bits: int) -> Balls:
     """Orthonormal V (to 2^-bits) with VᵀGV diagonal (to 2^-bits); G has norm about 1."""
     m = G.nrows()
-    V = _flint().arb_mat(m, m, start.ravel().tolist())
+    V = flint_module().arb_mat(m, m, start.ravel().tolist())
     noise = 2.0**-bits / m
     for _ in range(12 + bits // 8):
         V = _orthonormalise(V)
@@ -279,9 +280,9 @@ def _refine(G: Balls, start: Array, bits: int) -> Balls:
     raise ArithmeticError("expected the eigenvectors to settle; raise digits")
 
 
-def _proved(G: Balls, V: Balls) -> list[Ball]:
+def proved(G: Balls, V: Balls) -> list[Ball]:
     """Balls around the diagonal of VᵀGV that contain the eigenvalues of G, decreasing (Weyl, Ostrowski)."""
-    flint, m = _flint(), G.nrows()
+    flint, m = flint_module(), G.nrows()
     S = V.transpose() * (G * V)
     P = V.transpose() * V
     rows, products = S.tolist(), P.tolist()
@@ -299,7 +300,7 @@ def _proved(G: Balls, V: Balls) -> list[Ball]:
 
 def _norm(balls: list[Ball]) -> Ball:
     """Upper bound of the Euclidean norm."""
-    return sum((b.abs_upper() ** 2 for b in balls), _flint().arb(0)).abs_upper().sqrt().abs_upper()
+    return sum((b.abs_upper() ** 2 for b in balls), flint_module().arb(0)).abs_upper().sqrt().abs_upper()
 
 
 def true_spectrum(
@@ -325,7 +326,7 @@ def true_spectrum(
         Decimal digits of λ₁: smaller eigenvalues have correspondingly fewer.
     """
     bits = int(3.33 * digits) + 8
-    flint = _flint()
+    flint = flint_module()
     with precision(bits + GUARD):
         G, factor, rows = _gram(X, center, scale, weights)
         top = max(G[i, i].mid() for i in range(G.nrows()))
@@ -335,20 +336,22 @@ def true_spectrum(
         digits_of_top, exponent = top.man_exp()
         unit = flint.arb(2) ** (int(exponent) + int(digits_of_top).bit_length())
         scaled = G * (1 / unit)
-        V = _refine(scaled, _start(true_rows(X, center=center, scale=scale, weights=weights)), bits)
-        balls = tuple(b.nonnegative_part() * unit * factor for b in _proved(scaled, V))
+        V = refined(scaled, _start(true_rows(X, center=center, scale=scale, weights=weights)), bits)
+        balls = tuple(b.nonnegative_part() * unit * factor for b in proved(scaled, V))
         total = sum((G[i, i] for i in range(G.nrows())), flint.arb(0)) * factor
-        return Truth(balls, total, _right_vectors(scaled, V, rows, unit) if vectors else None)
+        return Truth(
+            balls, total, right_vectors(scaled, V, None if rows is None else rows * unit.rsqrt()) if vectors else None
+        )
 
 
-def _right_vectors(G: Balls, V: Balls, rows: Balls, unit: Ball) -> Array:
-    """Right singular vectors, decreasing, from the eigenvectors of either Gram matrix."""
+def right_vectors(G: Balls, V: Balls, rows: Balls | None) -> Array:
+    """Right singular vectors, decreasing, from the eigenvectors of either Gram matrix; ``rows`` when n < d."""
     m = G.nrows()
     S = (V.transpose() * (G * V)).mid()
     order = sorted(range(m), key=lambda i: -S[i, i].mid())
     if rows is None:
         return _extended(V)[:, order]
-    W = _extended(rows.transpose() * V * unit.rsqrt())[:, order]
+    W = _extended(rows.transpose() * V)[:, order]
     norm = np.sqrt(np.sum(W * W, axis=0))
     dead = norm <= norm.max() * 1e-25
     return np.where(dead, np.nan, W / np.where(dead, 1, norm))
@@ -375,20 +378,20 @@ def true_rows(X: Any, *, center: bool = False, scale: bool = False, weights: Any
             M, e = integers(X)
             column, _ = integers(np.ones((dense.shape[0], 1)) if weights is None else np.c_[weights])
             W = sum(int(v) for v in column.entries())
-            unit = _flint().arb(2) ** e / W
+            unit = flint_module().arb(2) ** e / W
             mean = [unit * s for s in (column.transpose() * M).entries()]
             high = np.array([float(v) for v in mean])
             low = np.array([float(v - h) for v, h in zip(mean, high.tolist(), strict=True)])
             dense = (dense - high) - low
         if scale:
-            deviation = _flint().arb_mat(1, dense.shape[1], _spread(X, weights))
+            deviation = flint_module().arb_mat(1, dense.shape[1], _spread(X, weights))
             dense = dense / _extended(deviation)
     return dense if weights is None else dense * np.sqrt(np.asarray(weights, np.longdouble))[:, None]
 
 
 def known_truth(known: Known, *, bits: int = 364) -> Truth:
     """The eigenvalues of a `Known` matrix, evaluated in balls."""
-    flint = _flint()
+    flint = flint_module()
     with precision(bits):
         values = []
         for v in known.eigenvalues:

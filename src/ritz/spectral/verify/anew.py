@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import rounding
 from ritz.spectral.reread import Reread
+from ritz.spectral.verify.fields import square_of_unit
 
 if TYPE_CHECKING:
     from ritz.spectral.certificate import Certificate
@@ -36,7 +37,7 @@ class Anew:
     def __init__(self, certificate: Certificate, X: Any, weights: Any) -> None:
         frame = certificate.frame
         self.V = np.asarray(frame["vectors"], np.float64)
-        self.unit2 = float(frame["unit"]) ** 2
+        self.unit2 = square_of_unit(frame)
         self.A = Reread(
             X, weights, center=frame["mean"] is not None, unit=frame["unit"], scale=frame["scale"],
             metric=frame.get("metric", False),

@@ -27,13 +27,19 @@ def columns(c: Any, a: Anew, rho: float) -> list[str]:
     # Rounding is in units of the scales that the fit divided by: a column of which nothing was left may have any.
     larger = None if A.scale is None or A.fitted is None else np.maximum(A.scale, A.fitted)
     if frame["mean"] is not None:
-        stored = 4 * unit_roundoff(np.asarray(frame["mean"]).dtype) * np.abs(A.mean)
+        stored = 4 * unit_roundoff(np.asarray(frame["mean"]).dtype) * np.abs(A.mean) + _least(frame["mean"])
         lost = np.sqrt(extra) * (A.unit if larger is None else larger)
         words += _same("mean", frame["mean"], A.mean, stored + FRAME * u * A.spread + lost)
     if larger is not None:
         share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(frame["scale"]).dtype)
-        words += _same("scale", A.fitted, A.scale, share * larger)
+        words += _same("scale", A.fitted, A.scale, share * larger + _least(frame["scale"]))
     return words
+
+
+def _least(values: Any) -> float:
+    """What rounding to the smallest numbers of a type may take from them."""
+    kind = np.asarray(values).dtype
+    return float(np.finfo(kind).smallest_subnormal) if kind.kind == "f" else 0.0
 
 
 def _same(what: str, fitted: Any, anew: Any, allowed: Any) -> list[str]:

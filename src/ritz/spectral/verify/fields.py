@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ritz.spectral.completeness import FAILURE
 from ritz.spectral.verify.bounds import derive
 
-__all__ = ["agree", "scaled"]
+__all__ = ["agree", "scaled", "square_of_unit"]
 
 Vector = NDArray[np.float64]
 
@@ -49,9 +49,14 @@ PRECISION = re.compile(
 SAME = 1e-6
 
 
+def square_of_unit(frame: dict[str, Any]) -> float:
+    """What turns eigenvalues of the table in its unit into those that the certificate shows."""
+    return float((frame["unit"] / frame.get("shown", 1.0)) ** 2)
+
+
 def scaled(c: Any) -> SimpleNamespace:
     """A certificate in the units in which its problem was solved: squares of its bounds stay in range."""
-    unit2 = float(c.frame["unit"]) ** 2
+    unit2 = square_of_unit(c.frame)
     parts = {name: np.asarray(getattr(c, name), np.float64) / unit2 for name in ("values", "lower", "upper")}
     return SimpleNamespace(
         **parts, residuals=np.asarray(c.residuals, np.float64) / unit2, ceiling=float(c.ceiling) / unit2,
