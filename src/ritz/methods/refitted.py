@@ -27,7 +27,15 @@ DOUBLE, SINGLE = 1e-6, 1e-4
 FREE = ("certificate_", "plan_", "n_iter_", "_library", "_pending", "_note", "_mean_slack")
 
 #: Parts of a moment state that depend on how rows were cut: what was measured, and the two parts of the mean.
-PARTS = tuple(f"._state.{name}" for name in ("noise", "roundoff", "lost", "shift", "offset", "unit"))
+PARTS = tuple(f"._state.{name}" for name in ("noise", "roundoff", "lost", "shift", "offset", "unit", "rounded"))
+
+#: Numbers kept in two parts, of which the second is what rounding took from the first.
+PAIRS = (("_mean64", "_mean_low"), ("_weight", "_weight_low"))
+STATE_PAIRS = (("scatter", "scatter_low"), ("offset", "offset_low"), ("weight", "weight_low"))
+LOW = (*(low for _, low in PAIRS), *(f"_state.{low}" for _, low in STATE_PAIRS))
+
+#: How far both parts of a mean together may be off, in standard deviations, and those of Σw in units of Σw − 1.
+TOGETHER = 1e-9
 
 
 def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
@@ -46,13 +54,43 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     close = SINGLE if np.dtype(vars(model).get("_dtype", np.float64)) == np.float32 else DOUBLE
     close = max(close, _blurred(model))
     same = _basis(model, other, close)
-    words = []
+    words = _two_parts(model, other)
     for name in mine.keys() & theirs.keys():
+        if name.lstrip(".") in LOW:
+            continue
         a, b = np.asarray(mine[name]), np.asarray(theirs[name])
         free = not same and a.ndim > 0 and model.n_components_ in a.shape
         if not free and not _alike(a, b, close):
             words.append(f"{name.lstrip('.')} is not what a second fit gives")
     return sorted(words)[:5]
+
+
+def _two_parts(model: Any, other: Any) -> list[str]:
+    """Second parts that are larger than rounding, or that together with the first are not those of a second fit."""
+    held, state = vars(model), vars(model).get("_state")
+    pairs = [(held.get(high), held.get(low), low) for high, low in PAIRS]
+    if state is not None:
+        pairs += [(getattr(state, high), getattr(state, low), f"_state.{low}") for high, low in STATE_PAIRS]
+    words = []
+    for high, low, name in pairs:
+        if low is not None and not (
+            np.shape(low) == np.shape(high) and bool(np.all(np.abs(low) <= 2.0**-52 * np.abs(high) + 1e-300))
+        ):
+            words.append(f"{name} is more than rounding took")
+    if words:
+        return words
+    divisor = max(float(held.get("_weight", 1.0)) - 1, 2.0**-52)
+    size = np.sqrt(max(float(model.certificate_.total), 0.0) / max(divisor, 1.0))
+    scale = held.get("_scale64")
+    allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
+    loose = max(_blurred(model), SINGLE if held.get("_dtype") == np.float32 else 0.0) / TOGETHER
+    for high, low in PAIRS:
+        if held.get(low) is None or vars(other).get(low) is None:
+            continue
+        off = (np.asarray(held[high]) - np.asarray(vars(other)[high])) + (held[low] - vars(other)[low])
+        if not bool(np.all(np.abs(off) <= allowed[low] * max(1.0, loose))):
+            words.append(f"{low} is not what a second fit gives")
+    return words
 
 
 def _kept(model: Any) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def integers(X: Any) -> tuple[Any, int]:
     """X as (integer matrix, e) with X = matrix·2^e, exactly."""
     held = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     if held.dtype.kind in "iub":  # float64 would round beyond 2^53
-        return _flint().fmpz_mat(*held.shape, held.astype(object).ravel().tolist()), 0
+        return flint_module().fmpz_mat(*held.shape, held.astype(object).ravel().tolist()), 0
     dense = held.astype(np.float64)
     fraction, exponent = np.frexp(dense)
     digits = np.ldexp(fraction, 53).astype(np.int64)
@@ -199,7 +199,7 @@ def _gram(X: Any, center: bool, scale: bool, weights: Any) -> tuple[Balls, Ball,
 # ------------------------------------------------------------------------------------------ eigenvalues
 
 
-def _floats(M: Balls) -> Array:
+def floats(M: Balls) -> Array:
     return np.array([float(v) for v in M.entries()]).reshape(M.nrows(), M.ncols())
 
 
@@ -265,7 +265,7 @@ def refined(G: Balls, start: Array, bits: int) -> Balls:
         S = (V.transpose() * (G * V)).mid()
         diagonal = [S[i, i] for i in range(m)]
         gap = np.array([float(abs(a - b)) for a in diagonal for b in diagonal]).reshape(m, m)
-        off = np.abs(_floats(S))
+        off = np.abs(floats(S))
         np.fill_diagonal(off, 0.0)
         if off.max(initial=0.0) <= noise:
             return V
@@ -359,7 +359,7 @@ def right_vectors(G: Balls, V: Balls, rows: Balls | None) -> Array:
 
 def _extended(M: Balls) -> Array:
     """Balls to extended precision (float64 where the machine has no more)."""
-    high = _floats(M)
+    high = floats(M)
     low = np.array([float(v - h) for v, h in zip(M.entries(), high.ravel().tolist(), strict=True)])
     return high.astype(np.longdouble) + low.reshape(high.shape).astype(np.longdouble)
 

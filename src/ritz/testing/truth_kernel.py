@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.truth import Ball, Truth, _flint, _floats, _proved, _refine, integers, precision
+from ritz.testing.truth import Ball, Truth, flint_module, floats, integers, precision, proved, refined
 
 __all__ = ["KERNELS", "true_kernel"]
 
@@ -46,7 +46,7 @@ KERNELS: dict[str, Callable[[Ball, Ball, Ball, Ball], Ball]] = {
 
 def true_kernel(rows: Any, counts: Any, kernel: str, gamma: float, *, digits: int = 50) -> Truth:
     """Eigenvalues of the centred kernel matrix of the stored rows, each as often as its count says."""
-    flint, bits = _flint(), int(3.33 * digits) + 8
+    flint, bits = flint_module(), int(3.33 * digits) + 8
     with precision(bits + 128):
         K = _matrix(rows, kernel, flint.arb(float(gamma)))
         m, c = len(K), [int(v) for v in counts]
@@ -63,13 +63,13 @@ def true_kernel(rows: Any, counts: Any, kernel: str, gamma: float, *, digits: in
             return Truth((*(flint.arb(0),) * m, *zeros), total)
         unit = flint.arb(2.0 ** float(np.ceil(np.log2(size))))
         scaled = M * (1 / unit)
-        start = np.linalg.eigh(_floats(scaled))[1][:, ::-1]
-        balls = [b * unit for b in _proved(scaled, _refine(scaled, start, bits))]
+        start = np.linalg.eigh(floats(scaled))[1][:, ::-1]
+        balls = [b * unit for b in proved(scaled, refined(scaled, start, bits))]
         return Truth(tuple(sorted([*balls, *zeros], key=lambda ball: -ball.mid())), total)
 
 
 def _matrix(rows: Any, kernel: str, gamma: Ball) -> list[list[Ball]]:
-    flint = _flint()
+    flint = flint_module()
     X, e = integers(np.asarray(rows))
     unit = flint.arb(2) ** e
     x, m = X.tolist(), X.nrows()
