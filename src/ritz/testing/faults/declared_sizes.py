@@ -1,4 +1,4 @@
-"""A small file that declares a giant table is refused, or read within the memory limit; nothing is made of the claim."""
+"""A small file that declares a giant table is refused, or read within the memory limit: nothing is made of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def _arrow(folder: Path) -> Iterator[Path]:
 
 def _stores(folder: Path) -> Iterator[Path]:
     try:
-        import h5py
+        h5py = import_module("h5py")
     except ImportError:
         return
 
@@ -136,7 +137,7 @@ def _stores(folder: Path) -> Iterator[Path]:
         file.create_group("var").attrs["_index"] = "i"
         file["var"].create_dataset("i", shape=(GIANT,), dtype=h5py.string_dtype(), chunks=(1024,))
 
-    chunked = {"dtype": "f8", "chunks": (1, 1024)}
+    chunked: dict[str, Any] = {"dtype": "f8", "chunks": (1, 1024)}
     yield store("tall.h5ad", lambda file: file.create_dataset("X", shape=(10**14, 1024), **chunked))
     yield store("names.h5ad", names)
     yield store("csr.h5ad", csr)
@@ -146,7 +147,7 @@ def _stores(folder: Path) -> Iterator[Path]:
         lambda file: file.create_dataset("X", shape=(4, 4), maxshape=(None, None), dtype="f8", chunks=(20_000, 20_000)),
     )
     try:
-        import zarr
+        zarr = import_module("zarr")
     except ImportError:
         return
     zarr.create_array(str(folder / "wide.zarr"), shape=(GIANT, GIANT), chunks=(1024, 1024), dtype="f8")

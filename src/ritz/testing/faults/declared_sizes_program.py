@@ -8,12 +8,14 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-import ritz
+from ritz._core.errors import RitzError
 from ritz._core.memory import parse
+from ritz.data.read import read
+from ritz.methods.pca import PCA
 
 LOADED = (
-    "numpy", "scipy.sparse", "scipy.linalg", "sklearn.utils.validation", "pyarrow.parquet", "pyarrow.csv", "pyarrow.ipc",
-    "pyarrow.compute", "ritz.methods.pca", "ritz.data.sources.columns", "ritz.data.sources.parquet",
+    "numpy", "scipy.sparse", "scipy.linalg", "sklearn.utils.validation", "pyarrow.parquet", "pyarrow.csv",
+    "pyarrow.ipc", "pyarrow.compute", "ritz.methods.pca", "ritz.data.sources.columns", "ritz.data.sources.parquet",
     "ritz.data.text.read", "h5py", "zarr", "threadpoolctl",
 )  # fmt: skip
 #: Address space that a program may take beyond what it has, so that a fault here does not stop the machine.
@@ -32,10 +34,10 @@ def look(path: str, limit: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = ritz.read(path, memory=limit)
-            ritz.PCA(1, memory=limit).fit(table)
+            table = read(path, memory=limit)
+            PCA(1, memory=limit).fit(table)
         ended = "it was read"
-    except ritz.RitzError as error:
+    except RitzError as error:
         ended = f"{type(error).__name__}"
     except BaseException as error:  # noqa: BLE001 (any other end is a finding)
         return f"{Path(path).name}: {type(error).__name__}: {str(error)[:200]}"

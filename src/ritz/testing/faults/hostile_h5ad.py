@@ -6,12 +6,14 @@ import json
 import os
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import RitzError
+from ritz.data.read import read
 
 __all__ = ["check"]
 
@@ -32,12 +34,10 @@ def check(folder: Path) -> list[str]:
 
 def _told(path: Path) -> str:
     """What was read of a store that must be refused; nothing if it was."""
-    import ritz
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = ritz.read(path)
+            table = read(path)
             held = table.numeric()[0]
             values = held.toarray() if hasattr(held, "toarray") else np.asarray(held)
             names = [*table.names, *(str(label) for label in table.labels(table.names[0]))]
@@ -54,7 +54,7 @@ def _told(path: Path) -> str:
 
 def _h5(folder: Path) -> list[tuple[str, Path]]:
     try:
-        import h5py
+        h5py = import_module("h5py")
     except ImportError:
         return []
     secret = folder / "secret.bin"
@@ -118,10 +118,10 @@ def _h5(folder: Path) -> list[tuple[str, Path]]:
 
 def _zarr(folder: Path) -> list[tuple[str, Path]]:
     try:
-        import zarr
+        zarr = import_module("zarr")
     except ImportError:
         return []
-    shape = {"shape": (ROWS, COLUMNS), "chunks": (ROWS, COLUMNS), "dtype": "f8"}
+    shape: dict[str, Any] = {"shape": (ROWS, COLUMNS), "chunks": (ROWS, COLUMNS), "dtype": "f8"}
     chunk = zarr.create_array(str(folder / "chunk.zarr"), zarr_format=2, compressors=None, **shape)
     chunk[:] = 1.0
     (folder / "chunk.zarr" / "0.0").unlink()

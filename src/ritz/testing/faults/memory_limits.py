@@ -1,10 +1,11 @@
-"""A memory limit holds or raises, whatever the table lies in: what a read and a fit add to resident memory is measured."""
+"""A memory limit holds or raises, whatever the table lies in: what a read and a fit add is measured."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def _arrow(path: Path) -> None:
 
 
 def _cells(path: Path, skewed: bool) -> None:
-    import h5py
+    h5py = import_module("h5py")
 
     n, d, each = 60_000, 300, 60
     rng = np.random.default_rng(0)
@@ -118,7 +119,7 @@ def _cells(path: Path, skewed: bool) -> None:
 
 
 def _dense(path: Path) -> None:
-    import h5py
+    h5py = import_module("h5py")
 
     with h5py.File(path, "w") as file:
         file.create_dataset("X", data=_numbers(100_000, 200), chunks=(2_000, 200), compression="gzip")
@@ -126,7 +127,7 @@ def _dense(path: Path) -> None:
 
 
 def _zarr(path: Path) -> None:
-    import zarr
+    zarr = import_module("zarr")
 
     array = zarr.create_array(str(path), shape=(120_000, 200), chunks=(40_000, 50), dtype="f8")
     array[:] = _numbers(120_000, 200)

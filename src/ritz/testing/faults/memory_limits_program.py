@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-import ritz
+from ritz._core.errors import MemoryLimitError, RitzError
+from ritz.data.read import read
+from ritz.methods.famd import FAMD
+from ritz.methods.pca import PCA
 
 LOADED = (
     "scipy.linalg", "scipy.sparse.linalg", "scipy.stats", "sklearn.utils.validation", "pyarrow.parquet", "pyarrow.csv",
@@ -43,7 +46,7 @@ def words(X: Any) -> Any:
     return X.assign(**{f"c{j}": levels[rng.integers(0, 20, len(X))] for j in range(6)})
 
 
-def main(path: str, method: str, limit: str, read: str) -> None:
+def main(path: str, method: str, limit: str, stated: str) -> None:
     """One read and one fit."""
     for name in LOADED:
         try:
@@ -58,11 +61,11 @@ def main(path: str, method: str, limit: str, read: str) -> None:
     Path("/proc/self/clear_refs").write_text("5")
     ended = "fitted"
     try:
-        X = made if made is not None else ritz.read(path, memory=int(read) * 10**6 or None)
-        getattr(ritz, method)(2, memory=memory).fit(X)
-    except ritz.MemoryLimitError:
+        X = made if made is not None else read(path, memory=int(stated) * 10**6 or None)
+        {"PCA": PCA, "FAMD": FAMD}[method](2, memory=memory).fit(X)
+    except MemoryLimitError:
         ended = "MemoryLimitError"
-    except ritz.RitzError as error:
+    except RitzError as error:
         ended = f"{type(error).__name__}: {error}".replace("\n", " ")
     print(status("VmHWM") - before, ended)
 
