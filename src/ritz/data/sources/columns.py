@@ -214,6 +214,7 @@ def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
                 for j, field in enumerate(fields):
                     _update(found[j], field, batch.column(j))
                 advance(batch.num_rows)
+                del batch  # what it lies in goes back before the next is read
         return found
 
     with track(LOOKING, total=source.n_rows) as advance:
