@@ -35,13 +35,13 @@ def test_rows_and_means_are_covered_as_promised(n):
     """Groups of n rows: a further row, and the true mean, lie inside in 90 of 100 cases."""
     rng = np.random.default_rng(0)
     model = ritz.PCA(2).fit(cloud(rng, 500))
-    inside, mean = [], []
-    for _ in range(1500):
-        X = cloud(rng, n + 1)
-        T = model.transform(X)
-        inside.append(insight.ellipse(model, X[:-1], level=0.9)[None].contains(T[-1:])[0])
-        true = model.transform(np.zeros((1, 4)))
-        mean.append(insight.ellipse(model, X[:-1], of="means", level=0.9)[None].contains(true)[0])
+    groups = cloud(rng, 1500 * (n + 1)).reshape(1500, n + 1, 4)
+    seen, labels = groups[:, :-1].reshape(-1, 4), np.repeat(np.arange(1500), n)
+    further, true = model.transform(groups[:, -1]), model.transform(np.zeros((1, 4)))
+    rows = insight.ellipse(model, seen, labels, level=0.9)
+    means = insight.ellipse(model, seen, labels, of="means", level=0.9)
+    inside = [rows[i].contains(further[i : i + 1])[0] for i in range(1500)]
+    mean = [means[i].contains(true)[0] for i in range(1500)]
     error = 4 * np.sqrt(0.09 / 1500)
     assert np.mean(inside) == pytest.approx(0.9, abs=error)
     assert np.mean(mean) == pytest.approx(0.9, abs=error)
