@@ -68,7 +68,7 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
 def _two_parts(model: Any, other: Any) -> list[str]:
     """Second parts that are larger than rounding, or that together with the first are not those of a second fit."""
     held, state = vars(model), vars(model).get("_state")
-    pairs = [(held.get(high), held.get(low), low) for high, low in PAIRS]
+    pairs = [(held.get(high, held.get("_mean")), held.get(low), low) for high, low in PAIRS]
     if state is not None:
         pairs += [(getattr(state, high), getattr(state, low), f"_state.{low}") for high, low in STATE_PAIRS]
     words = []
@@ -85,7 +85,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
     loose = max(_blurred(model), SINGLE if held.get("_dtype") == np.float32 else 0.0) / TOGETHER
     for high, low in PAIRS:
-        if held.get(low) is None or vars(other).get(low) is None:
+        if high not in held or held.get(low) is None or vars(other).get(low) is None:
             continue
         off = (np.asarray(held[high]) - np.asarray(vars(other)[high])) + (held[low] - vars(other)[low])
         if not bool(np.all(np.abs(off) <= allowed[low] * max(1.0, loose))):

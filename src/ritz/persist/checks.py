@@ -311,10 +311,8 @@ def _whole(model: Any, held: dict[str, Any]) -> None:
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in members.values()
     ):
         raise TypeError("groups without columns")
-    low = held.get("_mean_low")
-    if low is not None and (
-        held.get("_mean64") is None or not np.all(np.abs(low) <= ROUNDED * np.abs(held["_mean64"]))
-    ):
+    low, mean = held.get("_mean_low"), held.get("_mean64", held.get("_mean"))
+    if low is not None and (mean is None or not np.all(np.abs(low) <= ROUNDED * np.abs(mean))):
         raise ValueError("_mean_low that is more than rounding took from the mean")
     filler = held.get("_filler")
     if filler is not None and filler.vectors.shape[0] != held.get("n_features_in_"):
