@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz.testing.certify.adverse import ADVERSE
+from ritz.testing.certify.counts import count_cases
 from ritz.testing.certify.hard import HARD, pick
 from ritz.testing.certify.kernels import kernel_cases
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
@@ -50,14 +51,15 @@ def cases(seed: int = 0) -> Iterator[Case]:
 
 
 def adverse_cases(seed: int = 0) -> Iterator[Any]:
-    """Cases that break an assumption about rounding each, every family in turn, kernels among them; without end."""
-    rng, kernels, number = np.random.default_rng([seed, 1]), kernel_cases(seed), 0
+    """Cases that break an assumption about rounding each, every family in turn, without end."""
+    rng, others, number = np.random.default_rng([seed, 1]), (kernel_cases(seed), count_cases(seed)), 0
     while True:
         for draw in ADVERSE:
-            yield draw(rng, number // (len(ADVERSE) + 1), seed * 100_003 + number)
+            yield draw(rng, number // (len(ADVERSE) + len(others)), seed * 100_003 + number)
             number += 1
-        yield next(kernels)
-        number += 1
+        for stream in others:
+            yield next(stream)
+            number += 1
 
 
 def is_hard(number: int) -> bool:

@@ -146,7 +146,7 @@ def _total(subject: Subject) -> Iterator[Finding]:
 
 def _verify(subject: Subject) -> Iterator[Finding]:
     try:
-        outcome = subject.certificate.verify(subject.X)
+        outcome = subject.model.verify(subject.X)
     except Exception as error:  # noqa: BLE001  a check that breaks is a finding too
         yield Finding("verify", -1, f"{type(error).__name__}: {error}".splitlines()[0])
         return

@@ -7,7 +7,7 @@ its label holds only with probability 1 − 1e-9. Enclosures that are estimates 
 misses are counted and compared with that share. The exit status is 1 if there is any violation.
 
     --case I --solver NAME     one problem again, with its findings
-    --adverse                  only those that break an assumption about rounding, and kernels (numbers from 1,000,000)
+    --adverse                  only those that break an assumption about rounding (numbers from 1,000,000)
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import numpy as np
 
 from ritz.testing.certify.cases import ADVERSE_FROM, adverse_cases, cases, is_hard
 from ritz.testing.certify.checks import Finding, Subject, examine, guesses, misses, ratios
+from ritz.testing.certify.counts import CountCase, examine_counts
 from ritz.testing.certify.kernels import KernelCase, examine_kernel
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
 
@@ -38,7 +39,11 @@ FEW = 210
 #: Adverse problems beside them.
 ADVERSE_ALL, ADVERSE_FEW = 5600, 70
 
-EXAMINE: dict[type, Callable[[Subject], list[Finding]]] = {Case: examine, KernelCase: examine_kernel}
+EXAMINE: dict[type, Callable[[Subject], list[Finding]]] = {
+    Case: examine,
+    CountCase: examine_counts,
+    KernelCase: examine_kernel,
+}
 
 
 @dataclass(frozen=True)
@@ -202,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", type=int, help="only the case of this number")
     parser.add_argument("--adverse", action="store_true", help="only families that break an assumption each")
     parser.add_argument("--hard", action="store_true", help="only families that are hard on one bound each")
-    parser.add_argument("--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER")
+    parser.add_argument("--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER, counts:SOLVER")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", type=int, default=20, help="how many violations to print")
     options = parser.parse_args(arguments)
