@@ -3,6 +3,7 @@
     two_sum      a + b = s + e exactly,   s = fl(a + b)                                   [Knuth; Ogita, Rump, Oishi 05]
     two_product  a · b = p + e exactly,   p = fl(a · b), by Dekker's halves
     add_into     total + low ← total + low + part, in place: a long chain errs by one rounding, not by its length
+    settle       total + low ← total + low, in place, low being no more than what rounding takes
 
 The worst case of N plain additions is N·u, and it happens: equal numbers are rounded the same way every time.
 """
@@ -14,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["add_into", "chain", "two_product", "two_sum"]
+__all__ = ["LAG", "add_into", "chain", "settle", "two_product", "two_sum"]
 
 #: Numbers of a panel that is worked on at once: its copies stay in the second-level cache.
 PANEL = 1 << 14
+#: Terms that may gather in ``low`` before it is settled: as good as settling every one, at a thirtieth of the cost.
+LAG = 32
 #: Dekker's constant for float64: 2²⁷ + 1.
 SPLIT = 134217729.0
 
@@ -57,6 +60,14 @@ def _add(total: NDArray[np.float64], low: NDArray[np.float64], part: Any) -> Non
     np.subtract(total, t, out=t)
     low += t
     total[...] = s
+
+
+def settle(total: NDArray[np.float64], low: NDArray[np.float64]) -> None:
+    """Take ``low`` into ``total``; what rounding takes stays in ``low``."""
+    rows = max(1, PANEL // max(1, total[0].size)) if total.ndim > 1 and total.size else 1
+    for first in range(0, total.shape[0], rows) if total.ndim > 1 else [0]:
+        some = slice(first, first + rows) if total.ndim > 1 else slice(None)
+        total[some], low[some] = two_sum(total[some], low[some])
 
 
 def chain(parts: list[Any]) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import add_into
+from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data import sparse_sums
@@ -100,7 +100,9 @@ class DensePass(Watched):
             if self.S_low is None:
                 self.S += product
             else:
-                add_into(self.S, self.S_low, product)
+                self.S_low += product
+                if self.blocks % LAG == 0:
+                    settle(self.S, self.S_low)
             if not self.short:
                 self.look(z, product, block)
 

@@ -4,16 +4,20 @@
     everywhere  y = Σ (fl(zᵀz) r − zᵀ(z r)),  r random: O(bd) a block beside the O(bd²) of its product
 
 A product of b rows errs by about √b·u, by b·u where the same numbers return in every row (indicators, repeated rows).
-Errors of the first kind are independent from block to block, those of the second add up. With t the trace of a block
-and Y = y of m vectors R,
+Errors of the first kind are independent from block to block, those of the second add up. With t the trace of a block,
+R the vectors r and Y what they saw, scaled from the mass that each of them met to all of it,
 
-    ‖ΣE‖₂ ≲ 3·e·√Σt² + 3·(max |D| + √(‖Y − DR‖²/m − 2f²Σt²)₊)        e = max ‖E‖₂/t,   f = max ‖E‖_F/t
+    ‖ΣE‖₂ ≲ 3·e·√Σt² + 3·(max |D| + ‖E'‖₊)        e = max ‖E‖₂/t,   D a diagonal fitted to Y,   E'R = Y − DR
 
 The first term is what blocks like those formed anew leave if they are independent. The second is all that the probes
-saw beyond that, with its sign, so errors that add up count in full, and so do blocks unlike those formed anew; D is a
-diagonal fitted to Y, since squares all round the same way. Which blocks are formed anew follows their mass: the first
-with any, and each that outweighs those before. A table of many narrow blocks is probed in every fourth, and wherever a
-block carries a good part of what was summed so far.
+saw beyond that, with its sign, so errors that add up count in full, and so do blocks unlike those formed anew. Squares
+all round the same way, hence D. ‖E'‖ is the lesser of two estimates, from A = (E'R)ᵀE'R, m×m, of singular values s:
+
+    Σs² = tr A/m            Σs⁴ = ‖A − (tr A/m)·I‖²_F/(m² + m − 2)            both bound the largest one
+
+less what independent errors make of them. Which blocks are formed anew follows their mass: the first with any, and each
+that outweighs those before. A table of many blocks is probed in every fourth, and wherever a block weighs as much as
+all before it.
 """
 
 from __future__ import annotations
@@ -42,31 +46,33 @@ PROBES = 8
 #: A block is formed anew when it outweighs those formed anew before this many times; at most so many in a lane.
 OUTWEIGHS, ANEW = 8.0, 6
 #: A block with this share of all that a lane has summed is probed by all vectors.
-HEAVY = 1 / 16
+HEAVY = 1 / 2
 #: What a probe itself rounds, in units of u·t: 0.15 to 0.2 for Gaussian blocks of 100 and 784 columns.
 BLUR = 0.1
-#: Narrow tables of more than MANY blocks are probed in one of EVERY: 26 of 370 µs a block of 2,048×100 in float32.
-MANY, EVERY, NARROW = 32, 4, 256
+#: Tables of at least MANY blocks are probed in one of EVERY, by one vector: 26 of 370 µs a block of 2,048×100 in
+#: float32, 0.9 of 21 ms a block of 1,280×784 in float64.
+MANY, EVERY = 32, 4
 
 
 class Watched(Sums):
     """Accumulators of products whose rounding is measured."""
 
-    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "probed")
+    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2")
     LISTS: ClassVar[tuple[str, ...]] = ("errors",)
 
     def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
         """Begin: ``n`` rows of ``d`` columns are to come, in all lanes together."""
         count = max(1, n // block_rows(d))
-        self.every = every or (EVERY if count > MANY and d < NARROW else 1)
-        self.vectors = min(PROBES, -(-MANY // count))
+        self.every = every or max(1, min(EVERY, EVERY * count // MANY))
+        self.vectors = 1 if count >= PROBES else PROBES
         self.most, self.heaviest, self.turn = ANEW, 0.0, 0
-        self.mass = self.mass2 = self.probed = 0.0
+        self.mass = self.mass2 = 0.0
         self.errors: list[NDArray[Any]] = []  # E/t of blocks formed anew
         self.u = unit_roundoff(dtype)
         # numbers of the working precision, so that both sides of a probe see the same ones
         self.random = np.random.default_rng([d, 71]).standard_normal((d, PROBES)).astype(dtype).astype(np.float64)
-        self.probe = np.zeros((d, PROBES))
+        # what each vector saw, and the mass that it met
+        self.probe, self.met, self.met2 = np.zeros((d, PROBES)), np.zeros(PROBES), np.zeros(PROBES)
 
     def unchecked(self) -> None:
         """Form no block anew: other accumulators speak for this one. Blocks are probed all the same."""
@@ -81,70 +87,76 @@ class Watched(Sums):
         self.heaviest = mass
         return True
 
-    def some(self, block: Block, mass: float) -> tuple[slice, float]:
-        """The vectors to probe a block with, and what it then counts for; none for most blocks of narrow tables."""
+    def some(self, block: Block, mass: float) -> slice:
+        """The vectors to probe a block with; none for most blocks of long tables."""
         if not mass > 0:
-            return slice(0, 0), 0.0
-        if mass > HEAVY * self.mass or self.vectors == PROBES:
-            return slice(0, PROBES), 1.0
+            return slice(0, 0)
+        if mass >= HEAVY * self.mass or self.vectors == PROBES:
+            return slice(0, PROBES)
         # multiples of the golden ratio: evenly spread over the table, in step with no period of it
         if self.every > 1 and (block.start // 128 + 1) * 0x9E3779B97F4A7C15 % 2**64 >= 2**64 // self.every:
-            return slice(0, 0), 0.0
-        self.turn = (self.turn + self.vectors) % PROBES
-        first = min(self.turn, PROBES - self.vectors)
-        return slice(first, first + self.vectors), self.every * PROBES / self.vectors
+            return slice(0, 0)
+        self.turn = (self.turn + 1) % PROBES
+        return slice(self.turn, self.turn + 1)
 
     def look(self, z: NDArray[Any], product: NDArray[Any], block: Block) -> None:
         """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
-        mass = float(np.trace(product))
+        mass = float(np.einsum("ii", product))
         if self.weigh(mass) and z.shape[0] > PIECE:
             # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
             head = z[: block_rows(z.shape[1])]
             again = product if len(head) == len(z) else head.T @ head
             with np.errstate(divide="ignore", invalid="ignore"):
                 self.errors.append((again - better(head, None, CHECK_PIECE)) / float(np.trace(again)))
-        some, weight = self.some(block, mass)
-        if weight:
+        some = self.some(block, mass)
+        if some.stop:
             diagonal = np.diag(product).astype(np.float64)
             np.fill_diagonal(product, 0.0)  # a buffer: what was to be added has been
-            off = product.astype(np.float64, copy=False) @ self.random[:, some]
-            self.probes(z, diagonal, off, some, weight, mass)
+            off = product @ self.random[:, some].astype(product.dtype)
+            self.probes(z, diagonal, off, some, mass)
 
-    def probes(
-        self, z: NDArray[Any], diagonal: NDArray[Any], off: NDArray[Any], some: slice, weight: float, mass: float
-    ) -> None:
+    def probes(self, z: NDArray[Any], diagonal: NDArray[Any], off: NDArray[Any], some: slice, mass: float) -> None:
         """Add what the probes saw of fl(zᵀz): its diagonal, and ``off``, the rest times r.
 
         The diagonal, nearly all of the product with r, is set against zᵀ(z r) first: so less is rounded.
         """
         r = self.random[:, some]
         seen = diagonal[:, None] * r - pieced(z, z @ r.astype(z.dtype))
-        self.probe[:, some] += weight * (seen + off)
-        self.probed += (some.stop - some.start) / PROBES * (weight * mass) ** 2
+        self.probe[:, some] += seen + off
+        self.met[some] += mass
+        self.met2[some] += mass * mass
 
     def noise(self, V: NDArray[Any] | None = None) -> float:
         """Bound on ‖E‖₂ of all that was summed; with V, an estimate of ‖VᵀEV‖₂."""
         parts = self.errors if V is None else [E @ V for E in self.errors]
         inner = parts if V is None else [V.T @ part for part in parts]
         alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
-        usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0)
-        usual = float(np.sqrt(2 * self.probed)) * (usual + (BLUR * self.u if V is None else 0.0))
+        usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0) + (BLUR * self.u if V is None else 0.0)
         return NOISE_SAFETY * (alone + self._beyond(usual, V))
 
     def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
-        """What the probes saw beyond the usual: E = D + E' with D diagonal, since squares all round the same way."""
-        R, Y = self.random, self.probe
+        """What the probes saw beyond the usual."""
+        if not bool(np.all(self.met > 0)):
+            return 0.0  # nothing had any mass
+        scale, R = self.mass / self.met, self.random
+        Y = self.probe * scale
+        chance = 2 * np.square(usual * scale) * self.met2  # of each vector's ‖E'r‖², twice
         diagonal = np.sum(R * Y, axis=1) / np.sum(R * R, axis=1)
         rest = (Y - diagonal[:, None] * R) * float(np.sqrt(PROBES / (PROBES - 1)))
         if V is not None:
-            return largest(V.T @ (diagonal[:, None] * V)) + _excess(V.T @ rest, usual)
-        chance = 4 * usual / float(np.sqrt(2 * PROBES * len(R)))
-        return max(0.0, float(np.max(np.abs(diagonal))) - chance) + _excess(rest, usual)
+            return largest(V.T @ (diagonal[:, None] * V)) + _excess(V.T @ rest, chance)
+        sure = float(np.max(np.abs(diagonal))) - 4 * float(np.sqrt(np.mean(chance) / (2 * PROBES * len(R))))
+        return max(0.0, sure) + _excess(rest, chance)
 
 
-def _excess(Y: NDArray[Any], usual: float) -> float:
-    """√(‖Y‖²/m − usual²), zero where there is no more than the usual."""
-    return float(np.sqrt(max(0.0, float(np.sum(np.square(Y))) / PROBES - usual * usual)))
+def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:
+    """Estimate of ‖E‖₂ from Y = ER, less what independent errors with ‖Er‖² = ``chance`` would make of it."""
+    A = Y.T @ Y
+    middle, usual = float(np.mean(np.diag(A))), float(np.mean(chance))
+    spread = float(np.sum(np.square(A - middle * np.eye(PROBES))))
+    spread -= float(np.sum(np.square(chance - usual))) + PROBES * (PROBES + 1) * usual * usual / len(Y)
+    fourth = max(0.0, spread) / (PROBES * PROBES + PROBES - 2)
+    return min(float(np.sqrt(max(0.0, middle - usual))), fourth**0.25)
 
 
 def pieced(z: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:

@@ -2,8 +2,8 @@
 
     sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      pairwise along every column (CSC)
     gram      XᵀX = R (X_vᵀX)          X_v: columns cut into runs of at most CHAIN entries, R adds the runs of a column
-    adjoint   XᵀB                      rows cut so that no column has more than LONG entries in a piece
-    times     XW                       rows cut into runs of at most LONG entries, a new ``indptr`` over the same arrays
+    adjoint   XᵀB                      rows cut into pieces, in which no column has many entries
+    times     XW                       rows cut into runs, by a new ``indptr`` over the same arrays
 
 SciPy adds one entry after the other. A thousand equal ones (counts, tf-idf weights, indicators) are then rounded the
 same way a thousand times: 131,072 entries of 0.7 were off by 1e-12. Cutting a chain costs nothing where there is none.
@@ -11,21 +11,18 @@ same way a thousand times: 131,072 entries of 0.7 were off by 1e-12. Cutting a c
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import add_into
-from ritz.data.blocks import csr_rows
-
-__all__ = ["CHAIN", "LONG", "adjoint", "gram", "longest", "sums", "times"]
+__all__ = ["adjoint", "gram", "longest", "sums", "times"]
 
 #: Entries that are added one after the other to form a Gram matrix: 256 equal ones err by up to 45·u.
 CHAIN = 256
-#: The same in a product with vectors, of which there are two in XᵀXV: together they err by up to 90·u.
-LONG = 256
+#: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
+#: up to 32·u, and there are two products in XᵀXV.
+LONG, SHORT = 192, 64
 #: Runs that are added one after the other.
 FEW = 16
 
@@ -50,7 +47,7 @@ def _along(columns: Any, weights: Any, power: int) -> NDArray[np.float64]:
 def gram(x: Any, left: Any = None) -> Any:
     """``leftᵀ x`` of CSR rows with the same pattern, ``xᵀx`` without ``left``; a COO matrix, every position once."""
     columns = (x if left is None else left).tocsc()
-    cuts = _cut(columns.indptr, CHAIN)
+    cuts = _cut(columns.indptr, CHAIN, CHAIN)
     if cuts is None:
         return (columns.T @ x).tocoo()
     runs, owner = cuts
@@ -65,7 +62,7 @@ def gram(x: Any, left: Any = None) -> Any:
 
 def times(x: Any, W: Any) -> Any:
     """``x W`` of CSR rows."""
-    cuts = _cut(x.indptr, LONG)
+    cuts = _cut(x.indptr, LONG, SHORT)
     if cuts is None:
         return x @ W
     runs, owner = cuts
@@ -83,22 +80,25 @@ def longest(x: Any) -> int:
 
 def adjoint(x: Any, B: Any, chain: int) -> Any:
     """``xᵀ B`` of CSR rows whose fullest column has ``chain`` entries."""
-    n = x.shape[0]
-    pieces = min(n, -(-chain // LONG))
-    if pieces <= 1:
+    n, d = x.shape
+    if chain <= LONG:
         return x.T @ B
-    edges = [n * i // pieces for i in range(pieces + 1)]
-    total = np.asarray(csr_rows(x, 0, edges[1]).T @ B[: edges[1]])
-    low = np.zeros_like(total)
-    for first, last in pairwise(edges[1:]):
-        add_into(total, low, csr_rows(x, first, last).T @ B[first:last])
-    return total + low
+    pieces = min(n, -(-chain // SHORT))
+    # one product with columns of their own for every piece of rows
+    number = np.repeat(np.arange(n) * pieces // n, np.diff(x.indptr))
+    part = type(x)((n, pieces * d), dtype=x.dtype)
+    part.data, part.indices, part.indptr = x.data, x.indices + number * d, x.indptr
+    total = np.asarray(part.T @ B).reshape(pieces, d, -1)
+    while len(total) > 1:  # halves are added to halves
+        half = len(total) // 2
+        total = np.concatenate([total[:half] + total[half : 2 * half], total[2 * half :]])
+    return total[0].reshape(d, *B.shape[1:])
 
 
-def _cut(indptr: Any, most: int) -> tuple[Any, Any] | None:
-    """Edges of runs of at most ``most`` entries, and the row of every run; None where no row is longer."""
+def _cut(indptr: Any, above: int, most: int) -> tuple[Any, Any] | None:
+    """Edges of runs of at most ``most`` entries, and the row of each; None where no row has more than ``above``."""
     lengths = np.diff(indptr)
-    if int(np.max(lengths, initial=0)) <= most:
+    if int(np.max(lengths, initial=0)) <= above:
         return None
     count = np.maximum(1, -(-lengths // most))
     owner = np.repeat(np.arange(len(lengths)), count)

@@ -63,14 +63,14 @@ class WidePass(Watched):
                 z *= np.sqrt(w)[:, None]
             mass = float(np.sum(np.square(z), dtype=np.float64))
             anew = self.weigh(mass)
-            self._add(z, *self.some(block, mass), mass)
+            self._add(z, self.some(block, mass), mass)
             if anew and z.shape[0] > PIECE:
                 corner = np.ascontiguousarray(z[:, :CORNER])
                 share = float(np.sum(np.square(corner), dtype=np.float64)) or mass
                 self.errors.append((corner.T @ corner - better(corner, None, CHECK_PIECE)) / share)
         self.blocks += 1
 
-    def _add(self, z: NDArray[Any], some: slice, weight: float, mass: float) -> None:
+    def _add(self, z: NDArray[Any], some: slice, mass: float) -> None:
         d = z.shape[1]
         r = self.random[:, some].astype(z.dtype)
         off, diagonal = np.zeros((d, r.shape[1])), np.zeros(d)
@@ -79,14 +79,14 @@ class WidePass(Watched):
             product = self.panel[:last, : last - first]
             np.matmul(z[:, :last].T, z[:, first:last], out=product)
             self.S[:last, first:last] += product
-            if weight:
+            if some.stop:
                 square = product[first:]
                 diagonal[first:last] = np.diag(square)
                 np.fill_diagonal(square, 0.0)
                 off[:last] += product @ r[first:last]
                 off[first:last] += product[:first].T @ r[:first]
-        if weight:
-            self.probes(z, diagonal, off, some, weight, mass)
+        if some.stop:
+            self.probes(z, diagonal, off, some, mass)
 
     @property
     def length(self) -> float:

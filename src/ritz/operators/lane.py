@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import add_into
+from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.scratch import fresh
 from ritz.data import sparse_sums
 from ritz.data.blocks import Block
@@ -46,18 +46,19 @@ class Lane(Watched):
         self.sums, self.sums_low, self.tail, self.tail_low = (np.zeros(width) for _ in range(4))
         self.m, self.m_low, self.q, self.q_low = (np.zeros(rows) for _ in range(4))
         self.scratch: dict[str, Any] = {}
-        self.mass = self.mass2 = self.probed = 0.0
-        self.heaviest, self.most, self.probe = 0.0, ANEW, np.zeros((0, 0))
+        self.count = 0
+        self.mass = self.mass2 = self.heaviest = 0.0
+        self.most, self.probe, self.met, self.met2 = ANEW, np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.errors: list[NDArray[Any]] = []
         if watch is not None:
             self.watch(rows, *watch)
 
     def gather(self, product: Any) -> None:
         """Add to the total."""
-        if self.turned:
-            add_into(self.total, self.low, product)
-        else:
-            add_into(self.total.T, self.low.T, product.T)
+        self.low += product
+        self.count += 1
+        if self.count % LAG == 0:
+            settle(self.total, self.low) if self.turned else settle(self.total.T, self.low.T)
 
     def summed(self) -> Any:
         """The total with what rounding took."""
