@@ -97,6 +97,8 @@ def _kept(model: Any) -> dict[str, Any]:
     params = model.get_params(deep=False)
     held = {name: value for name, value in vars(model).items() if name not in params and name not in FREE}
     frame = model.certificate_.frame
+    if type(model)._holds_vectors:
+        held.pop("components_")  # compared with the certificate, whose signs may be those of another model (``align``)
     # of models that show other components, the vectors of the certificate are compared as well, signs included
     names = ("mean", "scale", "metric", "unit", *(() if type(model)._holds_vectors else ("vectors",)))
     return {**held, "frame": {name: frame.get(name) for name in names}}

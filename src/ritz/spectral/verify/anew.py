@@ -21,14 +21,17 @@ from ritz.spectral.verify.fields import square_of_unit
 if TYPE_CHECKING:
     from ritz.spectral.certificate import Certificate
 
-__all__ = ["Anew"]
+__all__ = ["Anew", "U"]
 
 Vector = NDArray[np.float64]
 
+#: Unit round-off of float64, in which everything here is computed.
 U = 2.0**-53
 
 #: Smaller side up to which Z is decomposed as a whole, and entries of Z up to which that is done.
 SMALL, ENTRIES = 600, 20_000_000
+#: Rows that are decomposed at once.
+SHORT = 64
 
 
 class Anew:
@@ -94,12 +97,7 @@ class Anew:
             Q, R = scipy.linalg.qr(Z.T, mode="economic", check_finite=False)
             left, sigma, _ = scipy.linalg.svd(R, check_finite=False, lapack_driver="gesvd")
             return sigma, Q @ left[:, : len(sigma)]
-        R = np.zeros((0, self.d))
-        step = max(2 * self.d, 256)
-        for x, w in self.A._blocks():
-            for i in range(0, x.shape[0], step):
-                z = self._weighted(x[i : i + step], w[i : i + step])
-                R = scipy.linalg.qr(np.vstack([R, z]), mode="r", check_finite=False)[0][: self.d]
+        R = _triangle([self._weighted(x, w) for x, w in self.A._blocks()])
         _, sigma, Wt = scipy.linalg.svd(R, check_finite=False, lapack_driver="gesvd")
         return sigma, np.asarray(Wt.T)
 
@@ -142,3 +140,15 @@ class Anew:
             else:
                 total += self.A._rows(x).T @ part
         return total
+
+
+def _triangle(parts: list[Any]) -> Any:
+    """R of the QR decomposition of stacked rows, halves joined with halves: long sums would round in one direction."""
+    if len(parts) > 1:
+        middle = len(parts) // 2
+        return _triangle([np.vstack([_triangle(parts[:middle]), _triangle(parts[middle:])])])
+    Z, most = parts[0], max(SHORT, 2 * parts[0].shape[1])
+    if len(Z) <= most:
+        return scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
+    half = len(Z) // 2
+    return _triangle([np.vstack([_triangle([Z[:half]]), _triangle([Z[half:]])])])

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.tolerance import rounding
-from ritz.spectral.verify.anew import Anew
+from ritz.spectral.verify.anew import Anew, U
 from ritz.spectral.verify.fields import scaled
 
 __all__ = ["allowance", "confirm"]
@@ -33,7 +33,7 @@ TOTAL = 1000.0
 STATE = 1e-12
 #: What ``subtract`` notes, and multiples of it that the rounding of both states may reach.
 LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the remaining total")
-SUBTRACTED = 1e4
+SUBTRACTED = 1e5
 
 
 def allowance(c: Any, a: Anew) -> float:
@@ -43,7 +43,9 @@ def allowance(c: Any, a: Anew) -> float:
     if lost is None:
         return most
     # scales that a subtraction left uncertain may be off by any share; otherwise the note tells what was taken off
-    return math.inf if c.frame["scale"] is not None else most + SUBTRACTED * float(lost[1]) * a.A.trace()
+    if c.frame["scale"] is not None or a.A.trace() == 0:
+        return math.inf
+    return most + SUBTRACTED * float(c.unit_roundoff / U) * float(lost[1]) * a.A.trace()
 
 
 def confirm(c: Any, a: Anew, words: list[str]) -> bool:
