@@ -29,7 +29,7 @@ SPAN_BYTES = 200
 #: The densest codec of those read here, zstd, writes 128 KB of one value in 4 bytes: 32,768 times. None packs more.
 MOST_PACKED = 100_000
 #: Sizes that are never weighed: no run takes less.
-LEAST = 4 << 20
+LEAST = 16 << 20
 #: Declared bytes that need no look at what is stored.
 SMALL = 64 << 20
 

@@ -25,7 +25,7 @@ from ritz.data.words import counted
 
 __all__ = ["DelimitedSource"]
 
-PARSED = 6.0  # bytes for a byte of text that is being parsed: where its fields are, and its values
+PARSED = 4.0  # bytes for a byte of text that is being parsed: where its fields are, and its values
 
 
 class DelimitedSource(ArrowSource):
