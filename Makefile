@@ -47,8 +47,9 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
 	$(PY) -m bench.large
 
-certify: $(READY)  ## the whole truth test: every solver on thousands of problems of known spectrum, faults of a site, 20,000 hostile model files
+certify: $(READY)  ## the whole truth test: every solver on thousands of problems of known spectrum, models with a number changed, faults of a site, 20,000 hostile model files
 	$(PY) -m ritz.testing.certify --all
+	$(PY) -m ritz.testing.mutate
 	$(PY) -m ritz.testing.faults
 	$(PY) -m ritz.testing.fuzz
 

@@ -284,7 +284,7 @@ class CA(CountRows, Correspondence):
         self._present(coded)  # refuses a table without counts
         given = None if sample_weight is None or self._tabulated else np.asarray(sample_weight, np.float64)
         done = verify_counts(self, coded, given)
-        return super().verify(X, sample_weight) if done is None else with_held(self, done)
+        return super().verify(X, sample_weight) if done is None else with_held(self, done, (X, sample_weight))
 
     def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
         """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names."""
