@@ -129,7 +129,7 @@ def test_few_partitions_measure_rounding_for_all(rows: np.ndarray) -> None:
     sums = blocks.map_reduce(create, lambda state, block: state.feed(block))
     seen = sums.errors
     assert 0 < len(seen) <= 8
-    np.testing.assert_allclose(sums.S, rows.T @ rows, atol=1e-9)
+    np.testing.assert_allclose(sums.finish(), rows.T @ rows, atol=1e-9)
 
 
 def test_chunks_come_as_rows() -> None:

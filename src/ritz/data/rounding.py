@@ -57,7 +57,7 @@ MANY, EVERY = 32, 4
 class Watched(Sums):
     """Accumulators of products whose rounding is measured."""
 
-    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2")
+    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2", "heaviest", "turn")
     LISTS: ClassVar[tuple[str, ...]] = ("errors",)
 
     def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
@@ -96,8 +96,9 @@ class Watched(Sums):
         # multiples of the golden ratio: evenly spread over the table, in step with no period of it
         if self.every > 1 and (block.start // 128 + 1) * 0x9E3779B97F4A7C15 % 2**64 >= 2**64 // self.every:
             return slice(0, 0)
-        self.turn = (self.turn + 1) % PROBES
-        return slice(self.turn, self.turn + 1)
+        self.turn += 1
+        first = int(self.turn) % PROBES
+        return slice(first, first + 1)
 
     def look(self, z: NDArray[Any], product: NDArray[Any], block: Block) -> None:
         """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""

@@ -32,7 +32,7 @@ class Lane(Watched):
     """Sums of one lane."""
 
     SUMS = (
-        "total", "low", "sums", "sums_low", "tail", "tail_low", "m", "m_low", "q", "q_low", *Watched.SUMS
+        "total", "low", "count", "sums", "sums_low", "tail", "tail_low", "m", "m_low", "q", "q_low", *Watched.SUMS
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +48,7 @@ class Lane(Watched):
         self.scratch: dict[str, Any] = {}
         self.count = 0
         self.mass = self.mass2 = self.heaviest = 0.0
+        self.turn = 0
         self.most, self.probe, self.met, self.met2 = ANEW, np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.errors: list[NDArray[Any]] = []
         if watch is not None:
