@@ -9,7 +9,7 @@ import pytest
 
 import ritz
 from ritz.testing import known_sparse, known_truth
-from ritz.testing.certify.cases import Case, cases
+from ritz.testing.certify.cases import ADVERSE_FROM, Case, adverse_cases, cases
 from ritz.testing.certify.run import main, run_case, summarise
 
 pytest.importorskip("flint")
@@ -28,6 +28,18 @@ def test_no_claim_is_refuted(number):
     ]
     assert not lines, "\n".join([str(case), *lines])
     assert summarise(records)[1] == 0
+
+
+ADVERSE = 18  # two of every family
+
+
+@pytest.mark.parametrize("number", range(ADVERSE))
+def test_no_claim_is_refuted_where_an_assumption_breaks(number):
+    case = next(islice(adverse_cases(0), number, None))
+    records = run_case(ADVERSE_FROM + number, case)
+    assert [record.solver for record in records] == list(case.routes)
+    lines = [f"{r.solver}: {f.check} {f.component}: {f.words}" for r in records for f in r.findings]
+    assert not lines, "\n".join([str(case), *lines])
 
 
 # 16384×700 and 8192×700: float32 products pay here, and the Krylov space is far from the whole space

@@ -35,6 +35,9 @@ def split_sum(a: Any, b: Any) -> tuple[Floats, Floats]:
 def mean_parts(column: Any) -> tuple[Floats, Floats | None]:
     """High and low part of the mean of column statistics or of a moment state; None for a low part of zeros."""
     high, low = split_sum(column.shift, column.offset)
+    less = getattr(column, "offset_low", None)  # of a merged state
+    if less is not None:
+        high, low = split_sum(high, low + less)
     return high, low if bool(np.any(low)) else None
 
 
