@@ -96,7 +96,7 @@ class DensePass(Watched):
             if w is not None:
                 z *= np.sqrt(w)[:, None]
             self.blocks += 1
-            product = better(z) if self.short else np.matmul(z.T, z, out=self.product)
+            product, head = (better(z), None) if self.short else self.form(z, self.product)
             if self.S_low is None:
                 self.S += product
             else:
@@ -104,7 +104,7 @@ class DensePass(Watched):
                 if self.blocks % LAG == 0:
                     settle(self.S, self.S_low)
             if not self.short:
-                self.look(z, product, block)
+                self.look(z, product, head, block)
 
     def finish(self) -> NDArray[np.float64]:
         """S with all that rounding took from it."""

@@ -100,13 +100,23 @@ class Watched(Sums):
         first = int(self.turn) % PROBES
         return slice(first, first + 1)
 
-    def look(self, z: NDArray[Any], product: NDArray[Any], block: Block) -> None:
+    def form(self, z: NDArray[Any], out: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """``zᵀz``, and the part of it from rows of usual height where a tall block is the first to be formed anew."""
+        usual = block_rows(z.shape[1])
+        if z.shape[0] <= usual or self.heaviest > 0 or not self.most:
+            return np.matmul(z.T, z, out=out), None
+        first, rest = z[:usual].T @ z[:usual], z[usual:]
+        product = np.matmul(rest.T, rest, out=out)
+        product += first
+        return product, first
+
+    def look(self, z: NDArray[Any], product: NDArray[Any], first: NDArray[Any] | None, block: Block) -> None:
         """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
         mass = float(np.einsum("ii", product))
         if self.weigh(mass) and z.shape[0] > PIECE:
             # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
             head = z[: block_rows(z.shape[1])]
-            again = product if len(head) == len(z) else head.T @ head
+            again = product if len(head) == len(z) else head.T @ head if first is None else first
             with np.errstate(divide="ignore", invalid="ignore"):
                 self.errors.append((again - better(head, None, CHECK_PIECE)) / float(np.trace(again)))
         some = self.some(block, mass)

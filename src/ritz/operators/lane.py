@@ -96,12 +96,12 @@ class Lane(Watched):
         out = self.scratch.get("square")
         if out is None:
             out = self.scratch["square"] = np.empty((B.shape[1], B.shape[1]), B.dtype)
-        np.matmul(B.T, B, out=out)
+        _, first = self.form(B, out)
         if B.dtype.itemsize < 8:
             self.total += out
         else:
             self.gather(out)
-        self.look(B, out, block)
+        self.look(B, out, first, block)
 
     def add(self, product: Any, part: Any, offsets: Any) -> None:
         """Add a product ``zᵀb`` and the sums of b."""
