@@ -43,7 +43,7 @@ def narrow(model, share):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("size", [1, 10**4, 10**9, 10**13])
 def test_integer_counts(solver, size):
-    N = near(size)
+    N = near(size).astype(np.float64)  # counts beyond 2^53 are rounded before, with a warning
     truth = true_inertia(N, vectors=True)
     model = ritz.CA(2, solver=solver, tol=1e-9).fit(N)
     holds(model, truth)
@@ -186,3 +186,8 @@ def test_no_association_is_said_where_nothing_can_be_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoAssociation)
         assert ritz.CA(2).fit(near(10**13)).eigenvalues_[0] > 0  # 1e-31, and told from zero
+
+
+def test_counts_that_float64_cannot_hold_are_warned_about():
+    with pytest.warns(ritz.DigitsLost, match="the table of counts holds integers beyond 2\\^53"):
+        ritz.CA(2).fit(near(10**13) * 9)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, are_blocks
+from ritz.data.integers import as_float
 from ritz.data.profiles import DerivedBlocks, checked_counts
 
 __all__ = ["ENTRY_ERROR", "ENTRY_FLOOR", "DeviationBlocks", "deviations", "in_deviations", "row_parts"]
@@ -57,7 +58,7 @@ def deviations(N: Any, centre: Floats) -> Any:
     rows = max(1, PIECE // max(1, d))
     for first in range(0, n, rows):
         part = N[first : first + rows]
-        part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64)
+        part = as_float(np.asarray(part.toarray() if hasattr(part, "toarray") else part), "the table of counts", "")
         out[first : first + rows] = _deviations(part, centre)
     return out
 

@@ -21,6 +21,7 @@ __all__ = ["EXACT", "as_float", "has_long", "subtract", "warn_lost"]
 #: Integers below this are float64 numbers.
 EXACT = 2.0**53
 LOW = 32
+SHIFTED = "Subtract an integer from such columns first, e.g. X - X.min(axis=0)."
 
 
 def has_long(x: Any) -> bool:
@@ -43,17 +44,16 @@ def subtract(x: NDArray[Any], shift: NDArray[np.float64], out: NDArray[Any]) -> 
         out -= shift - whole
 
 
-def as_float(x: Any, what: str = "X") -> Any:
+def as_float(x: Any, what: str = "X", hint: str = SHIFTED) -> Any:
     """``x`` as float64; integers that lose digits are warned about."""
     if has_long(x.data if hasattr(x, "tocsr") else x):
-        warn_lost(what)
+        warn_lost(what, hint)
     return x.astype(np.float64)
 
 
-def warn_lost(what: str) -> None:
+def warn_lost(what: str, hint: str = SHIFTED) -> None:
     """Say that integers were too long."""
     warn(
-        f"{what} holds integers beyond 2^53, of which float64 keeps the first 16 digits only. "
-        "Subtract an integer from such columns first, e.g. X - X.min(axis=0).",
+        f"{what} holds integers beyond 2^53, of which float64 keeps the first 16 digits only. {hint}".rstrip(),
         DigitsLost,
     )
