@@ -348,7 +348,8 @@ class Statistics:
         blocks = taller(self.blocks, np.dtype(self.precision).itemsize, short)
         sums = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
         S, finite = sums.finish(), True
-        measured = isinstance(sums, Watched) and not short
+        # wide tables have no short pieces: their second pass, in float64, is measured like the first
+        measured = isinstance(sums, Watched) and (not short or isinstance(sums, WidePass))
         self._watched = sums if measured and not isinstance(sums, WidePass) else None
         if not measured:
             finite = bool(np.all(np.isfinite(S)))
