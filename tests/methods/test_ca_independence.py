@@ -185,7 +185,7 @@ def test_no_association_is_said_where_nothing_can_be_told():
     assert np.all(exact.eigenvalues_ <= exact.certificate_.upper)
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoAssociation)
-        assert ritz.CA(2).fit(near(10**13)).eigenvalues_[0] > 0  # 1e-31, and told from zero
+        assert ritz.CA(2).fit(near(10**13).astype(float)).eigenvalues_[0] > 0  # 1e-31, and told from zero
 
 
 def test_counts_that_float64_cannot_hold_are_warned_about():

@@ -73,7 +73,7 @@ def test_sparse_batches_and_weights():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ritz.AccuracyWarning)
         model = ritz.PCA(3, solver="sketch").fit(batches(S), sample_weight=w)
-        whole = ritz.PCA(3, solver="sketch").fit(S, sample_weight=w)
+        whole = ritz.PCA(3, solver="sketch").fit(batches(S.toarray()), sample_weight=w)
     np.testing.assert_allclose(model.certificate_.values, whole.certificate_.values, rtol=1e-9)
     assert model.certificate_.total == pytest.approx(whole.certificate_.total, rel=1e-12)
     np.testing.assert_allclose(model.mean_, np.average(S.toarray(), axis=0, weights=w), atol=1e-15)

@@ -259,6 +259,7 @@ def test_degenerate_inputs_behave(name, solver):
     assert findings(DEGENERATE[name], solver) == ""
 
 
+@pytest.mark.filterwarnings("ignore:what the components leave:ritz._core.errors.AccuracyWarning")
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
 def test_a_constant_column_has_no_say_and_keeps_its_scale(solver):
     X = np.random.default_rng(5).normal(size=(40, 4))

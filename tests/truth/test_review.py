@@ -43,6 +43,7 @@ def holds(c, true):
         assert true[i] * (1 - 4e-16) <= c.upper[i]
 
 
+@pytest.mark.filterwarnings("ignore:what the components leave:ritz._core.errors.AccuracyWarning")
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_subtracted_state_knows_what_it_lost(solver):
     A, B = RNG.standard_normal((200, 5)) * 1e4, RNG.standard_normal((50, 5)) * 1e-2

@@ -55,8 +55,10 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     close = max(close, _blurred(model))
     same = _basis(model, other, close)
     words = _two_parts(model, other)
+    drawn = not same and model.certificate_.kind == "estimate"  # rows read once: a second fit draws another block
+    words += _left_by_sketch(model) if drawn else []
     for name in mine.keys() & theirs.keys():
-        if name.lstrip(".") in LOW:
+        if name.lstrip(".") in LOW or (drawn and name in ("._left", ".noise_variance_")):
             continue
         a, b = np.asarray(mine[name]), np.asarray(theirs[name])
         free = not same and a.ndim > 0 and model.n_components_ in a.shape
@@ -80,7 +82,8 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     if words:
         return words
     divisor = max(float(held.get("_weight", 1.0)) - 1, 2.0**-52)
-    size = np.sqrt(max(float(model.certificate_.total), 0.0) / max(divisor, 1.0))
+    shown = model.certificate_.frame.get("shown", 1.0)
+    size = np.sqrt(max(float(model.certificate_.total), 0.0) / max(divisor, 1.0)) * shown
     scale = held.get("_scale64")
     allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
     loose = max(_blurred(model), SINGLE if held.get("_dtype") == np.float32 else 0.0) / TOGETHER
@@ -91,6 +94,18 @@ def _two_parts(model: Any, other: Any) -> list[str]:
         if not bool(np.all(np.abs(off) <= allowed[low] * max(1.0, loose))):
             words.append(f"{low} is not what a second fit gives")
     return words
+
+
+def _left_by_sketch(model: Any) -> list[str]:
+    """Whether what a sketch leaves is the difference of its total and its values."""
+    c, held = model.certificate_, vars(model)
+    left = max(float(c.total - np.sum(c.values)), 0.0)
+    full = min(int(held["n_samples_"]), int(held["n_features_in_"])) - len(c.values)
+    divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 1.0)
+    noise = float(held.get("noise_variance_", np.nan)) * max(full, 1) * divisor
+    right = abs(float(held.get("_left", left)) - left) <= 1e-6 * c.total
+    right = right and (np.isnan(noise) or full <= 0 or abs(noise - left) <= 1e-4 * c.total)
+    return [] if right else ["what the sketch leaves is not the difference of its total and its values"]
 
 
 def _kept(model: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ritz.spectral.found import Completeness, Found
 __all__ = ["shown_in", "widened"]
 
 #: Eigenvalues in the units of the data that leave room for their bounds, and for sums over a table.
-SHOWN = (1e-250, 1e300)
+SHOWN = (1e-285, 1e300)
 
 
 def widened(found: Found, error: float, total: float) -> Found:

@@ -60,10 +60,13 @@ def solve(
     found = replace(found, vectors=V, residual_block=found.residual_block * flip)
     total = _total(problem, found)
     if problem.inexact is not None:
-        found = widened(found, problem.inexact(), total)
+        inexact = problem.inexact()
+        found = widened(found, inexact, total)
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
     held = {"vectors": V, "unit": unit, **(frame or {})}
+    if problem.inexact is not None and inexact > 0:
+        held["inexact"] = inexact  # for verify: in units of unit, as the operator
     shown, found = shown_in(found, unit, total)
     if shown != 1:
         held["shown"] = shown

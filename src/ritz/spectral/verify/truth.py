@@ -36,9 +36,14 @@ LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the rema
 SUBTRACTED = 1e5
 
 
+#: Round-offs in units of a table of shares (rows of norm 1), and of √(n + d), that forming its entries may cost.
+FORMED = 1000.0
+
+
 def allowance(c: Any, a: Anew) -> float:
     """The largest rounding that the named arithmetic explains, in solver units."""
     most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation()), STATE * a.top)
+    most += _inexact(c, a)
     lost = next((match for match in map(LOST.fullmatch, c.notes) if match is not None), None)
     if lost is None:
         return most
@@ -46,6 +51,14 @@ def allowance(c: Any, a: Anew) -> float:
     if c.frame["scale"] is not None or a.A.trace() == 0:
         return math.inf
     return most + SUBTRACTED * float(c.unit_roundoff / U) * float(lost[1]) * a.A.trace()
+
+
+def _inexact(c: Any, a: Anew) -> float:
+    """What entries that were rounded when they were formed explain: 2‖A‖ε + ε², if ε is a bound of rounding at all."""
+    error = float(c.frame.get("inexact", 0.0))
+    if not 0 <= error <= FORMED * U * math.sqrt(a.n + a.d):
+        return 0.0
+    return (2 * math.sqrt(max(a.top, 0.0)) * error + error * error) * (1 + 1e-6)
 
 
 def confirm(c: Any, a: Anew, words: list[str]) -> bool:
@@ -95,7 +108,7 @@ def _residuals(c: Any, s: Any, a: Anew, slack: float, words: list[str]) -> list[
         found.append("said to have been solved on the side of the rows, which is the longer one")
     if c.kind != "estimate" and (c.tol is None or not _turned(c)):
         # certified residuals are those of the vectors, within rounding; turned from rows, they may be longer
-        longer = s.residuals > a.residuals * (1 + 1e-3) + 2 * slack
+        longer = s.residuals > a.residuals * (1 + 1e-3) + 4 * slack
         if not _turned(c) and bool(np.any(longer)):
             found.append("a residual is certified as larger than it is")
     return found
