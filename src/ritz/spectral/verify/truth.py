@@ -58,7 +58,10 @@ def _inexact(c: Any, a: Anew) -> float:
     error = float(c.frame.get("inexact", 0.0))
     if not 0 <= error <= FORMED * U * math.sqrt(a.n + a.d):
         return 0.0
-    return (2 * math.sqrt(max(a.top, 0.0)) * error + error * error) * (1 + 1e-6)
+    shift = (2 * math.sqrt(max(a.top, 0.0)) * error + error * error) * (1 + 1e-6)
+    # profiles of a sparse table are multiplied as they are, and the matrix of their mean, of norm 1, is taken off
+    profiles = bool(c.frame.get("metric")) and "total_slack" in c.frame
+    return shift + (MEASURED * rounding(a.d, c.unit_roundoff) if profiles else 0.0)
 
 
 def confirm(c: Any, a: Anew, words: list[str]) -> bool:
