@@ -21,6 +21,7 @@ EXCLUDED = {
     "certificate_.frame.matrix": "the name of the matrix",
     "plan_": "the route and its cost",
     "n_iter_": "a cost",
+    "_added_bytes": "a cost: what was put in memory before the fit",
     "_state.noise": "what was measured while rows were added; it shows in the certificate of what is solved from it",
     "_state.roundoff": "as _state.noise",
     "_state.lost": "as _state.noise",
