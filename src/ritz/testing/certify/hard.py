@@ -40,7 +40,7 @@ def kind_of(turn: int, seed: int) -> str:
 
 def few(rng: np.random.Generator, r: int) -> dict[str, Any]:
     """How many components, of r at most, and the tolerance."""
-    return {"k": int(pick(rng, [1, 2, max(1, r // 2), r])), "tol": pick(rng, _TOLERANCES)}
+    return {"k": min(r, int(pick(rng, [1, 2, max(1, r // 2), r]))), "tol": pick(rng, _TOLERANCES)}
 
 
 def _weights(rng: np.random.Generator, turn: int, seed: int) -> Case:
