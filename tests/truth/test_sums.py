@@ -144,6 +144,16 @@ def test_sparse_centring_and_weights():
         holds(weighted.certificate_, [w * plain], 1e-12)
 
 
+@pytest.mark.parametrize("solver", ["lanczos", "power", "krylov", "chebyshev"])
+@pytest.mark.parametrize("value", [0.7, 1 / 3])
+def test_equal_numbers_that_stand_together(value, solver):
+    """Pieces of the same number of rows do not cut the entries of sorted rows: one of them holds all 1,276."""
+    n, m, x = 65_536, 1276, Fraction(value)
+    X = sp.csr_matrix((np.full(m, value), np.zeros(m, int), np.minimum(np.arange(n + 1), m)), shape=(n, 2))
+    model = ritz.PCA(1, solver=solver, tol=1e-3).fit(X)
+    holds(model.certificate_, [m * x * x - (m * x) ** 2 / n], 1e-12)
+
+
 def test_sparse_sums_agree_with_dense_ones():
     X = sp.random(3000, 30, 0.15, format="csr", random_state=0)
     X = sp.vstack([X, sp.csr_matrix(np.outer(np.ones(900), np.eye(30)[0]))]).tocsr()
@@ -153,7 +163,7 @@ def test_sparse_sums_agree_with_dense_ones():
     np.testing.assert_allclose(q, np.arange(3900.0) @ (D * D), rtol=1e-12)
     np.testing.assert_allclose(sparse_sums.gram(X).toarray(), D.T @ D, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(sparse_sums.gram(2 * X, X).toarray(), 2 * D.T @ D, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(sparse_sums.adjoint(X, B, sparse_sums.longest(X)), D.T @ B, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(sparse_sums.adjoint(X, B, sparse_sums.cuts_of(X)), D.T @ B, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(sparse_sums.times(X.T.tocsr(), B), D.T @ B, rtol=1e-11, atol=1e-11)
     empty = sp.csr_matrix((5, 4))
     assert not sparse_sums.gram(empty).toarray().any()

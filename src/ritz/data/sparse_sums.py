@@ -2,7 +2,7 @@
 
     sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      pairwise along every column (CSC)
     gram      XᵀX = R (X_vᵀX)          X_v: columns cut into runs of at most CHAIN entries, R adds the runs of a column
-    adjoint   XᵀB                      rows cut into pieces, in which no column has many entries
+    adjoint   XᵀB                      rows cut into pieces, in which no column has many entries, or columns into runs
     times     XW                       rows cut into runs, by a new ``indptr`` over the same arrays
 
 SciPy adds one entry after the other. A thousand equal ones (counts, tf-idf weights, indicators) are then rounded the
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["adjoint", "gram", "longest", "sums", "times"]
+__all__ = ["adjoint", "cuts_of", "gram", "sums", "times"]
 
 #: Entries that are added one after the other to form a Gram matrix: 256 equal ones err by up to 45·u.
 CHAIN = 256
@@ -73,26 +73,42 @@ def times(x: Any, W: Any) -> Any:
     return parts
 
 
-def longest(x: Any) -> int:
-    """Entries of the fullest column of CSR rows."""
-    return int(np.max(np.bincount(x.indices, minlength=1), initial=0))
+def cuts_of(x: Any) -> int:
+    """Into how many pieces of rows ``adjoint`` cuts CSR rows; 0 where only cuts along columns keep sums short.
+
+    Pieces have the same number of rows. Where the entries of a column stand together, as in sorted rows, one piece
+    holds them all.
+    """
+    n = x.shape[0]
+    fullest = int(np.max(np.bincount(x.indices, minlength=1), initial=0))
+    if fullest <= LONG:
+        return 1
+    pieces = min(n, -(-fullest // SHORT))
+    held = np.bincount(_places(x, pieces), minlength=1)
+    return pieces if int(held.max()) <= LONG else 0
 
 
-def adjoint(x: Any, B: Any, chain: int) -> Any:
-    """``xᵀ B`` of CSR rows whose fullest column has ``chain`` entries."""
+def adjoint(x: Any, B: Any, pieces: int) -> Any:
+    """``xᵀ B`` of CSR rows that ``cuts_of`` cuts into so many pieces."""
     n, d = x.shape
-    if chain <= LONG:
+    if pieces == 1:
         return x.T @ B
-    pieces = min(n, -(-chain // SHORT))
+    if pieces == 0:
+        return times(x.tocsc().T, B)
     # one product with columns of their own for every piece of rows
-    number = np.repeat(np.arange(n) * pieces // n, np.diff(x.indptr))
     part = type(x)((n, pieces * d), dtype=x.dtype)
-    part.data, part.indices, part.indptr = x.data, x.indices + number * d, x.indptr
+    part.data, part.indices, part.indptr = x.data, _places(x, pieces), x.indptr
     total = np.asarray(part.T @ B).reshape(pieces, d, -1)
     while len(total) > 1:  # halves are added to halves
         half = len(total) // 2
         total = np.concatenate([total[:half] + total[half : 2 * half], total[2 * half :]])
     return total[0].reshape(d, *B.shape[1:])
+
+
+def _places(x: Any, pieces: int) -> Any:
+    """Columns of the entries, those of every piece of rows apart."""
+    n, d = x.shape
+    return x.indices + np.repeat(np.arange(n) * pieces // n, np.diff(x.indptr)) * d
 
 
 def _cut(indptr: Any, above: int, most: int) -> tuple[Any, Any] | None:

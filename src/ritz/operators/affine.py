@@ -49,7 +49,7 @@ class Affine:
     precision: Any = np.float64
     offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
-    chains: dict[int, int] = field(default_factory=dict, compare=False)  # fullest columns of CSR blocks, by first row
+    cuts: dict[int, int] = field(default_factory=dict, compare=False)  # pieces of CSR blocks, by first row
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,7 +91,7 @@ class Affine:
         def step(lane: Lane, block: Block) -> None:
             part = self._weighted(U[block.rows], block)
             rows = self._rows(lane.scratch, block)
-            lane.add(lane.adjoint(rows, part, self._chain(block)), part, self._offsets(block))
+            lane.add(lane.adjoint(rows, part, self._cuts(block)), part, self._offsets(block))
 
         turned = _turned(self.blocks)
         return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
@@ -104,7 +104,7 @@ class Affine:
             for block in self._pieces(whole):
                 rows = self._rows(lane.scratch, block)
                 part = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
-                product = lane.product(rows, part, self._chain(block))
+                product = lane.product(rows, part, self._cuts(block))
                 lane.add(product, part, self._offsets(block))
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
@@ -235,13 +235,13 @@ class Affine:
         drop = None if rest is None else (rest @ W).astype(self.precision)
         return np.ascontiguousarray(W, self.precision), drop
 
-    def _chain(self, block: Block) -> int:
-        """Entries of the fullest column of a CSR block; looked up once."""
+    def _cuts(self, block: Block) -> int:
+        """Into how many pieces a CSR block is cut for short sums; looked up once."""
         if not self.blocks.sparse:
-            return 0
-        if block.start not in self.chains:
-            self.chains[block.start] = sparse_sums.longest(block.values)
-        return self.chains[block.start]
+            return 1
+        if block.start not in self.cuts:
+            self.cuts[block.start] = sparse_sums.cuts_of(block.values)
+        return self.cuts[block.start]
 
     def _offsets(self, block: Block) -> Any:
         return self.offset[block.rows] if self.blocks.sparse and self.offset is not None else None
