@@ -18,7 +18,7 @@ are made in extended precision and allow for the rounding of the stored vectors,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,9 @@ from ritz.testing.angles import largest_sine
 from ritz.testing.certify.problem import Case, from_state
 from ritz.testing.truth import Truth, precision, true_rows
 
-__all__ = ["DIRECT", "Finding", "Subject", "examine", "guesses", "misses", "ratios"]
+__all__ = [
+    "DIRECT", "Finding", "Subject", "ceiling", "eigenvalues", "examine", "guesses", "misses", "ratios", "verified",
+]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 DIRECT = ("svd", "moments")
@@ -114,7 +116,7 @@ def examine(subject: Subject) -> list[Finding]:
     arrays = (certificate.values, certificate.lower, certificate.upper, certificate.residuals)
     if not all(np.all(np.isfinite(a)) for a in arrays):
         return [Finding("finite", -1, f"NaN or infinity in values, bounds or residuals: {arrays}")]
-    checks = (_order, _width, _residual, _ceiling, _angle, _direct, _state, _share, _total, _basis, _names, _mean)
+    checks = (_order, _width, _residual, ceiling, _angle, _direct, _state, _share, _total, _basis, _names, _mean)
     findings = [finding for check in (*checks, _verify) for finding in check(subject)]
     return findings if guesses(subject) else [*misses(subject), *findings]
 
@@ -206,7 +208,7 @@ def _shifted(X: Array) -> Array:
     return (X.astype(np.uint64) - X[0].astype(np.uint64)).astype(np.int64).astype(np.float64)
 
 
-def _ceiling(subject: Subject) -> Iterator[Finding]:
+def ceiling(subject: Subject) -> Iterator[Finding]:
     """Completeness: λ_{k+1} does not exceed the stated bound on everything that was not returned."""
     c, balls, k = subject.certificate, subject.truth.eigenvalues, len(subject.certificate.values)
     with precision(BITS):
@@ -340,8 +342,22 @@ def _mean(subject: Subject) -> Iterator[Finding]:
 
 
 def _verify(subject: Subject) -> Iterator[Finding]:
+    yield from verified(lambda: subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0])))
+
+
+def eigenvalues(subject: Subject) -> Iterator[Finding]:
+    """eigenvalues_ are the values of the certificate, and each lies in its interval."""
+    c, stored = subject.certificate, np.asarray(subject.model.eigenvalues_, float)
+    if len(c.values) != len(stored) or np.any(np.abs(stored - c.values) > 1e-6 * max(subject.top, 1e-300)):
+        yield Finding("names", -1, f"eigenvalues_ {stored} but certificate {c.values}")
+    for i in np.flatnonzero((c.lower > c.values) | (c.values > c.upper)):
+        yield Finding("order", int(i), f"value {c.values[i]!r} outside [{c.lower[i]!r}, {c.upper[i]!r}]")
+
+
+def verified(check: Callable[[], Any]) -> Iterator[Finding]:
+    """The heavy check of a model passes."""
     try:
-        outcome = subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0]))
+        outcome = check()
         passed = bool(outcome)
     except Exception as error:  # noqa: BLE001  a check that breaks is a finding too
         yield Finding("verify", -1, f"{type(error).__name__}: {error}")

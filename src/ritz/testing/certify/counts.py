@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ritz.testing.certify.checks import BITS, Finding, Subject, misses
+from ritz.testing.certify.checks import Finding, Subject, ceiling, eigenvalues, misses, verified
 from ritz.testing.certify.hard import pick
-from ritz.testing.truth import Truth, precision
+from ritz.testing.truth import Truth
 from ritz.testing.truth_ca import true_inertia
 
 __all__ = ["CountCase", "count_cases", "examine_counts"]
@@ -96,6 +96,7 @@ def count_cases(seed: int) -> Iterator[CountCase]:
         n, d = pick(rng, [(6, 5), (20, 8), (8, 20), (60, 12), (4, 3), (200, 6)])
         dtype = pick(rng, ["float64", "float64", "int64", "float32"])
         size = float(pick(rng, [1, 1e3, 1e6, 1e9, 1e12, 1e15] if dtype != "float32" else [1, 1e3, 1e5]))
+        size = min(size, 1e12) if dtype == "int64" else size  # beyond 2^53 counts are rounded, with a warning
         options: dict[str, Any] = {"k": int(rng.integers(1, min(n, d))), "sparse": bool(rng.random() < 0.3)}
         options["weighted"] = bool(rng.random() < 0.2)
         yield CountCase(kinds[number % 5], n, d, seed * 100_003 + number, size, dtype, **options)
@@ -104,34 +105,16 @@ def count_cases(seed: int) -> Iterator[CountCase]:
 
 def examine_counts(subject: Subject) -> list[Finding]:
     """All findings about one table."""
-    checks = (_values, _ceiling, _verify)
+    checks = (eigenvalues, ceiling, _total, _verify)
     return [*misses(subject), *(finding for check in checks for finding in check(subject))]
 
 
-def _values(subject: Subject) -> Iterator[Finding]:
-    c, stored = subject.certificate, np.asarray(subject.model.eigenvalues_, float)
-    if len(c.values) != len(stored) or np.any(np.abs(stored - c.values) > 1e-6 * max(subject.top, 1e-300)):
-        yield Finding("names", -1, f"eigenvalues_ {stored} but certificate {c.values}")
-    for i in np.flatnonzero((c.lower > c.values) | (c.values > c.upper)):
-        yield Finding("order", int(i), f"value {c.values[i]!r} outside [{c.lower[i]!r}, {c.upper[i]!r}]")
+def _total(subject: Subject) -> Iterator[Finding]:
     total, true = float(subject.model.total_inertia_), float(subject.truth.total)
     if abs(total - true) > 1e-9 * true + 1e-13 * min(subject.X.shape) ** 0.5:
         yield Finding("total", -1, f"total_inertia_ {total!r}, true {true!r}")
 
 
-def _ceiling(subject: Subject) -> Iterator[Finding]:
-    c, balls, k = subject.certificate, subject.truth.eigenvalues, len(subject.certificate.values)
-    with precision(BITS):
-        if k < len(balls) and np.isfinite(c.ceiling) and balls[k] > float(c.ceiling):
-            yield Finding("ceiling", k, f"λ={float(balls[k].mid())!r} exceeds the ceiling {float(c.ceiling)!r}")
-
-
 def _verify(subject: Subject) -> Iterator[Finding]:
     case: Any = subject.case
-    try:
-        outcome = subject.model.verify(subject.X, sample_weight=case.weights())
-    except Exception as error:  # noqa: BLE001  a check that breaks is a finding too
-        yield Finding("verify", -1, f"{type(error).__name__}: {error}".splitlines()[0])
-        return
-    if not outcome:
-        yield Finding("verify", -1, "; ".join(str(outcome).splitlines()))
+    yield from verified(lambda: subject.model.verify(subject.X, sample_weight=case.weights()))
