@@ -44,6 +44,9 @@ OPTIONAL = ("lost", "scatter_low", "offset_low")
 #: Entries of a panel of the scatter that is merged at once.
 PANEL = 1 << 14
 
+#: Times that one part of a merger weighs as much as the other, above which the mean is counted from its own.
+HEAVIER = 2.0**20
+
 #: Powers of two between the distance of two means and a unit, up to which its squares are in range.
 FAR_APART = 200.0
 
@@ -133,6 +136,8 @@ class Moments:
             return other
         if other.weight == 0:
             return self
+        if other.weight > HEAVIER * self.weight:  # the mean is that of the heavy part, and little is added to it
+            return other.merge(self)
         weight, weight_low = _added(self.weight, other.weight, self.weight_low + other.weight_low)
         delta, less = self._apart(other)
         factor = float(np.sqrt(self.weight / weight) * np.sqrt(other.weight))

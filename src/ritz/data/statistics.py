@@ -46,6 +46,12 @@ SAMPLE_ROWS, HEAVY_ROWS = 256, 64
 #: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
 OFF_CENTRE = 4.0
 
+#: Passes by which the shift is moved at most: from one far row, by way of rows without weight, to the mean.
+MOVES = 3
+
+#: Share of the old shift below which a mean is nothing but its rounding; the shift is then zero.
+CANCELLED = 8 * 2.0**-53
+
 #: Sums of squares, in the unit, that solvers square again without loss, and weights that leave them there; the same for
 #: products in float32.
 SQUARES, WEIGHTS = (1e-130, 1e130), (1e-60, 1e60)
@@ -114,7 +120,7 @@ class Statistics:
     about_zero: bool = False
     given: float | None = None
     passes: int = field(default=0, init=False)
-    _moved: bool = field(default=False, init=False, repr=False)
+    _moves: int = field(default=0, init=False, repr=False)
     _watched: Watched | None = field(default=None, init=False, repr=False)
     _divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = field(default=None, init=False, repr=False)
 
@@ -255,15 +261,19 @@ class Statistics:
 
     def _off_centre(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
         """Whether the shift lies so far from the mean that a second pass about the mean is due; the shift moves."""
-        if self.blocks.sparse or self._moved:
+        if self.blocks.sparse or self._moves >= MOVES:
             return False
         with np.errstate(invalid="ignore", over="ignore"):
             about = m * m / self._divisor
             far = bool(np.any(about > OFF_CENTRE * np.maximum(q - about, 0.0)))
         if far and np.all(np.isfinite(m)):
             mean = self.shift + m * (self.unit / self._divisor)
-            self.__dict__["shift"] = mean.astype(self.precision).astype(np.float64)
-            self._moved = True
+            mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
+            mean = mean.astype(self.precision).astype(np.float64)
+            if np.array_equal(mean, self.shift):
+                return False
+            self.__dict__["shift"] = mean
+            self._moves += 1
             return True
         return False
 
@@ -325,7 +335,7 @@ class Statistics:
         m, S, noise = self._products(short)
         self._finite(np.diag(S))
         self._in_unit(m, np.diag(S))
-        if self._off_centre(m, np.diag(S)):
+        while self._off_centre(m, np.diag(S)):
             m, S, noise = self._products(short)
         u = unit_roundoff(self.precision)
         if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):

@@ -101,7 +101,10 @@ def require_told(model: Any, what: str) -> None:
 def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
     """Standard deviations (d,); ``estimator`` (for its column names) makes constant columns warn."""
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-    spread = np.sqrt(squares / divisor_of(column)) * column.unit
+    quotient, divisor = squares / divisor_of(column), divisor_of(column)
+    # root by root where weights of 1e-200 beside 1e200 would underflow together
+    roots = np.where(quotient > TINY, np.sqrt(quotient), np.sqrt(squares) / np.sqrt(divisor))
+    spread = roots * column.unit
     constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
     own = column.unit / max(1.0, float(np.sqrt(divisor_of(column))))  # a unit may hold the weights
     require_spread(spread, constant, own, getattr(estimator, "feature_names_in_", None))

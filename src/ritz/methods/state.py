@@ -251,10 +251,11 @@ class Stateful(LinearEstimator):
 
 
 def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.ndarray:
-    """What subtraction may leave in the means: as good as the spread before allows, over the share that is left."""
-    spread = np.sqrt(np.diag(whole.scatter) / max(whole.weight, 1e-300)) * whole.unit
+    """What subtraction may leave in the means: as good as spread and mean before allow, over the share that is left."""
+    spread = np.sqrt(np.diag(whole.scatter)) / np.sqrt(max(whole.weight, 1e-300)) * whole.unit
     share = whole.weight / max(rest.weight, 1e-300)
-    return np.asarray(share * (MEAN_SLACK * 2.0**-53 * spread + (0.0 if before is None else before)))
+    own = 2.0**-53 * (MEAN_SLACK * spread + 4 * np.abs(whole.mean))
+    return np.asarray(share * (own + (0.0 if before is None else before)))
 
 
 def _other_names(mine: list[str], theirs: list[str]) -> str:

@@ -125,7 +125,8 @@ class Reread:
     @cached_property
     def spread(self) -> Vector:
         """Standard deviations with divisor Σw − 1, in the units of the data, (d,)."""
-        roots = np.sqrt(self.squares / (self.divisor if self.divisor > 0 else 1.0))
+        # root by root: weights of 1e-200 beside 1e200 would underflow together
+        roots = np.sqrt(self.squares) / np.sqrt(self.divisor if self.divisor > 0 else 1.0)
         return np.asarray(roots * self.own, np.float64)
 
     @cached_property
