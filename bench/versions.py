@@ -101,42 +101,54 @@ def _answers(n: int) -> tuple[Any, Any]:
     return frame, lambda: ritz.MCA(5).fit(frame)
 
 
+def _bench(name: str) -> tuple[Any, Any]:
+    """A case of ``python -m bench``."""
+    import ritz
+    from bench.cases import cases
+    from bench.data import make
+
+    case = next(case for case in cases() if case.name == name)
+    X = make(case)
+    return X, lambda: ritz.PCA(case.k).fit(X)
+
+
 def _transform(n: int, d: int) -> tuple[Any, Any]:
     X, fit = _table(n, d, "float32")
     model = fit()
     return X, lambda: model.transform(X)
 
 
-#: Name to what makes the data and the work; the second list of arguments is that of ``--quick``.
-CASES: dict[str, tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = {
-    "pca-150x4-f64": (_table, (150, 4, "float64", 2), (150, 4, "float64", 2)),
-    "pca-1000x20-f64": (_table, (1_000, 20, "float64", 2), (1_000, 20, "float64", 2)),
-    "pca-10000x100-f64": (_table, (10_000, 100, "float64"), (10_000, 100, "float64")),
-    "pca-1000000x100-f32": (_table, (1_000_000, 100, "float32"), (20_000, 50, "float32")),
-    "pca-1000000x100-f64": (_table, (1_000_000, 100, "float64"), (20_000, 50, "float64")),
-    "pca-200000x784-f32": (_table, (200_000, 784, "float32", 50), (5_000, 200, "float32")),
-    "pca-20000x5000-f32": (_table, (20_000, 5_000, "float32", 50), (1_000, 400, "float32")),
-    "pca-5000x5000-f64": (_table, (5_000, 5_000, "float64", 50), (500, 500, "float64")),
-    "pca-2000x50000-f32": (_table, (2_000, 50_000, "float32", 50), (200, 2_000, "float32")),
-    "transform-200000x784-f32": (_transform, (200_000, 784), (5_000, 100)),
-    "sparse-100000x3000": (_sparse, (100_000, 3_000, 0.01, 10), (5_000, 300, 0.01, 5)),
-    "csv-200000x20": (_file, ("csv", 200_000, 20), ("csv", 5_000, 10)),
-    "parquet-1000000x20": (_file, ("parquet", 1_000_000, 20), ("parquet", 20_000, 10)),
-    "npy-1000000x100": (_file, ("npy", 1_000_000, 100), ("npy", 20_000, 20)),
-    "kernel-1000-f64": (_kernel, (1_000, 20, "float64", 10), (300, 20, "float64", 5)),
-    "kernel-4000-f64": (_kernel, (4_000, 50, "float64", 20), (600, 20, "float64", 5)),
-    "kernel-10000-f32": (_kernel, (10_000, 256, "float32", 50), (800, 20, "float32", 5)),
-    "ca-300x200": (_counts, (300, 200), (300, 200)),
-    "ca-20000x100": (_counts, (20_000, 100), (2_000, 50)),
-    "ca-sparse-20000x5000": (_sparse_counts, (20_000, 5_000, 1_000_000), (1_000, 300, 10_000)),
-    "mca-200000x20": (_answers, (200_000,), (2_000,)),
+#: Name to what makes the data and the work, in full and for ``--quick``.
+CASES: dict[str, tuple[Any, tuple[Any, ...], Any, tuple[Any, ...]]] = {
+    "pca-150x4-f64": (_table, (150, 4, "float64", 2), _table, (150, 4, "float64", 2)),
+    "pca-1000x20-f64": (_table, (1_000, 20, "float64", 2), _table, (1_000, 20, "float64", 2)),
+    "pca-10000x100-f64": (_table, (10_000, 100, "float64"), _table, (10_000, 100, "float64")),
+    "pca-1000000x100-f32": (_bench, ("signal-1000000x100-f32",), _table, (20_000, 50, "float32")),
+    "pca-1000000x100-f64": (_bench, ("signal-1000000x100-f64",), _table, (20_000, 50, "float64")),
+    "pca-200000x784-f32": (_bench, ("signal-200000x784-f32",), _table, (5_000, 200, "float32")),
+    "pca-20000x5000-f32": (_bench, ("signal-20000x5000-f32",), _table, (1_000, 400, "float32")),
+    "pca-5000x5000-f64": (_bench, ("signal-5000x5000-f64",), _table, (500, 500, "float64")),
+    "pca-2000x50000-f32": (_bench, ("signal-2000x50000-f32",), _table, (200, 2_000, "float32")),
+    "pca-slow-10000x4000-f32": (_bench, ("slow-10000x4000-f32",), _table, (800, 600, "float32")),
+    "transform-200000x784-f32": (_transform, (200_000, 784), _transform, (5_000, 100)),
+    "sparse-100000x3000": (_sparse, (100_000, 3_000, 0.01, 10), _sparse, (5_000, 300, 0.01, 5)),
+    "csv-200000x20": (_file, ("csv", 200_000, 20), _file, ("csv", 5_000, 10)),
+    "parquet-1000000x20": (_file, ("parquet", 1_000_000, 20), _file, ("parquet", 20_000, 10)),
+    "npy-1000000x100": (_file, ("npy", 1_000_000, 100), _file, ("npy", 20_000, 20)),
+    "kernel-1000-f64": (_kernel, (1_000, 20, "float64", 10), _kernel, (300, 20, "float64", 5)),
+    "kernel-4000-f64": (_kernel, (4_000, 50, "float64", 20), _kernel, (600, 20, "float64", 5)),
+    "kernel-10000-f32": (_kernel, (10_000, 256, "float32", 50), _kernel, (800, 20, "float32", 5)),
+    "ca-300x200": (_counts, (300, 200), _counts, (300, 200)),
+    "ca-20000x100": (_counts, (20_000, 100), _counts, (2_000, 50)),
+    "ca-sparse-20000x5000": (_sparse_counts, (20_000, 5_000, 1_000_000), _sparse_counts, (1_000, 300, 10_000)),
+    "mca-200000x20": (_answers, (200_000,), _answers, (2_000,)),
 }  # fmt: skip
 
 
 def _serve(name: str, quick: bool) -> None:
     """Do the work of a case whenever a line comes, and answer with its seconds."""
-    maker, full, small = CASES[name]
-    held, work = maker(*(small if quick else full))
+    maker, given = CASES[name][2:] if quick else CASES[name][:2]
+    held, work = maker(*given)
     work()
     print(json.dumps({"ready": type(held).__name__}), flush=True)
     for _ in sys.stdin:
@@ -155,7 +167,8 @@ def _start(tree: Path, name: str, quick: bool) -> subprocess.Popen[str]:
 
 
 def _ask(worker: subprocess.Popen[str], line: str | None = "go\n") -> Any:
-    assert worker.stdin is not None and worker.stdout is not None
+    assert worker.stdin is not None
+    assert worker.stdout is not None
     if line is not None:
         worker.stdin.write(line)
         worker.stdin.flush()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 __all__ = ["allowance"]
@@ -65,14 +66,23 @@ def _machine(root: Path) -> float:
 
 def _groups(root: Path) -> Iterator[float]:
     """What the group of this process, and each one above it, leaves."""
-    mounts = _mounts(root)
-    for line in _lines(root / "proc/self/cgroup"):
+    for folder, kind in _folders(root, tuple(_lines(root / "proc/self/cgroup"))):
+        yield from _left(folder, kind)
+
+
+@lru_cache(maxsize=8)
+def _folders(root: Path, groups: tuple[str, ...]) -> list[tuple[Path, str]]:
+    """Folders of the groups that a process is in, each once; they are looked up again when it has been moved."""
+    mounts, found = _mounts(root), {}
+    for line in groups:
         number, _, rest = line.partition(":")
         names, _, path = rest.partition(":")
         kind = "cgroup2" if number == "0" and not names else "memory" if "memory" in names.split(",") else ""
         for top, folder in mounts.get(kind, []):
             for group in _upwards(path, top):
-                yield from _left(folder / group, kind)
+                if (folder / group).is_dir():
+                    found[folder / group] = kind
+    return list(found.items())
 
 
 def _mounts(root: Path) -> dict[str, list[tuple[str, Path]]]:

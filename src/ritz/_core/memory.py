@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,6 +13,10 @@ from ritz._core.allowance import allowance
 from ritz._core.errors import ParameterError
 
 __all__ = ["available", "limit", "parse", "stated", "within"]
+
+#: Seconds for which what is available is not asked again: a dozen files of /proc and /sys cost more than a small fit.
+FRESH = 0.1
+_known: tuple[int, float, float] = (-1, 0.0, 0.0)  # process, bytes, when
 
 _STATED: ContextVar[float | None] = ContextVar("ritz_memory", default=None)
 
@@ -38,8 +44,14 @@ def parse(memory: object) -> float:
 
 
 def available() -> float:
-    """Bytes that can be used before the machine, a container, a job or a scope runs out."""
-    return allowance()
+    """Bytes that can be used before the machine, a container, a job or a scope runs out, ``FRESH`` seconds ago."""
+    global _known
+    process, left, since = _known
+    now = time.monotonic()
+    if process != os.getpid() or now - since > FRESH:
+        left = allowance()
+        _known = (os.getpid(), left, now)
+    return left
 
 
 def limit(memory: object) -> float:

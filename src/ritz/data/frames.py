@@ -30,6 +30,8 @@ NO_NUMBERS = (str, bytes, complex, np.datetime64, np.timedelta64)
 
 def is_frame(X: object) -> bool:
     """Say whether ``X`` is a data frame: two dimensions, named columns, all in memory."""
+    if isinstance(X, np.ndarray):
+        return False
     import narwhals as nw
 
     return bool(nw.dependencies.is_into_dataframe(X))

@@ -202,6 +202,8 @@ def _unmapped(X: Any, budget: float) -> Any:
 
 def is_query(X: Any) -> bool:
     """Whether ``X`` is a query, a dataset or an AnnData that ``read`` turns into a table."""
+    if isinstance(X, np.ndarray):
+        return False
     import narwhals as nw
 
     if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X) or is_anndata(X):
@@ -383,6 +385,8 @@ def _is_sparse(X: Any) -> bool:
 
 
 def _is_series(X: Any) -> bool:
+    if isinstance(X, np.ndarray):
+        return False
     import narwhals as nw
 
     return bool(nw.dependencies.is_into_series(X))

@@ -18,11 +18,11 @@ from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
 from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.rest import (
-    NEAR,
     SUMMED,
     framed,
     in_certificate,
     left_over,
+    near_enough,
     read_again,
     rounding_in,
     squares_about,
@@ -124,7 +124,7 @@ class SVD(LinearEstimator):
         whole = np.maximum(spectrum.scaled, 0.0) / column.weight
         variance = whole - np.square(column.mean / spectrum.unit @ V)
         doubt = rounding_in(spectrum) / column.weight + SUMMED * 2.0**-53 * whole
-        if bool(np.all(doubt <= NEAR * variance)):
+        if bool(np.all(doubt <= near_enough(spectrum) * variance)):
             return np.asarray(variance), spectrum
         about, unit = framed(column, center=True)
         squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
