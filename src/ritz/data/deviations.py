@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, are_blocks
 from ritz.data.integers import as_float
 from ritz.data.profiles import DerivedBlocks, checked_counts
@@ -34,6 +35,8 @@ ENTRY_FLOOR = 16 * 2.0**-106
 HALVES = 2.0**27 + 1
 #: Entries that are computed at once: some buffers of this size stay in the caches.
 PIECE = 1 << 15
+#: Entries above which threads are worth their start.
+LANES_ABOVE = 1 << 18
 #: Bytes of a dense copy of a well-filled sparse table, and of any sparse table; above that its profiles are taken.
 DENSE_COPY, SMALL_COPY = 1 << 30, 1 << 21
 #: Magnitudes whose products with a mass have error terms in range.
@@ -56,10 +59,16 @@ def deviations(N: Any, centre: Floats) -> Any:
     n, d = N.shape
     out = np.empty((n, d))
     rows = max(1, PIECE // max(1, d))
-    for first in range(0, n, rows):
-        part = N[first : first + rows]
-        part = as_float(np.asarray(part.toarray() if hasattr(part, "toarray") else part), "the table of counts", "")
-        out[first : first + rows] = _deviations(part, centre)
+
+    def work(firsts: range) -> None:
+        for first in firsts:
+            go_on()
+            part = N[first : first + rows]
+            part = as_float(np.asarray(part.toarray() if hasattr(part, "toarray") else part), "the table of counts", "")
+            out[first : first + rows] = _deviations(part, centre)
+
+    lanes = lane_count() if n * d >= LANES_ABOVE else 1
+    run_lanes(work, [range(i * rows, n, lanes * rows) for i in range(lanes)])
     return out
 
 
@@ -91,6 +100,13 @@ def _deviations(N: Floats, c: Floats) -> Floats:
     R = np.where(there, R, 1.0)
     r1, r2 = _halves(R[:, None])
     c1, c2 = _halves(c)
+    if not np.any(r2) and not np.any(low):  # totals of at most 27 bits: both products are exact
+        p = r1 * c1
+        np.subtract(N, p, out=p)
+        p -= r1 * c2
+        p /= r1
+        p[~there] = 0.0
+        return p
     p = R[:, None] * c
     e = r1 * c1
     e -= p

@@ -16,8 +16,8 @@ all round the same way, hence D. ‖E'‖ is the lesser of two estimates, from A
     Σs² = tr A/m            Σs⁴ = ‖A − (tr A/m)·I‖²_F/(m² + m − 2)            both bound the largest one
 
 less what independent errors make of them. Which blocks are formed anew follows their mass: the first with any, and each
-that outweighs those before. A table of many blocks is probed in every fourth, and wherever a block weighs as much as
-all before it.
+that outweighs those before. Of a table of many blocks some sixteen or more are probed, and every block that weighs as
+much as all before it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from ritz._core.tolerance import unit_roundoff
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block, block_rows
 
-__all__ = ["CHECK_PIECE", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest"]
+__all__ = [
+    "CHECK_PIECE", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest", "times",
+]  # fmt: skip
 
 #: Rows of a short piece and of a checking one, and the safety factor.
 PIECE = 64
@@ -47,11 +49,13 @@ PROBES = 8
 OUTWEIGHS, ANEW = 8.0, 6
 #: A block with this share of all that a lane has summed is probed by all vectors.
 HEAVY = 1 / 2
+#: Columns that a probe adds up in the precision of the block.
+COLUMNS = 128
 #: What a probe itself rounds, in units of u·t: 0.15 to 0.2 for Gaussian blocks of 100 and 784 columns.
 BLUR = 0.1
-#: Tables of at least MANY blocks are probed in one of EVERY, by one vector: 26 of 370 µs a block of 2,048×100 in
-#: float32, 0.9 of 21 ms a block of 1,280×784 in float64.
-MANY, EVERY = 32, 4
+#: Of a table of many blocks about MANY are probed, one of EVERY at least, by one vector each: a probe takes 26 of the
+#: 370 µs of a block of 2,048×100 in float32, 0.9 of the 21 ms of a block of 1,280×784 in float64.
+MANY, EVERY = 16, 16
 
 
 class Watched(Sums):
@@ -63,7 +67,7 @@ class Watched(Sums):
     def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
         """Begin: ``n`` rows of ``d`` columns are to come, in all lanes together."""
         count = max(1, n // block_rows(d))
-        self.every = every or max(1, min(EVERY, EVERY * count // MANY))
+        self.every = every or max(1, min(EVERY, count // MANY))
         self.vectors = 1 if count >= PROBES else PROBES
         self.most, self.heaviest, self.turn = ANEW, 0.0, 0
         self.mass = self.mass2 = 0.0
@@ -123,7 +127,7 @@ class Watched(Sums):
         if some.stop:
             diagonal = np.diag(product).astype(np.float64)
             np.fill_diagonal(product, 0.0)  # a buffer: what was to be added has been
-            off = product @ self.random[:, some].astype(product.dtype)
+            off = times(product, self.random[:, some])
             self.probes(z, diagonal, off, some, mass)
 
     def probes(self, z: NDArray[Any], diagonal: NDArray[Any], off: NDArray[Any], some: slice, mass: float) -> None:
@@ -132,7 +136,7 @@ class Watched(Sums):
         The diagonal, nearly all of the product with r, is set against zᵀ(z r) first: so less is rounded.
         """
         r = self.random[:, some]
-        seen = diagonal[:, None] * r - pieced(z, z @ r.astype(z.dtype))
+        seen = diagonal[:, None] * r - pieced(z, times(z, r))
         self.probe[:, some] += seen + off
         self.met[some] += mass
         self.met2[some] += mass * mass
@@ -170,10 +174,27 @@ def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:
     return min(float(np.sqrt(max(0.0, middle - usual))), fourth**0.25)
 
 
-def pieced(z: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
-    """``zᵀ y`` of a block, (d, l), in short pieces that are added in float64."""
+def times(z: NDArray[Any], r: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``z r``, (b, l), for numbers r of the precision of z: some columns at a time, added in float64."""
+    total = np.zeros((z.shape[0], r.shape[1]))
+    for j in range(0, z.shape[1], COLUMNS):
+        total += z[:, j : j + COLUMNS] @ r[j : j + COLUMNS].astype(z.dtype)
+    return total
+
+
+def pieced(z: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``zᵀ y`` of a block, (d, l), in short pieces that are added in float64; y in two parts of the precision of z."""
+    if z.dtype == np.float32:
+        high = y.astype(np.float32)
+        both = _pieced(z, np.concatenate([high, (y - high).astype(np.float32)], axis=1))
+        return both[:, : y.shape[1]] + both[:, y.shape[1] :]
+    return _pieced(z, y)
+
+
+def _pieced(z: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
     if z.strides[0] < z.strides[1]:  # column after column: BLAS adds along memory in many lanes
-        return np.asarray(z.T @ y, np.float64)
+        parts = range(0, z.shape[0], CHECK_PIECE)
+        return np.asarray(sum((z[i : i + CHECK_PIECE].T @ y[i : i + CHECK_PIECE]).astype(np.float64) for i in parts))
     whole, d, width = z.shape[0] // PIECE * PIECE, z.shape[1], y.shape[1]
     total = (y[whole:].T @ z[whole:]).astype(np.float64)
     if whole:

@@ -2,7 +2,7 @@
 
     sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      pairwise along every column (CSC)
     gram      XᵀX = R (X_vᵀX)          X_v: columns cut into runs of at most CHAIN entries, R adds the runs of a column
-    adjoint   XᵀB                      rows cut into pieces, in which no column has many entries, or columns into runs
+    adjoint   XᵀB                      long columns cut into pieces of rows that have few of their entries, or into runs
     times     XW                       rows cut into runs, by a new ``indptr`` over the same arrays
 
 SciPy adds one entry after the other. A thousand equal ones (counts, tf-idf weights, indicators) are then rounded the
@@ -11,12 +11,12 @@ same way a thousand times: 131,072 entries of 0.7 were off by 1e-12. Cutting a c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["adjoint", "cuts_of", "gram", "sums", "times"]
+__all__ = ["Cuts", "adjoint", "cuts_of", "gram", "sums", "times"]
 
 #: Entries that are added one after the other to form a Gram matrix: 256 equal ones err by up to 45·u.
 CHAIN = 256
@@ -73,42 +73,62 @@ def times(x: Any, W: Any) -> Any:
     return parts
 
 
-def cuts_of(x: Any) -> int:
-    """Into how many pieces of rows ``adjoint`` cuts CSR rows; 0 where only cuts along columns keep sums short.
+class Cuts(NamedTuple):
+    """How ``adjoint`` cuts CSR rows: rows into 2^most bands, column j into 2^p_j pieces of as many bands."""
 
-    Pieces have the same number of rows. Where the entries of a column stand together, as in sorted rows, one piece
+    columns: NDArray[np.intp]  # (m,) that are cut
+    powers: NDArray[np.int8]  # (m,) p_j ≥ 1
+
+
+def cuts_of(x: Any) -> Cuts | int:
+    """How ``adjoint`` cuts CSR rows: 1 for not at all, 0 where only cuts along columns keep sums short.
+
+    The pieces of a column have the same number of rows. Where its entries stand together, as in sorted rows, one piece
     holds them all.
     """
-    n = x.shape[0]
-    fullest = int(np.max(np.bincount(x.indices, minlength=1), initial=0))
-    if fullest <= LONG:
+    counts = np.bincount(x.indices, minlength=1)
+    columns = np.flatnonzero(counts > LONG)
+    if not len(columns):
         return 1
-    pieces = min(n, -(-fullest // SHORT))
-    held = np.bincount(_places(x, pieces), minlength=1)
-    return pieces if int(held.max()) <= LONG else 0
+    cuts = Cuts(columns, np.ceil(np.log2(counts[columns] / SHORT)).astype(np.int8))
+    return cuts if int(np.bincount(_places(x, cuts)[0]).max()) <= LONG else 0
 
 
-def adjoint(x: Any, B: Any, pieces: int) -> Any:
-    """``xᵀ B`` of CSR rows that ``cuts_of`` cuts into so many pieces."""
+def adjoint(x: Any, B: Any, cuts: Cuts | int) -> Any:
+    """``xᵀ B`` of CSR rows, cut as ``cuts_of`` says."""
+    if not isinstance(cuts, Cuts):
+        return x.T @ B if cuts else times(x.tocsc().T, B)
+    places, first = _places(x, cuts)
+    part = type(x)((x.shape[0], int(first[-1])), dtype=x.dtype)
+    part.data, part.indices, part.indptr = x.data, places, x.indptr
+    return _folded(np.asarray(part.T @ B), first, cuts)
+
+
+def _folded(parts: Any, first: Any, cuts: Cuts) -> Any:
+    """The sums of the pieces of every column, added a few at a time, level by level."""
+    whole, pieces = parts[first[:-1]], 1 << cuts.powers.astype(np.intp)
+    owner = np.repeat(cuts.columns, pieces)
+    rest = parts[np.arange(len(owner)) + np.repeat(first[cuts.columns] - np.cumsum(pieces) + pieces, pieces)]
+    while len(owner) > len(cuts.columns):
+        firsts, owner = _grouped(owner)
+        rest = np.add.reduceat(rest, firsts, axis=0)
+    whole[owner] = rest
+    return whole
+
+
+def _places(x: Any, cuts: Cuts) -> tuple[Any, Any]:
+    """(nnz,) places of the entries, the pieces of a column after each other, and (d + 1,) the first one of a column."""
     n, d = x.shape
-    if pieces == 1:
-        return x.T @ B
-    if pieces == 0:
-        return times(x.tocsc().T, B)
-    # one product with columns of their own for every piece of rows
-    part = type(x)((n, pieces * d), dtype=x.dtype)
-    part.data, part.indices, part.indptr = x.data, _places(x, pieces), x.indptr
-    total = np.asarray(part.T @ B).reshape(pieces, d, -1)
-    while len(total) > 1:  # halves are added to halves
-        half = len(total) // 2
-        total = np.concatenate([total[:half] + total[half : 2 * half], total[2 * half :]])
-    return total[0].reshape(d, *B.shape[1:])
-
-
-def _places(x: Any, pieces: int) -> Any:
-    """Columns of the entries, those of every piece of rows apart."""
-    n, d = x.shape
-    return x.indices + np.repeat(np.arange(n) * pieces // n, np.diff(x.indptr)) * d
+    most = int(cuts.powers.max())
+    pieces, shift = np.ones(d, np.intp), np.full(d, most, np.int32)
+    pieces[cuts.columns] = 1 << cuts.powers.astype(np.intp)
+    shift[cuts.columns] = most - cuts.powers
+    first = np.concatenate([[0], np.cumsum(pieces)])
+    band = np.repeat(((np.arange(n) << most) // n).astype(np.int32), np.diff(x.indptr))
+    band >>= shift[x.indices]
+    places = first[:-1].astype(x.indices.dtype)[x.indices]
+    places += band
+    return places, first
 
 
 def _cut(indptr: Any, above: int, most: int) -> tuple[Any, Any] | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ritz._core.compensated import add_into
 from ritz.data.blocks import Block
 from ritz.data.gram import DensePass, column_sums
-from ritz.data.rounding import CHECK_PIECE, PIECE, Watched, better
+from ritz.data.rounding import CHECK_PIECE, PIECE, Watched, better, times
 
 __all__ = ["WidePass"]
 
@@ -72,7 +72,7 @@ class WidePass(Watched):
 
     def _add(self, z: NDArray[Any], some: slice, mass: float) -> None:
         d = z.shape[1]
-        r = self.random[:, some].astype(z.dtype)
+        r = self.random[:, some]
         off, diagonal = np.zeros((d, r.shape[1])), np.zeros(d)
         for first in range(0, d, PANEL):
             last = min(first + PANEL, d)
@@ -83,8 +83,8 @@ class WidePass(Watched):
                 square = product[first:]
                 diagonal[first:last] = np.diag(square)
                 np.fill_diagonal(square, 0.0)
-                off[:last] += product @ r[first:last]
-                off[first:last] += product[:first].T @ r[:first]
+                off[:last] += times(product, r[first:last])
+                off[first:last] += times(product[:first].T, r[:first])
         if some.stop:
             self.probes(z, diagonal, off, some, mass)
 

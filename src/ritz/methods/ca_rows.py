@@ -63,6 +63,11 @@ class EncodedCounts(Encoded):
         return self._profiles
 
     @property
+    def outside(self) -> bool:
+        """Whether the counts stay outside memory."""
+        return are_blocks(self.counts)
+
+    @property
     def centre(self) -> Floats:
         """Column masses, rounded; what deviations are taken from."""
         return self.columns / (float(np.sum(self.columns)) or 1.0)
@@ -119,10 +124,9 @@ class CountRows(Correspondence):
         """Rows, and the map that places them: deviations from the masses of the fit where those can be had."""
         held, made = vars(self), coded if isinstance(coded, EncodedCounts) else None
         map_ = self._map()  # read first: it solves a pending state
-        rows = coded.rows if isinstance(coded, Encoded) else coded
-        N = made.counts if made is not None else rows.inner if isinstance(rows, ProfileBlocks) else None
+        N = made.counts if made is not None else coded.inner if isinstance(coded, ProfileBlocks) else None
         if N is None or "_mean_low" not in held or not in_deviations(N):
-            return rows, map_
+            return coded.rows if isinstance(coded, Encoded) else coded, map_
         mean = held["_mean"]
         D, centre = made.deviations(mean) if made is not None else (deviations(N, mean), mean)
         return D, LinearMap(map_.components, (mean - centre) + held["_mean_low"], map_.scale, None)

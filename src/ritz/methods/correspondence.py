@@ -59,6 +59,11 @@ class Encoded:
     labels: list[Any] | None = None  # names of the rows
     library: str | None = None  # of the frame that was given
 
+    @property
+    def outside(self) -> bool:
+        """Whether the rows stay outside memory."""
+        return are_blocks(self.rows)
+
 
 def shared(column: ColumnStatistics) -> ColumnStatistics:
     """The same columns with weights that sum to 1."""
@@ -295,7 +300,7 @@ class Correspondence(CorrespondenceResults, Stateful):
     def _name_rows(self, coded: Encoded) -> None:
         """Name the results of the rows, if they are in memory."""
         held: dict[str, Any] = {"_library": coded.library, "_row_labels": coded.labels}
-        if not are_blocks(coded.rows):
+        if not coded.outside:
             held["_F"] = self._forward(coded)
             held["_row_weights"] = coded.weights / np.sum(coded.weights)
             held["_row_squares"] = self._distances(coded)

@@ -49,7 +49,7 @@ class Affine:
     precision: Any = np.float64
     offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
-    cuts: dict[int, int] = field(default_factory=dict, compare=False)  # pieces of CSR blocks, by first row
+    cuts: dict[int, Any] = field(default_factory=dict, compare=False)  # of CSR blocks, by first row
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -235,8 +235,8 @@ class Affine:
         drop = None if rest is None else (rest @ W).astype(self.precision)
         return np.ascontiguousarray(W, self.precision), drop
 
-    def _cuts(self, block: Block) -> int:
-        """Into how many pieces a CSR block is cut for short sums; looked up once."""
+    def _cuts(self, block: Block) -> Any:
+        """How a CSR block is cut for short sums; looked up once."""
         if not self.blocks.sparse:
             return 1
         if block.start not in self.cuts:

@@ -69,7 +69,7 @@ class Lane(Watched):
         """Bound on the rounding of the products with vectors."""
         return extrapolate(self.errors, self.mass, self.mass2)
 
-    def product(self, rows: Any, part: Any, pieces: int = 1) -> Any:
+    def product(self, rows: Any, part: Any, cuts: Any = 1) -> Any:
         """``rowsᵀ part``; short sums where they are cheap, checked ones otherwise."""
         if isinstance(rows, np.ndarray) and rows.dtype.itemsize == 8 and rows.shape[0] > PIECE:
             if float(rows.size) * part.shape[1] <= SHORT_PRODUCT:
@@ -79,12 +79,12 @@ class Lane(Watched):
             if self.weigh(mass):
                 self.errors.append((product - better(rows, part, CHECK_PIECE)) / mass)
             return product
-        return self.adjoint(rows, part, pieces)
+        return self.adjoint(rows, part, cuts)
 
-    def adjoint(self, rows: Any, part: Any, pieces: int = 1) -> Any:
+    def adjoint(self, rows: Any, part: Any, cuts: Any = 1) -> Any:
         """``rowsᵀ part`` into a reused buffer: fresh memory for every block would cost more than the product."""
         if not isinstance(rows, np.ndarray):
-            return sparse_sums.adjoint(rows, part, pieces)
+            return sparse_sums.adjoint(rows, part, cuts)
         shape = (rows.shape[1], part.shape[1]) if self.turned else (part.shape[1], rows.shape[1])
         out = self.scratch.get("adjoint")
         if out is None or out.shape != shape or out.dtype != part.dtype:
