@@ -324,7 +324,7 @@ def test_refusals():
     with pytest.raises(ritz.ParameterError, match="formula must be"):
         insight.limits(model, formula="guess")
     stranger = TruncatedSVD(2).fit(X)
-    with pytest.raises(ritz.ParameterError, match="expected a fitted PCA"):
+    with pytest.raises(ritz.ParameterError, match="expected a fitted model of Ritz"):
         insight.t2(stranger, X)
     table = np.abs(X).round(1) + 1
     with pytest.raises(ritz.ParameterError, match="not Gaussian"):

@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
 from ritz.data.words import nearest
-from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names, rows_named, scores_of
 from ritz.insight.compare import _bases, basis_of, cosines, matching
-from ritz.methods.pca import PCA
-from ritz.methods.svd import SVD
+from ritz.methods.fitted import fitted_of, require_fitted
 
 __all__ = ["Aligned", "align"]
 
@@ -67,7 +65,7 @@ class Aligned:
     @property
     def model(self) -> Any:
         """The new model with the signs of the old one: fitted, with a certificate that ``verify`` confirms."""
-        if self.method != "signs" or not isinstance(self._new, (PCA, SVD)):
+        if self.method != "signs" or not fitted_of(self._new).turns:
             raise ParameterError(
                 "only signs can be changed in a model itself: its components are in order of variance",
                 received=f"{self.method} of {type(self._new).__name__}",

@@ -11,24 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz.data.frames import is_frame
-from ritz.data.words import describe
 
-__all__ = ["component_numbers", "require_fitted", "table_of_variables"]
-
-
-def require_fitted(model: Any) -> None:
-    """Refuse what is not a fitted model, in words that name the slip: rows first, a class, the path of a file."""
-    if isinstance(model, type):
-        raise ParameterError("expected a fitted model", received=f"the class {model.__name__}",
-                             hint=f"{model.__name__}().fit(X)")  # fmt: skip
-    if not hasattr(model, "fit"):
-        hint = "model = ritz.load(path)" if isinstance(model, str) else "the model comes before the rows: f(model, X)"
-        raise ParameterError("expected a fitted model", received=describe(model), hint=hint)
-    check_is_fitted(model)
+__all__ = ["component_numbers", "table_of_variables"]
 
 
 def component_numbers(components: Any, names: Sequence[str]) -> list[int]:

@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
-from ritz.data.labelled import labelled
 from ritz.data.words import nearest
-from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axes_of, axis_names, columns_named, rows_named, scores_of
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.factor_analysis import FactorAnalysis
+from ritz.methods.fitted import fitted_of
 from ritz.project.transition import inverse_root
 
 __all__ = ["SCALINGS", "Biplot", "biplot"]
@@ -72,24 +69,17 @@ def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     scaling : "form", "covariance" or "symmetric"
         True distances between rows, true correlations between columns, or something between.
     """
-    require_fitted(model)
+    known = fitted_of(model)
     if scaling not in SCALINGS:
         words = ", ".join(map(repr, SCALINGS))
         raise ParameterError(f"scaling must be one of {words}", received=repr(scaling),
                              hint=f"scaling={nearest(scaling, tuple(SCALINGS))!r}")  # fmt: skip
-    if isinstance(model, FactorAnalysis):
+    if known.rotates_all:
         return _factors(model, X, scaling)
     T, power = scores_of(model, X), SCALINGS[scaling]
     names = axis_names(model, T.shape[1])
-    if isinstance(model, Correspondence):
-        values = np.asarray(vars(model).get("_lambda", model.eigenvalues_), np.float64)
-        V, ratio = model._column_standard_coordinates(), model.explained_inertia_ratio_
-        C = V * values**power
-        columns = labelled(C, model._column_labels(), names, vars(model).get("_library"), "column")
-    else:
-        axes = axes_of(model)
-        values, ratio = axes.variances, axes.variances / axes.total
-        columns = columns_named(model, np.asarray(model.components_, np.float64).T * values**power, names)
+    V, values, ratio = known.standard()
+    columns = columns_named(model, V * values**power, names)
     rows = T * inverse_root(values) ** (2 * power)
     return Biplot(rows_named(X, rows, names), columns, scaling, np.asarray(ratio, np.float64))
 

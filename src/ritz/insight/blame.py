@@ -25,7 +25,6 @@ from ritz.data.words import nearest
 from ritz.insight.axes import column_labels, rows_named
 from ritz.insight.limits import Limits, limits
 from ritz.insight.plane import Plane, mapped, plane_of, rows_of
-from ritz.methods.correspondence import Correspondence
 from ritz.project.residual import Parts
 
 __all__ = ["blame"]
@@ -63,7 +62,7 @@ def blame(
     _fits(model, int(rows.shape[0]), plane.d)
     step = _summed(plane, *scales) if method == "sum" else _rebuilt(plane, *scales)
     found = mapped(plane, rows, plane.d, step, whole=True)
-    names = model._column_labels() if isinstance(model, Correspondence) else column_labels(model)
+    names = column_labels(model)
     return found if names is None else rows_named(X, found, [str(name) for name in names])
 
 

@@ -28,8 +28,7 @@ from ritz.insight.bootstrap_groups import Group, angles_between, pair_of
 from ritz.insight.bootstrap_words import shown
 from ritz.insight.ellipse import Ellipse, Ellipses
 from ritz.insight.intervals import METHODS, Intervals, check_level, signed_method
-from ritz.methods.ca import CA
-from ritz.methods.mca import MCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["Bootstrap", "bootstrap"]
 
@@ -224,7 +223,7 @@ def bootstrap(
     if method is not None and method not in METHODS:
         raise ParameterError(f"method must be None or one of {', '.join(METHODS)}", received=repr(method),
                              hint=f"method={nearest(method, METHODS)!r}")  # fmt: skip
-    if isinstance(model, (CA, MCA)):
+    if fitted_of(model).resamples in ("counts", "answers"):
         from ritz.insight.bootstrap_tables import table_bootstrap
 
         return table_bootstrap(model, X, int(n_boot), level, n_components, sample_weight, method, random_state)

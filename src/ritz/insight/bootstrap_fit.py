@@ -19,14 +19,12 @@ from ritz._core.random import seed_of
 from ritz.data.blocks import are_blocks
 from ritz.data.sampled import take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
-from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names
 from ritz.insight.bootstrap_draws import Sample, drawn
 from ritz.insight.bootstrap_groups import aligned, cross, group_of, grouped, neighbour_p
 from ritz.insight.bootstrap_words import group_notes
 from ritz.insight.intervals import Intervals, acceleration, interval, log_error, studentized
-from ritz.methods.pca import PCA
-from ritz.methods.svd import SVD
+from ritz.methods.fitted import fitted_of
 from ritz.spectral.plan import size_words
 
 __all__ = ["Fit", "fitted", "new_rows", "weighted_squares"]
@@ -148,12 +146,9 @@ def fitted(
     random_state: Any, n_boot: int,
 ) -> Fit:  # fmt: skip
     """The fit, with its rows in memory."""
-    require_fitted(model)
-    if not isinstance(model, (PCA, SVD)):
-        raise ParameterError(
-            "bootstrap takes a fitted PCA, SVD, CA or MCA", received=type(model).__name__,
-            hint="for other models refit clones on rows drawn with replacement, and compare(a, b) them",
-        )  # fmt: skip
+    known = fitted_of(model)
+    if known.resamples is None:
+        known.refuse("bootstrap", hint="refit clones on rows drawn with replacement, and compare(a, b) them")
     components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
     rows = validate_rows(model, X, reset=False)
     n, d = (int(size) for size in rows.shape)
@@ -161,8 +156,8 @@ def fitted(
     k, notes = _how_many(n_components, len(components), n)
     _room(n, d, k, n_boot, limit(memory if memory is not None else model.memory), are_blocks(rows))
     A = _framed(model, _dense(model, rows, n, weights))
-    center, scaled = isinstance(model, PCA) and bool(model.center), getattr(model, "scale_", None) is not None
-    less = 1 if isinstance(model, PCA) else 0
+    center, scaled = known.centered, getattr(model, "scale_", None) is not None
+    less = known.estimated
     given = None if counts is None else _given(counts, n_boot, n, float(n if weights is None else np.sum(weights)))
     sample = Sample(A, weights, center, scaled and rescale, less, seed_of(random_state), k + 1 + center, given)
     if scaled and not rescale:

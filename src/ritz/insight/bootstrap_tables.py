@@ -27,7 +27,7 @@ from ritz.insight.bootstrap_words import group_notes, shown
 from ritz.insight.ellipse import Ellipse, Ellipses
 from ritz.insight.intervals import Intervals, acceleration, interval, log_error, signed_method, stacked, studentized
 from ritz.insight.permutation import counts_table
-from ritz.methods.ca import CA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["TableBootstrap", "table_bootstrap"]
 
@@ -143,7 +143,7 @@ class TableBootstrap:
         return found
 
     def __repr__(self) -> str:
-        what = "counts" if isinstance(self._model, CA) else "rows"
+        what = "counts" if fitted_of(self._model).resamples == "counts" else "rows"
         head = (
             f"{type(self._model).__name__}: {self.n_boot:,} draws of {self.n:,.0f} {what}, intervals at {self.level:g}"
         )
@@ -160,7 +160,7 @@ def table_bootstrap(
         if not (isinstance(n_components, (int, np.integer)) and 1 <= n_components <= k):
             raise ParameterError(f"n_components must be from 1 to {k}", received=repr(n_components))
         k = int(n_components)
-    table = (_Counts if isinstance(model, CA) else _Answers)(model, X, sample_weight, min(k, 50))
+    table = (_Counts if fitted_of(model).resamples == "counts" else _Answers)(model, X, sample_weight, min(k, 50))
     seed, draws = seed_of(random_state), table.empty(n_boot)
     for b in range(n_boot):
         table.draw(np.random.default_rng([seed, 37, b]), draws, b)

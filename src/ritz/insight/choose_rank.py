@@ -22,16 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
 from ritz._core.warn import one_call
-from ritz.data.validate import validate_rows
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import Fitted, fitted_of
 from ritz.methods.pca import PCA
-from ritz.methods.rank_kernel import KERNEL_RULES, kernel_material
-from ritz.methods.rank_linear import rows_of_state, state_material
-from ritz.methods.rank_within import Within
-from ritz.methods.svd import SVD
 from ritz.rank.consensus import WHOLE, Consensus, Ranks
-from ritz.rank.material import SAMPLE_ROWS, Material
+from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.rule import NAMES, Options, criterion
 from ritz.spectral.problem import Seen
 
@@ -91,7 +85,8 @@ def choose_rank(
         model: Any = PCA(center=center, scale=scale, random_state=random_state)
         return _fitted(model, X_or_model, sample_weight, _names(criteria, model), options, random_state)
     model = X_or_model
-    if not isinstance(model, (PCA, SVD, KernelPCA, Correspondence)):
+    kind = getattr(type(model), "fitted", None)
+    if kind is None or not kind.chooses:
         raise ParameterError(FORMS, received=type(model).__name__,
                              hint=f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})")  # fmt: skip
     if scale and not getattr(model, "scale", False):
@@ -104,7 +99,7 @@ def choose_rank(
                 "a model that is not fitted needs rows", received=type(model).__name__, hint="choose_rank(model, X)"
             )
         return _kept(model, None, names, options, random_state)
-    if _is_fitted(model) and isinstance(model, PCA) and vars(model).get("_state") is not None and sample_weight is None:
+    if _is_fitted(model) and sample_weight is None and fitted_of(model).answers_for(X):
         return _kept(model, X, names, options, random_state)
     return _fitted(model, X, sample_weight, names, options, random_state)
 
@@ -126,7 +121,7 @@ def _size(sample: int) -> int:
 
 def _names(criteria: Iterable[str] | None, model: Any) -> tuple[str, ...]:
     """The rules to ask; a name that is unknown or makes no sense raises."""
-    allowed = KERNEL_RULES if isinstance(model, KernelPCA) else tuple(getattr(model, "_rules", NAMES))
+    allowed = tuple(model._rules)
     if criteria is None:
         return ("fraction", *allowed)
     asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
@@ -174,16 +169,13 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
     if vars(made).get("_pending"):
         len(made.components_)  # a state is solved when it is read
     ranks: Ranks = rule.held["ranks"]
-    ranks.reasons.extend(_units(made))
+    ranks.reasons.extend(_units(fitted_of(made)))
     return ranks
 
 
-def _units(model: Any) -> list[str]:
+def _units(known: Fitted) -> list[str]:
     """A word on columns in units of their own: the widest decide how many components there seem to be."""
-    state = vars(model).get("_state")
-    if not isinstance(model, PCA) or model.scale or not model.center or state is None:
-        return []
-    spread = np.sqrt(np.diag(state.scatter)) * state.unit
+    spread = known.unlike_columns()
     spread = spread[spread > 0]
     if not len(spread) or spread.max() <= UNLIKE * spread.min():
         return []
@@ -195,12 +187,11 @@ def _units(model: Any) -> list[str]:
 
 def _kept(model: Any, X: Any, names: tuple[str, ...], options: Options, random_state: Any) -> Ranks:
     """Ask what a fitted model kept, and some rows if there are any."""
-    seen, material = _seen(model), _material(model, X)
+    seen, material = _seen(model), fitted_of(model).material(X)
     material = replace(material, seed=seed_of(random_state))
     rule: Any = Consensus(names, options, whole=0 if seen.complete else WHOLE + 1)
-    if isinstance(model, Correspondence):
-        rows, d = int(seen.n), seen.d
-        within = Within(rule, model._most(rows, d), model._directions(rows, d))
+    within = fitted_of(model).within(rule, seen)
+    if within is not None:
         return within.on(material).rule.ranks(within.seen(seen))
     ranks: Ranks = rule.on(material).ranks(seen)
     return ranks
@@ -222,28 +213,3 @@ def _seen(model: Any) -> Seen:
     whole = model._restated(n_components=None)
     len(whole.components_)
     return Seen(np.asarray(vars(whole)["_seen_values"], np.float64), *vars(whole)["_seen"])
-
-
-def _material(model: Any, X: Any) -> Material:
-    """What a fitted model can hand to rules."""
-    if isinstance(model, KernelPCA):
-        rows = model.X_fit_ if X is None else X
-        every = len(vars(model).get("eigenvectors_", ())) == model.n_samples_
-        if X is None and not every:
-            return Material("KernelPCA", why_not="the model kept landmarks only")
-        return kernel_material(model, model.kernel_, rows)
-    if isinstance(model, Correspondence):
-        d, whole = vars(model)["_seen"][2], float(vars(model)["_weight"])
-        return replace(model._material(None, None, model.n_samples_, d, whole), why_not=PASS)
-    state = vars(model).get("_state")
-    if state is None:
-        return Material(
-            type(model).__name__, why_not=PASS,
-            lacking={name: f"{name} needs {NO_STATE}" for name in ("parallel", "dpa")},
-        )  # fmt: skip
-    held = replace(state_material(model, state), why_not=PASS)
-    return held if X is None else rows_of_state(model, held, validate_rows(model, X, reset=False))
-
-
-PASS = "pass them, choose_rank(model, X)"
-NO_STATE = "the variances of the columns, which the model did not keep: pass the rows, choose_rank(model, X)"

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
 from ritz.data.validate import validate_weights
-from ritz.insight.asked import require_fitted
-from ritz.insight.axes import axes_of, axis_names, scores_of
-from ritz.methods.correspondence import Correspondence
+from ritz.insight.axes import axis_names, scores_of
+from ritz.methods.fitted import fitted_of, require_fitted
 
 __all__ = ["Comparison", "Match", "Procrustes", "basis_of", "compare", "cosines", "matching", "procrustes", "rv"]
 
@@ -221,9 +220,7 @@ def _bases(a: Any, b: Any) -> tuple[Floats, Floats] | None:
 
 
 def _loadings(model: Any) -> Floats:
-    if isinstance(model, Correspondence):
-        return np.asarray(model.components_, np.float64).T * np.sqrt(np.asarray(model.eigenvalues_, np.float64))
-    return axes_of(model).loadings
+    return fitted_of(model).directions()
 
 
 def _scores(a: Any, b: Any, X: Any) -> tuple[Floats, Floats]:

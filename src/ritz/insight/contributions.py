@@ -16,15 +16,9 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
-from ritz.insight.asked import require_fitted
-from ritz.insight.axes import axes_of, axis_names, columns_named, independent, rows_named, scores_of, weights_of
+from ritz.insight.axes import axes_of, axis_names, columns_named, rows_named, scores_of, weights_of
 from ritz.insight.loadings import _per, structure
-from ritz.insight.plane import plane_of, rows_of
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.factor_analysis import FactorAnalysis
-from ritz.methods.kernel_input import new_rows
-from ritz.methods.kernel_pca import KernelPCA
-from ritz.project.residual import Frame
+from ritz.methods.fitted import fitted_of
 from ritz.project.transition import cos2 as shares
 
 __all__ = ["column_contributions", "column_cos2", "contributions", "cos2"]
@@ -58,29 +52,8 @@ def cos2(model: Any, X: Any) -> Any:
     model : fitted PCA, SVD, KernelPCA, RobustPCA, CA, MCA, FAMD or MFA
     X : rows, as ``transform`` takes them
     """
-    require_fitted(model)
-    if isinstance(model, FactorAnalysis):
-        raise ParameterError(
-            "cos² needs axes that rows are projected on", received="FactorAnalysis, whose scores are estimates",
-            hint="communalities(model) says how well the factors show each column",
-        )  # fmt: skip
-    independent(model, "cos²")
-    F, squares = _kernel(model, X) if isinstance(model, KernelPCA) else _linear(model, X)
+    F, squares = fitted_of(model).squares(X)
     return rows_named(X, shares(F, squares), axis_names(model, F.shape[1]))
-
-
-def _linear(model: Any, X: Any) -> tuple[Floats, Floats]:
-    """Scores, and ‖z‖² = ‖Bz‖² + ‖z − BᵀBz‖² by one pass over the rows."""
-    plane = plane_of(model)
-    plain = Frame(plane.basis, np.eye(plane.k), plane.mean, plane.scale, plane.low)  # its distances are plain ones
-    F = scores_of(model, X)
-    return F, plain.distances(rows_of(model, X)).sum(axis=1)
-
-
-def _kernel(model: Any, X: Any) -> tuple[Floats, Floats]:
-    found = vars(model)["_solved_map"].scores(new_rows(model, X), diagonal=None)
-    F = np.asarray(found.coordinates, np.float64)
-    return F, np.square(F).sum(axis=1) + np.asarray(found.reconstruction_error, np.float64)
 
 
 @one_call()
@@ -91,8 +64,9 @@ def column_contributions(model: Any) -> Any:
     ----------
     model : fitted PCA, SVD, RobustPCA, SparsePCA, FactorAnalysis, CA, MCA, FAMD or MFA
     """
-    if isinstance(model, Correspondence):
-        return model.column_contributions_
+    own = fitted_of(model).column_contributions()
+    if own is not None:
+        return own
     L = np.square(axes_of(model).loadings)
     return columns_named(model, _per(L, L.sum(axis=0)), axis_names(model, L.shape[1]))
 
@@ -108,8 +82,9 @@ def column_cos2(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     X, sample_weight
         As for :func:`structure`.
     """
-    if isinstance(model, Correspondence):
-        return model.column_cos2_
+    own = fitted_of(model).column_cos2()
+    if own is not None:
+        return own
     if axes_of(model).correlations is not None:
         raise ParameterError(
             "cos² of columns needs uncorrelated factors", received="a model with correlated ones",

@@ -25,7 +25,7 @@ from ritz.data.encode.opened import opened
 from ritz.data.labelled import labelled, library_of
 from ritz.insight.asked import component_numbers, table_of_variables
 from ritz.insight.axes import axis_names, scores_of, weights_of
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 from ritz.methods.mca_supplementary import Sums
 
 __all__ = ["AxisDescription", "Category", "Description", "Qualitative", "Quantitative", "describe", "level_tests"]
@@ -127,8 +127,8 @@ def describe(
     names = axis_names(model, T.shape[1])
     chosen = list(range(len(names))) if components is None else component_numbers(components, names)
     found: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
-    objects = isinstance(model, KernelPCA) and model.kernel_.takes != "vectors"  # strings, or a kernel matrix
-    for table in (None if objects else X, table_of_variables(variables)):
+    columns = fitted_of(model).has_columns()  # strings and matrices of kernels have none
+    for table in (X if columns else None, table_of_variables(variables)):
         if table is not None:
             for i, lists in _related(T[:, chosen], w / np.sum(w), n, _held_dense(model, table), categorical):
                 for kept, records in zip(found[names[chosen[i]]], lists, strict=True):

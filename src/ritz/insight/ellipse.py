@@ -24,9 +24,9 @@ from ritz._core.warn import one_call
 from ritz.data.frames import is_missing
 from ritz.data.validate import validate_weights
 from ritz.data.words import nearest
-from ritz.insight.asked import component_numbers, require_fitted
+from ritz.insight.asked import component_numbers
 from ritz.insight.axes import axis_names
-from ritz.methods.ca import CA
+from ritz.methods.fitted import fitted_of, require_fitted
 from ritz.project.transition import inverse_root
 
 __all__ = ["Ellipse", "Ellipses", "ellipse"]
@@ -195,11 +195,10 @@ def _radius(n: float, mean: bool, level: float, limit: str) -> float:
 
 def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellipses:
     """Of the rows or columns of a contingency table."""
-    if not isinstance(model, CA):
-        raise ParameterError(
-            f"of={of!r} is about the counts of a table, which CA analyses", received=type(model).__name__,
-            hint="of='means' with groups=… for the categories of other methods",
-        )  # fmt: skip
+    known = fitted_of(model)
+    if known.about.takes != "counts":
+        known.refuse(f"ellipses of={of!r}", "they are about the counts of a table, which CA analyses",
+                     "of='means' with groups=… for the categories of other methods")  # fmt: skip
     from scipy.stats import chi2
 
     coded = model._new(X)

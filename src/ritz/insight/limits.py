@@ -32,8 +32,7 @@ from ritz.insight.limits_gauss import (
 from ritz.insight.limits_rest import rest_of
 from ritz.insight.outliers_folds import cross_distances
 from ritz.insight.plane import Plane, distances, plane_of
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["Limits", "limits"]
 
@@ -106,14 +105,15 @@ def limits(
     if formula not in FORMULAS:
         words = " or ".join(map(repr, FORMULAS))
         raise ParameterError(f"formula must be {words}", received=repr(formula), hint="formula='moments'")
-    free = isinstance(model, (KernelPCA, Correspondence))
+    known = fitted_of(model)
+    free = known.distribution_free
     way = method or ("conformal" if free else "gaussian")
     if way == "conformal":
         return _conformal(model, alpha, rows, X, sample_weight, folds, random_state)
     if way != "gaussian" or free:
         what = "'conformal': rows of this model are not Gaussian" if free else "None, 'gaussian' or 'conformal'"
         raise ParameterError(f"method must be {what}", received=repr(method), hint="method='conformal'")
-    if hasattr(model, "_robust_limits"):
+    if known.robust_limits(alpha) is not None:
         return _robust(model, alpha, rows)
     return _gaussian(plane_of(model), alpha, rows, X, sample_weight, formula)
 
@@ -152,7 +152,7 @@ def gaussian_parts(plane: Plane, rest: Rest, alpha: float, rows: str, formula: s
 
 
 def _robust(model: Any, alpha: float, rows: str) -> Limits:
-    inside, off, t = model._robust_limits(alpha)
+    inside, off, t = fitted_of(model).robust_limits(alpha)
     both = 1.0
     if off > 0 and inside > 0:
         both = box(Thetas.even(model.n_components_, 1 / inside).plus(Thetas(*t).times(1 / off)), alpha)
@@ -161,9 +161,7 @@ def _robust(model: Any, alpha: float, rows: str) -> Limits:
 
 
 def _conformal(model: Any, alpha: float, rows: str, X: Any, sample_weight: Any, folds: int | None, seed: Any) -> Limits:
-    whole = isinstance(model, KernelPCA) and _row_count(model.X_fit_) == model.n_samples_
-    if X is None and whole:
-        X = model.X_fit_
+    X = fitted_of(model).kept_rows() if X is None else X
     if X is None:
         raise InputError(
             "conformal limits need the rows of the fit",

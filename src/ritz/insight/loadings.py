@@ -51,7 +51,7 @@ def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     sample_weight : (n,) frequencies of the rows, or None
     """
     axes = axes_of(model)
-    independent(model, "structure correlations")
+    independent(axes, "structure correlations")
     values = _per(axes.structure, spread(model, X, sample_weight)[:, None])
     return columns_named(model, values, axis_names(model, values.shape[1]))
 
@@ -66,7 +66,7 @@ def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> An
         As for :func:`structure`.
     """
     axes = axes_of(model)
-    independent(model, "communalities")
+    independent(axes, "communalities")
     values = np.einsum("ij,ij->i", axes.loadings, axes.structure)
     return columns_named(model, _per(values, np.square(spread(model, X, sample_weight))), None)
 

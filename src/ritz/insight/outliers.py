@@ -31,9 +31,8 @@ from ritz.data.validate import validate_weights
 from ritz.insight.outliers_folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers_scores import Score, gaussian_p, score_of
 from ritz.insight.outliers_tails import model_tails, pareto_tails, ranks
-from ritz.insight.plane import distances, fit_sums
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.insight.plane import fit_sums
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["Outliers", "benjamini_hochberg", "conformal_p", "outliers"]
 
@@ -131,15 +130,14 @@ def _judged(
     folds: int | None, tail: Any, random_state: Any,
 ) -> Outliers:  # fmt: skip
     """By what there is to compare with."""
-    score, own = score_of(model, of), _own_distances(model, X)
+    score, own = score_of(model, of), fitted_of(model).own_distances(X)
     if reference is None and (rows == "training" or (rows is None and _of_fit(model, X, own, sample_weight))):
         return _among_themselves(model, X, fdr, score, folds, random_state, sample_weight, tail)
-    if reference is None and isinstance(model, KernelPCA) and row_total(model, model.X_fit_) == model.n_samples_:
-        reference = model.X_fit_
+    reference = fitted_of(model).kept_rows() if reference is None else reference
     if reference is None:
         return _assumed(model, fdr, score, own)
     with unsaid():
-        known = _own_distances(model, reference)
+        known = fitted_of(model).own_distances(reference)
     if _of_fit(model, reference, known, sample_weight):
         return _crossed(model, X, reference, fdr, score, own, folds, random_state, sample_weight)
     p = conformal_p(score(*known), score(*own))
@@ -158,7 +156,7 @@ def _among_themselves(
     n = row_total(model, X)
     part = parts(n, folds, X, seed)
     scores = np.empty(n)
-    free = isinstance(model, (KernelPCA, Correspondence))
+    free = fitted_of(model).distribution_free
     if free and tail == "model":
         raise ParameterError(
             f"tail='model' needs a distribution, which {type(model).__name__} does not assume",
@@ -206,7 +204,8 @@ def _crossed(
         known = np.flatnonzero(np.isfinite(held) & (w > 0))
         order = known[np.argsort(held[known], kind="stable")]
         mass = np.append(0.0, np.cumsum(w[order]))  # a row of weight w is w rows
-        fresh = score(*_new_distances(fit, X))
+        with unsaid():
+            fresh = score(*fitted_of(fit.model).new_distances(X, fit.seen))
         above += mass[-1] - mass[np.searchsorted(held[order], fresh, side="left")]
         count += float(mass[-1])
     scores = score(*own)
@@ -217,13 +216,13 @@ def _crossed(
 
 def _assumed(model: Any, fdr: float, score: Score, own: tuple[Floats, Floats]) -> Outliers:
     """Nothing to compare with: the distribution that the model assumes."""
-    if isinstance(model, (KernelPCA, Correspondence)):
+    if fitted_of(model).distribution_free:
         raise InputError(
             "new rows are compared with others: this model assumes no distribution and keeps no rows",
             received="reference=None",
             hint="outliers(model, X_new, reference=X_fit), or rows that took no part in the fit",
         )
-    robust = hasattr(model, "_robust_limits")
+    robust = fitted_of(model).robust_limits(fdr) is not None
     p = gaussian_p(model, score, *own, "new")
     words = "judged by the model's own distribution, " + (
         "with the location and scale of its good rows" if robust else "which is right for Gaussian rows"
@@ -232,33 +231,11 @@ def _assumed(model: Any, fdr: float, score: Score, own: tuple[Floats, Floats]) -
     return _result(p, score(*own), fdr, score.of, "robust" if robust else "gaussian", 0.0, words, note)
 
 
-def _new_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
-    model = fit.model
-    if isinstance(model, KernelPCA) and model.kernel_.takes == "precomputed":
-        X = np.asarray(X)[:, fit.seen]
-    with unsaid():
-        return distances(model, X)
-
-
-def _own_distances(model: Any, X: Any) -> tuple[Floats, Floats]:
-    """T² and Q of rows from the model itself; of a square kernel matrix the diagonal is k(x, x)."""
-    if isinstance(model, KernelPCA) and model.kernel_.takes == "precomputed":
-        K = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        if K.ndim == 2 and K.shape[0] == K.shape[1]:
-            return distances(model, K, diagonal=np.diag(K))
-    return distances(model, X)
-
-
 def _of_fit(model: Any, X: Any, found: tuple[Floats, Floats], sample_weight: Any) -> bool:
     """Whether these are the rows of the fit: their sums of T² and Q are then those that the model knows."""
     weight, inside, off = fit_sums(model)
     n = len(found[0])
-    weights = np.ones(n)
-    if isinstance(model, Correspondence):
-        weights = model._new(X, sample_weight).weights
-        weights = weights / float(np.sum(weights))
-    elif sample_weight is not None and len(np.asarray(sample_weight)) == n:
-        weights = np.asarray(sample_weight, np.float64)
+    weights = fitted_of(model).shares_of_rows(X, n, sample_weight)
     if abs(float(np.sum(weights)) - weight) > SAME_ROWS * weight or n < 2:
         return False
     held = weights > 0

@@ -25,10 +25,7 @@ from ritz._core.warn import unsaid
 from ritz.data.blocks import are_blocks
 from ritz.data.table import Table
 from ritz.data.validate import is_query
-from ritz.insight.plane import distances, rows_of
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_input import len_of, new_rows
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total"]
 
@@ -59,12 +56,7 @@ class CrossFit:
 
 def row_total(model: Any, X: Any) -> int:
     """Number of rows."""
-    if isinstance(model, KernelPCA):
-        with unsaid():
-            return len_of(new_rows(model, X))
-    if isinstance(model, Correspondence):
-        return len(model._new(X).weights)
-    return int(rows_of(model, X).shape[0])
+    return fitted_of(model).row_count(X)
 
 
 def parts(n: int, folds: int | None, X: Any, seed: Any) -> NDArray[np.intp]:
@@ -93,66 +85,19 @@ def _on_dask(X: Any) -> bool:
 def crossed(model: Any, X: Any, part: NDArray[np.intp], sample_weight: Any = None) -> Iterator[CrossFit]:
     """For each part the same model fitted to the rows of all others."""
     given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    known = fitted_of(model)
     for fold in range(int(part.max()) + 1):
         seen, unseen = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
-        fresh = _fresh(model, len(seen))
+        weights = (part != fold).astype(np.float64)
         with unsaid():
-            if isinstance(model, KernelPCA):
-                fresh.fit(picked(model, X, seen, seen))
-            else:
-                weights = (part != fold).astype(np.float64)
-                fresh.fit(X, sample_weight=weights if given is None else weights * given)
+            fresh = clone(model).set_params(**known.changes(len(seen)))
+            fresh = known.refit(fresh, X, seen, weights if given is None else weights * given)
         yield CrossFit(fresh, unseen, seen)
-
-
-def _fresh(model: Any, rows: int) -> Any:
-    """The same model, unfitted, with as many components as were found; what was chosen from all rows stays chosen."""
-    fresh = clone(model)
-    changes: dict[str, Any] = {"progress": None}
-    if model.n_components is not None:
-        changes["n_components"] = min(int(model.n_components_), rows - 1)
-    if isinstance(model, KernelPCA):
-        changes.update(kernel=model.kernel_, gamma=None, kernel_params=None, fit_inverse_transform=False)
-        if model.solver == "nystrom" and isinstance(model.landmarks, (int, np.integer)):
-            changes["landmarks"] = min(int(model.landmarks), rows)
-    known = fresh.get_params(deep=False)
-    if "unseen" in known:
-        changes["unseen"] = "ignore"  # a level that only the rows left out have
-    return fresh.set_params(**changes)
-
-
-def picked(model: KernelPCA, X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
-    """Some rows for a kernel model; of a kernel matrix also some columns."""
-    if model.kernel_.takes == "precomputed":
-        K = _square(X)
-        return K[np.ix_(rows, columns)]
-    with unsaid():
-        known = new_rows(model, X)
-    return known[rows] if hasattr(known, "shape") else [known[i] for i in rows]
-
-
-def _square(X: Any) -> NDArray[Any]:
-    K = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise InputError(
-            "rows of a precomputed kernel are left out from the square matrix of the fit",
-            received=f"shape {K.shape}",
-            hint="pass k(x, y) of the training rows with each other",
-        )
-    return K
 
 
 def unseen_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
     """T² and Q of the rows that a model did not see."""
-    model = fit.model
-    if isinstance(model, KernelPCA):
-        diagonal = None
-        if model.kernel_.takes == "precomputed":
-            diagonal = np.diag(_square(X))[fit.unseen]
-        with unsaid():
-            return distances(model, picked(model, X, fit.unseen, fit.seen), diagonal=diagonal)
-    inside, off = distances(model, X)
-    return inside[fit.unseen], off[fit.unseen]
+    return fitted_of(fit.model).unseen_distances(X, fit.unseen, fit.seen)
 
 
 def cross_distances(model: Any, X: Any, *, folds: int | None = None, seed: Any = 0, sample_weight: Any = None) -> Held:

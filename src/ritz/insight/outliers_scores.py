@@ -19,7 +19,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz.insight.limits_gauss import Rest, Thetas, box, new_rest, t2_scale, tail, training
 from ritz.insight.limits_rest import rest_of
 from ritz.insight.plane import Plane, plane_of
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["Score", "gaussian_p", "score_of"]
 
@@ -47,18 +47,20 @@ class Score:
 
 def score_of(model: Any, of: str | None) -> Score:
     """The score of a model; None: ``"combined"``, for kernel models ``"spe"``, Hoffmann's error."""
-    kind = of or ("spe" if isinstance(model, KernelPCA) else "combined")
+    known = fitted_of(model)
+    kind = of or known.oddity
     if kind not in KINDS:
         raise ParameterError(f"of must be one of {', '.join(KINDS)} or None", received=repr(of), hint="of='combined'")
     if kind != "combined":
         return Score(kind, float(kind == "t2"), float(kind == "spe"))
     from scipy.stats import chi2
 
-    if isinstance(model, KernelPCA):
-        k, rest = model.n_components_, model.total_variance_ - float(np.sum(np.abs(model.eigenvalues_)))
-        return Score(kind, 1 / float(chi2.isf(LEVEL, max(k, 1))), (model.n_samples_ - 1) / rest if rest > 0 else 0.0)
-    if hasattr(model, "_robust_limits"):
-        inside, off, _ = model._robust_limits(LEVEL)
+    scale = known.scale_off()
+    if scale is not None:
+        return Score(kind, 1 / float(chi2.isf(LEVEL, max(known.k, 1))), 1 / scale if scale > 0 else 0.0)
+    robust = known.robust_limits(LEVEL)
+    if robust is not None:
+        inside, off, _ = robust
         return Score(kind, 1 / inside if inside > 0 else 0.0, 1 / off if off > 0 else 0.0)
     plane = plane_of(model)
     t = _thetas(plane)
@@ -77,7 +79,7 @@ def _thetas(plane: Plane) -> Thetas:
 
 def gaussian_p(model: Any, score: Score, inside: Floats, off: Floats, rows: str) -> Floats:
     """P-values of rows if the model's rows are Gaussian."""
-    if hasattr(model, "_robust_limits"):
+    if fitted_of(model).robust_limits(LEVEL) is not None:
         return _robust_p(model, score, inside, off)
     plane = plane_of(model)
     rest = rest_of(plane)
@@ -117,7 +119,7 @@ def _robust_p(model: Any, score: Score, inside: Floats, off: Floats) -> Floats:
     k, sure = len(model._frame()["basis"]), max(model._sure(), 3.0)
     if score.of == "t2":
         return np.asarray(f.sf(inside / max(k, 1), k, sure), np.float64)
-    t = Thetas(*model._robust_limits(LEVEL)[2])
+    t = Thetas(*fitted_of(model).robust_limits(LEVEL)[2])
     if score.of == "spe":
         return tail(t, off)
     return tail(Thetas.even(k).times(score.inside * sure / (sure - 2)).plus(t.times(score.off)), score(inside, off))

@@ -27,12 +27,8 @@ from ritz._core.threads import go_on, lane_count, run_lanes, single_threaded_bla
 from ritz._core.warn import one_call
 from ritz.data.sampled import chosen_rows, take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
-from ritz.insight.asked import require_fitted
 from ritz.insight.axes import axis_names
-from ritz.methods.ca import CA
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.pca import PCA
-from ritz.methods.svd import SVD
+from ritz.methods.fitted import fitted_of, require_fitted
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.sample import rows_for, rows_words
 
@@ -121,11 +117,9 @@ def permutation_test(
 
 
 def _how_many(model: Any, asked: int | None) -> int:
-    if not isinstance(model, (PCA, SVD, Correspondence)):
-        raise ParameterError(
-            "permutation_test takes a fitted PCA, SVD, CA, MCA, FAMD or MFA", received=type(model).__name__,
-            hint="ritz.insight.permutation_test(ritz.PCA(5).fit(X), X)",
-        )  # fmt: skip
+    known = fitted_of(model)
+    if known.permutes is None:
+        known.refuse("permutation test", hint="ritz.insight.permutation_test(ritz.PCA(5).fit(X), X)")
     k = len(model.components_)
     if asked is None:
         return min(k, MOST)
@@ -167,9 +161,9 @@ def _counted(statistic: float, draw: Draw, n_perm: int, key: list[int]) -> tuple
 def _tests(
     model: Any, X: Any, sample_weight: Any, k: int, seed: int
 ) -> tuple[list[tuple[float, Draw]], tuple[str, ...]]:
-    if isinstance(model, CA):
+    if fitted_of(model).permutes == "counts":
         return _count_tests(model, X, sample_weight, k)
-    if isinstance(model, Correspondence):
+    if fitted_of(model).permutes == "encoded":
         coded = model._as_fitted(X, sample_weight)
         R, weights = model._present(coded)
         rows = int(np.count_nonzero(weights))
@@ -183,7 +177,7 @@ def _tests(
     chosen = chosen_rows(n, w, rows_for(of, d, SAMPLE_ROWS), seed)
     A = take_dense(rows, chosen)
     require_finite(A, getattr(model, "feature_names_in_", None))
-    center = isinstance(model, PCA) and bool(model.center)
+    center = fitted_of(model).centered
     scale = vars(model).get("_scale64")
     A = A - A.mean(axis=0) if center else A
     A = A if scale is None else A / np.asarray(scale, np.float64)
@@ -240,7 +234,7 @@ def _draw(E: Floats, U: Floats, V: Floats, parts: Any, *, signs: bool) -> Draw:
 # counts
 
 
-def _count_tests(model: CA, X: Any, sample_weight: Any, k: int) -> Tests:
+def _count_tests(model: Any, X: Any, sample_weight: Any, k: int) -> Tests:
     """CA: tables with the same margins, then tables drawn from what earlier axes rebuild."""
     from scipy.stats import random_table
 
@@ -283,7 +277,7 @@ def _inertias(N: Floats) -> tuple[Floats, Floats, Floats]:
     return np.square(s), U, Vt.T
 
 
-def counts_table(model: CA, X: Any, sample_weight: Any) -> Floats:
+def counts_table(model: Any, X: Any, sample_weight: Any) -> Floats:
     """The counts of the fit, (rows, columns), whole numbers."""
     coded = model._as_fitted(X, sample_weight)
     R, weights = model._present(coded)

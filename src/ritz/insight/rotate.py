@@ -16,16 +16,10 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
-from ritz.data.validate import validate_rows
 from ritz.data.words import counted
-from ritz.insight.axes import Axes, axes_of, axis_names, columns_named, independent, rows_named, scores_of
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.factor_analysis import FactorAnalysis
-from ritz.methods.factor_analysis_model import score_weights
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.insight.axes import Axes, axes_of, axis_names, columns_named, independent, rows_named
+from ritz.methods.fitted import fitted_of
 from ritz.methods.rotation import Rotated, rotate_loadings
-from ritz.project.linear import LinearMap
-from ritz.project.transition import inverse_root
 
 __all__ = ["Rotation", "rotate"]
 
@@ -65,14 +59,7 @@ class Rotation:
                 "scores need the model that was rotated", received="a rotation of loadings alone",
                 hint="rotate(model, …).scores(X)",
             )  # fmt: skip
-        if isinstance(model, FactorAnalysis):
-            held, L = vars(model), np.linalg.solve(self.matrix, vars(model)["_unrotated"].T).T
-            W = score_weights(L, held["_psi"], self.factor_correlations, model.scores)
-            names = getattr(model, "feature_names_in_", None)
-            rows = validate_rows(model, X, reset=False)
-            F = LinearMap(W.T, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low")).forward(rows)
-        else:
-            F = scores_of(model, X)[:, :k] * inverse_root(axes_of(model).variances[:k]) @ self.matrix
+        F = fitted_of(model).rotated_scores(X, self.matrix, self.factor_correlations)
         return rows_named(X, F, _names(model, k))
 
     def __repr__(self) -> str:
@@ -103,21 +90,15 @@ def rotate(
     max_iter, tol
         Iterations at most; angle, or slope of the criterion, at which they end.
     """
-    if isinstance(model, (Correspondence, KernelPCA)):
-        raise ParameterError(
-            "rotations turn loadings of columns of numbers", received=f"{type(model).__name__}, which has none",
-            hint="describe(model, X) and column_contributions say what its axes are about"
-            if isinstance(model, Correspondence) else "describe(model, X) says what its axes are about",
-        )  # fmt: skip
     axes = None if isinstance(model, (np.ndarray, list)) else axes_of(model)
     A = _unrotated(model, axes)
     if n_components is not None:
         if not (isinstance(n_components, (int, np.integer)) and 1 <= n_components <= A.shape[1]):
             raise ParameterError(f"n_components must be from 1 to {A.shape[1]}", received=repr(n_components))
-        if isinstance(model, FactorAnalysis) and n_components != A.shape[1]:
+        if axes is not None and fitted_of(model).rotates_all and n_components != A.shape[1]:
             raise ParameterError(
                 "factors are rotated all together", received=f"n_components={n_components}",
-                hint=f"fit FactorAnalysis({n_components})",
+                hint=f"fit {type(model).__name__}({n_components})",
             )  # fmt: skip
         A = A[:, : int(n_components)]
     options: dict[str, Any] = {"power": power, "gamma": gamma, "max_iter": max_iter, "tol": tol}
@@ -130,8 +111,8 @@ def _unrotated(model: Any, axes: Axes | None) -> Floats:
         if A.ndim != 2 or not np.isfinite(A).all():
             raise InputError("expected finite loadings of shape (d, k)", received=f"shape {A.shape}")
         return A
-    independent(model, "rotations")
-    return vars(model)["_unrotated"] if isinstance(model, FactorAnalysis) else axes.loadings
+    independent(axes, "rotations")
+    return fitted_of(model).unrotated()
 
 
 def _named(turned: Rotated, method: str, axes: Axes | None) -> Rotation:
@@ -149,4 +130,4 @@ def _named(turned: Rotated, method: str, axes: Axes | None) -> Rotation:
 
 def _names(model: Any, k: int) -> list[str]:
     """RC1, … for rotated components, as psych says; F1, … for factors."""
-    return axis_names(model, k) if isinstance(model, FactorAnalysis) else [f"RC{i + 1}" for i in range(k)]
+    return axis_names(model, k) if fitted_of(model).rotates_all else [f"RC{i + 1}" for i in range(k)]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError
 from ritz._core.warn import one_call
 from ritz.data.blocks import blocks_of
 from ritz.data.center import taken_off
@@ -27,9 +27,7 @@ from ritz.insight.asked import table_of_variables
 from ritz.insight.axes import axis_names, scores_of, weights_of
 from ritz.insight.describe import level_tests
 from ritz.insight.plane import rows_of
-from ritz.methods.base import LinearEstimator
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.factor_analysis import FactorAnalysis
+from ritz.methods.fitted import fitted_of
 from ritz.methods.mca_supplementary import Sums
 
 __all__ = ["Supplementary", "supplementary"]
@@ -84,11 +82,7 @@ def supplementary(
         Columns of numbers that are categories.
     sample_weight : (n,) frequencies of the rows, or None
     """
-    if isinstance(model, Correspondence) or not isinstance(model, LinearEstimator):
-        raise ParameterError(
-            "expected a model whose components are made of columns of numbers", received=type(model).__name__,
-            hint="CA, MCA, FAMD and MFA have supplementary_columns; describe(model, X, variables) takes every model",
-        )  # fmt: skip
+    fitted_of(model).axes()  # refused where components are not made of columns of numbers
     T = scores_of(model, X)
     w = weights_of(model, X, len(T), sample_weight)
     variables = table_of_variables(variables)
@@ -106,7 +100,7 @@ def supplementary(
         G = sums.first[p:] / sums.mass[p:, None]
     eta2, names = sums.result("eta2", float(np.sum(w)))
     names = [str(name) for name in names]
-    cos2 = None if isinstance(model, FactorAnalysis) else np.square(G) / _squares(model, X, rows, share, sums)[:, None]
+    cos2 = None if fitted_of(model).rotates_all else np.square(G) / _squares(model, X, rows, share, sums)[:, None]
     numbers, levels = encoder.labels[:p], list(encoder.active.labels)
     library, axes = library_of(variables), axis_names(model, T.shape[1])
 

@@ -10,7 +10,7 @@ the work and a sparse table stays sparse.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from ritz.data.words import shorten
 from ritz.methods.ca_rows import CountRows, EncodedCounts, weighted_masses
 from ritz.methods.ca_verify import verify_counts
 from ritz.methods.correspondence import Correspondence, Encoded
+from ritz.methods.fitted.about import INERTIA, About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.table import OfCounts
 from ritz.methods.held import with_held
 from ritz.methods.rank_tables import CA_RULES, count_material
 from ritz.project.transition import cos2, supplementary
@@ -72,6 +75,8 @@ class CA(CountRows, Correspondence):
     certificate_, plan_, n_components_, n_samples_, n_features_in_
     """
 
+    fitted: ClassVar[type[Fitted]] = OfCounts
+    about: ClassVar[About] = About("Correspondence analysis", "ca", takes="counts", **INERTIA)
     _agreeing = ("n_components", "rows", "columns", "counts")
     _rules = CA_RULES
 

@@ -32,6 +32,8 @@ from ritz.data.table import Table
 from ritz.data.write import row_writer
 from ritz.methods.base import keep_apart
 from ritz.methods.correspondence_results import CorrespondenceResults, why_absent
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.table import OfTable
 from ritz.methods.held import with_held
 from ritz.methods.rank_linear import handed
 from ritz.methods.rank_within import Within
@@ -92,6 +94,7 @@ class Correspondence(CorrespondenceResults, Stateful):
 
     center = True  # the centring that the moment state knows
     scale = True
+    fitted: ClassVar[type[Fitted]] = OfTable
     _axis = "Dim"
     _results: ClassVar[tuple[str, ...]] = (
         "components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "n_components_", "n_samples_",

@@ -31,6 +31,8 @@ from ritz.data.words import counted, nearest
 from ritz.methods.base import LinearEstimator
 from ritz.methods.factor_analysis_fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
 from ritz.methods.factor_analysis_model import FactorModel, score_weights
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.factors import Factors
 from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
@@ -95,6 +97,8 @@ class FactorAnalysis(LinearEstimator):
     certificate_, plan_ : of Ψ^-½RΨ^-½ (ml), or of the ordinary components
     """
 
+    about: ClassVar[About] = About("Factor analysis", "factor", "F", component="factor")
+    fitted: ClassVar[type[Factors]] = Factors
     _axis = "F"
     _rules: ClassVar[tuple[str, ...]] = LinearEstimator._rules
 

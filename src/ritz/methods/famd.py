@@ -15,9 +15,10 @@ column drowns the other. Only numbers: PCA(scale=True); only J categorical varia
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ritz.methods.famd_results import MixedColumns
+from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.rank_tables import ENCODED_RULES
 
 __all__ = ["FAMD"]
@@ -57,6 +58,7 @@ class FAMD(MixedColumns):
     certificate_, plan_, n_components_, n_samples_, n_features_in_
     """
 
+    about: ClassVar[About] = About("Factor analysis of mixed data", "famd", takes="mixed", **INERTIA)
     _agreeing = ("n_components", "categorical", "missing", "rare", "exclude")
     _rules = ENCODED_RULES
 

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -25,12 +25,16 @@ from ritz._core.warn import warn
 from ritz.data.validate import room_for
 from ritz.kernels.resolve import resolve as resolve_kernel
 from ritz.methods.calls import PublicCalls
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.kernel import InFeatureSpace
 from ritz.methods.kernel_gamma import fixed
 from ritz.methods.kernel_input import check_symmetry, fit_rows, new_rows
 from ritz.methods.kernel_routes import solve_kernel
 from ritz.methods.kernel_sign import check_negative
 from ritz.methods.kernel_solved import Solved
 from ritz.methods.kernel_trust import require_representable
+from ritz.methods.rank_kernel import KERNEL_RULES
 from ritz.methods.watched import Watched
 from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
@@ -100,6 +104,12 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
     """
+
+    about: ClassVar[About] = About(
+        "Kernel principal component analysis", "kpca", "PC", takes="objects", measure="eigenvalue", cites=("[SSM98]",)
+    )
+    fitted: ClassVar[type[Fitted]] = InFeatureSpace
+    _rules: ClassVar[tuple[str, ...]] = KERNEL_RULES
 
     def __init__(
         self, n_components: Any = None, *, kernel: Any = "linear", gamma: Any = None, degree: int = 3,

@@ -30,6 +30,9 @@ from ritz.methods.encoded import EncodedColumns, EncodedTable
 from ritz.methods.encoded_advice import constant_variables, warn_constant
 from ritz.methods.encoded_excluded import NO_EXCLUDED, excluded_of
 from ritz.methods.famd_columns import decoded, probabilities
+from ritz.methods.fitted.about import INERTIA, About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.table import OfAnswers
 from ritz.methods.mca_inertia import CORRECTED, above, adjusted, corrected, pair_inertias
 from ritz.methods.mca_supplementary import Supplementary, v_tests
 from ritz.methods.rank_tables import ENCODED_RULES, encoded_material, variable_blocks
@@ -91,6 +94,8 @@ class MCA(Supplementary, EncodedColumns):
     plan_, n_components_, n_samples_, n_features_in_
     """
 
+    fitted: ClassVar[type[Fitted]] = OfAnswers
+    about: ClassVar[About] = About("Multiple correspondence analysis", "mca", takes="categories", **INERTIA)
     _agreeing = ("n_components", "method", "categorical", "missing", "rare", "exclude")
     _rules = ENCODED_RULES
     _numbers = False

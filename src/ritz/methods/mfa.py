@@ -10,7 +10,7 @@ categories an MCA, both an FAMD, counts a CA (several tables: intra-table CA). [
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.correspondence import Encoded
 from ritz.methods.encoded import EncodedTable
 from ritz.methods.famd_results import variances
+from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.mfa_results import GroupResults
 from ritz.methods.mfa_rows import without_counts
 from ritz.methods.mfa_separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
@@ -79,6 +80,7 @@ class MFA(GroupResults):
     certificate_, plan_, n_components_, n_samples_, n_features_in_
     """
 
+    about: ClassVar[About] = About("Multiple factor analysis", "mfa", takes="groups", **INERTIA)
     _agreeing = (
         "n_components", "groups", "frequencies", "supplementary", "scale", "categorical", "missing", "rare", "exclude",
     )  # fmt: skip

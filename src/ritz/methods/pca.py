@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +23,9 @@ from ritz.data.read import read
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
 from ritz.data.validate import validate_rows
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.linear import Linear
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.missing_model import FillsGaps
 from ritz.methods.rank_linear import handed, rows_material
@@ -92,6 +95,9 @@ class PCA(FillsGaps, Stateful):
     """
 
     _holds_vectors = True
+
+    about: ClassVar[About] = About("Principal component analysis", "pca", "PC", cites=("[Jol02]",))
+    fitted: ClassVar[type[Fitted]] = Linear
 
     def __init__(
         self, n_components: Any = None, *, center: bool = True, scale: bool = False, whiten: bool = False,

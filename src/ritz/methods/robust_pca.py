@@ -26,6 +26,9 @@ from ritz.data.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
 from ritz.methods.base import LinearEstimator
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.linear import OfGoodRows
 from ritz.methods.held import with_held
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.robust_pca_factors import CORRECTIONS
@@ -89,6 +92,8 @@ class RobustPCA(LinearEstimator):
     certificate_, plan_
     """
 
+    about: ClassVar[About] = About("Robust principal component analysis", "robust", "PC", cites=("[HRV05]",))
+    fitted: ClassVar[type[Fitted]] = OfGoodRows
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 
     def __init__(

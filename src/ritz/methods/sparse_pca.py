@@ -31,6 +31,9 @@ from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics
 from ritz.data.validate import room_for
 from ritz.methods.base import LinearEstimator
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.linear import Overlapping
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca_net import elastic_net
@@ -105,6 +108,8 @@ class SparsePCA(LinearEstimator):
     certificate_, plan_ : of the ordinary components
     """
 
+    about: ClassVar[About] = About("Sparse principal component analysis", "sparse", "PC", cites=("[ZHT06]",))
+    fitted: ClassVar[type[Fitted]] = Overlapping
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 
     def __init__(

@@ -10,12 +10,15 @@ difference would cancel Σ((x − μ)ᵀv)²/n by one more pass. A fraction in
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.linear import Uncentred
 from ritz.methods.rank_linear import handed, rows_material
 from ritz.methods.rest import (
     SUMMED,
@@ -60,6 +63,8 @@ class SVD(LinearEstimator):
     certificate_, plan_
     """
 
+    about: ClassVar[About] = About("Singular value decomposition", "svd", "SV", whole="sum of squares", measure="σ²")
+    fitted: ClassVar[type[Fitted]] = Uncentred
     _axis = "SV"
     _holds_vectors = True
     _rules = tuple(name for name in NAMES if name != "map")  # correlations have no meaning about zero

@@ -1,0 +1,51 @@
+"""What a method is called and what it takes: the only table of names there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["INERTIA", "About"]
+
+
+@dataclass(frozen=True)
+class About:
+    """Words about a method.
+
+    Parameters
+    ----------
+    title
+        What the field calls the method.
+    short
+        Its name on the command line.
+    axis
+        What results call an axis: ``PC`` for PC1, PC2, …
+    takes
+        ``numbers``, ``counts``, ``categories``, ``mixed`` columns, ``groups`` of columns, or ``objects`` with a kernel.
+    whole
+        What shares are shares of.
+    measure
+        What the value of an axis is called.
+    component
+        What one axis is called.
+    cites
+        Keys of the references.
+    """
+
+    title: str
+    short: str
+    axis: str
+    takes: Literal["numbers", "counts", "categories", "mixed", "groups", "objects"] = "numbers"
+    whole: str = "variance"
+    measure: str = "variance"
+    component: str = "component"
+    cites: tuple[str, ...] = ()
+
+    def components(self, count: int) -> str:
+        """``3 components``, ``1 axis``."""
+        several = {"axis": "axes"}.get(self.component, self.component + "s")
+        return f"{count:,} {self.component if count == 1 else several}"
+
+
+#: Words that the correspondence family shares.
+INERTIA: dict[str, Any] = {"axis": "Dim", "whole": "inertia", "measure": "inertia", "component": "axis"}

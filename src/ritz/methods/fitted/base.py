@@ -1,0 +1,269 @@
+"""What may be asked of a fitted model, and how it is refused where a method has no such thing."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import ParameterError
+from ritz.data.validate import validate_weights
+from ritz.data.words import describe
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.axes import Axes
+from ritz.methods.fitted.plane import Plane
+from ritz.methods.rank_within import Within
+from ritz.rank.material import Material
+from ritz.spectral.problem import Seen
+
+#: Where what a rule lacks can come from.
+PASS = "pass them, choose_rank(model, X)"
+NO_STATE = "the variances of the columns, which the model did not keep: pass the rows, choose_rank(model, X)"
+
+__all__ = ["PASS", "Fitted", "fitted_of", "require_fitted"]
+
+Floats = NDArray[np.float64]
+
+
+def require_fitted(model: Any) -> None:
+    """Refuse what is not a fitted model, in words that name the slip: rows first, a class, the path of a file."""
+    if isinstance(model, type):
+        raise ParameterError("expected a fitted model", received=f"the class {model.__name__}",
+                             hint=f"{model.__name__}().fit(X)")  # fmt: skip
+    if not hasattr(model, "fit"):
+        hint = "model = ritz.load(path)" if isinstance(model, str) else "the model comes before the rows: f(model, X)"
+        raise ParameterError("expected a fitted model", received=describe(model), hint=hint)
+    check_is_fitted(model)
+
+
+def fitted_of(model: Any) -> Fitted:
+    """The capabilities of a fitted model of Ritz; anything else is refused."""
+    require_fitted(model)
+    kind = getattr(type(model), "fitted", None)
+    if kind is None:
+        raise ParameterError(
+            "expected a fitted model of Ritz",
+            received=f"{type(model).__module__.split('.')[0]}'s {type(model).__name__}",
+            hint="ritz.PCA(3).fit(X)",
+        )
+    capabilities: Fitted = kind(model)
+    return capabilities
+
+
+class Fitted:
+    """Capabilities of a fitted model; what a method does not define is refused.
+
+    Parameters
+    ----------
+    model : a fitted estimator
+    """
+
+    #: whether limits of distances come from the rows themselves, not from a distribution of scores
+    distribution_free: ClassVar[bool] = False
+    #: whether components are rotated all together
+    rotates_all: ClassVar[bool] = False
+    #: what is drawn again: ``rows``, ``counts`` of a table, ``answers`` to questions; None where there is no bootstrap
+    resamples: ClassVar[str | None] = None
+    #: degrees of freedom that the divisor of the variances lacks
+    estimated: ClassVar[int] = 1
+    #: what a permutation test permutes: ``rows`` column by column, ``counts``, or the ``encoded`` columns
+    permutes: ClassVar[str | None] = None
+    #: whether components may be turned round in a model itself: those of its certificate, in order of variance
+    turns: ClassVar[bool] = False
+    #: whether rules can say how many components there are
+    chooses: ClassVar[bool] = False
+    #: what an odd row is told by, unless somebody says otherwise
+    oddity: ClassVar[str] = "combined"
+    #: why capabilities made of columns are refused, and what to use instead
+    without_columns: ClassVar[tuple[str, str] | None] = None
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    # words
+
+    @property
+    def name(self) -> str:
+        """The estimator."""
+        return type(self.model).__name__
+
+    @property
+    def about(self) -> About:
+        """Words about the method."""
+        found: About = self.model.about
+        return found
+
+    @property
+    def k(self) -> int:
+        """Number of axes."""
+        return int(self.model._n_features_out)
+
+    def axis_names(self, k: int | None = None) -> list[str]:
+        """PC1, PC2, … as files and reports say."""
+        return [f"{self.about.axis}{i + 1}" for i in range(self.k if k is None else k)]
+
+    def column_labels(self) -> list[str] | None:
+        """Names of the columns of the fit; None where it had none."""
+        names = getattr(self.model, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def refuse(self, what: str, why: str | None = None, hint: str | None = None) -> NoReturn:
+        """Say that a method has no such thing; the only wording there is."""
+        raise ParameterError(
+            f"{self.name} has no {what}" + ("" if why is None else f": {why}"), received=self.about.title, hint=hint
+        )
+
+    @property
+    def centered(self) -> bool:
+        """Whether a mean was taken off."""
+        return bool(getattr(self.model, "center", True))
+
+    # rows
+
+    def rows(self, X: Any) -> Any:
+        """Rows as the model encodes them: an array, CSR or row blocks."""
+        self.refuse("rows that can be encoded")
+
+    def row_weights(self, X: Any, n: int, sample_weight: Any) -> Floats:
+        """(n,) weights of rows."""
+        return np.ones(n) if sample_weight is None else validate_weights(sample_weight, n)
+
+    def scores(self, X: Any) -> Floats:
+        """Coordinates of rows as variances count them: those of a whitening model get their spread back."""
+        F = self.model.transform(X)
+        return np.asarray(F.to_numpy() if hasattr(F, "to_numpy") else F, np.float64)  # set_output may give a frame
+
+    def shares_of_rows(self, X: Any, n: int, sample_weight: Any) -> Floats:
+        """(n,) weights of rows as ``sums`` counts them."""
+        given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return given if given is not None and len(given) == n else np.ones(n)
+
+    def row_count(self, X: Any) -> int:
+        """Number of rows."""
+        return int(self.rows(X).shape[0])
+
+    def kept_rows(self) -> Any:
+        """The rows of the fit, where the model itself keeps all of them; None otherwise."""
+        return None
+
+    def has_columns(self) -> bool:
+        """Whether the rows that ``transform`` takes are a table, whose columns can be described."""
+        return True
+
+    def picked(self, X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+        """Some rows for a model of some rows (``columns``), which matters to a matrix of kernels only."""
+        self.refuse("rows that can be picked")
+
+    def refit(self, fit_on: Any, X: Any, seen: NDArray[np.intp], weights: Floats) -> Any:
+        """The model that ``fit_on`` becomes by the ``seen`` rows of X; ``weights`` (n,) are zero for all others."""
+        return fit_on.fit(X, sample_weight=weights)
+
+    def changes(self, rows: int) -> dict[str, Any]:
+        """Parameters of the same model for fewer rows: what was chosen from all rows stays chosen."""
+        known = self.model.get_params(deep=False)
+        changes: dict[str, Any] = {"progress": None}
+        if self.model.n_components is not None:
+            changes["n_components"] = min(int(self.model.n_components_), rows - 1)
+        if "unseen" in known:
+            changes["unseen"] = "ignore"  # a level that only the rows left out have
+        return changes
+
+    # how many
+
+    def answers_for(self, X: Any) -> bool:
+        """Whether the fitted model itself, with some rows, answers how many components there are."""
+        return False
+
+    def material(self, X: Any) -> Material:
+        """What rules may ask of the fit, and of rows where there are any."""
+        return Material(
+            self.name, why_not=PASS, lacking={name: f"{name} needs {NO_STATE}" for name in ("parallel", "dpa")}
+        )
+
+    def within(self, rule: Any, seen: Seen) -> Within | None:
+        """A rule as it sees the axes that the columns can have; None for a rule as it is."""
+        return None
+
+    def unlike_columns(self) -> Floats:
+        """Standard deviations of columns that count as they are, (d,); empty where they do not."""
+        return np.zeros(0)
+
+    # axes and plane
+
+    def axes(self) -> Axes:
+        """Loadings and variances of the axes."""
+        self._refuse_columns("loadings")
+
+    def spread(self, X: Any = None, sample_weight: Any = None) -> Floats:
+        """Standard deviation of every column in the frame of the fit, (d,)."""
+        self._refuse_columns("standard deviations of columns")
+
+    def plane(self) -> Plane:
+        """The plane of the axes, with the variances that the model itself reports."""
+        self._refuse_columns("plane in the space of its columns")
+
+    def mapped(self, plane: Plane, rows: Any, width: int, step: Any, *, whole: bool = False) -> Floats:
+        """``step`` of the parts of every row, (n, width), in one pass; ``whole``: also the parts of sparse rows."""
+        self._refuse_columns("plane in the space of its columns")
+
+    def squares(self, X: Any) -> tuple[Floats, Floats]:
+        """Scores (n, k) and the squared distances of rows from the centre, (n,)."""
+        self.refuse("cos²")
+
+    def column_contributions(self) -> Any:
+        """Shares of columns in axes, as the model itself names them; None where they follow from loadings."""
+        return None
+
+    def column_cos2(self) -> Any:
+        """Squared cosines of columns and axes, as the model itself names them; None where they follow from loadings."""
+        return None
+
+    def unrotated(self) -> Floats:
+        """Loadings (d, k) that a rotation begins with."""
+        return self.axes().loadings
+
+    def directions(self) -> Floats:
+        """Axes as long as the standard deviations along them, (d, k): what two models are compared by."""
+        return self.axes().loadings
+
+    def standard(self) -> tuple[Floats, Floats, Floats]:
+        """Standard coordinates of the columns (d, k), and variances and shares of the axes (k,): a biplot's."""
+        self._refuse_columns("biplot")
+
+    def rotated_scores(self, X: Any, matrix: Floats, correlations: Floats) -> Floats:
+        """Scores of rows on rotated components, by the matrix of the rotation and the correlations it leaves."""
+        self._refuse_columns("rotations")
+
+    def scale_off(self) -> float | None:
+        """What Q is measured in, where a model has no variances off its plane; None where it has."""
+        return None
+
+    def robust_limits(self, alpha: float) -> Any:
+        """Limits of T² and Q, and moments of Q, of a model that has its own; None otherwise."""
+        return None
+
+    def distances(self, X: Any, diagonal: Any = None) -> tuple[Floats, Floats]:
+        """T² and Q of rows, (n,) each, in one pass; ``diagonal``: k(x, x) of rows of a precomputed kernel."""
+        self.refuse("distances of rows")
+
+    def own_distances(self, X: Any) -> tuple[Floats, Floats]:
+        """T² and Q of rows from the model itself."""
+        return self.distances(X)
+
+    def unseen_distances(self, X: Any, unseen: NDArray[np.intp], seen: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """T² and Q of the ``unseen`` rows of X, by a model of the ``seen`` ones."""
+        inside, off = self.distances(X)
+        return inside[unseen], off[unseen]
+
+    def new_distances(self, X: Any, seen: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """T² and Q of new rows, by a model of the ``seen`` rows of a fit."""
+        return self.distances(X)
+
+    def sums(self) -> tuple[float, float, float]:
+        """Σw, Σw·T² and Σw·Q of the rows of the fit, which the model knows without them; NaN where it does not."""
+        self.refuse("distances of rows")
+
+    def _refuse_columns(self, what: str) -> NoReturn:
+        self.refuse(what, *(self.without_columns or (None, None)))

@@ -1,0 +1,225 @@
+"""Models whose axes are directions in columns of numbers: PCA, SVD and what has a basis of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.data.blocks import blocks_of
+from ritz.data.statistics import Statistics
+from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.methods.fitted.axes import Axes
+from ritz.methods.fitted.base import PASS, Fitted
+from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
+from ritz.methods.rank_linear import rows_of_state, state_material
+from ritz.methods.rest import rest_of, wide_axes
+from ritz.methods.scaling import divisor_held, divisor_of, require_told
+from ritz.project.incomplete import IncompleteMap
+from ritz.rank.material import Material
+
+__all__ = ["Linear", "Oblique", "OfGoodRows", "Overlapping", "Uncentred"]
+
+Floats = NDArray[np.float64]
+
+
+class Linear(Fitted):
+    """A model of rows about their mean, with variances of divisor Σw − 1."""
+
+    resamples: ClassVar[str | None] = "rows"
+    permutes: ClassVar[str | None] = "rows"
+    turns = chooses = True
+
+    def rows(self, X: Any) -> Any:
+        """Rows; gaps filled where the model knows how."""
+        rows, held = validate_rows(self.model, X, reset=False), self.model._map()
+        return held.completed(rows) if isinstance(held, IncompleteMap) and not blocks_of(rows).sparse else rows
+
+    def scores(self, X: Any) -> Floats:
+        """Coordinates; those of a whitening model get their spread back."""
+        F = super().scores(X)
+        if getattr(self.model, "whiten", False):
+            F = F * np.sqrt(np.asarray(self.model.explained_variance_, np.float64))
+        return F
+
+    def standard(self) -> tuple[Floats, Floats, Floats]:
+        """The components."""
+        axes = self.axes()
+        return np.asarray(self.model.components_, np.float64).T, axes.variances, axes.variances / axes.total
+
+    def answers_for(self, X: Any) -> bool:
+        """With a moment state."""
+        return self.estimated > 0 and vars(self.model).get("_state") is not None
+
+    def material(self, X: Any) -> Material:
+        """The moment state, and some rows."""
+        state = vars(self.model).get("_state")
+        if state is None:
+            return super().material(X)
+        held = replace(state_material(self.model, state), why_not=PASS)
+        return held if X is None else rows_of_state(self.model, held, validate_rows(self.model, X, reset=False))
+
+    def unlike_columns(self) -> Floats:
+        """From the state of columns that are not scaled."""
+        state = vars(self.model).get("_state")
+        if state is None or not self.centered or self.model.scale:
+            return np.zeros(0)
+        return np.asarray(np.sqrt(np.diag(state.scatter)) * state.unit)
+
+    def rotated_scores(self, X: Any, matrix: Floats, correlations: Floats) -> Floats:
+        """Scores of unit variance on rotated components."""
+        k, roots = len(matrix), np.sqrt(self.axes().variances)
+        white = np.where(roots > 0, 1 / np.where(roots > 0, roots, 1.0), 0.0)
+        return np.asarray(self.scores(X)[:, :k] * white[:k] @ matrix)
+
+    def _values(self) -> tuple[Floats, float]:
+        """Variances of the scores and of all columns."""
+        return np.asarray(self.model.explained_variance_, np.float64), float(self.model.total_variance_)
+
+    def axes(self) -> Axes:
+        """V Λ^½."""
+        V = np.asarray(self.model.components_, np.float64).T  # read first: it solves a pending state
+        require_told(self.model, "what columns and components have in common")
+        values, total = self._values()
+        return Axes(self.model, V * np.sqrt(values), values, total)
+
+    def spread(self, X: Any = None, sample_weight: Any = None) -> Floats:
+        """From the rows, or from the state."""
+        if X is not None:
+            return self._measured(X, sample_weight)
+        known = self._known_spread()
+        if known is None:
+            raise InputError(
+                f"{self.name} did not keep how much its columns vary", received="no rows",
+                hint="pass the rows of the fit: structure(model, X)",
+            )  # fmt: skip
+        return known
+
+    def _known_spread(self) -> Floats | None:
+        state = vars(self.model).get("_state")
+        if getattr(self.model, "scale_", None) is not None:
+            return np.ones(self.model.n_features_in_)
+        if state is None or not self.model.center:
+            return None
+        return np.asarray(np.sqrt(np.diag(state.scatter) / divisor_of(state)) * state.unit)
+
+    def _measured(self, X: Any, sample_weight: Any) -> Floats:
+        column, squares = self._statistics(X, sample_weight)
+        scale, found = getattr(self.model, "scale_", None), np.sqrt(squares / divisor_of(column))
+        return np.asarray(found if scale is None else found / np.asarray(scale, np.float64))
+
+    def _statistics(self, X: Any, sample_weight: Any) -> tuple[Any, Floats]:
+        """Statistics of the columns of rows, and their sums of squares about the mean in true units."""
+        rows = self.rows(X)
+        weights = None if sample_weight is None else validate_weights(sample_weight, rows.shape[0])
+        column = Statistics(blocks_of(rows), weights, np.float64, getattr(self.model, "feature_names_in_", None)).column
+        return column, np.asarray(column.squares, np.float64) * column.unit**2
+
+    def _divisor(self) -> float:
+        return divisor_held(self.model)
+
+    def plane(self) -> Plane:
+        """The components that have a variance."""
+        model = self.model
+        components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
+        require_told(model, "the plane of a model")
+        held, weight, divisor = model._map(), float(vars(model).get("_weight", model.n_samples_)), self._divisor()
+        linear = held.linear if isinstance(held, IncompleteMap) else held
+        values = np.square(np.asarray(model.singular_values_, np.float64)) / divisor
+        keep = with_variance(values, components, vars(model).get("_dtype", np.asarray(model.components_).dtype))
+        rest = rest_of(model) / divisor + float(np.sum(values[~keep]))
+        low = None if linear.low is None else np.asarray(linear.low, np.float64)
+        known = {"rows": weight, "divisor": divisor, "rest": rest, "low": low, "model": model}
+        return principal(wide_axes(model), values, keep, linear, **known)
+
+    def distances(self, X: Any, diagonal: Any = None) -> tuple[Floats, Floats]:
+        """T² and Q."""
+        plane, rows = self.plane(), self.rows(X)
+        both = self.mapped(plane, rows, 2, lambda part: part.distances)
+        return both[:, 0], both[:, 1]
+
+    def squares(self, X: Any) -> tuple[Floats, Floats]:
+        """‖z‖² = ‖Bz‖² + ‖z − BᵀBz‖² by one pass over the rows."""
+        return self.scores(X), plain_distances(self.plane(), self.rows(X))
+
+    def mapped(self, plane: Plane, rows: Any, width: int, step: Any, *, whole: bool = False) -> Floats:
+        """``step`` of the parts of every row, (n, width), in one pass; ``whole``: also the parts of sparse rows."""
+        out = plane.frame.map(rows, width, step, whole=whole)
+        if not bool(np.isfinite(out).all()):
+            require_finite(rows, getattr(self.model, "feature_names_in_", None))
+        return out
+
+    def sums(self) -> tuple[float, float, float]:
+        """From the plane, unless the model says it."""
+        known = vars(self.model).get("_sums")  # of models whose variances are not those of all rows
+        if known is not None:
+            return tuple(known)
+        plane = self.plane()
+        return plane.rows, plane.k * plane.divisor, plane.rest * plane.divisor
+
+
+class Uncentred(Linear):
+    """A model of rows about zero (SVD): mean squares, divisor Σw."""
+
+    @property
+    def centered(self) -> bool:
+        """Never."""
+        return False
+
+    estimated = 0
+
+    def _divisor(self) -> float:
+        return float(vars(self.model).get("_weight", self.model.n_samples_))
+
+    def _values(self) -> tuple[Floats, float]:
+        weight = float(vars(self.model)["_weight"])
+        squares = np.square(np.asarray(self.model.singular_values_, np.float64))
+        return squares / weight, float(self.model.total_) / weight
+
+    def _known_spread(self) -> Floats | None:
+        return None
+
+    def _measured(self, X: Any, sample_weight: Any) -> Floats:
+        column, squares = self._statistics(X, sample_weight)
+        return np.asarray(np.sqrt(squares / column.weight + np.square(column.mean)))
+
+
+class Oblique(Linear):
+    """A model that states its plane itself."""
+
+    resamples = permutes = None
+    turns = chooses = False
+
+    def plane(self) -> Plane:
+        """As the model states it."""
+        return Plane(model=self.model, **self.model._plane())
+
+
+class Overlapping(Oblique):
+    """A model whose components share what they explain (SparsePCA): nothing may be summed over them."""
+
+    def axes(self) -> Axes:
+        """Loadings that overlap."""
+        return replace(super().axes(), overlap=True)
+
+    def squares(self, X: Any) -> tuple[Floats, Floats]:
+        """No shares of a distance."""
+        self.refuse("cos²", "its components are correlated",
+                    "explained_variance_ holds what each component adds to those before it")  # fmt: skip
+
+
+class OfGoodRows(Oblique):
+    """A model of the good rows among all (RobustPCA), with limits of its own."""
+
+    def spread(self, X: Any = None, sample_weight: Any = None) -> Floats:
+        """Of the good rows: V(Λ − σ²)Vᵀ + σ²I."""
+        V, noise = np.asarray(self.model.components_, np.float64), float(self.model.noise_variance_)
+        gains = np.maximum(np.asarray(self.model.explained_variance_, np.float64) - noise, 0.0)
+        return np.asarray(np.sqrt(np.square(V).T @ gains + noise))
+
+    def robust_limits(self, alpha: float) -> Any:
+        """With the location and scale of the good rows."""
+        return self.model._robust_limits(alpha)
