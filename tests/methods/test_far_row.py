@@ -61,6 +61,10 @@ def test_noise_and_reconstruction_beside_a_far_row(solver, k):
         warnings.simplefilter("ignore", ritz.AccuracyWarning)  # a tolerance of 1e-12 is more than some solvers reach
         model = ritz.PCA(k, solver=solver, tol=1e-12).fit(X)
     left = left_of(X, model.components_)
+    if np.isnan(model.noise_variance_):  # a plane that is known to tol only may hide as much
+        assert k == 2
+        assert solver not in ("svd", "moments")
+        return
     assert model.noise_variance_ == pytest.approx(left.sum() / (n - 1) / (d - k), rel=1e-9)
     assert model.reconstruction_error()[-1] == pytest.approx(left.mean(), rel=1e-9)
     assert model.reconstruction_error(X)[-1] == pytest.approx(left.mean(), rel=1e-9)
@@ -121,7 +125,7 @@ def test_files_are_read_once_more_only_where_it_matters(tmp_path):
 def test_a_state_says_what_it_cannot_tell():
     X = rows()
     model = ritz.PCA(1).partial_fit(X[:30]).partial_fit(X[30:])
-    with pytest.warns(ritz.AccuracyWarning, match="noise_variance_ is NaN; fit the rows themselves"):
+    with pytest.warns(ritz.AccuracyWarning, match="noise_variance_, is NaN; fit the rows themselves"):
         assert np.isnan(model.noise_variance_)
     assert np.isnan(model.score_samples(X)).all()
     errors = model.reconstruction_error()
@@ -137,7 +141,7 @@ def test_a_state_says_what_it_cannot_tell():
 def test_a_state_that_is_somewhat_sure_says_how_much():
     X = rows(far=3e6)
     model = ritz.PCA(1).partial_fit(X)
-    with pytest.warns(ritz.AccuracyWarning, match=r"noise_variance_ is right to \d"):
+    with pytest.warns(ritz.AccuracyWarning, match=r"noise_variance_, is right to \d"):
         noise = model.noise_variance_
     assert noise == pytest.approx(ritz.PCA(1).fit(X).noise_variance_, rel=0.5)
 

@@ -33,6 +33,8 @@ __all__ = [
     "SOLVE_ROOT",
     "TRUST",
     "checked",
+    "constant_below",
+    "defect_rounding",
     "rounding",
     "safe_range",
     "solving",
@@ -56,6 +58,9 @@ TRUST = 80.0
 #: Scaled-Gram passes at most; two suffice for condition 1e14, the third confirms.
 REPAIR_PASSES = 4
 
+#: Standard deviation of a constant column of whole numbers, in units of what its mean is rounded to: √u and a margin.
+WHOLE = 1e-6
+
 #: Singular values below NOISE_FLOOR·u·√d·σ₁ are rounding noise: their directions are arbitrary in the null space.
 NOISE_FLOOR = 4.0
 
@@ -74,6 +79,21 @@ SIGN_TIE = 1e-6
 
 #: A column whose spread is below this multiple of u times its mean is constant up to its own rounding.
 CONSTANT = 8.0
+
+
+def constant_below(mean: Any, whole: bool) -> Any:
+    """Standard deviations (d,) up to which columns with these means are constant, their entries rounded.
+
+    Whole numbers are exact beyond 2⁵³ as well: only their sums about a rounded mean are not.
+    """
+    size = np.abs(np.asarray(mean, np.float64))
+    usual = CONSTANT * 2.0**-53 * size
+    return np.minimum(usual, WHOLE * np.maximum(1.0, np.spacing(size))) if whole else usual
+
+
+def defect_rounding(d: int) -> float:
+    """What |VᵀV − I| may be off: sums of unit vectors in pieces of 64, sixteen of these, then one after the other."""
+    return 2.0**-53 * (min(d, 64) + 16 + d / 1024)
 
 
 def unit_roundoff(dtype: Any) -> float:

@@ -104,7 +104,7 @@ class DensePass(Watched):
                 if self.blocks % LAG == 0:
                     settle(self.S, self.S_low)
             if not self.short:
-                self.look(z, product, head, block)
+                self.look(z, product, head)
 
     def finish(self) -> NDArray[np.float64]:
         """S with all that rounding took from it."""

@@ -80,6 +80,8 @@ class Moments:
         What rounding took from scatter, offset and weight; None for nothing.
     rounded
         Relative rounding with which the entries of the rows came, about zero.
+    whole
+        Whether all rows were whole numbers of an integer type.
     """
 
     rows: int
@@ -95,6 +97,7 @@ class Moments:
     offset_low: Vector | None = None  # (d,)
     weight_low: float = 0.0
     rounded: float = 0.0
+    whole: bool = False
 
     @property
     def d(self) -> int:
@@ -164,6 +167,7 @@ class Moments:
             offset_low,
             weight_low,
             max(self.rounded, other.rounded),
+            self.whole and other.whole,
         )
 
     def _apart(self, other: Moments) -> tuple[Vector, Vector]:
@@ -222,7 +226,7 @@ class Moments:
         u = max(self.roundoff, other.roundoff)
         return Moments(
             rows, weight, self.shift, offset, scatter, unit, noise, u, gone, scatter_low, None, low,
-            max(self.rounded, other.rounded),
+            max(self.rounded, other.rounded), self.whole and other.whole,
         )  # fmt: skip
 
     def without_traces(self, before: Moments) -> Moments:
@@ -258,6 +262,7 @@ class Moments:
             "roundoff": self.roundoff,
             "weight_low": self.weight_low,
             "rounded": self.rounded,
+            "whole": self.whole,
         }
         arrays = {name: getattr(self, name) for name in ("shift", "offset", "scatter", *OPTIONAL)}
         return header, {name: array for name, array in arrays.items() if array is not None}
@@ -276,6 +281,7 @@ class Moments:
             float(header["roundoff"]),
             weight_low=float(header.get("weight_low", 0.0)),
             rounded=float(header.get("rounded", 0.0)),
+            whole=bool(header.get("whole", False)),
             **{name: arrays.get(name) for name in OPTIONAL},
         )
 

@@ -15,9 +15,10 @@ all round the same way, hence D. ‖E'‖ is the lesser of two estimates, from A
 
     Σs² = tr A/m            Σs⁴ = ‖A − (tr A/m)·I‖²_F/(m² + m − 2)            both bound the largest one
 
-less what independent errors make of them. Which blocks are formed anew follows their mass: the first with any, and each
-that outweighs those before. Of a table of many blocks some sixteen or more are probed, and every block that weighs as
-much as all before it.
+less what independent errors make of them. Probes of a few blocks cannot tell errors that add up from the chance of one
+block where both are small, so the whole mass of blocks whose numbers return counts with the error of such a block.
+Which blocks are formed anew follows their mass: the first with any, and each that outweighs those before. Of a table of
+many blocks some sixteen or more are probed, and every block that weighs as much as all before it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from ritz._core.linalg import norms
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, block_rows
+from ritz.data.blocks import block_rows
 
 __all__ = [
     "CHECK_PIECE", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest", "times",
@@ -58,11 +59,18 @@ BLUR = 0.1
 MANY, EVERY = 16, 16
 
 
+#: Blocks of returning numbers that are formed anew, in a lane; rows and columns by which these are known, and the share
+#: of equal ones among them.
+RETURNING, SAMPLED_ROWS, SAMPLED_COLUMNS, SHARE_EQUAL = 2, 16, 32, 0.5
+#: 2⁶⁴ over the golden ratio: multiples of it, as fractions of 2⁶⁴, are evenly spread.
+GOLDEN = 0x9E3779B97F4A7C15
+
+
 class Watched(Sums):
     """Accumulators of products whose rounding is measured."""
 
-    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2", "heaviest", "turn")
-    LISTS: ClassVar[tuple[str, ...]] = ("errors",)
+    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2", "heaviest", "turn", "repeated")
+    LISTS: ClassVar[tuple[str, ...]] = ("errors", "alike")
 
     def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
         """Begin: ``n`` rows of ``d`` columns are to come, in all lanes together."""
@@ -70,8 +78,11 @@ class Watched(Sums):
         self.every = every or max(1, min(EVERY, count // MANY))
         self.vectors = 1 if count >= PROBES else PROBES
         self.most, self.heaviest, self.turn = ANEW, 0.0, 0
+        self.ordinal, self.before = 0, -1.0
         self.mass = self.mass2 = 0.0
         self.errors: list[NDArray[Any]] = []  # E/t of blocks formed anew
+        self.alike: list[NDArray[Any]] = []  # and of blocks whose numbers return, which have the mass ``repeated``
+        self.repeated = 0.0
         self.u = unit_roundoff(dtype)
         # numbers of the working precision, so that both sides of a probe see the same ones
         self.random = np.random.default_rng([d, 71]).standard_normal((d, PROBES)).astype(dtype).astype(np.float64)
@@ -91,14 +102,21 @@ class Watched(Sums):
         self.heaviest = mass
         return True
 
-    def some(self, block: Block, mass: float) -> slice:
-        """The vectors to probe a block with; none for most blocks of long tables."""
+    def some(self, mass: float) -> slice:
+        """The vectors to probe a block with; none for most blocks of long tables.
+
+        One block in every group of ``every`` is probed, at a place that changes from group to group, and every block
+        that weighs exactly what the one before it weighs: equal rows round alike.
+        """
+        group, place = divmod(self.ordinal, self.every)
+        same, self.before = mass == self.before, mass
+        self.ordinal += 1
         if not mass > 0:
             return slice(0, 0)
         if mass >= HEAVY * self.mass or self.vectors == PROBES:
             return slice(0, PROBES)
-        # multiples of the golden ratio: evenly spread over the table, in step with no period of it
-        if self.every > 1 and (block.start // 128 + 1) * 0x9E3779B97F4A7C15 % 2**64 >= 2**64 // self.every:
+        drawn = ((group + 1) * GOLDEN % 2**64 * self.every) >> 64
+        if place != drawn and not same:
             return slice(0, 0)
         self.turn += 1
         first = int(self.turn) % PROBES
@@ -114,16 +132,21 @@ class Watched(Sums):
         product += first
         return product, first
 
-    def look(self, z: NDArray[Any], product: NDArray[Any], first: NDArray[Any] | None, block: Block) -> None:
+    def look(self, z: NDArray[Any], product: NDArray[Any], first: NDArray[Any] | None) -> None:
         """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
         mass = float(np.einsum("ii", product))
-        if self.weigh(mass) and z.shape[0] > PIECE:
+        heavy = self.weigh(mass) and z.shape[0] > PIECE
+        again = bool(self.most) and z.shape[0] > PIECE and mass > 0 and returning(z)
+        self.repeated += mass if again else 0.0
+        if heavy or (again and len(self.alike) < RETURNING):
             # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
             head = z[: block_rows(z.shape[1])]
-            again = product if len(head) == len(z) else head.T @ head if first is None else first
+            made = product if len(head) == len(z) else head.T @ head if first is None else first
             with np.errstate(divide="ignore", invalid="ignore"):
-                self.errors.append((again - better(head, None, CHECK_PIECE)) / float(np.trace(again)))
-        some = self.some(block, mass)
+                error = (made - better(head, None, CHECK_PIECE)) / float(np.trace(made))
+            self.errors += [error] if heavy else []
+            self.alike += [error] if again else []
+        some = self.some(mass)
         if some.stop:
             diagonal = np.diag(product).astype(np.float64)
             np.fill_diagonal(product, 0.0)  # a buffer: what was to be added has been
@@ -147,7 +170,9 @@ class Watched(Sums):
         inner = parts if V is None else [V.T @ part for part in parts]
         alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
         usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0) + (BLUR * self.u if V is None else 0.0)
-        return NOISE_SAFETY * (alone + self._beyond(usual, V))
+        along = self.alike if V is None else [V.T @ E @ V for E in self.alike]
+        together = max((largest(E) for E in along), default=0.0) * self.repeated
+        return NOISE_SAFETY * (alone + self._beyond(usual, V)) + together
 
     def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
         """What the probes saw beyond the usual."""
@@ -162,6 +187,14 @@ class Watched(Sums):
             return largest(V.T @ (diagonal[:, None] * V)) + _excess(V.T @ rest, chance)
         sure = float(np.max(np.abs(diagonal))) - 4 * float(np.sqrt(np.mean(chance) / (2 * PROBES * len(R))))
         return max(0.0, sure) + _excess(rest, chance)
+
+
+def returning(z: NDArray[Any]) -> bool:
+    """Whether the numbers of some column of a block come again and again, as its sampled rows and columns tell."""
+    b, d = z.shape
+    some = np.sort(z[:: max(1, b // SAMPLED_ROWS), :: max(1, d // SAMPLED_COLUMNS)], axis=0)
+    equal = np.count_nonzero(some[1:] == some[:-1], axis=0)
+    return bool(np.any(equal >= SHARE_EQUAL * len(some)))
 
 
 def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:

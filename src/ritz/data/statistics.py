@@ -83,6 +83,7 @@ class ColumnStatistics:
     squares: NDArray[np.float64]  # Σw(x−μ)²/unit², (d,)
     unit: float
     weight_low: float = 0.0  # what the float64 number ``weight`` lacks of Σw
+    whole: bool = False  # whether the entries are whole numbers of an integer type
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -347,8 +348,9 @@ class Statistics:
         noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
         offset = m * (self.unit / self._divisor)
         found = Moments(
-            self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u, weight_low=self.weight_low
-        )
+            self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u, weight_low=self.weight_low,
+            whole=self.blocks.dtype.kind in "iu",
+        )  # fmt: skip
         self._told(_columns_of(found))
         return found
 
@@ -396,7 +398,8 @@ class Statistics:
 
     def _found(self, mean: NDArray[np.float64], squares: NDArray[np.float64]) -> ColumnStatistics:
         offset = mean * self.unit
-        return ColumnStatistics(self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
+        held = (self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
+        return ColumnStatistics(*held, whole=self.blocks.dtype.kind in "iu")
 
     def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
         kind: Any = SparsePass if self.blocks.sparse else DensePass
@@ -415,7 +418,8 @@ class Statistics:
 
 def _columns_of(held: Moments) -> ColumnStatistics:
     squares = np.diag(held.scatter).copy()
-    return ColumnStatistics(held.rows, held.weight, held.shift, held.offset, squares, held.unit, held.weight_low)
+    known = (held.rows, held.weight, held.shift, held.offset, squares, held.unit, held.weight_low)
+    return ColumnStatistics(*known, whole=held.whole)
 
 
 def _feed(state: DensePass | SparsePass | WidePass, block: Block) -> None:

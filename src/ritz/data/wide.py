@@ -63,7 +63,7 @@ class WidePass(Watched):
                 z *= np.sqrt(w)[:, None]
             mass = float(np.sum(np.square(z), dtype=np.float64))
             anew = self.weigh(mass)
-            self._add(z, self.some(block, mass), mass)
+            self._add(z, self.some(mass), mass)
             if anew and z.shape[0] > PIECE:
                 corner = np.ascontiguousarray(z[:, :CORNER])
                 share = float(np.sum(np.square(corner), dtype=np.float64)) or mass

@@ -38,6 +38,9 @@ Floats = NDArray[np.float64]
 NEAR, FAR = 1e-8, 1e-6
 #: Share by which what a state leaves may be wrong before a warning says so, and before nothing is said about it.
 ROUGH, UNTOLD = 1e-3, 0.5
+#: Why what is left is not known, and what to do.
+NO_ROWS = ("this state does not hold more digits", "fit the rows themselves")
+REFIT = ("the plane of the components is known to tol only", "fit with a smaller tol, or with solver='svd'")
 #: Round-offs of the total in a sum of eigenvalues, beside what the certificate allows each of them.
 SUMMED = 8.0
 
@@ -57,14 +60,32 @@ def left_over(
         return 0.0, spectrum
     if k == 0 or not np.isfinite(whole) or doubt <= near_enough(spectrum, FAR if outside else NEAR) * rest:
         return max(rest, 0.0), spectrum
-    if again is not None:
-        return _cleared(again(), spectrum), read_again(spectrum)
-    return _told(rest, doubt, spectrum), spectrum
+    if again is None:
+        return _told(rest, doubt, spectrum), spectrum
+    rest, leaked = _cleared(again(), spectrum), _leaked(spectrum)
+    told = rest if leaked <= ROUGH * rest else _said(rest, leaked, spectrum, REFIT)
+    return told, read_again(spectrum)
+
+
+def _leaked(spectrum: Spectrum) -> float:
+    """What a plane that iterations have found may leave of eigenvalues λᵢ of its own, in units of unit².
+
+    Σ(λᵢ − θᵢ) over the components, θᵢ their Ritz values: at most ‖rᵢ‖²/(θᵢ − λₖ₊₁) each, or as far as intervals go.
+    """
+    c = spectrum.certificate
+    grounds = c.frame.get("grounds") or {}
+    if grounds.get("route") != "iterative":
+        return 0.0
+    gap = np.asarray(c.values) - c.ceiling
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bent = np.where(gap > 0, np.square(c.residuals) / gap, np.inf)
+    return float(np.sum(np.minimum(np.maximum(c.upper - c.values, 0.0), bent))) / _shown(spectrum)
 
 
 def near_enough(spectrum: Spectrum, share: float = NEAR) -> float:
     """Share of a difference by which it may be wrong: half of the digits of the products that it is made of."""
-    return max(share, 4 * float(np.sqrt(spectrum.certificate.unit_roundoff)))
+    u = float(spectrum.certificate.unit_roundoff)
+    return share if u < 1e-10 else max(share, 4 * float(np.sqrt(u)))
 
 
 def _shown(spectrum: Spectrum) -> float:
@@ -127,14 +148,17 @@ def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:
     known = np.asarray(spectrum.known if spectrum.thetas is None else spectrum.thetas, np.float64)
     if len(known) >= spectrum.vectors.shape[0]:  # eigenvalues of a d×d state: their sum is the trace
         rest = max(float(np.sum(known[len(spectrum.values) :])), 0.0)
-    if doubt <= ROUGH * rest:
-        return rest
+    return rest if doubt <= ROUGH * rest else _said(rest, doubt, spectrum, NO_ROWS)
+
+
+def _said(rest: float, doubt: float, spectrum: Spectrum, why: tuple[str, str]) -> float:
+    """The rest, with a warning; NaN where half of it or more is in doubt."""
     told = doubt <= UNTOLD * rest
     words = f"is right to {doubt / rest:.1%} only" if told else "is NaN"
     left, off = (in_certificate(spectrum, value) for value in (max(rest, 0.0), doubt))
     warn(
-        f"what the components leave is {left:.2g} ± {off:.2g} of a total of {spectrum.certificate.total:.2g}: this "
-        f"state does not hold more digits. noise_variance_ {words}; fit the rows themselves to know it.",
+        f"what the components leave is {left:.2g} ± {off:.2g} of a total of {spectrum.certificate.total:.2g}: "
+        f"{why[0]}. what is made of it, such as noise_variance_, {words}; {why[1]} to know it.",
         AccuracyWarning,
     )
     return rest if told else float("nan")

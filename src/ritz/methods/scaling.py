@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import ConstantColumnWarning, InputError
-from ritz._core.tolerance import CONSTANT
+from ritz._core.tolerance import constant_below
 from ritz._core.warn import warn
 from ritz.data.extent import power_of_two, require_spread
 from ritz.data.moments import Moments
@@ -105,7 +105,7 @@ def spread_of(column: ColumnStatistics | Moments, estimator: Any) -> np.ndarray:
     # root by root where weights of 1e-200 beside 1e200 would underflow together
     roots = np.where(quotient > TINY, np.sqrt(quotient), np.sqrt(squares) / np.sqrt(divisor))
     spread = roots * column.unit
-    constant = spread <= CONSTANT * 2.0**-53 * np.abs(column.mean)
+    constant = spread <= constant_below(column.mean, column.whole)
     own = column.unit / max(1.0, float(np.sqrt(divisor_of(column))))  # a unit may hold the weights
     require_spread(spread, constant, own, getattr(estimator, "feature_names_in_", None))
     if estimator is not None and bool(np.any(constant)):

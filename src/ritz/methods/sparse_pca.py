@@ -35,7 +35,7 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Overlapping
 from ritz.methods.rest import beside, framed, squares_off
-from ritz.methods.scaling import divisor_held, divisor_of, spread_of
+from ritz.methods.scaling import divisor_held, divisor_of, spread_of, unit_of
 from ritz.methods.sparse_pca_net import elastic_net
 from ritz.methods.sparse_pca_power import truncated_power
 from ritz.operators import MomentGram
@@ -172,13 +172,14 @@ class SparsePCA(LinearEstimator):
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
         wanted = self._number(state.rows, state.d)
         plan = self._plan_for(shape, wanted, whole=True)
-        M = MomentGram(state, center=self.center, scale=scale)
+        unit = unit_of(state, self.scale)
+        M = MomentGram(state, center=self.center, scale=scale, unit=unit)
         problem = SpectralProblem(
             M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
             **self._request(wanted, shape),
         )  # fmt: skip
         frame = {"mean": state.mean if self.center else None, "scale": scale}
-        return solve(problem, plan, frame=frame), M.matrix / divisor_of(state)
+        return solve(problem, plan, unit=unit, frame=frame), M.matrix * unit**2 / divisor_of(state)
 
     def _number(self, n: int, d: int) -> Any:
         """``n_components`` as a number or a rule; None: all that vary."""
@@ -335,7 +336,7 @@ def _pivots(S: Floats) -> Floats:
     for j in range(len(S)):
         gains[j] = max(float(R[j, j]), 0.0)
         if gains[j] > floor:
-            R = R - np.outer(R[:, j], R[j]) / gains[j]
+            R = R - np.outer(R[:, j] / gains[j], R[j])  # products of two variances may leave the range
     return gains
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import combine
-from ritz._core.tolerance import SCALE_ERROR
+from ritz._core.tolerance import SCALE_ERROR, constant_below
 from ritz.data.moments import Moments, scaled_noise
 from ritz.data.rounding import largest
 from ritz.operators.base import Cost, Operator
@@ -113,7 +113,9 @@ class MomentGram(Operator):
         if self.state.lost is None:
             return 0.0
         variance, lost, held = np.diag(self.state.scatter), self.state.lost, np.diag(self.matrix)
-        sure = (variance > 2 * lost) | (lost == 0)  # a column of which nothing is left has lost nothing
+        spread = np.sqrt((variance + lost) / max(self.state.weight - 1, 1.0)) * self.state.unit
+        constant = spread <= constant_below(self.state.mean, self.state.whole)  # however much of that was lost
+        sure = (variance > 2 * lost) | (lost == 0) | constant  # a column of which nothing is left has lost nothing
         share = np.where(lost > 0, lost / np.where(variance > lost, variance - lost, 1.0), 0.0) * sure
         known = float(np.sqrt(np.sum(np.square(share) * held) * largest(self.matrix)))
         gone = float(np.sqrt(2.0 * np.sum(~sure) * self.state.d))

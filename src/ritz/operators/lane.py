@@ -51,6 +51,8 @@ class Lane(Watched):
         self.turn = 0
         self.most, self.probe, self.met, self.met2 = ANEW, np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.errors: list[NDArray[Any]] = []
+        self.alike: list[NDArray[Any]] = []
+        self.repeated = 0.0
         if watch is not None:
             self.watch(rows, *watch)
 
@@ -101,7 +103,7 @@ class Lane(Watched):
             self.total += out
         else:
             self.gather(out)
-        self.look(B, out, first, block)
+        self.look(B, out, first)
 
     def add(self, product: Any, part: Any, offsets: Any) -> None:
         """Add a product ``zᵀb`` and the sums of b."""

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.arrays import to_numpy
+from ritz._core.tolerance import defect_rounding
+from ritz.data.rounding import better
 from ritz.spectral.enclosure import angle_bounds, enclose
 from ritz.spectral.found import Found
 from ritz.spectral.verify import Verification, verify
@@ -160,8 +162,8 @@ def certify(
     box = enclose(found)
     angles, clusters = angle_bounds(found, box)
     V = to_numpy(found.vectors)
-    # The product that measures the defect rounds as well.
-    defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0)) + 2.0**-53 * (4 + np.sqrt(V.shape[0]))
+    # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
+    defect = float(np.max(np.abs(better(V) - np.eye(V.shape[1])), initial=0.0)) + defect_rounding(V.shape[0])
     c = unit * unit
     return Certificate(
         values=found.leading() * c,

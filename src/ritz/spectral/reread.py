@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.lazy import cached_property
-from ritz._core.tolerance import CONSTANT
+from ritz._core.tolerance import constant_below
 
 __all__ = ["Reread"]
 
@@ -32,6 +32,10 @@ CHAIN = 256
 BORDERLINE = 16.0
 #: Sums of weights below this are added up exactly.
 NEAR_ONE = 4.0
+
+
+#: Cells of a sparse table that is filled in: a mean taken off its rows rounds less than one taken off its products.
+FILLED = 1 << 20
 
 
 class Reread:
@@ -59,6 +63,8 @@ class Reread:
         self.sparse = X.sparse if self.outside else hasattr(X, "tocsr")
         if not self.outside:
             X = X.tocsr() if self.sparse else np.asarray(X)
+            if self.sparse and float(X.shape[0]) * X.shape[1] <= FILLED:
+                X, self.sparse = X.toarray(), False
         w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, np.float64)
         if weights is not None and not self.outside and not bool(np.all(w > 0)):
             X, w = X[np.flatnonzero(w > 0)], w[w > 0]
@@ -134,7 +140,7 @@ class Reread:
         """What columns are divided by: their spread, 1 for constant ones; None for columns as they are."""
         if self.fitted is None or self.metric:
             return self.fitted
-        threshold = CONSTANT * 2.0**-53 * np.abs(self.mean)
+        threshold = constant_below(self.mean, self.X.dtype.kind in "iu")
         constant = self.spread <= threshold
         open_ = (self.spread <= BORDERLINE * threshold) & (self.spread > threshold / BORDERLINE)
         return np.where(open_, self.fitted, np.where(constant, 1.0, self.spread))
@@ -160,6 +166,15 @@ class Reread:
         """A dense block of Z without its weights."""
         high, low = self._parts if self.center else (0.0, 0.0)
         return np.asarray(x.astype(_wide(x, np.float64)) - high - low, np.float64) * self._factor
+
+    def spread_along(self, V: Any) -> Vector:
+        """Σw((x − μ)V)²/(unit²Σw), (k,): variances of coordinates about their mean, without a difference of squares."""
+        high, low = self._parts
+        total = _Levels(np.zeros(V.shape[1]))
+        for x, w in self._blocks():
+            z = ((x.toarray() if self.sparse else x).astype(_wide(x, np.float64)) - high - low).astype(np.float64)
+            total.add(_halved(np.square((z / self.unit) @ V) * w[:, None]))
+        return np.asarray(total.sum() / self.weight)
 
     def normal(self, V: Any) -> Vector:
         """``ZᵀZ V``."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.tolerance import rounding
+from ritz._core.tolerance import defect_rounding, rounding
 from ritz.spectral.verify.anew import Anew, U
 from ritz.spectral.verify.fields import scaled
 
@@ -141,10 +141,10 @@ def _orthogonality(c: Any, a: Anew) -> list[str]:
     """The defect of the vectors, in extended precision; its own product may have rounded as much again."""
     V = a.V.astype(np.longdouble) if a.V.size * a.V.shape[1] <= 50_000_000 else a.V
     defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0))
-    rounded = 2.0**-53 * (4 + math.sqrt(a.d))
+    rounded = defect_rounding(a.d)
     if defect > 1e-10:
         return [f"the vectors are not orthonormal: |VᵀV − I| = {defect:.1e}"]
-    if not defect - rounded <= c.orthogonality <= defect + 4 * rounded:
+    if not defect <= c.orthogonality + 2.0**-53 or not c.orthogonality <= defect + 4 * rounded:
         return [f"|VᵀV − I| is {defect:.1e}, certified {c.orthogonality:.1e}"]
     return []
 

@@ -2,7 +2,7 @@
 
 bounds (lower, upper, residuals, ceiling, …)   ρ, the rounding that every one of them contains
 angles, cluster sines                          what ρ makes of a sine: a share ρ/(‖r‖ + ρ) of it, and 1e-6
-orthogonality                                  the rounding of the product that measured it, 4u(4 + √d)
+orthogonality                                  four times the rounding of the product that measured it
 total, mean, scale                             1,000 roundings of the arithmetic named
 fitted numbers                                 1e-6 of the largest (1e-4 in float32), which a second fit agrees to
 """
@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from ritz._core.tolerance import defect_rounding
 
 __all__ = ["small"]
 
@@ -46,7 +48,7 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
         if name == "angles":
             return 1e-6 * size
         if name == "orthogonality":
-            return 4 * 2.0**-53 * (4 + np.sqrt(len(c.frame["vectors"])))
+            return 4 * defect_rounding(len(c.frame["vectors"]))
         return 1000 * c.unit_roundoff * size
     narrow = vars(model).get("_dtype") == np.float32
     lost = 10 * rho / top if top > 0 and any(note.startswith("subtracted") for note in c.notes) else 0.0
