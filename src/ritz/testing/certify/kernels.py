@@ -25,6 +25,10 @@ SOLVERS = ("svd", "krylov", "lanczos", "chebyshev", "power")
 WIDTH = 4000.0
 
 
+#: Rounding of an exponent −γ‖x − y‖² in units of its parts.
+EXPONENT = 16.0
+
+
 @dataclass(frozen=True)
 class KernelCase:
     """Rows that repeat, under a kernel."""
@@ -114,9 +118,18 @@ def _scale(subject: Subject) -> float:
     return float(np.abs(K).sum(axis=1).max())
 
 
+def _exponents(subject: Subject) -> float:
+    """n·γ·max‖x − x̄‖² of the Gaussian kernel: its exponents come out of products that round by u times their size."""
+    case: Any = subject.case
+    X = np.asarray(subject.X, np.float64)
+    far = float(np.max(np.sum(np.square(X - X.mean(axis=0)), axis=1)))
+    return len(X) * case.gamma * far if case.kernel == "rbf" else 0.0
+
+
 def _width(subject: Subject) -> Iterator[Finding]:
     c = subject.certificate
     allowed = 4 * np.asarray(c.residuals) + WIDTH * subject.roundoff * (subject.top + _scale(subject))
+    allowed = allowed + EXPONENT * subject.roundoff * _exponents(subject)
     if str(subject.case.dtype) == "float32":  # K itself may be formed in float32
         allowed = allowed + WIDTH * 2.0**-24 * (subject.top + _scale(subject)) * ("float32" in c.precision)
     for i in np.flatnonzero(c.upper - c.lower > allowed):
