@@ -4,6 +4,7 @@ bounds (lower, upper, residuals, ceiling, …)   ρ, the rounding that every one
 angles, cluster sines                          what ρ makes of a sine: a share ρ/(‖r‖ + ρ) of it, and 1e-6
 orthogonality                                  four times the rounding of the product that measured it
 total, mean, scale                             1,000 roundings of the arithmetic named
+second parts (what rounding took)              1e-9 standard deviations of a mean, 1e-9 of Σw − 1, one rounding
 fitted numbers                                 1e-6 of the largest (1e-4 in float32), which a second fit agrees to
 """
 
@@ -17,6 +18,8 @@ from ritz._core.tolerance import defect_rounding
 
 __all__ = ["small"]
 
+#: What rounding took from numbers that are kept in two parts.
+TWO_PARTS = ("_mean_low", "_weight_low", "scatter_low", "offset_low", "weight_low")
 #: Fields of a certificate in units of eigenvalues.
 BOUNDS = ("values", "lower", "upper", "residuals", "ceiling", "rounding", "estimate")
 
@@ -50,6 +53,22 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
         if name == "orthogonality":
             return 4 * defect_rounding(len(c.frame["vectors"]))
         return 1000 * c.unit_roundoff * size
+    if name in TWO_PARTS:
+        return _together(model, name)
     narrow = vars(model).get("_dtype") == np.float32
     lost = 10 * rho / top if top > 0 and any(note.startswith("subtracted") for note in c.notes) else 0.0
     return max(1e-4 if narrow else 1e-6, lost) * size
+
+
+def _together(model: Any, name: str) -> float:
+    """How far the second part of a number may be off: as far as verify lets both parts together be."""
+    held, c = vars(model), model.certificate_
+    divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 2.0**-52)
+    if name == "_weight_low":
+        return 1e-9 * divisor
+    if name == "_mean_low":
+        scale = held.get("_scale64", held.get("_scale"))
+        size = float(np.sqrt(max(float(c.total), 0.0) / max(divisor, 1.0))) * c.frame.get("shown", 1.0)
+        return 1e-9 * size * (1.0 if scale is None else float(np.max(scale)))
+    high = getattr(held["_state"], name.removesuffix("_low"))
+    return float(2.0**-51 * np.max(np.abs(high), initial=0.0))

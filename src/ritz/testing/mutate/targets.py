@@ -25,6 +25,7 @@ EXCLUDED = {
     "_state.noise": "what was measured while rows were added; it shows in the certificate of what is solved from it",
     "_state.roundoff": "as _state.noise",
     "_state.lost": "as _state.noise",
+    "_state.rounded": "as _state.noise",
     "_state.shift": "one of two parts of the mean, which depends on how rows were cut",
     "_state.offset": "as _state.shift",
     "_state.unit": "any power of two gives the same state, with its scatter in other units",
