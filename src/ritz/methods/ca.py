@@ -76,7 +76,13 @@ class CA(CountRows, Correspondence):
     """
 
     fitted: ClassVar[type[Fitted]] = OfCounts
-    about: ClassVar[About] = About("Correspondence analysis", "ca", takes="counts", **INERTIA)
+    about: ClassVar[About] = About(
+        "Correspondence analysis",
+        "ca",
+        takes="counts",
+        **INERTIA,
+        paper="M. Greenacre, Theory and Applications of Correspondence Analysis, Academic Press, 1984.",
+    )
     _agreeing = ("n_components", "rows", "columns", "counts")
     _rules = CA_RULES
 

@@ -97,7 +97,14 @@ class FactorAnalysis(LinearEstimator):
     certificate_, plan_ : of Ψ^-½RΨ^-½ (ml), or of the ordinary components
     """
 
-    about: ClassVar[About] = About("Factor analysis", "factor", "F", component="factor")
+    about: ClassVar[About] = About(
+        "Factor analysis",
+        "factor",
+        "F",
+        component="factor",
+        behind=" The certificate is that of the eigenvalue problem behind the factors.",
+        paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
+    )
     fitted: ClassVar[type[Factors]] = Factors
     _axis = "F"
     _rules: ClassVar[tuple[str, ...]] = LinearEstimator._rules

@@ -58,7 +58,14 @@ class FAMD(MixedColumns):
     certificate_, plan_, n_components_, n_samples_, n_features_in_
     """
 
-    about: ClassVar[About] = About("Factor analysis of mixed data", "famd", takes="mixed", **INERTIA)
+    about: ClassVar[About] = About(
+        "Factor analysis of mixed data",
+        "famd",
+        takes="mixed",
+        pieces="categories and numbers",
+        **INERTIA,
+        paper="J. Pagès, Analyse factorielle de données mixtes, Revue de statistique appliquée 52 (2004), 93–111.",
+    )
     _agreeing = ("n_components", "categorical", "missing", "rare", "exclude")
     _rules = ENCODED_RULES
 

@@ -106,7 +106,14 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
     """
 
     about: ClassVar[About] = About(
-        "Kernel principal component analysis", "kpca", "PC", takes="objects", measure="eigenvalue", cites=("[SSM98]",)
+        "Kernel principal component analysis",
+        "kpca",
+        "PC",
+        takes="objects",
+        measure="eigenvalue",
+        cites=("[SSM98]",),
+        paper="B. Schölkopf, A. Smola and K.-R. Müller, Nonlinear component analysis as a kernel eigenvalue "
+        "problem, Neural Computation 10 (1998), 1299–1319.",
     )
     fitted: ClassVar[type[Fitted]] = InFeatureSpace
     _rules: ClassVar[tuple[str, ...]] = KERNEL_RULES

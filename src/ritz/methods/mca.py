@@ -95,7 +95,15 @@ class MCA(Supplementary, EncodedColumns):
     """
 
     fitted: ClassVar[type[Fitted]] = OfAnswers
-    about: ClassVar[About] = About("Multiple correspondence analysis", "mca", takes="categories", **INERTIA)
+    about: ClassVar[About] = About(
+        "Multiple correspondence analysis",
+        "mca",
+        takes="categories",
+        pieces="categories",
+        **INERTIA,
+        paper="M. Greenacre and J. Blasius (eds.), Multiple Correspondence Analysis and Related Methods, "
+        "Chapman & Hall/CRC, 2006.",
+    )
     _agreeing = ("n_components", "method", "categorical", "missing", "rare", "exclude")
     _rules = ENCODED_RULES
     _numbers = False

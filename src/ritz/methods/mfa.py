@@ -80,7 +80,15 @@ class MFA(GroupResults):
     certificate_, plan_, n_components_, n_samples_, n_features_in_
     """
 
-    about: ClassVar[About] = About("Multiple factor analysis", "mfa", takes="groups", **INERTIA)
+    about: ClassVar[About] = About(
+        "Multiple factor analysis",
+        "mfa",
+        takes="groups",
+        pieces="categories and numbers",
+        **INERTIA,
+        paper="B. Escofier and J. Pagès, Multiple factor analysis, Computational Statistics & Data Analysis 18 "
+        "(1994), 121–140.",
+    )
     _agreeing = (
         "n_components", "groups", "frequencies", "supplementary", "scale", "categorical", "missing", "rare", "exclude",
     )  # fmt: skip

@@ -96,7 +96,14 @@ class PCA(FillsGaps, Stateful):
 
     _holds_vectors = True
 
-    about: ClassVar[About] = About("Principal component analysis", "pca", "PC", cites=("[Jol02]",))
+    about: ClassVar[About] = About(
+        "Principal component analysis",
+        "pca",
+        "PC",
+        cites=("[Jol02]",),
+        paper="K. Pearson, On lines and planes of closest fit to systems of points in space, Philosophical "
+        "Magazine 2 (1901), 559–572.",
+    )
     fitted: ClassVar[type[Fitted]] = Linear
 
     def __init__(

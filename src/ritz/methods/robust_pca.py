@@ -92,7 +92,14 @@ class RobustPCA(LinearEstimator):
     certificate_, plan_
     """
 
-    about: ClassVar[About] = About("Robust principal component analysis", "robust", "PC", cites=("[HRV05]",))
+    about: ClassVar[About] = About(
+        "Robust principal component analysis",
+        "robust",
+        "PC",
+        cites=("[HRV05]",),
+        paper="M. Hubert, P. J. Rousseeuw and K. Vanden Branden, ROBPCA: a new approach to robust principal "
+        "component analysis, Technometrics 47 (2005), 64–79.",
+    )
     fitted: ClassVar[type[Fitted]] = OfGoodRows
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 

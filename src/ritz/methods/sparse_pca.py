@@ -108,7 +108,15 @@ class SparsePCA(LinearEstimator):
     certificate_, plan_ : of the ordinary components
     """
 
-    about: ClassVar[About] = About("Sparse principal component analysis", "sparse", "PC", cites=("[ZHT06]",))
+    about: ClassVar[About] = About(
+        "Sparse principal component analysis",
+        "sparse",
+        "PC",
+        cites=("[ZHT06]",),
+        behind=" The certificate is that of the ordinary components.",
+        paper="H. Zou, T. Hastie and R. Tibshirani, Sparse principal component analysis, Journal of "
+        "Computational and Graphical Statistics 15 (2006), 265–286.",
+    )
     fitted: ClassVar[type[Fitted]] = Overlapping
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 

@@ -63,7 +63,15 @@ class SVD(LinearEstimator):
     certificate_, plan_
     """
 
-    about: ClassVar[About] = About("Singular value decomposition", "svd", "SV", whole="sum of squares", measure="σ²")
+    about: ClassVar[About] = About(
+        "Singular value decomposition",
+        "svd",
+        "SV",
+        whole="sum of squares",
+        measure="σ²",
+        paper="C. Eckart and G. Young, The approximation of one matrix by another of lower rank, Psychometrika "
+        "1 (1936), 211–218.",
+    )
     fitted: ClassVar[type[Fitted]] = Uncentred
     _axis = "SV"
     _holds_vectors = True

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ritz import __version__
 from ritz._core.atomic import replacing
@@ -23,16 +22,8 @@ from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError, RitzError
 from ritz._core.warn import one_call
 from ritz.data.write import disk_errors
-from ritz.methods.ca import CA
-from ritz.methods.factor_analysis import FactorAnalysis
-from ritz.methods.famd import FAMD
-from ritz.methods.kernel_pca import KernelPCA
-from ritz.methods.mca import MCA
-from ritz.methods.mfa import MFA
-from ritz.methods.pca import PCA
-from ritz.methods.robust_pca import RobustPCA
-from ritz.methods.sparse_pca import SparsePCA
-from ritz.methods.svd import SVD
+from ritz.methods import method_named, names_of_methods
+from ritz.methods.fitted import fitted_of
 from ritz.persist.checks import check_fitted
 from ritz.persist.codec import DAMAGE, Decoder, Encoded, damaged
 from ritz.persist.functions import Functions
@@ -40,9 +31,6 @@ from ritz.persist.kernel import fitted_values, functions_of, restore
 
 __all__ = ["load", "merge", "pack", "save"]
 
-ESTIMATORS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (PCA, SVD, KernelPCA, CA, MCA, FAMD, MFA, RobustPCA, SparsePCA, FactorAnalysis)
-}
 FORMAT = 1
 
 
@@ -65,15 +53,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def pack(model: Any, file: BinaryIO) -> None:
     """Write a fitted model to an open file."""
     name = type(model).__name__
-    if ESTIMATORS.get(name) is not type(model):
+    if method_named(name) is not type(model):
         raise ParameterError(
-            f"save takes a model of {', '.join(ESTIMATORS)}", received=name, hint="ritz.save(ritz.PCA().fit(X), path)"
-        )
-    check_is_fitted(model)
+            f"save takes a model of {', '.join(names_of_methods())}", received=name,
+            hint="ritz.save(ritz.PCA().fit(X), path)",
+        )  # fmt: skip
+    known = fitted_of(model)
     params, made = model.get_params(deep=False), Encoded()
     fitted = {key: value for key, value in vars(model).items() if key not in params}
     functions: list[str] = []
-    if isinstance(model, KernelPCA):
+    if known.stores == "kernel":
         fitted, functions = fitted_values(model), functions_of(model)
     if fitted.get("_row_labels") is not None:
         fitted["_row_labels"] = [_label(label) for label in fitted["_row_labels"]]
@@ -117,10 +106,10 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
         params = _dictionary(decoder.value(header.get("parameters")), source)
         if params.get("kernel", "") is None and header.get("functions"):
             params["kernel"] = functions.function(header["functions"][-1])
-        model = ESTIMATORS[str(name)](**params)
+        model = _class(str(name))(**params)
         vars(model).update(_dictionary(decoder.value(header.get("fitted")), source))
         check_fitted(model)
-        if isinstance(model, KernelPCA):
+        if type(model).fitted.stores == "kernel":
             what = "a map that does not fit: "
             restore(model, functions)
     except FileError:
@@ -134,6 +123,13 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     return model
 
 
+def _class(name: str) -> type[Any]:
+    found = method_named(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
 def _known_format(header: dict[str, Any], source: str) -> None:
     form, name = header.get("format"), header.get("estimator")
     writer = f"ritz {str(header.get('ritz'))[:20]}"
@@ -143,9 +139,9 @@ def _known_format(header: dict[str, Any], source: str) -> None:
             received=f"format {str(form)[:10]}, written by {writer}",
             hint=f"this is ritz {__version__}: install a newer release, pip install --upgrade ritz",
         )
-    if form != FORMAT or not isinstance(name, str) or name not in ESTIMATORS:
+    if form != FORMAT or not isinstance(name, str) or method_named(name) is None:
         raise FileError(
-            f"expected a model of {', '.join(ESTIMATORS)} in format {FORMAT} at {source}",
+            f"expected a model of {', '.join(names_of_methods())} in format {FORMAT} at {source}",
             received=f"{str(name)[:40]} in format {str(form)[:10]}, written by {writer}",
             hint="install the release that wrote it",
         )

@@ -21,7 +21,6 @@ from ritz.insight.axes import column_labels
 from ritz.insight.biplot import biplot as coordinates
 from ritz.insight.loadings import structure
 from ritz.insight.supplementary import supplementary as placed
-from ritz.methods.correspondence import Correspondence
 from ritz.plot.groups import column_of, groups_of, scatter
 from ritz.plot.labels import write_names
 from ritz.plot.style import COLUMN, FAINT, INK, PALETTE, axis_label, chosen, dark, one_axes
@@ -81,7 +80,7 @@ def biplot(
     longest = float(np.max(np.hypot(*arrows.T), initial=0.0))
     stretch = REACH * float(np.max(np.hypot(*xy.T), initial=0.0)) / longest if longest > 0 else 1.0
     ends = arrows * stretch
-    labels = model._column_labels() if isinstance(model, Correspondence) else column_labels(model)
+    labels = column_labels(model)
     ax.set(xlabel=axis_label(model, which[0]), ylabel=axis_label(model, which[1]))
     _finish(ax, ends, 0.1)
     _arrows(ax, ends, INK)  # no colour of a kind of rows

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
 from ritz.insight.ellipse import ellipse
-from ritz.methods.correspondence_results import CorrespondenceResults
+from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import Groups, column_of, groups_of, scatter, tint
 from ritz.plot.labels import write_names
 from ritz.plot.style import FAINT, INK, axis_label, chosen, dark, one_axes
@@ -89,7 +89,7 @@ def scores(
 
 
 def _plane(model: Any, X: Any) -> NDArray[Any]:
-    if X is None and isinstance(model, CorrespondenceResults):
+    if X is None and fitted_of(model).space == "table":
         return np.asarray(model._row_coordinates())
     if X is None:
         X = getattr(model, "X_fit_", None)

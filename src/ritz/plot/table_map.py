@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
 from ritz.data.labelled import row_labels
-from ritz.methods.correspondence_results import CorrespondenceResults
+from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.labels import write_names
 from ritz.plot.style import COLUMN, FAINT, MARKERS, PALETTE, chosen, dark, one_axes
@@ -111,7 +110,7 @@ def map(
     ax.margins(0.1)
     if legend and (len(sides) > 1 or groups is not None):
         _legend(ax, sides, groups)
-    named = vars(model).get("_row_labels") is not None
+    named = fitted_of(model).row_names() is not None
     _write(ax, [side for title, side in sides.items() if _named(title, side, names, named)], most)
     return ax
 
@@ -169,7 +168,7 @@ def _rows(model: Any, which: list[int], scaling: str) -> Side:
             hint="map(model, rows=False) draws the columns",
         ) from error  # fmt: skip
     xy = model._row_standard_coordinates() if scaling == "column-principal" else F
-    labels = vars(model).get("_row_labels")
+    labels = fitted_of(model).row_names()
     names = [str(label) for label in (range(len(F)) if labels is None else labels)]
     return _side(xy, model._row_contributions(), model._row_cos2(), names, which, 0)
 
@@ -289,12 +288,9 @@ def _legend(ax: Any, sides: dict[str, Side], groups: Groups | None) -> None:
 
 
 def _check(model: Any, scaling: str, names: Any, labels: str) -> None:
-    if not isinstance(model, CorrespondenceResults):
-        raise ParameterError(
-            "map draws models of the correspondence family", received=type(model).__name__,
-            hint="ritz.plot.scores(model, X) draws the rows of other models",
-        )  # fmt: skip
-    check_is_fitted(model)
+    known = fitted_of(model)
+    if known.space != "table":
+        known.refuse("map of rows and columns", hint="ritz.plot.scores(model, X) draws the rows of other models")
     if scaling not in SCALINGS:
         raise ParameterError(f"scaling must be one of {', '.join(SCALINGS)}", received=repr(scaling))
     if labels not in ("auto", "full", "level"):

@@ -19,9 +19,7 @@ from ritz._core.errors import InputError, RitzError
 from ritz._core.lazy import cached_property
 from ritz.data.table import Table
 from ritz.insight.axes import axes_of, axis_names, column_labels, scores_of
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
-from ritz.methods.svd import SVD
+from ritz.methods.fitted import Fitted, fitted_of
 from ritz.report.colours import Colour, colour_of
 from ritz.report.findings import Odd, find_odd, find_ranks
 from ritz.report.html import KEPT, clip
@@ -57,6 +55,11 @@ class Context:
 
     # the model
 
+    @cached_property
+    def known(self) -> Fitted:
+        """What may be asked of the model."""
+        return fitted_of(self.model)
+
     @property
     def method(self) -> str:
         """Name of the estimator."""
@@ -65,12 +68,12 @@ class Context:
     @property
     def correspondence(self) -> bool:
         """Whether the model is one of CA, MCA, FAMD and MFA."""
-        return isinstance(self.model, Correspondence)
+        return self.known.space == "table"
 
     @property
     def kernel(self) -> bool:
         """Whether components live in a feature space."""
-        return isinstance(self.model, KernelPCA)
+        return self.known.space == "feature"
 
     @property
     def linear(self) -> bool:
@@ -80,18 +83,12 @@ class Context:
     @cached_property
     def shares(self) -> Floats:
         """(k,) share of each component in the whole."""
-        if isinstance(self.model, SVD):
-            squares = np.square(np.asarray(self.model.singular_values_, np.float64))
-            return squares / (float(self.model.total_) or 1.0)  # a table of zeros has a whole of nothing
-        name = "explained_inertia_ratio_" if self.correspondence else "explained_variance_ratio_"
-        return np.asarray(getattr(self.model, name), np.float64)
+        return self.known.shares
 
     @property
     def whole(self) -> str:
         """What the shares are shares of."""
-        if isinstance(self.model, SVD):
-            return "sum of squares"
-        return "inertia" if self.correspondence else "variance"
+        return self.known.about.whole
 
     @property
     def k(self) -> int:
@@ -101,12 +98,11 @@ class Context:
     @property
     def component(self) -> str:
         """What one is called."""
-        return "factor" if self.method == "FactorAnalysis" else "axis" if self.correspondence else "component"
+        return self.known.about.component
 
     def components(self, count: int) -> str:
         """``3 components``."""
-        word = {"axis": "axes"}.get(self.component, self.component + "s")
-        return f"{count:,} {self.component if count == 1 else word}"
+        return self.known.about.components(count)
 
     @cached_property
     def axes(self) -> list[str]:
@@ -132,7 +128,7 @@ class Context:
     @property
     def weighted(self) -> bool:
         """Whether rows counted differently often in the fit."""
-        if self.method == "CA":  # whose weight is the number of things counted
+        if self.known.about.takes == "counts":  # whose weight is the number of things counted
             return False
         known = getattr(self.model, "n_samples_", None)
         weight = vars(self.model).get("_weight", known)
@@ -152,7 +148,7 @@ class Context:
     @property
     def pieces(self) -> str:
         """What the columns of an encoded table are called."""
-        return "categories" if self.method == "MCA" else "categories and numbers"
+        return self.known.about.pieces
 
     @cached_property
     def loadings(self) -> Floats:
@@ -227,7 +223,7 @@ class Context:
         if given is None or given is True:
             found = self.rows.labels(self.part) if self.rows is not None else None
             if found is None and self.correspondence and not self.sampled:
-                labels = vars(self.model).get("_row_labels")
+                labels = self.known.row_names()
                 found = labels if labels is not None and len(labels) == len(self.index) else None
         elif given is False:
             found = None

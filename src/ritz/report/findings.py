@@ -22,11 +22,7 @@ from ritz.insight.choose_rank import choose_rank
 from ritz.insight.limits import Limits, limits
 from ritz.insight.outliers import Outliers, outliers
 from ritz.insight.plane import distances, fit_sums
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
-from ritz.methods.pca import PCA
-from ritz.methods.rank_kernel import KERNEL_RULES
-from ritz.methods.svd import SVD
+from ritz.methods.fitted import fitted_of
 
 if TYPE_CHECKING:
     from ritz.report.context import Context
@@ -57,10 +53,9 @@ ROUNDING = 1e-9
 def find_ranks(about: Context) -> Any:
     """Ask the rules that this size can afford."""
     model = about.model
-    if not isinstance(model, (PCA, SVD, KernelPCA, Correspondence)) or not about.k:
+    if not about.known.chooses or not about.k:
         return None
-    kernel = isinstance(model, KernelPCA)
-    names = set(KERNEL_RULES if kernel else model._rules)
+    kernel, names = about.kernel, set(model._rules)
     n, entries = about.n, float(about.n) * max(1, len(about.columns))
     dear = {"kfold"} if entries > HIDE else set()
     if entries > DRAW or (kernel and n > KERNEL_ROWS):
@@ -68,7 +63,7 @@ def find_ranks(about: Context) -> Any:
     if len(about.columns) > WIDE:
         dear |= {"map", "permutation", "bcv", "stability"}
     wanted = sorted((names & _known()) - dear)
-    whole = "permutation" not in dear or (isinstance(model, Correspondence) and vars(model).get("_state") is None)
+    whole = "permutation" not in dear or (about.correspondence and vars(model).get("_state") is None)
     seen = about.table if whole and same_rows(about) else None
     return choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
 
@@ -124,7 +119,7 @@ def find_odd(about: Context) -> Odd | None:
     """Distances, limits and odd rows."""
     if about.rows is None:
         return None
-    kernel, whole = isinstance(about.model, KernelPCA), about.measurable
+    kernel, whole = about.kernel, about.measurable
     rows = about.table if whole else about.part
     model = _judge(about)
     if model is None:
@@ -132,7 +127,7 @@ def find_odd(about: Context) -> Odd | None:
     inside, off = distances(model, rows)
     fit = _of_fit(model, inside) if whole else about.rows.n == model.n_samples_
     kind = "training" if fit else "new"
-    free = isinstance(model, (KernelPCA, Correspondence))
+    free = about.known.distribution_free
     if free and not fit:
         return None
     # without its moment state a large model would have to be decomposed anew; quantiles of the rows have to do
@@ -158,20 +153,20 @@ def _judge(about: Context) -> Any:
     model = about.model
     if len(about.shares) and float(np.sum(about.shares)) < 1 - NOTHING:
         return model
-    if not isinstance(model, (PCA, Correspondence, KernelPCA, SVD)):
+    if not about.known.chooses:
         return model
     r = about.ranks.consensus if about.ranks is not None else 0
     r = min(max(r, 1), about.k - 1)
     if r < 1:
         return model
     try:
-        if not isinstance(model, (KernelPCA, SVD)):
+        if about.known.restates:
             smaller = model._restated(n_components=r)
             len(smaller.components_)  # solves it
             return smaller
     except RitzError:
         pass
-    if about.n * float(max(1, len(about.columns))) > LEAVE_OUT or (isinstance(model, KernelPCA) and about.n > 1_000):
+    if about.n * float(max(1, len(about.columns))) > LEAVE_OUT or (about.kernel and about.n > 1_000):
         return None
     return clone(model).set_params(n_components=r).fit(about.table)
 
@@ -183,7 +178,7 @@ def _dimensions(model: Any) -> int:
 def _of_fit(model: Any, inside: Floats) -> bool:
     """Whether these are the rows of the fit: their sums of T² are then those that the model knows."""
     weight, total, _ = fit_sums(model)
-    if isinstance(model, Correspondence):  # weights are not those of the rows; their number has to do
+    if fitted_of(model).space == "table":  # weights are not those of the rows; their number has to do
         return len(inside) == model.n_samples_
     known = abs(len(inside) - weight) <= 1e-9 * weight
     return known and (not np.isfinite(total) or abs(float(np.sum(inside)) - total) <= 1e-4 * max(total, 1e-300))

@@ -93,29 +93,11 @@ def rows_data(about: Context) -> dict[str, Any]:
 
 
 def _header(about: Context) -> Html:
-    line = f"{_full_name(about.method)} · {about.n:,} rows · {about.components(about.k)} kept"
+    line = f"{about.known.about.title} · {about.n:,} rows · {about.components(about.k)} kept"
     button = tag("button", tag("span", "◐", aria_hidden="true"), tag("span", SUN, class_="hidden"), type="button",
                  id="theme", title=SUN)  # fmt: skip
     words = tag("div", tag("h1", bdi(title(about), 120)), tag("p", line, class_="line"))
     return tag("header", tag("div", words, button, class_="top"))
-
-
-NAMES = {
-    "PCA": "Principal component analysis",
-    "SVD": "Singular value decomposition",
-    "KernelPCA": "Kernel principal component analysis",
-    "CA": "Correspondence analysis",
-    "MCA": "Multiple correspondence analysis",
-    "FAMD": "Factor analysis of mixed data",
-    "MFA": "Multiple factor analysis",
-    "RobustPCA": "Robust principal component analysis",
-    "SparsePCA": "Sparse principal component analysis",
-    "FactorAnalysis": "Factor analysis",
-}
-
-
-def _full_name(method: str) -> str:
-    return NAMES.get(method, method)
 
 
 def _contents(parts: list[Part]) -> Html:

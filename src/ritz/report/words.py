@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz.data.words import counted
-from ritz.methods.ca import CA
 from ritz.report.findings import FDR
 from ritz.report.html import Html, bdi, join, number, percent, tag
 
@@ -83,7 +82,7 @@ def _data_words(about: Context) -> str:
     n = about.n if fit else int(about.model.n_samples_)  # shares are those of the fit, whatever rows are looked at
     many = counted(n, "weighted row" if about.weighted else "row")
     rows, comma = (many, "") if fit else (f"the {many} of the fit", ",")
-    if isinstance(about.model, CA):
+    if about.known.about.takes == "counts":
         return f"In {'this' if fit else 'the'} table of {rows} and {d:,} columns of counts"
     if about.kernel:
         return f"Among {rows}, compared by {kernel_words(about)}"
@@ -115,7 +114,7 @@ def meaning(about: Context) -> Html | None:
 def _turning(about: Context) -> str:
     """A warning where a gap is too small for a direction: every rotation among equal components is as good."""
     held = getattr(about.model, "certificate_", None)
-    if held is None or about.method in ("FactorAnalysis", "SparsePCA"):
+    if held is None or not about.known.projects:
         return ""
     count = min(2, about.k, len(held.angles))
     loose = [about.axes[i] for i in range(count) if about.shares[i] > ROUNDING and not np.isfinite(held.angles[i])]

@@ -30,6 +30,12 @@ class About:
         What one axis is called.
     cites
         Keys of the references.
+    paper
+        What a report tells people to cite.
+    pieces
+        What the encoded columns of a table are called.
+    behind
+        Whose certificate it is, where that is not the method's own problem.
     """
 
     title: str
@@ -40,6 +46,9 @@ class About:
     measure: str = "variance"
     component: str = "component"
     cites: tuple[str, ...] = ()
+    paper: str = ""
+    pieces: str = "columns"
+    behind: str = ""
 
     def components(self, count: int) -> str:
         """``3 components``, ``1 axis``."""

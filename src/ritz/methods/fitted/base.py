@@ -60,6 +60,15 @@ class Fitted:
     model : a fitted estimator
     """
 
+    #: where components lie: in the space of the ``columns``, of an encoded ``table``, or in a ``feature`` space
+    space: ClassVar[str] = "columns"
+    #: whether a row's scores are its projections on orthogonal axes
+    projects: ClassVar[bool] = True
+    #: whether a model with fewer components follows from the moment state
+    restates: ClassVar[bool] = False
+    #: how a file holds the model and what its formula is made of
+    stores: ClassVar[str] = "numbers"
+    formula: ClassVar[str] = "linear"
     #: whether limits of distances come from the rows themselves, not from a distribution of scores
     distribution_free: ClassVar[bool] = False
     #: whether components are rotated all together
@@ -114,6 +123,25 @@ class Fitted:
         raise ParameterError(
             f"{self.name} has no {what}" + ("" if why is None else f": {why}"), received=self.about.title, hint=hint
         )
+
+    @property
+    def shares(self) -> Floats:
+        """(k,) share of each component in the whole."""
+        return np.asarray(self.model.explained_variance_ratio_, np.float64)
+
+    @property
+    def divisor(self) -> float:
+        """What turns eigenvalues of the certificate into what the method calls the value of an axis."""
+        return 1.0
+
+    def possible(self, n: int, d: int) -> int | None:
+        """How many components a table of this size has; None where that is not known without computing them."""
+        return min(n - 1, d)
+
+    @property
+    def keeps_spread(self) -> bool:
+        """Whether standard deviations of the columns are known without rows."""
+        return False
 
     @property
     def centered(self) -> bool:
@@ -191,6 +219,15 @@ class Fitted:
         return np.zeros(0)
 
     # axes and plane
+
+    def row_coordinates(self) -> Floats | None:
+        """Coordinates of the rows of the fit, where the model keeps them; None otherwise."""
+        return None
+
+    def row_names(self) -> list[Any] | None:
+        """Names of the rows of the fit, where the model keeps them."""
+        names: list[Any] | None = vars(self.model).get("_row_labels")
+        return names
 
     def axes(self) -> Axes:
         """Loadings and variances of the axes."""

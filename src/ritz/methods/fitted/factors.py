@@ -22,6 +22,7 @@ class Factors(Oblique):
     """A model of common factors."""
 
     rotates_all = True
+    projects = False
 
     def axes(self) -> Axes:
         """The loadings of the model itself, with Φ."""

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 class InFeatureSpace(Fitted):
     """A kernel model."""
 
+    space = "feature"
+    stores = formula = "kernel"
     distribution_free = True
     chooses = True
     oddity = "spe"  # Hoffmann's error
@@ -37,6 +39,10 @@ class InFeatureSpace(Fitted):
     def rows(self, X: Any) -> Any:
         """Rows as the kernel takes them."""
         return new_rows(self.model, X)
+
+    def possible(self, n: int, d: int) -> None:
+        """As many as eigenvalues are positive."""
+        return
 
     def material(self, X: Any) -> Material:
         """Rows of the fit, unless landmarks stand for them."""

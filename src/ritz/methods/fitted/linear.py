@@ -31,7 +31,7 @@ class Linear(Fitted):
 
     resamples: ClassVar[str | None] = "rows"
     permutes: ClassVar[str | None] = "rows"
-    turns = chooses = True
+    turns = chooses = restates = True
 
     def rows(self, X: Any) -> Any:
         """Rows; gaps filled where the model knows how."""
@@ -49,6 +49,16 @@ class Linear(Fitted):
         """The components."""
         axes = self.axes()
         return np.asarray(self.model.components_, np.float64).T, axes.variances, axes.variances / axes.total
+
+    @property
+    def divisor(self) -> float:
+        """Σw − 1."""
+        return max(divisor_held(self.model), np.finfo(float).tiny)
+
+    @property
+    def keeps_spread(self) -> bool:
+        """With a moment state."""
+        return vars(self.model).get("_state") is not None
 
     def answers_for(self, X: Any) -> bool:
         """With a moment state."""
@@ -164,10 +174,32 @@ class Linear(Fitted):
 class Uncentred(Linear):
     """A model of rows about zero (SVD): mean squares, divisor Σw."""
 
+    restates = False
+
     @property
     def centered(self) -> bool:
         """Never."""
         return False
+
+    @property
+    def shares(self) -> Floats:
+        """Of the sum of squares; a table of zeros has a whole of nothing."""
+        squares = np.square(np.asarray(self.model.singular_values_, np.float64))
+        return squares / (float(self.model.total_) or 1.0)
+
+    @property
+    def divisor(self) -> float:
+        """Squares of singular values as they are."""
+        return 1.0
+
+    @property
+    def keeps_spread(self) -> bool:
+        """Never: rows are about zero."""
+        return False
+
+    def possible(self, n: int, d: int) -> int:
+        """About zero no direction is lost."""
+        return min(n, d)
 
     estimated = 0
 
@@ -191,7 +223,7 @@ class Oblique(Linear):
     """A model that states its plane itself."""
 
     resamples = permutes = None
-    turns = chooses = False
+    turns = chooses = restates = False
 
     def plane(self) -> Plane:
         """As the model states it."""
@@ -200,6 +232,8 @@ class Oblique(Linear):
 
 class Overlapping(Oblique):
     """A model whose components share what they explain (SparsePCA): nothing may be summed over them."""
+
+    projects = False
 
     def axes(self) -> Axes:
         """Loadings that overlap."""

@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 class OfTable(Fitted):
     """A model of the correspondence family."""
 
+    space = "table"
+    formula = "encoded"
+    restates = True
     distribution_free = True
     permutes = "encoded"
     chooses = True
@@ -30,6 +33,19 @@ class OfTable(Fitted):
         "its columns are categories or counts",
         "column_coordinates_, column_contributions_ and column_cos2_ say the same of its columns",
     )
+
+    @property
+    def shares(self) -> Floats:
+        """Of the inertia."""
+        return np.asarray(self.model.explained_inertia_ratio_, np.float64)
+
+    def possible(self, n: int, d: int) -> int:
+        """What the encoded columns allow."""
+        return int(self.model._most(n, len(self.model._column_labels() or range(d))))
+
+    def row_coordinates(self) -> Floats | None:
+        """Of rows in memory."""
+        return None if vars(self.model).get("_F") is None else np.asarray(self.model._row_coordinates())
 
     def column_labels(self) -> list[str] | None:
         """Names of the encoded columns."""
@@ -117,6 +133,7 @@ class OfCounts(OfTable):
     """A model of a table of counts: what was counted is drawn and permuted."""
 
     resamples = permutes = "counts"
+    formula = "profiles"
 
 
 class OfAnswers(OfTable):

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz.data.center import split_sum
@@ -25,6 +24,7 @@ from ritz.kernels.base import Kernel
 from ritz.methods.base import LinearEstimator
 from ritz.methods.ca import CA
 from ritz.methods.encoded import EncodedColumns
+from ritz.methods.fitted import fitted_of
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.persist.export.form_choices import Choice, choices_of
 from ritz.project.incomplete import IncompleteMap
@@ -92,20 +92,11 @@ class Form:
 
 def form_of(model: Any) -> Form:
     """The formula of a fitted model; models that have none are refused."""
-    if not isinstance(model, (KernelPCA, LinearEstimator)):
-        raise ParameterError(
-            "export takes a fitted model of Ritz",
-            received=type(model).__name__,
-            hint="ritz.export(ritz.PCA().fit(X), path)",
-        )
-    check_is_fitted(model)
-    if isinstance(model, KernelPCA):
-        return _kernel(model)
-    if isinstance(model, CA):
-        return _profiles(model)
-    if isinstance(model, EncodedColumns):
-        return _encoded(model)
-    return _linear(model)
+    known = fitted_of(model)
+    forms = {"kernel": _kernel, "profiles": _profiles, "encoded": _encoded, "linear": _linear}
+    if known.formula not in forms:
+        known.refuse("formula that could be exported", hint="ritz.save keeps every model")
+    return forms[known.formula](model)
 
 
 def _names(model: Any, d: int) -> tuple[str, ...]:
@@ -114,7 +105,7 @@ def _names(model: Any, d: int) -> tuple[str, ...]:
 
 
 def _axes(model: Any, k: int) -> tuple[str, ...]:
-    return tuple(f"{getattr(model, '_axis', 'PC')}{i + 1}" for i in range(k))
+    return tuple(fitted_of(model).axis_names(k))
 
 
 def _map_weights(step: Any) -> tuple[Floats, Floats, Floats]:

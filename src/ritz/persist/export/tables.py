@@ -11,11 +11,8 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import ParameterError
-from ritz.methods.base import LinearEstimator
-from ritz.methods.encoded import EncodedColumns
+from ritz.methods.fitted import fitted_of
 from ritz.methods.kernel_pca import KernelPCA
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.kernel import FeatureMapped
@@ -25,10 +22,8 @@ __all__ = ["components_table", "write_table"]
 
 def components_table(model: Any) -> Any:
     """The components of a fitted model, as a ``pyarrow.Table``."""
-    if not isinstance(model, (KernelPCA, LinearEstimator)):
-        raise ParameterError("export takes a fitted model of Ritz", received=type(model).__name__)
-    check_is_fitted(model)
-    if isinstance(model, KernelPCA):
+    known = fitted_of(model)
+    if known.formula == "kernel":
         return _of_kernel(model)
     step: Any = model._map()
     step = step.linear if isinstance(step, IncompleteMap) else step
@@ -39,10 +34,10 @@ def components_table(model: Any) -> Any:
     scale = np.ones(d) if step.scale is None else np.asarray(step.scale, np.float64)
     names = getattr(model, "feature_names_in_", None)
     labels = [f"x{j}" for j in range(d)] if names is None else [str(name) for name in names]
-    if isinstance(model, EncodedColumns):
+    if known.formula == "encoded":
         labels = model._encoder.labels
         mean[: model._encoder.p] += model._encoder.shift
-    return _table({"column": labels, "mean": mean, "scale": scale}, V, getattr(model, "_axis", "PC"))
+    return _table({"column": labels, "mean": mean, "scale": scale}, V, known.about.axis)
 
 
 def _of_kernel(model: KernelPCA) -> Any:

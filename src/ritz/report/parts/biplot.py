@@ -18,7 +18,7 @@ ARROWS = 60
 
 
 def _applies(about: Context) -> bool:
-    return about.linear and about.rows is not None and about.k > 1 and about.method != "FactorAnalysis" and (
+    return about.linear and about.rows is not None and about.k > 1 and not about.known.rotates_all and (
         about.image_shape is None)  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def _build(about: Context) -> Content:
         "shares": [few(shares[order, i]) for i in range(a)],
     }
     more = f" The {ARROWS} longest of {len(V):,} arrows are drawn." if len(V) > ARROWS else ""
-    true = about.method in ("PCA", "SVD", "RobustPCA") and not getattr(about.model, "whiten", False)
+    true = about.known.projects and not getattr(about.model, "whiten", False)
     distances = " Distances between rows are true, as far as the plane shows them." if true else ""
     lead = tag("p", "Where a row lies along an arrow tells how much it has of that column, compared with other rows, "
                f"as far as the plane shows it.{distances}{more}")  # fmt: skip

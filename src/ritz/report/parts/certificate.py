@@ -15,11 +15,6 @@ __all__ = ["PART"]
 SHOWN = 30
 #: Share of the largest eigenvalue below which one is zero up to rounding.
 ZERO = 1e-13
-#: Methods whose certificate is that of a problem behind them.
-BEHIND = {
-    "SparsePCA": " The certificate is that of the ordinary components.",
-    "FactorAnalysis": " The certificate is that of the eigenvalue problem behind the factors.",
-}
 
 
 def _applies(about: Context) -> bool:
@@ -39,7 +34,7 @@ def _lead(about: Context) -> str:
         return (
             "These components are an estimate from a single pass, without proof; fit again with another solver for one."
         )
-    of = BEHIND.get(about.method, "")
+    of = about.known.about.behind
     size = np.abs(held.values)
     proved = np.isfinite(held.width) & held.labelled
     known = proved & (size > ZERO * size.max(initial=0.0))

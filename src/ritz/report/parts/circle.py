@@ -19,12 +19,14 @@ ARROWS = 80
 
 
 def _applies(about: Context) -> bool:
-    return about.linear and about.k > 1 and about.method != "SparsePCA" and about.image_shape is None
+    return (
+        about.linear and about.k > 1 and (about.known.projects or about.known.rotates_all) and about.image_shape is None
+    )
 
 
 def _build(about: Context) -> Content:
     a = min(about.k, 10)
-    needs = about.method in ("SVD", "RobustPCA") or vars(about.model).get("_state") is None
+    needs = not about.known.keeps_spread
     if needs and not about.of_fit:
         raise InputError("correlations are those of the rows of the fit", received="other rows")
     R = numbers(structure(about.model, about.part if needs and about.rows is not None else None))[:, :a]
@@ -38,7 +40,7 @@ def _build(about: Context) -> Content:
         "columns": [few(R[order, i]) for i in range(a)],
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
     }
-    word = "cosines" if about.method == "SVD" else "correlations"
+    word = "correlations" if about.known.centered else "cosines"
     best = int(known[np.argmax(np.square(R[known, :2]).sum(axis=1))])
     lead = tag("p", f"Columns by their {word} with the {about.component}s. An arrow that reaches the circle is shown "
                "wholly in this plane; arrows that point the same way rise together. In the first plane ",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ritz.methods.mfa import MFA
 from ritz.report.context import Context
 from ritz.report.html import bdi, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
@@ -15,7 +14,7 @@ AXES = 10
 
 
 def _applies(about: Context) -> bool:
-    return isinstance(about.model, MFA) and about.k > 0
+    return about.known.about.takes == "groups" and about.k > 0
 
 
 def _build(about: Context) -> Content:

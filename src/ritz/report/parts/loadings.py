@@ -39,10 +39,8 @@ def _build(about: Context) -> Content:
     }  # fmt: skip
     words = [words for i in range(min(a, 5)) if (words := axis_words(about, i)) is not None]
     lead = tag("ul", [tag("li", word, ".") for word in words], class_="plain")
-    deviation = "root mean square" if about.method == "SVD" else "deviation"
-    meant = (
-        ": component times the " + deviation + " of its scores" if about.method != "FactorAnalysis" else " on a factor"
-    )
+    deviation = "deviation" if about.known.centered else "root mean square"
+    meant = ": component times the " + deviation + " of its scores" if not about.known.rotates_all else " on a factor"
     note = tag("p", f"A bar is the loading of a column{meant}"
                + (", the correlation of the column with the scores" if _correlations(about) else "")
                + ". Percentages are contributions: squared loadings as shares of the component.",
@@ -63,7 +61,7 @@ def _build(about: Context) -> Content:
 
 
 def _correlations(about: Context) -> bool:
-    return about.method == "PCA" and getattr(about.model, "scale_", None) is not None
+    return about.known.turns and getattr(about.model, "scale_", None) is not None
 
 
 PART = Part("loadings", "What components are made of", _applies, _build)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ritz.methods.ca import CA
 from ritz.report.context import Context
 from ritz.report.html import KEPT, Html, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
@@ -35,7 +34,7 @@ def _build(about: Context) -> Content:
     plane = min(2, a)
     lead = tag("p", "Points near each other have similar profiles; the size of a point is its mass, and faint points "
                "are badly shown in this plane (cos²). Distances between a row and a column are not distances."
-               if isinstance(about.model, CA) else
+               if about.known.about.takes == "counts" else
                "Categories that the same rows share lie near each other; numbers are placed by their correlations. "
                "The size of a point is its mass, and faint points are badly shown in this plane (cos²).")  # fmt: skip
     tables = [_table(about, side, rows, plane) for side, rows in sides]
@@ -45,7 +44,9 @@ def _build(about: Context) -> Content:
 
 def named_rows(about: Context) -> bool:
     """Whether rows are points to be named: those of a contingency table in memory."""
-    return isinstance(about.model, CA) and about.model.n_samples_ <= MOST and vars(about.model).get("_F") is not None
+    known = about.known
+    counts = known.about.takes == "counts" and about.model.n_samples_ <= MOST
+    return counts and known.row_coordinates() is not None
 
 
 def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:
@@ -54,7 +55,7 @@ def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     part, mass = numbers(model.column_contributions_)[:, :a], np.asarray(model.column_masses_, np.float64).reshape(-1)
     order = np.sort(np.argsort(-part[:, : min(2, a)].sum(axis=1), kind="stable")[:MOST])
     names = [clip(about.columns[j], KEPT) for j in order]
-    word = "columns" if isinstance(model, CA) else about.pieces
+    word = about.pieces
     return _side(word, names, G[order], cos2[order], part[order], mass[order]), (G[order], cos2[order], part[order])
 
 
@@ -62,7 +63,7 @@ def _rows(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     model = about.model
     F, cos2 = numbers(model.row_coordinates_)[:, :a], numbers(model.row_cos2_)[:, :a]
     part, mass = numbers(model.row_contributions_)[:, :a], np.asarray(model.row_masses_, np.float64).reshape(-1)
-    labels = vars(model).get("_row_labels") or [f"row {i}" for i in range(len(F))]
+    labels = about.known.row_names() or [f"row {i}" for i in range(len(F))]
     return _side("rows", [clip(name, KEPT) for name in labels], F, cos2, part, mass), (F, cos2, part)
 
 

@@ -11,10 +11,6 @@ from typing import Any
 import numpy as np
 
 from ritz.insight.bootstrap import bootstrap
-from ritz.methods.ca import CA
-from ritz.methods.mca import MCA
-from ritz.methods.pca import PCA
-from ritz.methods.svd import SVD
 from ritz.report.context import Context
 from ritz.report.findings import DRAW, NOTHING, WIDE, same_rows
 from ritz.report.html import Html, details, figure, join, number, percent, table, tag
@@ -33,7 +29,7 @@ def _applies(about: Context) -> bool:
 
 def _drawable(about: Context) -> bool:
     """Whether rows can be drawn again, and the draws be afforded."""
-    known = isinstance(about.model, (PCA, SVD, CA, MCA)) and getattr(about.model, "missing", "error") == "error"
+    known = about.known.resamples is not None and getattr(about.model, "missing", "error") == "error"
     small = float(about.n) * max(1, len(about.columns)) <= DRAW and min(about.n, len(about.columns)) <= WIDE
     return known and small and same_rows(about) and about.n >= 5 and not about.sampled
 
@@ -65,7 +61,7 @@ def _drawn(about: Context) -> Content:
         "whole": about.whole,
     }
     words = _draw_words(about, found, angles)
-    what = "counts" if isinstance(about.model, CA) else "rows"
+    what = "counts" if about.known.resamples == "counts" else "rows"
     note = (
         f"Left: the share of each {about.component} with its 95\u00a0% interval. Right: the angle between it and that "
         f"of {what} drawn again, from the median to what 95\u00a0% of the draws stay below; hollow where it is known "
