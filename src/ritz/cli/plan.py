@@ -52,10 +52,6 @@ def plan(
 
 
 def _route(found: Any) -> Any:
-    if found.choice.method == "kpca":
-        from ritz.cli.plan_kernel import kernel_plan
-
-        return kernel_plan(found.estimator, found.rows)
     from ritz.methods.plan import plan as planned
 
     return planned(found.rows, found.estimator)

@@ -142,6 +142,16 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
             return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
         return plan
 
+    def _route(self, X: Any) -> Plan:
+        """The plan for fitting an estimator that is not fitted yet; the data are looked at for their shape."""
+        shape = self._shape(validate_rows(self, X, reset=True))
+        wanted = self._wanted(shape.n, shape.d, centered=bool(getattr(self, "center", False)))
+        return self._plan_for(shape, wanted, whole=self._forms_state(shape))
+
+    def _forms_state(self, shape: Shape) -> bool:
+        """Whether a fit forms a moment state anyway."""
+        return False
+
     def _shape(self, X: Any) -> Shape:
         outside = are_blocks(X)
         sparse = X.sparse if outside else not isinstance(X, np.ndarray)

@@ -44,7 +44,7 @@ from ritz.project.linear import LinearMap
 from ritz.project.transition import row_distances
 from ritz.rank.material import Material
 from ritz.rank.positive import Positive
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.spectrum import Spectrum
 from ritz.spectral.verify import Verification
@@ -122,6 +122,11 @@ class Correspondence(CorrespondenceResults, Stateful):
     def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, whole: float) -> Material:
         """What rules for ``n_components`` may ask; R is None where only a state is left."""
         raise NotImplementedError
+
+    def _route(self, X: Any) -> Plan:
+        rows, weights = self._present(self._encode(X, None, reset=True))
+        shape = self._shape(rows)
+        return self._plan_for(shape, self._axes(len(weights), shape.d), whole=self._forms_state(shape))
 
     # fit
 

@@ -50,6 +50,7 @@ from ritz.project.preimage import (
 )
 
 if TYPE_CHECKING:
+    from ritz.spectral.plan import Plan
     from ritz.spectral.verify import Verification
 
 __all__ = ["KernelPCA"]
@@ -308,6 +309,11 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
         from ritz.methods.kernel_verify import verify_kernel
 
         return verify_kernel(self, X)
+
+    def _route(self, X: Any) -> Plan:
+        from ritz.methods.kernel_plan import kernel_plan
+
+        return kernel_plan(self, X)
 
     # conventions
 

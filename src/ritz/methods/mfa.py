@@ -25,6 +25,8 @@ from ritz.methods.correspondence import Encoded
 from ritz.methods.encoded import EncodedTable
 from ritz.methods.famd_results import variances
 from ritz.methods.fitted.about import INERTIA, About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.table import OfGroups
 from ritz.methods.mfa_results import GroupResults
 from ritz.methods.mfa_rows import without_counts
 from ritz.methods.mfa_separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
@@ -80,6 +82,7 @@ class MFA(GroupResults):
     certificate_, plan_, n_components_, n_samples_, n_features_in_
     """
 
+    fitted: ClassVar[type[Fitted]] = OfGroups
     about: ClassVar[About] = About(
         "Multiple factor analysis",
         "mfa",

@@ -114,6 +114,9 @@ class Stateful(LinearEstimator):
             )
         return bool(self.mergeable)
 
+    def _forms_state(self, shape: Shape) -> bool:
+        return self._keeps_state(shape.d) and shape.n >= shape.d
+
     # the moment state
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:

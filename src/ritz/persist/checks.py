@@ -33,15 +33,7 @@ SHAPES = {
     "_profiles": "d", "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n",
     "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
 }  # fmt: skip
-#: Names without which a model of each kind places no row; those in OPEN may be None.
-CENTRED = ("components_", "explained_variance_", "_mean64", "_scale64", "_dtype")
-MAPPED = ("components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "_mean", "_scale")
-NEEDED = {
-    "PCA": CENTRED, "RobustPCA": CENTRED, "SparsePCA": (*CENTRED, "_loadings"), "SVD": ("components_",),
-    "FactorAnalysis": (*CENTRED, "_weights", "_loadings"), "CA": MAPPED, "MCA": (*MAPPED, "_columns", "_lambda"),
-    "FAMD": (*MAPPED, "_columns"), "MFA": (*MAPPED, "_columns", "_members"),
-    "KernelPCA": ("_solved_map", "eigenvalues_", "kernel_", "X_fit_", "_dtype"),
-}  # fmt: skip
+#: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
 PENDING = ("_dtype", "n_features_in_")
 OPEN = ("_mean64", "_scale64")
@@ -294,15 +286,15 @@ def _sized(held: dict[str, Any], sides: dict[str, int | None]) -> None:
 
 def _whole(model: Any, held: dict[str, Any]) -> None:
     """What a model of its kind must have is there."""
-    kind = type(model).__name__
+    kind = type(model).fitted
     pending = bool(held.get("_pending"))
     if pending and held.get("_state") is None and held.get("_raw") is None:
         raise ValueError("a model without its state")
-    needed = PENDING if pending and held.get("_raw") is None else () if pending else (*ALWAYS, *NEEDED[kind])
-    if kind == "KernelPCA" and held.get("n_features_in_") is None:
+    needed = PENDING if pending and held.get("_raw") is None else () if pending else (*ALWAYS, *kind.needs)
+    if kind.space == "feature" and held.get("n_features_in_") is None:
         needed = tuple(name for name in needed if name != "n_features_in_")  # strings have no columns
     lost = [name for name in needed if name not in held or (held[name] is None and name not in OPEN)]
-    if pending and kind in ("MCA", "FAMD", "MFA") and held.get("_columns") is None:
+    if pending and "_columns" in kind.needs and held.get("_columns") is None:
         lost.append("_columns")
     if lost:
         raise ValueError(f"no {lost[0]}")

@@ -66,6 +66,8 @@ class Fitted:
     projects: ClassVar[bool] = True
     #: whether a model with fewer components follows from the moment state
     restates: ClassVar[bool] = False
+    #: names without which a model places no row
+    needs: ClassVar[tuple[str, ...]] = ()
     #: how a file holds the model and what its formula is made of
     stores: ClassVar[str] = "numbers"
     formula: ClassVar[str] = "linear"

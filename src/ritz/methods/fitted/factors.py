@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 class Factors(Oblique):
     """A model of common factors."""
 
+    needs: ClassVar[tuple[str, ...]] = (*Oblique.needs, "_weights", "_loadings")
     rotates_all = True
     projects = False
 

@@ -5,7 +5,7 @@ T² = Σ f_i(x)²/λ_i·(n − 1)          Q = k̃(x, x) − Σ f_i(x)²        
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 class InFeatureSpace(Fitted):
     """A kernel model."""
 
+    needs: ClassVar[tuple[str, ...]] = ("_solved_map", "eigenvalues_", "kernel_", "X_fit_", "_dtype")
     space = "feature"
     stores = formula = "kernel"
     distribution_free = True

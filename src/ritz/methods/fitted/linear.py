@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 class Linear(Fitted):
     """A model of rows about their mean, with variances of divisor Σw − 1."""
 
+    needs: ClassVar[tuple[str, ...]] = ("components_", "explained_variance_", "_mean64", "_scale64", "_dtype")
     resamples: ClassVar[str | None] = "rows"
     permutes: ClassVar[str | None] = "rows"
     turns = chooses = restates = True
@@ -174,6 +175,7 @@ class Linear(Fitted):
 class Uncentred(Linear):
     """A model of rows about zero (SVD): mean squares, divisor Σw."""
 
+    needs: ClassVar[tuple[str, ...]] = ("components_",)
     restates = False
 
     @property
@@ -233,6 +235,7 @@ class Oblique(Linear):
 class Overlapping(Oblique):
     """A model whose components share what they explain (SparsePCA): nothing may be summed over them."""
 
+    needs: ClassVar[tuple[str, ...]] = (*Oblique.needs, "_loadings")
     projects = False
 
     def axes(self) -> Axes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,19 @@ from ritz.methods.scaling import require_told
 from ritz.rank.material import Material
 from ritz.spectral.problem import Seen
 
-__all__ = ["OfAnswers", "OfCounts", "OfTable"]
+__all__ = ["OfAnswers", "OfCounts", "OfGroups", "OfTable"]
 
 Floats = NDArray[np.float64]
+
+
+#: Names with which rows of a table are placed.
+MAPPED = ("components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "_mean", "_scale")
 
 
 class OfTable(Fitted):
     """A model of the correspondence family."""
 
+    needs: ClassVar[tuple[str, ...]] = (*MAPPED, "_columns")
     space = "table"
     formula = "encoded"
     restates = True
@@ -132,6 +137,7 @@ class OfTable(Fitted):
 class OfCounts(OfTable):
     """A model of a table of counts: what was counted is drawn and permuted."""
 
+    needs: ClassVar[tuple[str, ...]] = MAPPED
     resamples = permutes = "counts"
     formula = "profiles"
 
@@ -139,4 +145,11 @@ class OfCounts(OfTable):
 class OfAnswers(OfTable):
     """A model of answers to questions."""
 
+    needs: ClassVar[tuple[str, ...]] = (*OfTable.needs, "_lambda")
     resamples = "answers"
+
+
+class OfGroups(OfTable):
+    """A model of groups of columns."""
+
+    needs: ClassVar[tuple[str, ...]] = (*OfTable.needs, "_members")

@@ -53,10 +53,15 @@ def allowance(c: Any, a: Anew) -> float:
     return most + SUBTRACTED * float(c.unit_roundoff / U) * float(lost[1]) * a.A.trace()
 
 
+def _more_than_formed(c: Any, a: Anew) -> bool:
+    """Whether what is said to have been rounded in entries is no rounding."""
+    return not 0 <= float(c.frame.get("inexact", 0.0)) <= FORMED * U * math.sqrt(a.n + a.d)
+
+
 def _inexact(c: Any, a: Anew) -> float:
     """What entries that were rounded when they were formed explain: 2‖A‖ε + ε², if ε is a bound of rounding at all."""
     error = float(c.frame.get("inexact", 0.0))
-    if not 0 <= error <= FORMED * U * math.sqrt(a.n + a.d):
+    if _more_than_formed(c, a):
         return 0.0
     shift = (2 * math.sqrt(max(a.top, 0.0)) * error + error * error) * (1 + 1e-6)
     # profiles of a sparse table are multiplied as they are, and the matrix of their mean, of norm 1, is taken off
@@ -70,6 +75,7 @@ def confirm(c: Any, a: Anew, words: list[str]) -> bool:
     slack = a.rho + min(s.rounding, allowance(c, a))
     found = [
         *_rounding(s, allowance(c, a)),
+        *(["a rounding of entries that is none"] if _more_than_formed(c, a) else []),
         *_residuals(c, s, a, slack, words),
         *_values(c, s, a, slack),
         *_orthogonality(c, a),

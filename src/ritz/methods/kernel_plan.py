@@ -1,8 +1,11 @@
-"""The route of a kernel PCA, without taking it: by explicit features where the kernel has few, else by products."""
+"""The route of a kernel PCA, without taking it: by features where the kernel has few, by landmarks, or by products."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ritz._core.arrays import working_dtype
 from ritz._core.memory import limit
@@ -24,6 +27,8 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
     rows = fit_rows(estimator, X, kernel)
     kernel = fixed(estimator, kernel, rows, None)
     room, wanted = limit(estimator.memory), wanted_of(estimator, kernel, rows)
+    if estimator.solver == "nystrom":
+        return _by_landmarks(estimator, len_of(rows), wanted, room)
     features = kernel.feature_map(rows) if estimator.solver in ("auto", "moments", "sketch") else None
     if features is None:
         first = wanted if isinstance(wanted, int) else FIRST_GUESS
@@ -36,3 +41,12 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
     needs_all = not isinstance(wanted, int) and bool(wanted.needs_all)
     return choose(shape, max(1, min(k, shape.small)), solver=estimator.solver, tol=estimator.tol, memory=room,
                   needs_all=needs_all)  # fmt: skip
+
+
+def _by_landmarks(estimator: Any, n: int, wanted: Any, room: float) -> Plan:
+    """The features of m landmarks are formed once, as rows of m columns."""
+    asked = estimator.landmarks
+    m = min(n, int(asked) if isinstance(asked, (int, np.integer)) else len_of(asked))
+    k = wanted if isinstance(wanted, int) else min(20, m)
+    plan = choose(Shape(n, m, 8, None), max(1, min(k, m)), solver="moments", tol=estimator.tol, memory=room)
+    return replace(plan, reasons=(f"{m:,} landmarks stand for {n:,} rows", *plan.reasons))

@@ -1,0 +1,142 @@
+"""Every method × every capability: it works, or it is refused in one wording."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ritz
+from ritz import insight
+from ritz.methods import METHODS, method_named, names_of_methods, register
+from ritz.methods.fitted import About, Fitted, fitted_of
+from ritz.methods.pca import PCA
+
+RNG = np.random.default_rng(0)
+NUMBERS = pd.DataFrame(RNG.standard_normal((60, 3)) @ RNG.standard_normal((3, 6)) + 0.3 * RNG.standard_normal((60, 6)),
+                       columns=list("abcdef"))  # fmt: skip
+COUNTS = pd.DataFrame(
+    RNG.poisson(RNG.uniform(2, 20, (12, 1)) * RNG.uniform(0.5, 2, (12, 5))) + 1, columns=list("vwxyz")
+)
+ANSWERS = pd.DataFrame({name: RNG.choice(["low", "mid", "high"], 60) for name in ("p", "q", "r")})
+MIXED = pd.concat([NUMBERS[["a", "b"]], ANSWERS], axis=1)
+
+MODELS: dict[str, tuple[Any, Any]] = {
+    "PCA": (ritz.PCA(2), NUMBERS),
+    "SVD": (ritz.SVD(2), NUMBERS),
+    "KernelPCA": (ritz.KernelPCA(2, kernel="rbf"), NUMBERS),
+    "CA": (ritz.CA(2), COUNTS),
+    "MCA": (ritz.MCA(2), ANSWERS),
+    "FAMD": (ritz.FAMD(2), MIXED),
+    "MFA": (ritz.MFA(2, groups={"one": ["a", "b"], "two": ["p", "q", "r"]}), MIXED),
+    "RobustPCA": (ritz.RobustPCA(2), NUMBERS),
+    "SparsePCA": (ritz.SparsePCA(2, n_nonzero=3), NUMBERS),
+    "FactorAnalysis": (ritz.FactorAnalysis(2), NUMBERS),
+}
+CAPABILITIES: dict[str, Any] = {
+    "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
+    "verify": lambda model, X: model.verify(X) or pytest.fail("a right model is not verified"),
+    "transform": lambda model, X: model.transform(X),
+    "loadings": lambda model, X: insight.loadings(model),
+    "contributions": insight.contributions,
+    "cos2": insight.cos2,
+    "column_contributions": lambda model, X: insight.column_contributions(model),
+    "t2": insight.t2,
+    "spe": insight.spe,
+    "blame": insight.blame,
+    "limits": lambda model, X: insight.limits(model, X=X),
+    "outliers": insight.outliers,
+    "describe": insight.describe,
+    "biplot": lambda model, X: insight.biplot(model, X, scaling="covariance"),
+    "rotate": lambda model, X: insight.rotate(model),
+    "bootstrap": lambda model, X: insight.bootstrap(model, X, 10),
+    "permutation_test": lambda model, X: insight.permutation_test(model, X, 19),
+    "compare": lambda model, X: insight.compare(model, model, X),
+    "choose_rank": lambda model, X: ritz.choose_rank(model, X, criteria=["fraction", "kaiser"]),
+}
+#: What mathematics leaves out; every other pair works.
+NO_COLUMNS = {"loadings", "rotate"}
+REFUSED: dict[str, set[str]] = {
+    "KernelPCA": {*NO_COLUMNS, "column_contributions", "blame", "biplot", "bootstrap", "permutation_test"},
+    "CA": NO_COLUMNS,
+    "MCA": NO_COLUMNS,
+    "FAMD": {*NO_COLUMNS, "bootstrap"},
+    "MFA": {*NO_COLUMNS, "bootstrap"},
+    "RobustPCA": {"bootstrap", "permutation_test", "choose_rank"},
+    "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
+    "FactorAnalysis": {"cos2", "bootstrap", "permutation_test", "choose_rank"},
+}
+
+
+@pytest.fixture(scope="module")
+def fitted() -> dict[str, tuple[Any, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: (model.fit(X), X) for name, (model, X) in MODELS.items()}
+
+
+def test_the_list_of_methods_is_whole():
+    assert set(MODELS) == set(METHODS)
+    for name in METHODS:
+        cls = method_named(name)
+        assert cls is getattr(ritz, name)
+        assert isinstance(cls.about, About)
+        assert issubclass(cls.fitted, Fitted)
+    shorts = [method_named(name).about.short for name in METHODS]
+    assert len(set(shorts)) == len(shorts)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_method_has_a_capability_or_refuses_it(fitted, name, capability):
+    model, X = fitted[name]
+    if capability not in REFUSED.get(name, set()):
+        assert CAPABILITIES[capability](model, X) is not None
+        return
+    with pytest.raises(ritz.ParameterError) as refused:
+        CAPABILITIES[capability](model, X)
+    assert name in str(refused.value)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_a_method_is_called(fitted, name):
+    model, _ = fitted[name]
+    known = fitted_of(model)
+    assert known.axis_names() == [f"{model.about.axis}1", f"{model.about.axis}2"]
+    assert known.shares.shape == (2,)
+    assert known.about.paper
+    assert known.about.components(1).endswith(known.about.component)
+
+
+def test_what_is_no_model_of_ritz_is_refused():
+    from sklearn.decomposition import PCA as Other
+
+    with pytest.raises(ritz.ParameterError, match="expected a fitted model of Ritz; received sklearn's PCA"):
+        fitted_of(Other(2).fit(NUMBERS))
+    with pytest.raises(ritz.ParameterError, match="the class PCA"):
+        fitted_of(ritz.PCA)
+    with pytest.raises(ritz.ParameterError, match="expected a fitted model"):
+        fitted_of(np.eye(2))
+
+
+def test_a_method_from_elsewhere_joins_the_list(tmp_path):
+    @register
+    class UnitRows(PCA):
+        about = About("Principal components of rows of unit length", "unitrows", "UR")
+
+        def _rows(self, X, sample_weight, *, reset, whole=True):
+            rows, weights = super()._rows(X, sample_weight, reset=reset, whole=whole)
+            return rows / np.linalg.norm(rows, axis=1, keepdims=True), weights
+
+    assert "UnitRows" in names_of_methods()
+    model = UnitRows(2).fit(NUMBERS)
+    unit = NUMBERS / np.linalg.norm(NUMBERS, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.explained_variance_, ritz.PCA(2).fit(unit).explained_variance_, rtol=1e-12)
+    assert fitted_of(model).axis_names() == ["UR1", "UR2"]
+    assert model.verify(NUMBERS)
+    ritz.save(model, tmp_path / "unit.ritz")
+    np.testing.assert_array_equal(ritz.load(tmp_path / "unit.ritz").components_, model.components_)
