@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.blocks import blocks_of
@@ -25,7 +24,7 @@ from ritz.data.checked import checked_data
 from ritz.data.encode import Encoder
 from ritz.data.encode.encoder import UNSEEN_WAYS
 from ritz.data.encode.opened import InMemory, Opened, opened
-from ritz.data.engines import Engine, engine_of
+from ritz.data.engines import Engine
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
@@ -191,17 +190,6 @@ class EncodedColumns(PooledLevels, Correspondence):
         return coded
 
     # coordinates of new rows
-
-    def transform(self, X: Any) -> Any:
-        """Principal coordinates of rows, (n, k); a Dask collection is transformed lazily.
-
-        Parameters
-        ----------
-        X : frame, Table or array-like with the columns of the fit
-        """
-        check_is_fitted(self)
-        engine = engine_of(X)
-        return self._lazily(engine, X) if engine.lazy else self._forward(self._new(X))
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
         k = self._n_features_out  # read first: it solves a pending state

@@ -254,9 +254,12 @@ class _Mapped:
         rows = as_rows(chunk)
         try:
             return self.function(rows)
-        except NonFiniteError:
+        except NonFiniteError as error:
             where = None if not block_info else block_info[0]["array-location"][0][0]
             if where is None or np.isnan(where):
                 raise
-            require_finite(rows, self.names, lambda i: f"row {int(where) + i}")
+            try:
+                require_finite(rows, self.names, lambda i: f"row {int(where) + i}")
+            except NonFiniteError as placed:
+                raise NonFiniteError(placed.expected, received=placed.received, hint=error.hint) from None
             raise
