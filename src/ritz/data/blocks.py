@@ -134,9 +134,8 @@ def mapped(blocks: RowBlocks, step: Callable[[dict[str, Any], Block], Any]) -> I
     if there is not None:
         yield from there(step)
         return
-    scratch: dict[str, Any] = {}
     for block in blocks.each():
-        yield block.start, step(scratch, block)
+        yield block.start, step({}, block)  # buffers of its own: whoever reads ahead holds some results at once
 
 
 def merged(parts: list[S]) -> S:
