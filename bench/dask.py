@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import ritz
-from ritz.data.dask.blocks import DaskBlocks
+from ritz.data.engines.dask.blocks import DaskBlocks
 
 K = 10
 

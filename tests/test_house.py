@@ -178,6 +178,61 @@ def test_a_long_function_is_found_and_its_words_are_free(tmp_path, capsys):
     assert "long has 61 lines of code" in capsys.readouterr().out
 
 
+# --------------------------------------------------------------------------------------------- engines
+
+#: What may name it in code: options that a user types, extras that he installs, programs that fit inside its tasks.
+NAMES_DASK = ("data/engines/", "cli/fit.py", "cli/doctor.py", "testing/faults/")
+
+
+def mentions(code: str, word: str) -> list[str]:
+    """Lines of code that mention a word outside of docstrings and comments."""
+    tree = ast.parse(code)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    words = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+        if isinstance(node.body[0].value, ast.Constant)
+    }
+    found = []
+    for node in ast.walk(tree):
+        said = [value for _, value in ast.iter_fields(node) if isinstance(value, str)]
+        if id(node) not in words and any(word in text.lower() for text in said):
+            found.append(f"{getattr(node, 'lineno', 0)}: {said}")
+    return found
+
+
+def test_only_engines_know_dask():
+    others = [path for path in SOURCE.rglob("*.py") if not path.relative_to(SOURCE).as_posix().startswith(NAMES_DASK)]
+    found = {str(path): mentions(path.read_text(encoding="utf-8"), "dask") for path in others}
+    assert not {path: lines for path, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dask.array",
+        "from dask import delayed",
+        "def f():\n    from ritz.data.engines.dask.rows import columns_of",
+        "if 'dask' in sys.modules: pass",
+        "x = is_dask(X)",
+        "def from_dask(X): pass",
+        "isinstance(X, DaskBlocks)",
+        "X.dask",
+        "f(dask=1)",
+        "def f(dask): pass",
+        "x = f'{kind} of Dask'",
+        'class A:\n    """Words."""\n    b = "a Dask array"',
+    ],
+)
+def test_asking_for_dask_is_found(code):
+    assert mentions(code, "dask")
+
+
+def test_words_about_dask_are_free():
+    assert not mentions('"""Dask."""\nclass A:\n    """Dask."""\n    def f(self):\n        """Dask."""  # dask', "dask")
+
+
 # ---------------------------------------------------------------------------------------- import times
 # The only timed tests. Each takes the best of several fresh processes, so a busy machine does not fail them.
 

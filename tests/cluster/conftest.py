@@ -49,4 +49,4 @@ def client(cluster: Any) -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def small_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables, too, are to have many partitions."""
-    monkeypatch.setattr("ritz.data.dask.rows.LEAST_BYTES", 0)
+    monkeypatch.setattr("ritz.data.engines.dask.rows.LEAST_BYTES", 0)

@@ -10,7 +10,7 @@ import pytest
 
 import ritz
 from ritz import MCA
-from ritz.data.dask.cluster import engaged
+from ritz.data.engines import engaged
 
 
 def survey(n: int = 4000) -> pd.DataFrame:

@@ -81,6 +81,21 @@ def test_missing_values(client):
         ritz.PCA(2).fit(da.from_array(X, chunks=(130, 6)))
 
 
+def test_counts_are_placed_lazily(client):
+    N = np.random.default_rng(4).poisson(3, (500, 8))
+    D = da.from_array(N, chunks=(130, 5))
+    local, there = ritz.CA(3).fit(N), ritz.CA(3).fit(D)
+    np.testing.assert_allclose(there.eigenvalues_, local.eigenvalues_, rtol=1e-10)
+    F = there.transform(D)
+    assert isinstance(F, da.Array)
+    assert F.shape == (500, 3)
+    np.testing.assert_allclose(F.compute(), local.row_coordinates_, atol=1e-8)
+    assert there.verify(D)
+    gap = np.where(np.arange(500)[:, None] == 333, np.nan, N.astype(float))
+    with pytest.raises(ritz.NonFiniteError, match=r"(?s)first at row 333 column 0.*hint: put 0 for no count"):
+        there.transform(da.from_array(gap, chunks=(130, 5))).compute()
+
+
 def test_transform_to_a_file(client, tmp_path):
     X = rows()
     model = ritz.PCA(3).fit(da.from_array(X, chunks=(450, 12)))

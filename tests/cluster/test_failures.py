@@ -15,8 +15,8 @@ import pytest
 
 import ritz
 from ritz._core.errors import Cancelled, InputError, NonFiniteError, ParameterError
-from ritz.data.dask.blocks import DaskBlocks
-from ritz.data.dask.cluster import ClusterError, connect, require_dask
+from ritz.data.engines.dask.blocks import DaskBlocks
+from ritz.data.engines.dask.cluster import ClusterError, connect, require_dask
 
 cloudpickle = pytest.importorskip("cloudpickle", reason="dask is not installed")
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -102,7 +102,7 @@ def test_a_scheduler_that_is_not_there_is_an_error_within_seconds() -> None:
 def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("ritz.data.dask.cluster.WORKER_SECONDS", 0.3)
+    monkeypatch.setattr("ritz.data.engines.dask.cluster.WORKER_SECONDS", 0.3)
     with LocalCluster(n_workers=0, processes=False, dashboard_address=":0", protocol="tcp") as empty:
         address = empty.scheduler_address.replace("tcp://", "dask://")
         with pytest.raises(ClusterError, match=r"must have workers.*\nhint: .*dask worker"):
@@ -112,7 +112,7 @@ def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch
 def test_a_cluster_whose_workers_are_all_gone_is_an_error(monkeypatch: pytest.MonkeyPatch, rows: np.ndarray) -> None:
     from distributed import Client, LocalCluster
 
-    monkeypatch.setattr("ritz.data.dask.cluster.ABSENT_SECONDS", 0.6)
+    monkeypatch.setattr("ritz.data.engines.dask.cluster.ABSENT_SECONDS", 0.6)
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty, set_as_default=False) as nobody,

@@ -11,9 +11,9 @@ import pytest
 
 import ritz
 from ritz._core.errors import InputError
-from ritz.data.blocks import MemoryBlocks
-from ritz.data.dask.blocks import DaskBlocks
-from ritz.data.dask.rows import columns_of, is_dask, lazy_map
+from ritz.data.engines.dask.blocks import DaskBlocks
+from ritz.data.engines.dask.rows import columns_of, is_dask, lazy_map
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.observed import observe
 from ritz.data.statistics import Statistics
 from ritz.operators.affine import Affine
@@ -304,7 +304,7 @@ def test_what_is_held_is_said(client: Any, rows: np.ndarray) -> None:
 def test_neighbouring_small_chunks_are_taken_together(
     client: Any, monkeypatch: pytest.MonkeyPatch, rows: np.ndarray, persist: bool
 ) -> None:
-    monkeypatch.setattr("ritz.data.dask.rows.LEAST_BYTES", 700 * 8 * D)
+    monkeypatch.setattr("ritz.data.engines.dask.rows.LEAST_BYTES", 700 * 8 * D)
     blocks = DaskBlocks(da.from_array(rows, chunks=(200, D)), client, persist=persist)
     assert blocks.partitions == [600] * 10
     _check(ritz.PCA(K).fit(blocks), _truth(rows))

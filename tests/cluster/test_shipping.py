@@ -11,10 +11,10 @@ import pytest
 
 from ritz.data.accumulate import Sums
 from ritz.data.blocks import Block
-from ritz.data.dask.blocks import MERGED_AT_ONCE, DaskBlocks
-from ritz.data.dask.parcel import CutArray, Parcel
-from ritz.data.dask.task import Layout, Part, as_rows, merge, run_pass
-from ritz.data.dask.worker import _Gate, careful
+from ritz.data.engines.dask.blocks import MERGED_AT_ONCE, DaskBlocks
+from ritz.data.engines.dask.parcel import CutArray, Parcel
+from ritz.data.engines.dask.task import Layout, Part, as_rows, merge, run_pass
+from ritz.data.engines.dask.worker import _Gate, careful
 from ritz.data.finite import _Found
 from ritz.operators.affine import Affine
 

@@ -13,8 +13,8 @@ import pytest
 
 import ritz
 from ritz._core.errors import FileError
-from ritz.data.dask.blocks import DaskBlocks
-from ritz.data.dask.cluster import engaged, engaged_client
+from ritz.data.engines import engaged, engaged_cluster
+from ritz.data.engines.dask.blocks import DaskBlocks
 from ritz.data.source import Span
 
 cloudpickle = pytest.importorskip("cloudpickle", reason="dask is not installed")
@@ -61,7 +61,7 @@ def source(tmp_path: Path) -> NpyRows:
 def test_workers_read_the_file(client: Any, source: NpyRows, columns: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
-    monkeypatch.setattr("ritz.data.dask.rows.SOURCE_BYTES", 1500 * D * 8)
+    monkeypatch.setattr("ritz.data.engines.dask.rows.SOURCE_BYTES", 1500 * D * 8)
     rows = np.load(source.files[0])
     rows = rows if columns is None else rows[:, columns]
     blocks = DaskBlocks.from_source(source, client, columns)
@@ -84,11 +84,11 @@ def test_a_file_that_workers_do_not_see_is_an_error(client: Any, source: NpyRows
 def test_an_engine_is_engaged_inside_of_its_block_only(cluster: Any) -> None:
     with engaged(None) as nobody:
         assert nobody is None
-        assert engaged_client() is None
-    with engaged(cluster.scheduler_address.replace("tcp://", "dask://")) as client:
-        assert engaged_client() is client
-    assert engaged_client() is None
-    assert client.status == "closed"
+        assert engaged_cluster() is None
+    with engaged(cluster.scheduler_address.replace("tcp://", "dask://")) as there:
+        assert engaged_cluster() is there
+    assert engaged_cluster() is None
+    assert there.client.status == "closed"
 
 
 @pytest.mark.parametrize("ending", ["npy", "parquet", "csv"])

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import ritz
-from ritz.data.begun import Begun, first_rows, sampled_spans
+from ritz.data.engines.stream.begun import Begun, first_rows, sampled_spans
+from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.source import Span
 from ritz.data.sources.arrow import views
 from ritz.data.sources.parquet import ParquetSource
-from ritz.data.stream import StreamBlocks
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def agree(model, X):
 
 @pytest.mark.parametrize("lanes", [1, 2, 5])
 def test_a_fit_decodes_every_row_once(source, table, monkeypatch, lanes):
-    monkeypatch.setattr("ritz.data.stream.lane_count", lambda: lanes)
+    monkeypatch.setattr("ritz.data.engines.stream.blocks.lane_count", lambda: lanes)
     rows, decoded = source
     blocks = StreamBlocks(rows)
     assert blocks.lanes == lanes
@@ -60,7 +60,7 @@ def test_a_fit_decodes_every_row_once(source, table, monkeypatch, lanes):
 
 
 def test_a_sample_comes_from_where_lanes_begin(source, table, monkeypatch):
-    monkeypatch.setattr("ritz.data.stream.lane_count", lambda: 2)
+    monkeypatch.setattr("ritz.data.engines.stream.blocks.lane_count", lambda: 2)
     blocks = StreamBlocks(source[0])
     found = blocks.sample(100)
     assert found.shape == (100, 100)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data.blocks import MemoryBlocks
 from ritz.data.deviations import DeviationBlocks, deviations, in_deviations, row_parts
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.profiles import margins
 
 U = Fraction(1, 2**53)

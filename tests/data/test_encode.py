@@ -19,8 +19,8 @@ from ritz.data.encode import Encoder
 from ritz.data.encode.codes import code_objects, text_of
 from ritz.data.encode.opened import opened
 from ritz.data.encode.stream import EncodedSource
+from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.statistics import Statistics
-from ritz.data.stream import StreamBlocks
 
 N = 400
 
@@ -453,7 +453,7 @@ def test_dask_collections_are_learned_and_encoded_as_in_memory(kind):
     import dask.array as da
     import dask.dataframe as dd
 
-    from ritz.data.encode.dask import DaskTable, lazy_rows
+    from ritz.data.engines.dask.encode import DaskTable
 
     X = pd.DataFrame(answers(1000))
     if kind == "categories":
@@ -475,7 +475,7 @@ def test_dask_collections_are_learned_and_encoded_as_in_memory(kind):
         state, held = Statistics(blocks).moments, Statistics(blocks_of(rows)).moments
         np.testing.assert_allclose(state.scatter, held.scatter, atol=1e-9)
         V = np.arange(18.0).reshape(9, 2)
-        lazy = lazy_rows(D, got, lambda part: part @ V, 2, "error")
+        lazy = opened(D).map_rows(got, lambda part: part @ V, 2, "error")
         np.testing.assert_allclose(lazy.compute(), rows @ V)
 
 

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from ritz.data import gram
-from ritz.data.blocks import Block, MemoryBlocks
+from ritz.data.blocks import Block
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.gram import CROWDED, INTEGER_ROWS, SparsePass
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import ritz
 from ritz._core.journal import Journal, journaling
-from ritz.data.stream import StreamBlocks
+from ritz.data.engines.stream.blocks import StreamBlocks
 from tests.data.test_stream import ArraySource, spectrum
 
 

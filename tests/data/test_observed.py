@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ritz._core.errors import InputError, NonFiniteError
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.observed import ObservedSums, observe
 
 

@@ -14,9 +14,9 @@ import pytest
 
 import ritz
 from ritz._core.errors import FileError
+from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.sources.parquet import ParquetSource
 from ritz.data.sources.parquet_rows import Chunk, chosen_way
-from ritz.data.stream import StreamBlocks
 
 MB = 1e6
 
@@ -106,7 +106,7 @@ READ = """
 import sys
 import numpy, scipy.linalg, pyarrow.parquet, ritz
 from ritz.data.sources.parquet import ParquetSource
-from ritz.data.stream import StreamBlocks
+from ritz.data.engines.stream.blocks import StreamBlocks
 from pathlib import Path
 def status(key):
     return int(open("/proc/self/status").read().split(key)[1].split()[0]) * 1024

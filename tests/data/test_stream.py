@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import ritz
 from ritz.data.ahead import ahead
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.engines.stream.blocks import StreamBlocks, batch_bytes
 from ritz.data.source import Span
 from ritz.data.sources.npy import NpySource
 from ritz.data.statistics import Statistics
-from ritz.data.stream import StreamBlocks, batch_bytes
 from ritz.testing import largest_sine
 
 

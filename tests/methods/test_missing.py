@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ritz._core.errors import AccuracyWarning, ParameterError
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.observed import observe
 from ritz.methods.missing import Completed, complete
 from ritz.methods.missing_em import Filling, iterate

@@ -12,9 +12,9 @@ import pytest
 
 import ritz.methods.missing_em as em
 from ritz._core.errors import InputError
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.source import Span
-from ritz.data.stream import StreamBlocks
 from ritz.methods.missing import complete
 from ritz.methods.missing_em import Filling, iterate
 

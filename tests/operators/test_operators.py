@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator, svds
 
 from ritz._core.errors import InputError, MemoryLimitError
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.statistics import Statistics
 from ritz.operators import (
     Centered,

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 import ritz
 from ritz._core.compensated import add_into, chain, settle, two_product, two_sum
 from ritz.data import sparse_sums
-from ritz.data.blocks import Block, MemoryBlocks
+from ritz.data.blocks import Block
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.gram import DensePass
 from ritz.data.moments import Moments
 from ritz.data.statistics import Statistics

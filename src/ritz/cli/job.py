@@ -23,7 +23,7 @@ from ritz.cli.method import Choice, choose_method, is_text, label_of, string_col
 from ritz.cli.options import STRINGS
 from ritz.cli.output import JOURNAL, Place, check_folder, result_folder, working, write_results
 from ritz.cli.summary import describe
-from ritz.data.dask.cluster import engaged
+from ritz.data.engines import engaged
 from ritz.data.table import Table
 
 __all__ = ["Job", "chosen", "run"]

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import go_on, lane_count, run_lanes
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, are_blocks
+from ritz.data.blocks import Block, RowBlocks, are_blocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.integers import as_float
 from ritz.data.profiles import DerivedBlocks, checked_counts
 

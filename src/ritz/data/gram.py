@@ -19,10 +19,9 @@ from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data import sparse_sums
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks, csr_rows
+from ritz.data.blocks import Block, RowBlocks, csr_rows
 from ritz.data.integers import has_long, subtract
 from ritz.data.rounding import PIECE, Watched, better
-from ritz.data.stream import StreamBlocks
 
 __all__ = [
     "COHERENT",
@@ -233,11 +232,8 @@ def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
     n, d = blocks.shape
     rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
     rows = rows if d >= TALL_ABOVE and not short else 0
-    if isinstance(blocks, StreamBlocks):
-        return blocks.for_products(rows)
-    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray):
-        return blocks
-    return MemoryBlocks(blocks.X, rows) if rows > blocks.rows else blocks
+    prepared = getattr(blocks, "for_products", None)
+    return blocks if prepared is None else prepared(rows)
 
 
 def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:

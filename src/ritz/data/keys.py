@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ritz._core.keys import key_of_bytes
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.blocks import Block, RowBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 
 __all__ = ["content_key", "rows_key"]
 

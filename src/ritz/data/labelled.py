@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ritz.data.engines import engine_of
 from ritz.data.frames import is_frame, narwhal
-from ritz.data.objects import is_anndata
 from ritz.data.table import Table
 
 __all__ = ["labelled", "library_of", "row_labels"]
@@ -31,16 +31,7 @@ def library_of(X: Any) -> str | None:
 
 def row_labels(X: Any) -> list[Any] | None:
     """Names of the rows: a pandas index, those of an AnnData, identifiers of a Table in memory; None without any."""
-    if isinstance(X, Table):
-        names = [name for name, kind in X.kinds.items() if kind == "identifier"]
-        return None if X.lazy or len(names) != 1 else [str(label) for label in X.labels(names[0])]
-    if is_anndata(X):
-        return [str(name) for name in X.obs_names]
-    index = getattr(X, "index", None)
-    if index is None or not hasattr(X, "columns") or not hasattr(index, "tolist"):
-        return None
-    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1  # no names, only places
-    return None if numbered else index.tolist()
+    return engine_of(X).labels(X)
 
 
 def labelled(

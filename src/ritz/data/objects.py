@@ -1,6 +1,6 @@
 """Objects with rows and columns to sources: frames, arrays, sparse matrices, queries, batches.
 
-pandas, polars, pyarrow, DuckDB, AnnData and Dask are known by the module of the object, so none of them is loaded.
+pandas, polars, pyarrow, DuckDB and AnnData are known by the module of the object, so none of them is loaded.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def source_of(source: Any, allowed: float, layer: str | None = None) -> Any:
     """A source for a frame, an array, a query or batches; ``allowed`` are the bytes that it may take in memory."""
     import narwhals as nw
 
+    from ritz.data.engines import engine_of
     from ritz.data.frames import is_frame
 
     module = type(source).__module__.split(".")[0]
@@ -44,7 +45,7 @@ def source_of(source: Any, allowed: float, layer: str | None = None) -> Any:
         from ritz.data.sources.query import from_duckdb
 
         return from_duckdb(source, allowed)
-    if module == "dask":
+    if engine_of(source).foreign:
         raise InputError("a table", received=describe(source), hint="give it to fit as it is: PCA().fit(X)")
     if is_anndata(source):
         return _anndata(source, layer)

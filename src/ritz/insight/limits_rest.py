@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, MemoryBlocks, blocks_of
+from ritz.data.blocks import Block, blocks_of
 from ritz.data.center import taken_off
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.moments import Moments
 from ritz.data.validate import validate_weights
 from ritz.insight.limits_gauss import Rest, Thetas

@@ -10,7 +10,6 @@ zero, so rows may be of any kind and size; rows of a kernel model are picked.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,9 +21,7 @@ from sklearn.base import clone
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz._core.warn import unsaid
-from ritz.data.blocks import are_blocks
-from ritz.data.table import Table
-from ritz.data.validate import is_query
+from ritz.data.engines import engine_of
 from ritz.methods.fitted import fitted_of
 
 __all__ = ["CrossFit", "Held", "cross_distances", "crossed", "row_total"]
@@ -61,8 +58,7 @@ def row_total(model: Any, X: Any) -> int:
 
 def parts(n: int, folds: int | None, X: Any, seed: Any) -> NDArray[np.intp]:
     """The part of every row: equal sizes, drawn at random."""
-    outside = are_blocks(X) or (isinstance(X, Table) and X.lazy) or is_query(X) or _on_dask(X)
-    count = (FOLDS_OUTSIDE if outside else FOLDS) if folds is None else folds
+    count = (FOLDS_OUTSIDE if engine_of(X).outside(X) else FOLDS) if folds is None else folds
     if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 2:
         raise ParameterError("folds must be a number of parts, at least 2", received=repr(folds), hint="folds=10")
     if n < 4:
@@ -72,14 +68,6 @@ def parts(n: int, folds: int | None, X: Any, seed: Any) -> NDArray[np.intp]:
         )  # fmt: skip
     rng = np.random.default_rng(seed_of(seed))
     return rng.permutation(np.arange(n) % min(int(count), n))
-
-
-def _on_dask(X: Any) -> bool:
-    if "dask" not in sys.modules:
-        return False
-    from ritz.data.dask.rows import is_dask
-
-    return bool(is_dask(X))
 
 
 def crossed(model: Any, X: Any, part: NDArray[np.intp], sample_weight: Any = None) -> Iterator[CrossFit]:

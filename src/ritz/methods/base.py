@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import numbers
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from ritz._core.random import seed_of
 from ritz.data.ahead import ahead
 from ritz.data.apart import require_apart
 from ritz.data.blocks import are_blocks, blocks_of
+from ritz.data.engines import Engine, engine_of
 from ritz.data.extent import UnitChange
 from ritz.data.labelled import library_of
 from ritz.data.labels import Labels, identifiers_of
@@ -260,20 +260,17 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
             A Dask collection is transformed lazily: the result is a Dask array.
         """
         check_is_fitted(self)
-        if "dask" in sys.modules and (lazy := self._lazy_coordinates(X)) is not None:
-            return lazy
+        engine = engine_of(X)
+        if engine.lazy:
+            return self._lazily(engine, X)
         X = validate_rows(self, X, reset=False)
         return self._map().forward(X)
 
-    def _lazy_coordinates(self, X: Any) -> Any:
-        """Coordinates of a Dask collection as a Dask array; None for everything else."""
-        from ritz.data.dask.rows import columns_of, is_dask, lazy_map
-
-        if not is_dask(X):
-            return None
-        known, step = compare_columns(self, columns_of(X)), self._map()
+    def _lazily(self, engine: Engine, X: Any) -> Any:
+        """Coordinates of a collection of a lazy engine, as a collection of this engine."""
+        known, step = compare_columns(self, engine.columns(X)), self._map()
         names = getattr(step, "names", None)
-        return lazy_map(X, step.forward, self._n_features_out, result_dtype(known.dtype), names)
+        return engine.map_rows(X, step.forward, self._n_features_out, result_dtype(known.dtype), names)
 
     def transform_to(self, X: Any, path: Any) -> Path:
         """Write the coordinates of rows to a file, some rows at a time, and give its path.

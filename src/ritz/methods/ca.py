@@ -21,13 +21,14 @@ from ritz._core.memory import limit
 from ritz._core.warn import warn
 from ritz.data.align import aligned
 from ritz.data.contingency import Counts, crosstab, form_of, split_labels, without_names
+from ritz.data.engines import Engine
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
 from ritz.data.profiles import margins, restricted
 from ritz.data.statistics import ColumnStatistics
 from ritz.data.table import Table
-from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.words import shorten
 from ritz.methods.ca_rows import CountRows, EncodedCounts, weighted_masses
 from ritz.methods.ca_verify import verify_counts
@@ -119,14 +120,32 @@ class CA(CountRows, Correspondence):
             if sample_weight is None or self._tabulated
             else validate_weights(sample_weight, N.shape[0], whole=False)
         )
-        totals, columns = margins(N, given)
-        if not bool(np.all(np.isfinite(totals))) or not np.isfinite(np.sum(columns)):
-            _require_counts(N, getattr(self, "feature_names_in_", None))
-        if placed:
-            N, totals = self._with_mass(N, totals)
+        N, totals, columns = self._profiled(N, given, placed=placed)
         _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
         weights = totals if given is None else weighted_masses(totals, given)
         return EncodedCounts(N, totals, columns, weights, labels, library)
+
+    def _profiled(self, N: Any, given: Any, *, placed: bool) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Counts, totals of the rows and weighted ones of the columns."""
+        totals, columns = margins(N, given)
+        if not bool(np.all(np.isfinite(totals))) or not np.isfinite(np.sum(columns)):
+            _require_counts(N, getattr(self, "feature_names_in_", None))
+        return (*(self._with_mass(N, totals) if placed else (N, totals)), columns)
+
+    def _lazily(self, engine: Engine, X: Any) -> Any:
+        k = self._n_features_out  # read first: it solves a pending state
+        compare_columns(self, engine.columns(X))
+        return engine.map_rows(X, self._part, k, np.float64, getattr(self, "feature_names_in_", None))
+
+    def _part(self, rows: Any) -> NDArray[np.float64]:
+        """Coordinates of some rows of counts; nobody here knows where these stand in their table."""
+        try:
+            N, totals, columns = self._profiled(rows, None, placed=True)
+        except NonFiniteError:
+            raise
+        except InputError as error:
+            raise InputError(error.expected, received=f"{error.received} of a partition", hint=error.hint) from None
+        return self._forward(EncodedCounts(N, totals, columns, totals, None, None))
 
     def _table(self, X: Any, sample_weight: Any, reset: bool) -> tuple[Any, list[Any] | None, str | None]:
         """Counts, labels of the rows, and the library of the frame."""

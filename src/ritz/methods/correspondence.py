@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.blocks import are_blocks
+from ritz.data.engines import engine_of
 from ritz.data.labels import identifiers_of, labels_of
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
@@ -328,13 +329,15 @@ class Correspondence(CorrespondenceResults, Stateful):
         return self._map().forward(coded.rows, np.float64)
 
     def transform(self, X: Any) -> Any:
-        """Principal coordinates of rows, (n, k).
+        """Principal coordinates of rows, (n, k); a Dask collection is transformed lazily.
 
         Parameters
         ----------
-        X : frame, Table, array-like or sparse matrix of shape (n, d)
+        X : frame, Table, array-like or sparse matrix of shape (n, d), with the columns of the fit
         """
-        return self._forward(self._new(X))
+        check_is_fitted(self)
+        engine = engine_of(X)
+        return self._lazily(engine, X) if engine.lazy else self._forward(self._new(X))
 
     def _new(self, X: Any, sample_weight: Any = None) -> Encoded:
         """New rows, encoded as the fit encoded its own."""

@@ -10,14 +10,12 @@ solve       numbers shifted again, rare levels pooled, excluded ones left out
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.blocks import blocks_of
@@ -26,6 +24,7 @@ from ritz.data.checked import checked_data
 from ritz.data.encode import Encoder
 from ritz.data.encode.encoder import UNSEEN_WAYS
 from ritz.data.encode.opened import InMemory, Opened, opened
+from ritz.data.engines import Engine
 from ritz.data.frames import is_frame
 from ritz.data.labelled import labelled, library_of, row_labels
 from ritz.data.moments import Moments
@@ -192,23 +191,9 @@ class EncodedColumns(PooledLevels, Correspondence):
 
     # coordinates of new rows
 
-    def transform(self, X: Any) -> Any:
-        """Principal coordinates of rows, (n, k); a Dask collection is transformed lazily.
-
-        Parameters
-        ----------
-        X : frame, Table or array-like with the columns of the fit
-        """
-        check_is_fitted(self)
-        if "dask" in sys.modules:
-            from ritz.data.dask.rows import is_dask
-
-            if is_dask(X):
-                from ritz.data.encode.dask import lazy_rows
-
-                k = self._n_features_out  # read first: it solves a pending state
-                return lazy_rows(X, self._encoder, self._coordinates, k, self.unseen)
-        return self._forward(self._new(X))
+    def _lazily(self, engine: Engine, X: Any) -> Any:
+        k = self._n_features_out  # read first: it solves a pending state
+        return engine.opened(X, self.memory).map_rows(self._encoder, self._coordinates, k, self.unseen)
 
     def _coordinates(self, rows: Any) -> Floats:
         """Coordinates of encoded rows in memory."""

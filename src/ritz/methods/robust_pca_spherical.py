@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.blocks import Accumulator, Block, MemoryBlocks, RowBlocks, blocks_of
+from ritz.data.blocks import Accumulator, Block, RowBlocks, blocks_of
 from ritz.data.center import split_sum, taken_off
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.methods.robust_pca_location import mad, median, spatial_offset
 
 __all__ = ["SphereBlocks", "column_mad", "sampled", "sphere_center"]

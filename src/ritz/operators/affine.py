@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ritz._core.arrays import Array
 from ritz._core.scratch import fresh
 from ritz.data import sparse_sums
-from ritz.data.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.blocks import Block, RowBlocks
 from ritz.data.center import full_columns
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.gram import TILE_ABOVE, taller
 from ritz.data.integers import has_long, subtract
 from ritz.data.rounding import PIECE, SHORT_NOISE, better, largest

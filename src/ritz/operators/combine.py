@@ -8,7 +8,7 @@ import numpy as np
 
 from ritz._core.arrays import Array, namespace
 from ritz._core.errors import InputError
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.moments import Moments
 from ritz.operators.affine import Affine
 from ritz.operators.base import DENSE_BUDGET, Cost, Operator

@@ -13,7 +13,7 @@ import numpy as np
 
 from ritz._core.arrays import Array
 from ritz._core.lazy import cached_property
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.gram import TILE_ABOVE
 from ritz.data.moments import Moments, scaled_noise
 from ritz.data.rounding import SHORT_NOISE

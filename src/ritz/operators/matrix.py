@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array
-from ritz.data.blocks import MemoryBlocks
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.keys import rows_key
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics

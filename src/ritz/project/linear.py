@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.arrays import working_dtype as result_dtype
-from ritz.data.blocks import blocks_of
+from ritz.data.blocks import blocks_of, mapped
 from ritz.data.finite import require_finite
 from ritz.operators.affine import Affine
 
@@ -71,12 +71,8 @@ class LinearMap:
 
 def forwarded(step: Any, blocks: Any) -> Iterator[NDArray[Any]]:
     """``step.forward`` of the rows, some at a time, in row order; where rows are on a cluster, it is done there."""
-    if hasattr(blocks, "mapped"):
-        for _, rows in blocks.mapped(lambda _scratch, block: step.forward(block.values, start=block.start)):
-            yield rows
-        return
-    for block in blocks.each():
-        yield step.forward(block.values, start=block.start)
+    for _, rows in mapped(blocks, lambda _scratch, block: step.forward(block.values, start=block.start)):
+        yield rows
 
 
 def _rest(mean: NDArray[Any], low: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[np.float64] | None:

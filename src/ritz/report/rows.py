@@ -9,7 +9,6 @@ A table outside memory is read once, batch by batch, to take some of its rows.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.data.blocks import are_blocks
+from ritz.data.engines import engine_of
 from ritz.data.frames import is_frame
 from ritz.data.labelled import row_labels
 from ritz.data.table import Table
@@ -161,9 +162,10 @@ def rows_of(model: Any, X: Any) -> Rows | None:
         return TableRows(X, int(n), model) if X.repeatable and n else None
     if is_frame(X):
         return FrameRows(X, int(X.shape[0]), model)
-    if "dask" in sys.modules and _is_dask(X):
-        blocks = validate_rows(model, X, reset=False)
-        return BlockRows(blocks, int(blocks.shape[0]), model)
+    if engine_of(X).foreign:
+        X = validate_rows(model, X, reset=False)
+        if are_blocks(X):
+            return BlockRows(X, int(X.shape[0]), model)
     takes = getattr(getattr(model, "kernel_", None), "takes", "vectors")
     if takes in ("strings", "any"):
         return ObjectRows(X, len(X), model)
@@ -173,9 +175,3 @@ def rows_of(model: Any, X: Any) -> Rows | None:
         X = np.asarray(X)
     kind = KernelRows if takes == "precomputed" else Rows
     return kind(X, int(X.shape[0]), model)
-
-
-def _is_dask(X: Any) -> bool:
-    from ritz.data.dask.rows import is_dask
-
-    return is_dask(X)

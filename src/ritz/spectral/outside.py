@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.threads import lane_count
+from ritz.data.engines.stream.blocks import reading_bytes
 from ritz.data.gram import TILE_ABOVE
-from ritz.data.stream import reading_bytes
 from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 

@@ -5,6 +5,7 @@
     truth     eigenvalues of the stored entries in high precision, with a proof
     truth_ca  inertias of the stored counts, with a proof
     angles    principal angles; comparison cluster by cluster
+    engines   check_engine: any engine of rows against the contract
     operators check_operator: any operator against its dense form
     solvers   check_solver: any solver against exactly known spectra
     estimators check_estimator: Ritz's conventions, on top of scikit-learn's
@@ -27,6 +28,7 @@ _NAMES = {
     "Eigenvalue": "known",
     "Known": "known",
     "Truth": "truth",
+    "check_engine": "engines",
     "check_estimator": "estimators",
     "check_kernel": "kernels",
     "check_operator": "operators",

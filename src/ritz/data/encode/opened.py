@@ -1,14 +1,13 @@
 """Whatever holds a table, as something that can be looked at and encoded.
 
-opened(X)   →   columns in memory · a Table that stays outside · a Dask collection
+opened(X)   →   columns in memory · a Table that stays outside · a collection of an engine
 
 .choose(…)  →  Choice       .census(choice, weights)  →  Census       .encoded(encoder, …)  →  rows or row blocks
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,11 @@ from ritz.data.blocks import DENSE_DENSITY
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice, choose
 from ritz.data.encode.columns import MemoryColumns, memory_columns
+from ritz.data.engines import engine_of
 from ritz.data.table import Table
-from ritz.data.validate import is_query
 from ritz.data.words import shorten
 
-__all__ = ["Opened", "is_dense", "opened"]
+__all__ = ["InMemory", "Opened", "is_dense", "of_table", "opened"]
 
 ARROW_ROWS = 1 << 18
 #: Rows that are looked at in one go where the memory limit does not hold the codes of all.
@@ -67,6 +66,10 @@ class Opened:
 
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """Encoded rows; ``absent`` ones may hold anything."""
+        raise NotImplementedError
+
+    def map_rows(self, encoder: Any, function: Callable[[Any], Any], width: int, unseen: str | None) -> Any:
+        """``function`` of the encoded rows, (n, width), as a collection of a lazy engine."""
         raise NotImplementedError
 
     def held(self, rows: Any) -> float:
@@ -130,7 +133,7 @@ class InMemory(Opened):
         encoder, room = self.fitting(encoder), limit(memory)
         if self.columns.rows * (encoder.p + encoder.vocabulary.J) * ENTRY_BYTES > HELD_SHARE * room:
             from ritz.data.encode.stream import HeldRows
-            from ritz.data.stream import StreamBlocks
+            from ritz.data.engines.stream.blocks import StreamBlocks
 
             return StreamBlocks(HeldRows(self.columns, encoder, unseen, absent), budget=room)
         rows = encoder.encode(self.columns, unseen, 0, absent)
@@ -147,29 +150,18 @@ def opened(X: Any, memory: Any = None) -> Opened:
     """A table that can be looked at and encoded; what is opened already is given back."""
     if isinstance(X, Opened):
         return X
-    if "dask" in sys.modules:
-        from ritz.data.dask.rows import is_dask
-
-        if is_dask(X):
-            from ritz.data.encode.dask import DaskTable
-
-            return DaskTable(X)
-    if is_query(X):
-        from ritz.data.read import read
-
-        X = read(X, memory=memory)
-    if isinstance(X, Table):
-        return _of_table(X, memory)
-    return InMemory(memory_columns(X), memory=memory)
+    table: Opened = engine_of(X).opened(X, memory)
+    return table
 
 
-def _of_table(table: Table, memory: Any) -> Opened:
+def of_table(table: Table, memory: Any) -> Opened:
+    """A Table in memory where the limit holds it, else one that is read in pieces, here or by a cluster."""
     from ritz.data.encode.stream import StreamedTable
 
     streamed = StreamedTable(table)
-    if streamed.client is None:
+    if streamed.cluster is None:
         table.settle(HELD_SHARE * limit(memory))
-    if table.lazy or streamed.client is not None:
+    if table.lazy or streamed.cluster is not None:
         return streamed
     import pyarrow as pa
 

@@ -22,15 +22,16 @@ from ritz.data.encode.choice import Choice
 from ritz.data.encode.codes import arrow_kind
 from ritz.data.encode.columns import MemoryColumns, memory_columns
 from ritz.data.encode.opened import Opened, is_dense
+from ritz.data.engines import engaged_cluster
+from ritz.data.engines.stream import on_cluster, require_repeatable
+from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.source import HELD_BATCHES, Span
 from ritz.data.sources.arrow import ArrowSource
 from ritz.data.sources.load import shares
 from ritz.data.sources.matrix import even_spans
 from ritz.data.sources.pack import DECODE_BYTES
 from ritz.data.stamp import unchanged
-from ritz.data.stream import StreamBlocks
 from ritz.data.table import Table
-from ritz.data.validate import engaged_cluster, on_cluster, require_repeatable
 
 __all__ = ["EncodedSource", "HeldRows", "StreamedTable", "look"]
 
@@ -44,7 +45,7 @@ class StreamedTable(Opened):
     def __init__(self, table: Table) -> None:
         self.table = table
         self.names = list(table.names)
-        self.client = engaged_cluster()
+        self.cluster = engaged_cluster()
 
     def kind(self, name: str) -> str:
         """What a column holds, by its type in the source."""
@@ -68,10 +69,9 @@ class StreamedTable(Opened):
     def census(self, choice: Choice, weights: Any = None) -> Census:
         """Look at the columns of a choice in one pass."""
         source = self._readable()
-        if self.client is not None:
-            from ritz.data.encode.dask import look_by_workers
-
-            return look_by_workers(source, choice, weights, self.client)
+        if self.cluster is not None:
+            counted: Census = self.cluster.census(source, choice, weights)
+            return counted
         with unchanged(source):
             first, *more = run_lanes(lambda spans: look(source, choice, weights, spans), shares(source.spans))
         for later in more:
@@ -81,8 +81,8 @@ class StreamedTable(Opened):
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """Row blocks that encode what they read."""
         source = EncodedSource(self._readable(), self.fitting(encoder), unseen, absent)
-        if self.client is not None and self.table is not None:
-            return on_cluster(source, None, self.client, self.table)
+        if self.cluster is not None and self.table is not None:
+            return on_cluster(source, None, self.cluster, self.table)
         return StreamBlocks(source, budget=limit(memory))
 
     def _readable(self) -> Any:

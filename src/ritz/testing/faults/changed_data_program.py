@@ -63,7 +63,7 @@ def _table(case: str, X: np.ndarray) -> tuple[Path, Callable[[], None], list[str
 
 def _meddle(change: Callable[[], None]) -> None:
     """Call ``change`` once, after some batches."""
-    from ritz.data.stream import StreamBlocks
+    from ritz.data.engines.stream.blocks import StreamBlocks
 
     whole, left = StreamBlocks._batches, [BEFORE]
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +26,6 @@ __all__ = [
     "collected",
     "connect",
     "current_client",
-    "engaged",
-    "engaged_client",
     "free_memory",
     "require_dask",
 ]
@@ -39,9 +36,6 @@ CONNECT_SECONDS, WORKER_SECONDS, ABSENT_SECONDS = 4.0, 10.0, 60.0
 LOOK_SECONDS = 0.5
 
 LOCAL_SCHEDULERS = ("threads", "threading", "sync", "synchronous", "single-threaded", "processes", "multiprocessing")
-
-
-_engaged: ContextVar[Any | None] = ContextVar("ritz_engine", default=None)
 
 
 class ClusterError(RitzError, ConnectionError):
@@ -98,26 +92,6 @@ def connect(address: str, timeout: float = CONNECT_SECONDS) -> Any:
             hint=f"start some: `dask worker {target}`",
         ) from error
     return client
-
-
-@contextmanager
-def engaged(address: str | None) -> Iterator[Any | None]:
-    """Inside the block, files are read by the workers of the cluster at ``address``; None changes nothing."""
-    if address is None:
-        yield None
-        return
-    client = connect(address)
-    token = _engaged.set(client)
-    try:
-        yield client
-    finally:
-        _engaged.reset(token)
-        client.close()
-
-
-def engaged_client() -> Any | None:
-    """The client of the cluster that reads files, if one was asked for."""
-    return _engaged.get()
 
 
 def _target(address: str) -> str:

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.data.dask.cluster import require_dask
-from ritz.data.dask.task import Spans, as_rows, count, hand_out, located
+from ritz.data.engines import Columns
+from ritz.data.engines.dask.cluster import require_dask
+from ritz.data.engines.dask.task import Spans, as_rows, count, hand_out, located
 from ritz.data.frames import frame_to_rows
 
-__all__ = ["Columns", "Partitions", "columns_of", "grouped", "is_dask", "lazy_map", "of_collection", "of_source"]
+__all__ = ["Partitions", "columns_of", "grouped", "is_dask", "lazy_map", "of_collection", "of_source"]
 
 #: Bytes up to which neighbouring chunks are taken together, and above which joined columns are cut into shorter rows.
 LEAST_BYTES, MOST_BYTES = 2 << 20, 128 << 20
@@ -53,15 +54,6 @@ def is_dask(X: object) -> bool:
     from dask.base import is_dask_collection
 
     return bool(is_dask_collection(X)) and (hasattr(X, "chunks") or hasattr(X, "npartitions"))
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What is known of a collection without computing anything; the number of rows may be NaN."""
-
-    shape: tuple[float, int]
-    dtype: np.dtype[Any]
-    names: list[str] | None
 
 
 def columns_of(X: Any) -> Columns:
@@ -262,9 +254,12 @@ class _Mapped:
         rows = as_rows(chunk)
         try:
             return self.function(rows)
-        except NonFiniteError:
+        except NonFiniteError as error:
             where = None if not block_info else block_info[0]["array-location"][0][0]
             if where is None or np.isnan(where):
                 raise
-            require_finite(rows, self.names, lambda i: f"row {int(where) + i}")
+            try:
+                require_finite(rows, self.names, lambda i: f"row {int(where) + i}")
+            except NonFiniteError as placed:
+                raise NonFiniteError(placed.expected, received=placed.received, hint=error.hint) from None
             raise

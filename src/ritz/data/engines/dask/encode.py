@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.dask.blocks import DaskBlocks
-from ritz.data.dask.cluster import Watch, collected, current_client, require_dask
-from ritz.data.dask.rows import Partitions, grouped
-from ritz.data.dask.task import hand_out
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.columns import memory_columns
 from ritz.data.encode.opened import Opened
+from ritz.data.engines.dask.blocks import DaskBlocks
+from ritz.data.engines.dask.cluster import Watch, collected, current_client, require_dask
+from ritz.data.engines.dask.rows import Partitions, grouped
+from ritz.data.engines.dask.task import hand_out
 
-__all__ = ["DaskTable", "lazy_rows", "look_by_workers"]
+__all__ = ["DaskTable", "look_by_workers"]
 
 #: Bytes of a file that one task looks at.
 LOOK_BYTES = 64 << 20
@@ -39,7 +39,7 @@ class DaskTable(Opened):
         self.client = current_client() if client is None else client
         self._parts = parts_of(X)
         empty = np.empty((0, int(X.shape[1])), X.dtype) if hasattr(X, "chunks") else X._meta
-        self._meta = memory_columns(empty)
+        self._meta, self._known = memory_columns(empty), list(X.chunks[0]) if hasattr(X, "chunks") else None
         self.names, self.named = self._meta.names, self._meta.named
         self._lengths: list[int] | None = None
 
@@ -85,6 +85,19 @@ class DaskTable(Opened):
         stored = sum(lengths) * (encoder.p + encoder.vocabulary.J)
         table: Partitions = grouped(chunks, lengths, encoder.d, np.dtype(np.float64), True, stored, encoder.labels)
         return DaskBlocks.of(table, self.client)
+
+    def map_rows(self, encoder: Any, function: Callable[[Any], Any], width: int, unseen: str | None) -> Any:
+        """``function`` of the encoded rows of every partition as a Dask array (n, width); nothing is computed now."""
+        import dask.array as da
+
+        mapped = require_dask().delayed(_Mapped(self.fitting(encoder), function, unseen), pure=False)
+        meta = np.empty((0, width))
+        known = [np.nan] * len(self._parts) if self._known is None else self._known
+        parts = [
+            da.from_delayed(mapped(part), (rows, width), np.float64, meta=meta)
+            for part, rows in zip(self._parts, known, strict=True)
+        ]
+        return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
 class _Sealed:
@@ -165,21 +178,6 @@ class _From:
 
     def __getitem__(self, rows: slice) -> NDArray[np.float64]:
         return self._values[rows.start - self._start : rows.stop - self._start]
-
-
-def lazy_rows(X: Any, encoder: Any, function: Callable[[Any], Any], width: int, unseen: str | None) -> Any:
-    """``function`` of the encoded rows of every partition as a Dask array (n, width); nothing is computed now."""
-    import dask.array as da
-
-    table = DaskTable(X)
-    mapped = require_dask().delayed(_Mapped(table.fitting(encoder), function, unseen), pure=False)
-    meta = np.empty((0, width))
-    known = list(X.chunks[0]) if hasattr(X, "chunks") else [np.nan] * len(table._parts)
-    parts = [
-        da.from_delayed(mapped(part), (rows, width), np.float64, meta=meta)
-        for part, rows in zip(table._parts, known, strict=True)
-    ]
-    return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
 class _Mapped:

@@ -18,8 +18,8 @@ import numpy as np
 from ritz._core.errors import FileError, InputError
 from ritz.data.ahead import ahead
 from ritz.data.blocks import Block, csr_rows
-from ritz.data.dask.parcel import Parcel
-from ritz.data.dask.worker import careful, tell
+from ritz.data.engines.dask.parcel import Parcel
+from ritz.data.engines.dask.worker import careful, tell
 
 __all__ = [
     "Layout",

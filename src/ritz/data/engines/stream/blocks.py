@@ -21,8 +21,8 @@ from ritz._core import journal as journals
 from ritz._core.progress import Step, track
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.ahead import ahead
-from ritz.data.begun import Begun, first_rows, sampled_spans
 from ritz.data.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
+from ritz.data.engines.stream.begun import Begun, first_rows, sampled_spans
 from ritz.data.source import HELD_BATCHES, Source, Span, equal_shares, held_bytes
 from ritz.data.stamp import unchanged
 

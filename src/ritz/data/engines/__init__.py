@@ -1,0 +1,226 @@
+"""Engines: where rows are, behind one contract. One call makes row blocks, or rows in memory, of whatever is handed in.
+
+    adopt(X)       array, CSR, frame, Table, query, iterator, collection   →   rows in memory, or row blocks
+    engine_of(X)   the first in the list that takes X: those registered, then dask, stream, memory, which takes all
+
+Nobody outside this folder knows one engine from another. An engine is one folder with an ``ENGINE``, named in
+``LISTED``, or an object handed to ``register``. Its library loads when something is handed in that only this library
+could have made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.data.engines.asked import Asked
+from ritz.data.engines.refused import translated
+from ritz.data.words import describe
+
+if TYPE_CHECKING:
+    from ritz.data.blocks import RowBlocks
+
+__all__ = [
+    "Asked", "Cluster", "Columns", "Engine", "adopt", "engaged", "engaged_cluster", "engine_at", "engine_of", "engines",
+    "register", "unregister",
+]  # fmt: skip
+
+#: The engines of Ritz in the order in which they are asked, each with the module that holds its ENGINE.
+LISTED = {
+    "dask": "ritz.data.engines.dask",
+    "stream": "ritz.data.engines.stream",
+    "memory": "ritz.data.engines.memory",
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of rows without computing anything; the number of rows may be NaN."""
+
+    shape: tuple[float, int]
+    dtype: np.dtype[Any]
+    names: list[str] | None = None
+
+
+class Cluster:
+    """Machines that read files themselves, once they were asked to by their address; see ``engaged``."""
+
+    def rows(self, source: Any, columns: Any = None) -> RowBlocks:
+        """Row blocks of a source, or of some of its columns by position."""
+        raise NotImplementedError
+
+    def census(self, source: Any, choice: Any, weights: Any = None) -> Any:
+        """What a source holds in the columns of a choice (``encode/census.py``)."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of the machines."""
+
+
+class Engine:
+    """Base of engines. ``name``, ``takes`` and ``adopt`` are needed; ``columns`` and ``map_rows`` where it is lazy."""
+
+    name: ClassVar[str]
+    #: Whether coordinates are given as a collection of its own, which is computed when somebody asks for it.
+    lazy: ClassVar[bool] = False
+    #: Whether what it takes is known to this engine alone: ``ritz.read`` makes no Table of it.
+    foreign: ClassVar[bool] = True
+    #: How its addresses begin, as in ``--engine dask://host:port``; none where it is not called by an address.
+    schemes: ClassVar[tuple[str, ...]] = ()
+
+    def takes(self, X: Any) -> bool:
+        """Whether ``X`` is a collection of this engine; asked of everything, so it loads no library."""
+        raise NotImplementedError
+
+    def adopt(self, X: Any, asked: Asked) -> Any:
+        """Row blocks of ``X``, or its rows as an ndarray or canonical CSR.
+
+        ``asked.room`` are the bytes that may be taken in this process; ``asked.charge`` is told what was. The columns
+        of a foreign engine are recorded and compared by whoever called.
+        """
+        raise NotImplementedError
+
+    def columns(self, X: Any) -> Columns:
+        """Shape, dtype and names, without reading rows where that can be."""
+        rows = self.adopt(X, Asked())
+        return Columns(rows.shape, np.dtype(rows.dtype), getattr(rows, "names", None))
+
+    def map_rows(self, X: Any, function: Callable[[Any], Any], width: int, dtype: Any, names: Any = None) -> Any:
+        """``function`` of all rows, (n, width), as a lazy collection.
+
+        ``function`` gets some rows as an ndarray or CSR matrix and gives as many rows of ``width`` numbers; ``names``
+        are those of the columns, for messages.
+        """
+        raise NotImplementedError
+
+    def opened(self, X: Any, memory: Any = None) -> Any:
+        """The columns of ``X`` to be looked at and encoded (``encode/opened.py``), for methods that take categories."""
+        raise InputError(
+            f"a table of columns: the engine {self.name} has rows of numbers only",
+            received=describe(X),
+            hint="give a frame or a Table; PCA, SVD and CA take it as it is",
+        )
+
+    def labels(self, X: Any) -> list[Any] | None:
+        """Names of the rows, or None."""
+        return None
+
+    def outside(self, X: Any) -> bool:
+        """Whether the rows stay outside this process, so that every pass over them costs."""
+        return True
+
+    def connect(self, address: str) -> Cluster:
+        """The cluster at an address of one of ``schemes``."""
+        raise NotImplementedError
+
+
+# which engine
+
+_registered: list[Engine] = []
+
+
+@cache
+def _listed() -> tuple[Engine, ...]:
+    return tuple(import_module(module).ENGINE for module in LISTED.values())
+
+
+def engines() -> tuple[Engine, ...]:
+    """All engines, in the order in which they are asked."""
+    return (*_registered, *_listed())
+
+
+def engine_of(X: Any) -> Engine:
+    """The engine that takes ``X``."""
+    return next(engine for engine in engines() if engine.takes(X))
+
+
+def register(engine: Engine) -> None:
+    """Add an engine to the list, before those of Ritz."""
+    lacking = [name for name in ("name", "takes", "adopt", "map_rows", "opened") if not hasattr(engine, name)]
+    if lacking or isinstance(engine, type):
+        raise ParameterError(
+            "an engine is an object that keeps the contract of ritz.data.engines.Engine",
+            received=f"a class, {engine.__name__}" if isinstance(engine, type) else f"one without {lacking[0]}",
+            hint="derive from Engine, and hand in an instance; ritz.testing.check_engine tells what is wrong with it",
+        )
+    if engine.name in {other.name for other in engines()}:
+        raise ParameterError(
+            "every engine needs a name of its own",
+            received=repr(engine.name),
+            hint=f"unregister({engine.name!r}) first, unless it is one of Ritz's own: {', '.join(LISTED)}",
+        )
+    _registered.insert(0, engine)
+
+
+def unregister(name: str) -> None:
+    """Take an engine that ``register`` added off the list."""
+    _registered[:] = [engine for engine in _registered if engine.name != name]
+
+
+def adopt(
+    X: Any, estimator: Any = None, *, reset: bool = True, accept_sparse: bool = True, memory: Any = None
+) -> Any:  # fmt: skip
+    """Rows of whatever is handed in, checked: an ndarray or CSR (n, d), or row blocks for what stays outside memory.
+
+    Parameters
+    ----------
+    X : array-like, sparse, data frame, Table, query, iterator of batches, row blocks, or a collection of an engine
+    estimator : object, optional
+        Gets ``n_features_in_`` and ``feature_names_in_`` when ``reset``; is compared with otherwise.
+    reset : bool
+        True in ``fit``, False in ``transform``.
+    accept_sparse : bool
+        Whether a sparse ``X`` may pass.
+    memory : str, int or None
+        Memory limit; that of the estimator where there is one.
+    """
+    asked = Asked(estimator, reset=reset, accept_sparse=accept_sparse, memory=memory)
+    asked.charge(0)
+    try:
+        engine = engine_of(X)
+        rows = engine.adopt(X, asked)
+        return asked.recorded(rows) if engine.foreign else rows
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise translated(error, X) from error
+
+
+# clusters that read files
+
+_engaged: ContextVar[Cluster | None] = ContextVar("ritz_engine", default=None)
+
+
+def engine_at(address: str) -> Engine:
+    """The engine that an address is for, by its scheme; one that nobody knows goes to the last that has addresses."""
+    scheme = address.partition("://")[0]
+    able = [engine for engine in engines() if engine.schemes]
+    return next((engine for engine in able if scheme in engine.schemes), able[-1])
+
+
+@contextmanager
+def engaged(address: str | None) -> Iterator[Cluster | None]:
+    """Inside the block, files are read by the cluster at ``address``; None changes nothing."""
+    if address is None:
+        yield None
+        return
+    cluster = engine_at(address).connect(address)
+    token = _engaged.set(cluster)
+    try:
+        yield cluster
+    finally:
+        _engaged.reset(token)
+        cluster.close()
+
+
+def engaged_cluster() -> Cluster | None:
+    """The cluster that reads files, if one was asked for."""
+    return _engaged.get()

@@ -1,0 +1,52 @@
+"""What cannot be used as rows: the words of scikit-learn and NumPy, with what came and what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ritz._core.errors import InputError
+from ritz.data.words import describe
+
+__all__ = ["InputTypeError", "translated"]
+
+
+class InputTypeError(InputError, TypeError):
+    """Data of a type that cannot be used: a TypeError as well, which scikit-learn raises in these places."""
+
+
+def translated(error: ValueError | TypeError, X: Any) -> InputError:
+    """Keep the sentences of scikit-learn and NumPy, and add what came and what to do."""
+    text = str(error).strip()
+    cls = InputTypeError if isinstance(error, TypeError) else InputError
+    if "inhomogeneous" in text:
+        return cls("rows of one length", received=_ragged(X), hint=f"pad or cut the rows first ({text})")
+    if "Reshape your data" in text:
+        first, _, advice = text.partition("Reshape your data")
+        return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
+    hint = next((h for pattern, h in HINTS if re.search(pattern, text)), None)
+    return cls(text.rstrip("."), received=describe(X), hint=hint)
+
+
+HINTS = (
+    (r"Expected a 2-dim", "pass a frame: X.to_frame() of one column, X.iloc[[0]] for one row"),
+    (r"0 sample\(s\)", "the data has no rows: look at the filter or the path that made it"),
+    (r"0 feature\(s\)", "the data has no columns: look at the selection that made it"),
+    (r"features, but .* is expecting", "give the columns of the fit, in the same order"),
+    (r"feature names should match", "select them by name: X[model.feature_names_in_]"),
+    (r"arrays of bytes/strings", "convert them first, e.g. X.astype(float), or read the file with ritz.read"),
+    (r"dim <= 2", "reshape to (n_rows, n_columns), e.g. X.reshape(len(X), -1)"),
+    (r"[Ss]parse", "this step needs dense data: X.toarray(), if it fits in memory"),
+    (r"unique column names", "rename the repeated columns"),
+    (r"np\.matrix", "use numpy.asarray(X)"),
+    (r"Feature names are only supported", "name every column by a string: X.columns = X.columns.astype(str)"),
+)
+
+
+def _ragged(X: Any) -> str:
+    try:
+        lengths = [len(row) for row in X]
+    except TypeError:
+        return describe(X)
+    i = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+    return f"{lengths[0]} entries in row 0 but {lengths[i]} in row {i}"
