@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -127,9 +126,15 @@ class Engine:
 _registered: list[Engine] = []
 
 
-@cache
+_found: dict[str, Engine] = {}
+
+
 def _listed() -> tuple[Engine, ...]:
-    return tuple(import_module(module).ENGINE for module in LISTED.values())
+    """The engines of Ritz; one whose import was interrupted, by a signal handler that fits, say, is asked later."""
+    for name, module in LISTED.items():
+        if name not in _found and (engine := getattr(import_module(module), "ENGINE", None)) is not None:
+            _found[name] = engine
+    return tuple(_found[name] for name in LISTED if name in _found)
 
 
 def engines() -> tuple[Engine, ...]:
