@@ -12,8 +12,7 @@ from ritz._core.errors import MissingDependency, RitzError
 from ritz.cli.columns import Parts
 from ritz.cli.fitting import Fitted
 from ritz.data.table import Table
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["figures"]
 
@@ -49,11 +48,12 @@ def _pictures(done: Fitted, parts: Parts) -> dict[str, Callable[[], Any]]:
     if k < 2:
         return made
     names = _names(parts)
-    if isinstance(model, Correspondence):
+    known = fitted_of(model)
+    if known.space == "table":
         made["map"] = lambda: plot.map(model)
         return made
     made["scores"] = lambda: plot.scores(model, rows, color=color, names=names)
-    if not isinstance(model, KernelPCA) and isinstance(rows, Table) and not rows.lazy:
+    if known.space == "columns" and isinstance(rows, Table) and not rows.lazy:
         made["biplot"] = lambda: plot.biplot(model, rows, color=color)
         made["circle"] = lambda: plot.circle(model)
     return made

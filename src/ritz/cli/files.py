@@ -19,8 +19,7 @@ from ritz.cli.fitting import Fitted
 from ritz.cli.scores import axis_heads, coordinates
 from ritz.data.table import Table
 from ritz.data.write import rows_to
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 from ritz.persist.model import pack
 
 __all__ = ["components_table", "contents"]
@@ -77,9 +76,10 @@ def components_table(model: Any, columns: list[str]) -> Any:
     import pyarrow as pa
 
     heads = axis_heads(model)
-    if isinstance(model, KernelPCA):
+    space = fitted_of(model).space
+    if space == "feature":
         return pa.table(_kernel_columns(model, heads))
-    if isinstance(model, Correspondence):
+    if space == "table":
         return pa.table(_coordinate_columns(model, heads))
     d = len(columns)
     mean, scale = getattr(model, "mean_", None), getattr(model, "scale_", None)
@@ -89,7 +89,7 @@ def components_table(model: Any, columns: list[str]) -> Any:
 
 
 def _coordinate_columns(model: Any, heads: list[str]) -> dict[str, Any]:
-    labels = model._column_labels()
+    labels = fitted_of(model).column_labels()
     if labels is None:
         labels = [f"x{j}" for j in range(model.components_.shape[1])]
     held: dict[str, Any] = {"column": [str(label) for label in labels]}
@@ -104,7 +104,7 @@ def _coordinate_columns(model: Any, heads: list[str]) -> dict[str, Any]:
     return held
 
 
-def _kernel_columns(model: KernelPCA, heads: list[str]) -> dict[str, Any]:
+def _kernel_columns(model: Any, heads: list[str]) -> dict[str, Any]:
     held = vars(model)["_solved_map"]
     spell = getattr(getattr(held, "features", None), "names", None)
     if spell is not None and hasattr(held, "axes"):
@@ -127,7 +127,7 @@ def _supplementary(done: Fitted, parts: Parts) -> Any:
 
     model, heads = done.model, axis_heads(done.model)
     further = narrowed(parts.whole, parts.supplementary)
-    if isinstance(model, Correspondence):
+    if fitted_of(model).space == "table":
         found = model.supplementary_columns(further)
         array = np.asarray(found, np.float64)
         names = [str(name) for name in getattr(found, "index", range(len(array)))]

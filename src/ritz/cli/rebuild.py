@@ -10,10 +10,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz.cli.scores import axis_heads
 from ritz.data.table import Table
 from ritz.data.words import shorten
-from ritz.methods.ca import CA
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
-from ritz.methods.mca import MCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["coordinates_in", "rebuilt"]
 
@@ -38,8 +35,8 @@ def rebuilt(model: Any, Z: np.ndarray, table: Table, shares: bool) -> Any:
     """Rows as an Arrow table; identifiers of the scores go along."""
     import pyarrow as pa
 
-    mixed = isinstance(model, Correspondence) and not isinstance(model, CA)
-    if shares and not mixed:
+    known = fitted_of(model)
+    if shares and known.formula != "encoded":
         raise ParameterError(
             "--shares is for models with categories: mca, famd and mfa", received=type(model).__name__,
             hint="leave out --shares",
@@ -48,9 +45,9 @@ def rebuilt(model: Any, Z: np.ndarray, table: Table, shares: bool) -> Any:
     held: dict[str, Any] = {name: table.labels(name) for name in named}
     if shares:
         values, names = np.asarray(model.probabilities(Z)), _levels(model)
-    elif isinstance(model, MCA):
+    elif known.about.takes == "categories":
         values, names = np.asarray(model.categories(Z), object), _columns(model, None)
-    elif isinstance(model, KernelPCA) and model.kernel_.takes == "strings":
+    elif known.about.takes == "objects" and model.kernel_.takes == "strings":
         nearest = model.neighbours(Z, 1)
         words = [str(model.X_fit_[i]) for i in nearest.index[:, 0]]
         return pa.table(held | {"nearest": words, "distance": nearest.distance[:, 0]})
@@ -76,6 +73,6 @@ def _columns(model: Any, d: int | None) -> list[str]:
 
 
 def _levels(model: Any) -> list[str]:
-    labels = [str(name) for name in model._column_labels()]
+    labels = [str(name) for name in fitted_of(model).column_labels() or ()]
     numbers = int(getattr(model._encoder, "p", 0))
     return labels[numbers:]

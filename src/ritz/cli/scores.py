@@ -16,8 +16,7 @@ from ritz.data.labels import Labels, identifiers_of
 from ritz.data.table import Table
 from ritz.data.validate import validate_rows
 from ritz.data.write import RowWriter
-from ritz.methods.correspondence import Correspondence
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["Coordinates", "axis_heads", "coordinates"]
 
@@ -34,16 +33,16 @@ class Coordinates:
 
 def axis_heads(model: Any) -> list[str]:
     """PC1, PC2, … as files call the axes of a model."""
-    axis, k = getattr(model, "_axis", "PC"), int(model._n_features_out)
-    return [f"{axis}{i + 1}" for i in range(k)]
+    return fitted_of(model).axis_names()
 
 
 def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordinates:
     """Coordinates of ``rows`` of ``table``; those that were ``fitted`` are numbered from 0."""
     heads, labels = axis_heads(model), identifiers_of(table, numbered=fitted)
-    if isinstance(model, KernelPCA):
+    space = fitted_of(model).space
+    if space == "feature":
         return _whole(heads, _kernel(model, rows, fitted), labels)
-    if isinstance(model, Correspondence):
+    if space == "table":
         coded = model._as_fitted(rows, None) if fitted else model._new(rows)
         labels = _counted(model, coded, labels, fitted)
         if not are_blocks(coded.rows):
@@ -51,7 +50,7 @@ def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordin
         rows = coded.rows
     elif isinstance(rows, Table):
         rows = validate_rows(model, rows, reset=False)
-    dtype = np.dtype(np.float64) if isinstance(model, Correspondence) else model.components_.dtype
+    dtype = np.dtype(np.float64) if space == "table" else model.components_.dtype
     n = int(rows.shape[0])
     return Coordinates(heads, dtype, n, lambda write: model._scores_into(rows, labels, write))
 
@@ -60,7 +59,7 @@ def _whole(heads: list[str], Z: np.ndarray, labels: Labels) -> Coordinates:
     return Coordinates(heads, Z.dtype, len(Z), lambda write: write(Z, labels.take(len(Z))))
 
 
-def _kernel(model: KernelPCA, rows: Any, fitted: bool) -> np.ndarray:
+def _kernel(model: Any, rows: Any, fitted: bool) -> np.ndarray:
     if fitted and "eigenvectors_" in vars(model):
         return np.asarray(model.eigenvectors_ * np.sqrt(np.abs(model.eigenvalues_)))
     return np.asarray(model.transform(rows))

@@ -55,14 +55,16 @@ def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any])
 
 def components_of(model: Any) -> dict[str, Any]:
     """What the components are, one entry each, and what is measured by their values."""
-    certificate, k = model.certificate_, int(model._n_features_out)
-    measure, divisor, share = _measure(model)
+    from ritz.methods.fitted import fitted_of
+
+    known, certificate = fitted_of(model), model.certificate_
+    k, divisor, share = known.k, known.divisor, known.shares
     values = certificate.values[:k] / divisor  # in float64, so that the enclosure speaks of the number shown
     half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower)[:k] / divisor
-    axis = getattr(model, "_axis", "PC")
+    heads = known.axis_names()
     components = [
         {
-            "name": f"{axis}{i + 1}",
+            "name": heads[i],
             "variance": _number(values[i]),
             "share": _number(share[i]),
             "cumulated": _number(share[: i + 1].sum()),
@@ -72,37 +74,14 @@ def components_of(model: Any) -> dict[str, Any]:
         }
         for i in range(k)
     ]
-    return {"measure": measure, "components": components}
-
-
-def _measure(model: Any) -> tuple[str, float, np.ndarray]:
-    """What eigenvalues are called, what they are divided by, and their shares."""
-    from ritz.methods.correspondence import Correspondence
-    from ritz.methods.scaling import divisor_held
-    from ritz.methods.svd import SVD
-
-    if isinstance(model, Correspondence):
-        return "inertia", 1.0, np.asarray(model.explained_inertia_ratio_, np.float64)
-    if isinstance(model, SVD):
-        values, total = model.certificate_.values, model.certificate_.total
-        return "σ²", 1.0, values / total if total > 0 else np.zeros_like(values)
-    share = np.asarray(model.explained_variance_ratio_, np.float64)
-    if "kernel_" in vars(model):
-        return "eigenvalue", 1.0, share
-    return "variance", max(divisor_held(model), np.finfo(float).tiny), share
+    return {"measure": known.about.measure, "components": components}
 
 
 def _possible(done: Fitted) -> int | None:
     """How many components the table has; None where that is not known without computing them."""
-    from ritz.methods.correspondence import Correspondence
-    from ritz.methods.svd import SVD
+    from ritz.methods.fitted import fitted_of
 
-    model, (n, d) = done.model, done.shape
-    if isinstance(model, Correspondence):
-        return int(model._most(n, len(model._column_labels() or range(d))))
-    if "kernel_" in vars(model):
-        return None
-    return min(n, d) if isinstance(model, SVD) else min(n - 1, d)
+    return fitted_of(done.model).possible(*done.shape)
 
 
 def _left(parts: Parts, method: Choice, done: Fitted) -> list[tuple[str, str]]:
