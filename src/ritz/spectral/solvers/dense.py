@@ -15,6 +15,7 @@ from ritz._core.errors import InputError
 from ritz._core.linalg import eigh, inner, leading, positive, svd, symmetric, trace, triangle, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
+from ritz.operators.gram import Gram
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 
@@ -60,7 +61,7 @@ def stated(found: Found, M: Operator) -> Found:
 def require_positive(M: Operator, values: Vector) -> None:
     """Refuse an operator that says it has no negative eigenvalue where a Ritz value proves the contrary."""
     size = float(np.max(np.abs(values), initial=0.0))
-    noise = rounding(M.shape[0], unit_roundoff(np.float64)) * (size + M.inflation()) + (M.measured() or 0.0)
+    noise = rounding(M.shape[0], unit_roundoff(M.dtype)) * (size + M.inflation()) + (M.measured() or 0.0)
     least = float(np.min(values, initial=0.0))
     if least < -max(NEGATIVE * noise, 1e-8 * size):
         raise InputError(
@@ -78,9 +79,10 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     values = to_numpy(theta)
     k = pick(problem, values, float(np.sum(values)))
     V = leading(A.xp.matrix_transpose(Vt), k)
-    u = unit_roundoff(np.float64)
+    u, M = unit_roundoff(A.dtype), Gram(A)
     top = float(s[0]) if s.shape[0] else 0.0
-    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
+    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
+    sigma_error += A.perturbation() or 0.0
     block = inner(Z, Z @ V) - V * theta[:k]
     slack = 2 * sigma_error * top
     complete = counted(values, k, slack)
@@ -96,7 +98,7 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
         theta = positive(theta)
     values = to_numpy(theta)
     k = pick(problem, values, trace(S))
-    u = unit_roundoff(np.float64)
+    u = unit_roundoff(M.dtype)
     top = float(np.max(np.abs(values))) if len(values) else 0.0
     slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = leading(V, k)
