@@ -10,6 +10,7 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.blocks import MemoryBlocks
 from ritz.data.moments import Moments
 from ritz.operators.affine import Affine
@@ -69,7 +70,7 @@ class Pair(Operator):
                 received=f"{left.place} and {right.place}",
                 hint="move the arrays to one device first",
             )
-        super().__init__(shape, np.result_type(left.dtype, right.dtype))
+        super().__init__(shape, max(left.dtype, right.dtype, key=unit_roundoff))  # the coarser one
         self.left, self.right, self.xp, self.device = left, right, left.xp, left.device
 
     @cached_property

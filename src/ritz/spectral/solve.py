@@ -152,10 +152,10 @@ def _told(problem: SpectralProblem) -> float | None:
 
 
 def _noted(problem: SpectralProblem, found: Found) -> Found:
-    """With a line where the total is not that of the operator, which cannot tell it."""
+    """With a line where the total is not that of the operator, which does not tell it."""
     if len(found.values) >= min(problem.operator.shape) or _told(problem) is not None:
         return found
-    words = f"{problem.operator.symbol()} cannot tell its trace: the total is the sum of the eigenvalues found"
+    words = f"{problem.operator.symbol()} does not tell its trace: the total is the sum of the eigenvalues found"
     return replace(found, notes=(*found.notes, words))
 
 
