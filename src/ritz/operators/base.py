@@ -203,7 +203,7 @@ class Operator(ABC):
         return self._gram(W)
 
     def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
-        """The matrix itself; refused above ``budget`` bytes."""
+        """The matrix itself, its dtype being the precision of its entries; refused above ``budget`` bytes."""
         size = self.shape[0] * self.shape[1] * 8
         if size > budget:
             raise MemoryLimitError(
@@ -211,7 +211,8 @@ class Operator(ABC):
                 received=f"{self.shape[0]:,} × {self.shape[1]:,}, {size:,} bytes",
                 hint="use matmat, or raise the budget: to_dense(budget=…)",
             )
-        return self._matmat(self.place.eye(self.shape[1], self.dtype))
+        dense = self._matmat(self.place.eye(self.shape[1], self.dtype))
+        return self.place.array(dense, self.dtype) if self.dtype.kind == "f" else dense
 
     def _check(self, V: Array, rows: int, verb: str) -> None:
         if V.ndim != 2 or V.shape[0] != rows:

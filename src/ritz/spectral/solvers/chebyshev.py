@@ -23,7 +23,7 @@ from ritz.operators.combine import Shifted
 from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
 from ritz.spectral.solvers.lift import lift
 from ritz.spectral.subspace import Subspace
@@ -47,7 +47,7 @@ def chebyshev(
 def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
     p, k, place = M.shape[0], problem.k, M.place
     width = min(p, k + 2 * oversampling(k))
-    floor = rounding(p, unit_roundoff(M.dtype))
+    floor, least = rounding(p, roundoff(M)), rounding(p, unit_roundoff(np.float64))
     X = orth(place.array(gaussian_rows(problem.start, 1, 0, p, width)))
     space = Subspace(p, X.shape[1], place)
     products, worst, best, stalled, degree = 0, np.inf, np.inf, 0, CHEBYSHEV_DEGREE // 2
@@ -71,7 +71,7 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
             products += now - 1
             advance(now - 1)
             degree = CHEBYSHEV_DEGREE
-    reached = worst <= max(problem.tol, floor) or space.m >= p
+    reached = worst <= max(problem.tol, least) or space.m >= p
     # A filtered block is not the Krylov space that the Gaussian-start argument is about: only the trace can prove it.
     status = Completeness("none", np.inf, 0.0, UNPROVED)
     return stated(package(M, space, min(k, space.m), status, reached, products), M)
@@ -85,7 +85,7 @@ def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool
     Q, _ = M.xp.linalg.qr(found.vectors, mode="reduced")
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(found.k)), to_numpy(space.theta), amplified)
-    reached = worst <= max(problem.tol, rounding(M.shape[0], unit_roundoff(M.dtype)))
+    reached = worst <= max(problem.tol, rounding(M.shape[0], unit_roundoff(np.float64)))
     status = Completeness("none", np.inf, 0.0, UNPROVED)
     return stated(package(M, space, found.k, status, reached, found.iterations + 1), M)
 

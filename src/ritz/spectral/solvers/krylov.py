@@ -41,7 +41,7 @@ from ritz.spectral.constants import (
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
-from ritz.spectral.solvers.dense import require_positive, stated
+from ritz.spectral.solvers.dense import require_positive, roundoff, stated
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["krylov", "package", "rounding_of", "worst_residual"]
@@ -297,8 +297,7 @@ def _size(M: Operator, theta: np.ndarray) -> float:
 
 def rounding_of(M: Operator, top: float) -> float:
     """What rounding adds to a residual: measured on the last products where they were, allowed for otherwise."""
-    measured = M.measured()
-    u = unit_roundoff(M.dtype if measured is None else np.float64)
+    measured, u = M.measured(), roundoff(M)
     base = rounding(M.shape[0], u) if measured is None else checked(M.shape[0], u)
     return base * (top + M.inflation()) + (measured or 0.0) + 2 * M.scale_error() * top
 

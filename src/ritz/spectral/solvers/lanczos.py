@@ -19,7 +19,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_RESTARTS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.subspace import Subspace
 
@@ -37,7 +37,7 @@ def lanczos(
     size = min(p, max(2 * k + 12, k + 40))
     V, H, m = place.zeros((size, p)), place.zeros((size, size)), 0
     v = _fresh(problem, V, 0, 0)
-    floor = rounding(p, unit_roundoff(M.dtype))
+    floor = rounding(p, roundoff(M))
     steps = 0
     with track("lanczos", total=None) as advance:
         for _ in range(MAX_RESTARTS):
@@ -64,7 +64,7 @@ def lanczos(
             for i in range(keep):
                 H[i, i] = theta[i]
             m = keep
-    return _finish(problem, M, V, Y, min(k, m), p, amplified, steps, floor)
+    return _finish(problem, M, V, Y, min(k, m), p, amplified, steps)
 
 
 def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
@@ -93,7 +93,6 @@ def _finish(
     p: int,
     amplified: bool,
     steps: int,
-    floor: float,
 ) -> Found:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones."""
     xp = M.xp
@@ -103,6 +102,6 @@ def _finish(
     space = Subspace(p, many, M.place)
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
-    reached = worst <= max(problem.tol, floor) or many >= p
+    reached = worst <= max(problem.tol, rounding(p, unit_roundoff(np.float64))) or many >= p
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
     return stated(package(M, space, k, none, reached, steps + 1), M)

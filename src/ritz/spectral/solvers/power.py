@@ -20,7 +20,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_POWER_STEPS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.solvers.lift import lift
 from ritz.spectral.subspace import Subspace
@@ -42,7 +42,7 @@ def power(
     p, k, xp, place = M.shape[0], min(problem.k, M.shape[0]), M.xp, M.place
     shift = lift(M, problem.start)
     B = place.zeros((k, p))
-    floor = rounding(p, unit_roundoff(M.dtype))
+    floor, least = rounding(p, roundoff(M)), rounding(p, unit_roundoff(np.float64))
     steps, top = 0, 0.0
     with track("power", total=k) as advance:
         for i in range(k):
@@ -57,7 +57,7 @@ def power(
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return stated(package(M, space, k, none, worst <= max(problem.tol, floor) or k >= p, steps + 1), M)
+    return stated(package(M, space, k, none, worst <= max(problem.tol, least) or k >= p, steps + 1), M)
 
 
 def _iterate(

@@ -39,7 +39,7 @@ def sketch(problem: SpectralProblem, M: Operator) -> Found:
     basis, _ = qr(M.place.array(gaussian_rows(problem.start, 1, 0, p, width)))
     omega = basis * p**0.5  # isotropic columns: E ωωᵀ = I, as the leave-one-out estimate needs
     Y = wide(M.matmat(omega))
-    u = unit_roundoff(M.dtype)
+    u = unit_roundoff(np.float64 if M.checkable else M.dtype)
     size = float(np.linalg.norm(to_numpy(norms(Y))))
     if size == 0:
         return _nothing(basis, min(k, width), u)
