@@ -149,6 +149,7 @@ def tables():
         "sparse": Case(lambda: Sparse(FEW.X), few_values),
         "sparse, columns of zeros": Case(lambda: Sparse(heavy), padded),
         "sparse, centred, full columns far from zero": Case(lambda: Centered(Sparse(heavy_far), shift), padded),
+        "wide, sparse, centred, full columns far from zero": Case(wide_far, 64 * np.repeat(*WIDE_VALUES)),
         "centred": Case(lambda: Centered(Dense(mild), MEAN), VALUES, VECTORS),
         "centred, far": Case(lambda: Centered(Dense(far), FAR), VALUES, VECTORS),
         "centred, learned": Case(lambda: _learned(mild), VALUES, VECTORS),
@@ -186,6 +187,17 @@ def tables():
         "float32 products": Case(lambda: Narrow(few), few_values),
         "float32 products, centred": Case(lambda: Centered(Narrow(few), np.zeros(100)), few_values),
     }
+
+
+#: F has three orthogonal columns of whole numbers, 64·s² each; beside 8·I, AAᵀ = FFᵀ + 64·I.
+WIDE_VALUES = np.array([2501.0, 901.0, 101.0, 1.0, 0.0]), [1, 1, 1, 61, 3]
+
+
+def wide_far():
+    signs = 1.0 - 2 * (np.bitwise_count(np.arange(64)[:, None] & np.array([1, 2, 4])) & 1)
+    full = np.array([2.0**36 + 12345, 2.0**35 - 777, 2.0**36 - 99999])
+    A = sp.hstack([sp.csr_matrix(signs * [50, 30, 10] + full), 8 * sp.identity(64)]).tocsr()
+    return Centered(Sparse(A), np.concatenate([full, np.zeros(64)]))
 
 
 def _learned(Y):
@@ -322,3 +334,11 @@ def test_symmetric_operators(name, solver, kind):
             solved(A, K, solver, kind)
         return
     check(A, case, solver, kind)
+
+
+def test_float32_products_that_cannot_be_repaired():
+    """All directions would have to be read again, and there is no wider operator: the bounds of the Gram matrix stand."""
+    A = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 8)))[0] * np.logspace(0, -6, 8)
+    c = solved(Narrow(A), 8, "moments", "svd").certificate
+    true = np.linalg.svd(A.astype(np.float32).astype(float), compute_uv=False) ** 2
+    assert np.all((c.lower <= true) & (true <= c.upper))
