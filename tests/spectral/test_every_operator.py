@@ -337,7 +337,7 @@ def test_symmetric_operators(name, solver, kind):
 
 
 def test_float32_products_that_cannot_be_repaired():
-    """All directions would have to be read again, and there is no wider operator: the bounds of the Gram matrix stand."""
+    """All directions would have to be read again, by no wider operator: the bounds of the Gram matrix stand."""
     A = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 8)))[0] * np.logspace(0, -6, 8)
     c = solved(Narrow(A), 8, "moments", "svd").certificate
     true = np.linalg.svd(A.astype(np.float32).astype(float), compute_uv=False) ** 2
