@@ -182,13 +182,3 @@ def test_tiles_equal_the_whole_product():
         ((X - X.mean(0)) * np.sqrt(w)[:, None]) @ ((X - X.mean(0)) * np.sqrt(w)[:, None]).T,
         atol=1e-8,
     )
-
-
-def test_check_operator_catches_a_wrong_operator():
-    class Wrong(Dense):
-        def _rmatmat(self, U):
-            return super()._rmatmat(U) * (1 + 1e-9)
-
-    X = RNG.standard_normal((20, 3))
-    with pytest.raises(AssertionError, match="rmatmat: differs"):
-        check_operator(Wrong(X), X)

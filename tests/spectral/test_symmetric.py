@@ -95,6 +95,33 @@ def test_a_table_is_no_symmetric_operator(kind):
     assert SpectralProblem(kind(np.eye(4)), 2).kind == "svd"
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kind", [Dense, lambda S: Sparse(sp.csr_matrix(S))], ids=["dense", "sparse"])
+def test_a_table_that_happens_to_be_symmetric(kind, solver):
+    """diag(½, ½, 0.2, …) once had the total of two eigenvalues, and nothing missed: 0.2 was."""
+    values = np.concatenate([[0.5, 0.5, 0.2], 0.05 * 0.9 ** np.arange(397)])
+    S = np.diag(values)
+    with pytest.raises(InputError, match="says that it is symmetric"):
+        solved(kind(S), 2, solver)
+    for A, true, kind_of in (
+        (kind(S), np.square(values), "svd"),
+        (Symmetric(kind(S), positive=True), values, "eigh"),
+        (Symmetric(S, positive=True), values, "eigh"),
+    ):
+        plan = choose(Shape(*A.shape, symmetric=kind_of == "eigh"), 2, solver=solver)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            c = solve(SpectralProblem(A, 2, kind=kind_of), plan).certificate
+        told = A.frobenius2() if kind_of == "svd" else A.trace()
+        if told is None and solver != "svd":
+            assert any("does not tell its trace" in note for note in c.notes)
+        else:
+            assert c.total == pytest.approx(true.sum(), rel=1e-12)
+        assert true[2] <= c.ceiling
+        assert np.all(c.lower <= true[:2])
+        assert np.all((true[:2] <= c.upper) | ~c.labelled)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
 def test_what_is_not_symmetric_or_not_positive_is_refused(form):
     S = matrix(spectra()["indefinite"])

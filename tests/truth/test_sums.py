@@ -204,7 +204,7 @@ def test_rounding_is_measured_where_the_mass_is(dtype, where, value):
     error = np.linalg.norm((found - exact).astype(np.float64), 2)
     assert error <= noise + 4 * 2.0**-53 * np.linalg.norm(found, 2)
     # where few blocks have any mass, so much that the pass is made again in short pieces
-    assert where == "late" or noise <= 300 * np.finfo(dtype).eps * np.linalg.norm(found, 2)
+    assert where == "late" or noise <= 800 * np.finfo(dtype).eps * np.linalg.norm(found, 2)
     c = ritz.SVD(2, solver="moments").fit(X).certificate_
     true = np.linalg.eigvalsh(G)[::-1][:2] * float(dtype(value)) ** 2
     slack = 1e-15 * true[0]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace
+from ritz._core.arrays import Array, namespace, place_of
 from ritz._core.threads import lane_count, run_lanes
 from ritz._core.tolerance import DEFLATE, unit_roundoff
 
@@ -111,7 +111,7 @@ def norms(R: Array) -> Array:
     """Column norms, scaled so that squares of very large or very small entries stay in range."""
     xp = namespace(R)
     if R.shape[0] == 0 or R.shape[1] == 0:
-        return xp.zeros(R.shape[1], dtype=R.dtype)
+        return xp.zeros(R.shape[1], dtype=R.dtype, device=place_of(R).device)
     scale = xp.max(xp.abs(R))
     if not bool(scale > 0) or not bool(xp.isfinite(scale)):
         return xp.sqrt(xp.sum(R * R, axis=0))
@@ -180,10 +180,10 @@ def _triangle(Z: Array) -> Array:
 def root(S: Array, W: Array) -> Array:
     """``W C⁻¹`` with CᵀC = S, C upper triangular; a shift grows until rounding no longer makes S indefinite."""
     xp, m = namespace(S), S.shape[0]
-    size, bump = trace(S) / m, 0.0
+    size, bump, one = trace(S) / m, 0.0, xp.eye(m, dtype=S.dtype, device=place_of(S).device)
     for _ in range(12):
         try:
-            C = xp.matrix_transpose(xp.linalg.cholesky(S + bump * xp.eye(m, dtype=S.dtype)))
+            C = xp.matrix_transpose(xp.linalg.cholesky(S + bump * one))
         except Exception as error:  # every library has an exception of its own for this
             if "LinAlg" not in type(error).__name__:
                 raise
@@ -287,4 +287,4 @@ def _columns(W: Array, keep: list[int]) -> Array:
     if len(keep) == W.shape[-1]:
         return W
     xp = namespace(W)
-    return xp.take(W, xp.asarray(keep, dtype=xp.int64), axis=W.ndim - 1)
+    return xp.take(W, xp.asarray(keep, dtype=xp.int64, device=place_of(W).device), axis=W.ndim - 1)

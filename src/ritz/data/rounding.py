@@ -171,7 +171,7 @@ class Watched(Sums):
         alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
         usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0) + (BLUR * self.u if V is None else 0.0)
         along = self.alike if V is None else [V.T @ E @ V for E in self.alike]
-        together = max((largest(E) for E in along), default=0.0) * self.repeated
+        together = max((largest(E) for E in along), default=0.0) * self.repeated * _coherence(self.alike)
         return NOISE_SAFETY * (alone + self._beyond(usual, V)) + together
 
     def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
@@ -187,6 +187,14 @@ class Watched(Sums):
             return largest(V.T @ (diagonal[:, None] * V)) + _excess(V.T @ rest, chance)
         sure = float(np.max(np.abs(diagonal))) - 4 * float(np.sqrt(np.mean(chance) / (2 * PROBES * len(R))))
         return max(0.0, sure) + _excess(rest, chance)
+
+
+def _coherence(errors: list[NDArray[Any]]) -> float:
+    """√ of the largest correlation of two errors: 1 where they add up, or where there are no two to compare."""
+    lengths = [float(np.linalg.norm(E)) for E in errors]
+    pairs = [(i, j) for i in range(len(errors)) for j in range(i) if lengths[i] > 0 and lengths[j] > 0]
+    found = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
+    return float(np.sqrt(np.clip(max(found), 0.0, 1.0))) if found else 1.0
 
 
 def returning(z: NDArray[Any]) -> bool:

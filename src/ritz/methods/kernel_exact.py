@@ -25,7 +25,7 @@ from ritz.methods.kernel_solved import Solved, noise_floor, picked, without_nois
 from ritz.methods.kernel_trust import blurred, in_range, judged, lasting, representable, shift_of
 from ritz.methods.rank_kernel import wanted_of
 from ritz.methods.rank_linear import remember
-from ritz.operators.combine import Negated
+from ritz.operators.combine import Shifted
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
 from ritz.project.kernel import FeatureMapped, FeatureSpaceMap, KernelMap
 from ritz.spectral import constants as c
@@ -210,7 +210,7 @@ def _of_all(spectrum: Spectrum, policy: str, wanted: Any, below: Negative) -> Sp
 
 def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis: float, top: Spectrum) -> Spectrum:
     """Leading eigenvalues by magnitude: the positive ones of M and of −M, merged."""
-    bottom = _solve_one(estimator, Negated(M), plan, wanted, seed, basis)
+    bottom = _solve_one(estimator, Shifted(M, factor=-1.0), plan, wanted, seed, basis)
     above, under = np.flatnonzero(top.values > 0), np.flatnonzero(bottom.values > 0)
     values = np.concatenate([top.values[above], -bottom.values[under]])
     vectors = np.concatenate([top.vectors[:, above], bottom.vectors[:, under]], axis=1)

@@ -38,6 +38,8 @@ Floats = NDArray[np.float64]
 NEAR, FAR = 1e-8, 1e-6
 #: Share by which what a state leaves may be wrong before a warning says so, and before nothing is said about it.
 ROUGH, UNTOLD = 1e-3, 0.5
+#: Times that floor of rounding up to which what a plane may hide is nothing.
+NOTHING = 64.0
 #: Why what is left is not known, and what to do.
 NO_ROWS = ("this state does not hold more digits", "fit the rows themselves")
 REFIT = ("the plane of the components is known to tol only", "fit with a smaller tol, or with solver='svd'")
@@ -63,7 +65,7 @@ def left_over(
     if again is None:
         return _told(rest, doubt, spectrum), spectrum
     rest, leaked = _cleared(again(), spectrum), _leaked(spectrum)
-    told = rest if leaked <= ROUGH * rest else _said(rest, leaked, spectrum, REFIT)
+    told = rest if leaked <= max(ROUGH * rest, NOTHING * _floor(spectrum)) else _said(rest, leaked, spectrum, REFIT)
     return told, read_again(spectrum)
 
 
@@ -138,9 +140,13 @@ def wide_axes(model: Any) -> Floats:
 
 def _cleared(rest: float, spectrum: Spectrum) -> float:
     """Zero where rows are in the plane up to their own rounding."""
+    return rest if rest > _floor(spectrum) else 0.0
+
+
+def _floor(spectrum: Spectrum) -> float:
+    """What the rounding of rows leaves beside any plane."""
     d = spectrum.vectors.shape[0]
-    floor = d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.scaled_total)
-    return rest if rest > floor else 0.0
+    return float(d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.scaled_total))
 
 
 def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ritz.operators.base import Cost, Operator
+from ritz.operators.base import Operator
 from ritz.operators.center import Centered
-from ritz.operators.combine import MinusOuter, Product, Sum, Transpose
+from ritz.operators.combine import MinusOuter, Product, Shifted, Sum, Transpose
 from ritz.operators.gram import Gram, MomentGram
 from ritz.operators.interop import FromLinearOperator, as_operator, to_linear_operator
 from ritz.operators.matrix import Dense, Identity, Sparse
@@ -13,7 +13,6 @@ from ritz.operators.symmetric import Symmetric
 
 __all__ = [
     "Centered",
-    "Cost",
     "Dense",
     "FromLinearOperator",
     "Gram",
@@ -23,6 +22,7 @@ __all__ = [
     "Operator",
     "Product",
     "Scaled",
+    "Shifted",
     "Sparse",
     "Sum",
     "Symmetric",

@@ -28,6 +28,7 @@ from ritz.data.integers import has_long, subtract
 from ritz.data.rounding import PIECE, SHORT_NOISE, better, largest
 from ritz.data.statistics import Statistics
 from ritz.operators.lane import Lane
+from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
 __all__ = ["Affine"]
@@ -136,6 +137,10 @@ class Affine:
             lane.gather(better(B))  # a repair pass must not round in one direction
 
         return self.blocks.map_reduce(lambda: Lane(p, p), step).summed()
+
+    def square(self) -> float | None:
+        """``‖Z‖²_F`` by one pass, without filling sparse rows; None where it is what is left of much larger sums."""
+        return frame_square(self)
 
     def _whole_gram(self) -> Array:
         """The Gram matrix of all columns; CSR blocks by sparse products and a rank-two correction."""

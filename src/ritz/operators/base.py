@@ -5,8 +5,12 @@
 
 Subclasses write ``_matmat`` and ``_rmatmat`` and, where one pass over the data does it, ``_normal`` and ``_gram``.
 The public methods check shapes and count calls once, for all. A solver sees nothing else: what it must know beside
-products (symmetry, sign, trace, Frobenius norm, rounding, a key of the data) is asked for here, with defaults that
-claim nothing.
+products (symmetry, sign, trace, Frobenius norm, rounding, a key of the data, where arrays lie) is asked for here, with
+defaults that claim nothing.
+
+Rounding is told in units of the matrix M that solvers work on: A itself if it is symmetric, AᵀA of a table.
+
+    ‖computed − exact‖₂  ≤  ρ(u)·(‖M‖ + inflation) + measured + 2·scale_error·‖M‖       u of ``dtype`` unless measured
 """
 
 from __future__ import annotations
@@ -18,26 +22,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.arrays import Array, Place, namespace, to_numpy
 from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.keys import key_of_numbers
 from ritz._core.random import gaussian_rows
 
-__all__ = ["Calls", "Cost", "Operator"]
+__all__ = ["Calls", "Operator"]
 
 #: ``to_dense`` refuses above this many bytes unless told otherwise.
 DENSE_BUDGET = 1 << 30
 #: The stream of the vector that an operator without a key of its own is multiplied with.
 PROBE = 1 << 20
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What one application costs: flops a column of the block, bytes read, passes over the data."""
-
-    flops: float
-    bytes: float
-    passes: float
 
 
 @dataclass
@@ -62,8 +57,9 @@ class Operator(ABC):
     positive: bool = False
     #: whether ``check`` can tell the rounding of a product from its vectors alone
     checkable: bool = False
-    #: the array namespace of the blocks it takes and gives
+    #: the array namespace of the blocks it takes and gives, and the device they lie on; None is the library's choice
     xp: Any = np
+    device: Any = None
 
     def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -82,16 +78,17 @@ class Operator(ABC):
         return self._rmatmat(self._matmat(V))
 
     def _gram(self, W: Array | None) -> Array:
-        B = self._matmat(np.eye(self.shape[1], dtype=self.dtype) if W is None else W)
+        B = self._matmat(self.place.eye(self.shape[1], self.dtype) if W is None else W)
         return namespace(B).matrix_transpose(B) @ B
 
     @abstractmethod
     def symbol(self) -> str:
         """The operator as algebra, for ``repr``, plans and reports."""
 
-    def cost(self) -> Cost:
-        """Cost of one ``matmat``, a column."""
-        return Cost(2.0 * self.shape[0] * self.shape[1], 0.0, 0.0)
+    @property
+    def place(self) -> Place:
+        """Where the blocks that it takes and gives lie."""
+        return Place(self.xp, self.device)
 
     def passes(self) -> int:
         """Passes over the underlying data so far."""
@@ -102,12 +99,22 @@ class Operator(ABC):
         return self
 
     def inflation(self) -> float:
-        """‖·‖² by which the numbers that are rounded exceed ``A`` itself (a mean subtracted after the product)."""
+        """By how much the numbers that are rounded exceed A itself (a mean that is taken off after the product).
+
+        ‖B‖₂ of what is taken off a symmetric A, ‖B‖₂² of what is taken off a table.
+        """
         return 0.0
 
     def measured(self) -> float | None:
-        """Measured rounding ‖computed − exact‖ of the last ``normal`` of a unit vector; None where not measured."""
+        """Measured rounding ‖computed − exact‖ of products with a unit vector; None where not measured.
+
+        Of ``matmat`` of a symmetric operator, of the last ``normal`` of a table.
+        """
         return None
+
+    def perturbation(self) -> float | None:
+        """‖Ã − A‖₂: how far the matrix that products see is from the one that is meant, where that is measured."""
+        return self.measured() if self.symmetric else None
 
     def unchecked(self) -> Operator:
         """The same operator whose products are not checked unless ``check`` is told to; ``measured`` begins anew."""
@@ -141,8 +148,9 @@ class Operator(ABC):
         return None
 
     def gram_inflation(self) -> float:
-        """As ``inflation``, for ``gram()``."""
-        return self.inflation()
+        """As ``inflation`` of a table, for ``gram()``."""
+        own = self.inflation()
+        return own * own if self.symmetric else own
 
     def noise_along(self, V: Array) -> float | None:
         """Estimate of ‖VᵀEV‖₂, E the rounding of the last ``gram()``; None where it is not known."""
@@ -153,7 +161,7 @@ class Operator(ABC):
 
         By default they come from one product with a fixed vector, of which five digits are kept.
         """
-        probe = self.matmat(self.xp.asarray(gaussian_rows(0, PROBE, 0, self.shape[1], 1)))
+        probe = self.matmat(self.place.array(gaussian_rows(0, PROBE, 0, self.shape[1], 1)))
         return key_of_numbers(to_numpy(probe))
 
     def scale_error(self) -> float:
@@ -195,7 +203,7 @@ class Operator(ABC):
         return self._gram(W)
 
     def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
-        """The matrix itself; refused above ``budget`` bytes."""
+        """The matrix itself, its dtype being the precision of its entries; refused above ``budget`` bytes."""
         size = self.shape[0] * self.shape[1] * 8
         if size > budget:
             raise MemoryLimitError(
@@ -203,7 +211,8 @@ class Operator(ABC):
                 received=f"{self.shape[0]:,} × {self.shape[1]:,}, {size:,} bytes",
                 hint="use matmat, or raise the budget: to_dense(budget=…)",
             )
-        return self._matmat(np.eye(self.shape[1], dtype=self.dtype))
+        dense = self._matmat(self.place.eye(self.shape[1], self.dtype))
+        return self.place.array(dense, self.dtype) if self.dtype.kind == "f" else dense
 
     def _check(self, V: Array, rows: int, verb: str) -> None:
         if V.ndim != 2 or V.shape[0] != rows:

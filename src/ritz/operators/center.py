@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
+from ritz._core.arrays import Array, to_numpy
 from ritz.data.moments import Moments
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
@@ -38,7 +38,7 @@ class Centered(Wrapper):
             mean = self._given.column.mean
             self.tally.passes += self._given.passes - before
             return mean
-        return np.asarray(self._given, np.float64)
+        return np.asarray(to_numpy(self._given), np.float64)
 
     def _split(self) -> tuple[np.ndarray, np.ndarray | None]:
         """The mean as a part exactly representable in the working precision and a small rest."""
@@ -98,9 +98,15 @@ class Centered(Wrapper):
         return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
+        mean = self.place.array(np.broadcast_to(self.mean, (self.shape[1],)))
         if adjoint:
-            return self.inner.rmatmat(V) - np.outer(self.mean, V.sum(axis=0))
-        return self.inner.matmat(V) - self.mean @ V
+            return self.inner.rmatmat(V) - mean[:, None] * self.xp.sum(V, axis=0)
+        return self.inner.matmat(V) - mean @ V
+
+    def inflation(self) -> float:
+        """‖1μᵀ‖² where the mean is taken off the product."""
+        own = 0.0 if self.affine is not None else self.shape[0] * float(np.sum(np.square(self.mean)))
+        return super().inflation() + own
 
     def at(self, dtype: Any) -> Centered:
         return Centered(self.inner.at(dtype), self._given)

@@ -1,20 +1,24 @@
-"""Sums, products, transposes and rank-one corrections of operators."""
+"""Sums, products, transposes, shifts and rank-one corrections of operators."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace
+from ritz._core.arrays import Array
 from ritz._core.errors import InputError
+from ritz._core.lazy import cached_property
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.moments import Moments
 from ritz.operators.affine import Affine
-from ritz.operators.base import DENSE_BUDGET, Cost, Operator
+from ritz.operators.base import DENSE_BUDGET, Operator
 from ritz.operators.framed import Wrapper
+from ritz.operators.rounding import combined, size, taken_off, told
 
-__all__ = ["MinusOuter", "Product", "Sum", "Transpose"]
+__all__ = ["MinusOuter", "Product", "Shifted", "Sum", "Transpose"]
 
 
 class Transpose(Wrapper):
@@ -36,7 +40,10 @@ class Transpose(Wrapper):
         return self.inner.frobenius2()
 
     def gram_dtype(self) -> Any:
-        return np.float64 if self.affine is None else self.affine.precision
+        return super().gram_dtype() if self.affine is None else self.affine.precision
+
+    def inflation(self) -> float:
+        return taken_off(self.inner)
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         return self.inner.matmat(V) if adjoint else self.inner.rmatmat(V)
@@ -53,20 +60,41 @@ class Transpose(Wrapper):
         return f"{symbol}ᵀ" if len(symbol) == 1 or symbol.startswith("(") else f"({symbol})ᵀ"
 
 
-class Sum(Operator):
+class Pair(Operator):
+    """Two operators that are applied together, where both lie."""
+
+    def __init__(self, left: Operator, right: Operator, shape: tuple[int, int]) -> None:
+        if left.xp is not right.xp or left.device != right.device:
+            raise InputError(
+                "operators are combined where they lie, in one array library and on one device",
+                received=f"{left.place} and {right.place}",
+                hint="move the arrays to one device first",
+            )
+        super().__init__(shape, max(left.dtype, right.dtype, key=unit_roundoff))  # the coarser one
+        self.left, self.right, self.xp, self.device = left, right, left.xp, left.device
+
+    @cached_property
+    def _sizes(self) -> tuple[float, float]:
+        return size(self.left), size(self.right)
+
+    def passes(self) -> int:
+        return self.left.passes() + self.right.passes()
+
+
+class Sum(Pair):
     """``A + c·B``."""
 
     def __init__(self, left: Operator, right: Operator, factor: float = 1.0) -> None:
         if left.shape != right.shape:
             raise InputError("a sum needs operators of one shape", received=f"{left.shape} and {right.shape}")
-        super().__init__(left.shape, np.result_type(left.dtype, right.dtype))
-        self.left, self.right, self.factor = left, right, factor
+        super().__init__(left, right, left.shape)
+        self.factor = factor
         self.symmetric = left.symmetric and right.symmetric
         self.positive = self.symmetric and left.positive and right.positive and factor >= 0
 
     def trace(self) -> float | None:
         left, right = self.left.trace(), self.right.trace()
-        return None if left is None or right is None else left + self.factor * right
+        return told(left, None if right is None else self.factor * right)
 
     def _matmat(self, V: Array) -> Array:
         return self.left.matmat(V) + self.factor * self.right.matmat(V)
@@ -74,11 +102,17 @@ class Sum(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self.left.rmatmat(U) + self.factor * self.right.rmatmat(U)
 
-    def cost(self) -> Cost:
-        return _together(self.left, self.right)
+    def inflation(self) -> float:
+        """Parts are rounded at their own size, however small their sum R: ‖A‖ + |c|·‖B‖ ≤ ‖R‖ + 2·min(‖A‖, |c|·‖B‖)."""
+        a, b, c = *self._sizes, abs(self.factor)
+        own = 2 * min(a, c * b) + math.sqrt(taken_off(self.left)) + c * math.sqrt(taken_off(self.right))
+        return own if self.symmetric else own**2
 
-    def passes(self) -> int:
-        return self.left.passes() + self.right.passes()
+    def measured(self) -> float | None:
+        return self.perturbation() if self.symmetric else None
+
+    def perturbation(self) -> float | None:
+        return combined(self.left, self.right, 1.0, self.factor)
 
     def at(self, dtype: Any) -> Sum:
         return Sum(self.left.at(dtype), self.right.at(dtype), self.factor)
@@ -89,14 +123,13 @@ class Sum(Operator):
         return f"({self.left.symbol()} {sign} {size}{self.right.symbol()})"
 
 
-class Product(Operator):
+class Product(Pair):
     """``A B``."""
 
     def __init__(self, left: Operator, right: Operator) -> None:
         if left.shape[1] != right.shape[0]:
             raise InputError("a product needs matching inner sizes", received=f"{left.shape} times {right.shape}")
-        super().__init__((left.shape[0], right.shape[1]), np.result_type(left.dtype, right.dtype))
-        self.left, self.right = left, right
+        super().__init__(left, right, (left.shape[0], right.shape[1]))
 
     def _matmat(self, V: Array) -> Array:
         return self.left.matmat(self.right.matmat(V))
@@ -104,11 +137,14 @@ class Product(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self.right.rmatmat(self.left.rmatmat(U))
 
-    def cost(self) -> Cost:
-        return _together(self.left, self.right)
+    def inflation(self) -> float:
+        sizes = zip((self.left, self.right), self._sizes, strict=True)
+        a, b = (norm + math.sqrt(taken_off(part)) for part, norm in sizes)
+        return (a * b) ** 2
 
-    def passes(self) -> int:
-        return self.left.passes() + self.right.passes()
+    def perturbation(self) -> float | None:
+        a, b = self._sizes
+        return combined(self.left, self.right, b, a)
 
     def at(self, dtype: Any) -> Product:
         return Product(self.left.at(dtype), self.right.at(dtype))
@@ -127,24 +163,37 @@ class MinusOuter(Operator):
                 received=f"r {tuple(r.shape)} and c {tuple(c.shape)}",
             )
         super().__init__(inner.shape, inner.dtype)
-        self.inner, self.r, self.c = inner, r, c
+        self.inner, self.xp, self.device = inner, inner.xp, inner.device
+        self.r, self.c = self.place.array(r), self.place.array(c)
 
     def _matmat(self, V: Array) -> Array:
-        xp = namespace(V)
-        return self.inner.matmat(V) - xp.reshape(self.r, (-1, 1)) * (self.c @ V)
+        return self.inner.matmat(V) - self.xp.reshape(self.r, (-1, 1)) * (self.c @ V)
 
     def _rmatmat(self, U: Array) -> Array:
-        xp = namespace(U)
-        return self.inner.rmatmat(U) - xp.reshape(self.c, (-1, 1)) * (self.r @ U)
+        return self.inner.rmatmat(U) - self.xp.reshape(self.c, (-1, 1)) * (self.r @ U)
 
-    def cost(self) -> Cost:
-        return self.inner.cost()
+    def frobenius2(self) -> float | None:
+        """‖A‖² − 2·rᵀAc + ‖r‖²‖c‖²."""
+        whole = self.inner.frobenius2()
+        if whole is None:
+            return None
+        along = float(self.r @ self.inner.matmat(self.xp.reshape(self.c, (-1, 1)))[:, 0])
+        return told(whole, -2 * along, self._outer())
+
+    def _outer(self) -> float:
+        return float(self.r @ self.r) * float(self.c @ self.c)
 
     def passes(self) -> int:
         return self.inner.passes()
 
     def inflation(self) -> float:
-        return self.inner.inflation() + float(self.r @ self.r) * float(self.c @ self.c)
+        return taken_off(self.inner) + self._outer()
+
+    def scale_error(self) -> float:
+        return self.inner.scale_error()
+
+    def perturbation(self) -> float | None:
+        return self.inner.perturbation()
 
     def at(self, dtype: Any) -> MinusOuter:
         return MinusOuter(self.inner.at(dtype), self.r, self.c)
@@ -153,41 +202,61 @@ class MinusOuter(Operator):
         return f"({self.inner.symbol()} − r cᵀ)"
 
 
-def _together(left: Operator, right: Operator) -> Cost:
-    a, b = left.cost(), right.cost()
-    return Cost(a.flops + b.flops, a.bytes + b.bytes, a.passes + b.passes)
+class Shifted(Operator):
+    """``f·M + cI`` of a symmetric operator.
 
-
-Operator._combinators.update(transpose=Transpose, sum=Sum, product=Product)
-
-
-class Negated(Operator):
-    """``−M`` of a symmetric operator: its largest eigenvalues are the smallest of M."""
+    M + cI has no negative eigenvalue if c ≥ −λ_min; the largest eigenvalues of −M are the smallest of M.
+    """
 
     symmetric = True
 
-    def __init__(self, inner: Operator) -> None:
+    def __init__(self, inner: Operator, shift: float = 0.0, factor: float = 1.0) -> None:
+        if not inner.symmetric:
+            raise InputError(
+                "a shift needs a symmetric operator", received=repr(inner), hint="wrap it: ritz.operators.Symmetric(A)"
+            )
         super().__init__(inner.shape, inner.dtype)
-        self.inner = inner
+        self.inner, self.shift, self.factor = inner, float(shift), float(factor)
+        self.xp, self.device = inner.xp, inner.device
+        self.positive = inner.positive and self.factor >= 0 and self.shift >= 0
 
     def _matmat(self, V: Array) -> Array:
-        return -self.inner.matmat(V)
+        product = self.inner.matmat(V)
+        product = product if self.factor == 1 else -product if self.factor == -1 else self.factor * product
+        return product + self.shift * V if self.shift else product
 
     def _rmatmat(self, U: Array) -> Array:
-        return -self.inner.matmat(U)
+        return self._matmat(U)
+
+    def trace(self) -> float | None:
+        known = self.inner.trace()
+        return None if known is None else told(self.factor * known, self.shift * self.shape[0])
+
+    def frobenius2(self) -> float | None:
+        """f²‖M‖² + 2fc·tr M + c²p."""
+        square, known = self.inner.frobenius2(), self.inner.trace() if self.shift else 0.0
+        if square is None or known is None:
+            return None
+        return told(self.factor**2 * square, 2 * self.factor * self.shift * known, self.shift**2 * self.shape[0])
+
+    def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
+        dense = self.factor * self.inner.to_dense(budget)
+        return dense + self.shift * self.place.eye(self.shape[0]) if self.shift else dense
 
     def at(self, dtype: Any) -> Operator:
         inner = self.inner.at(dtype)
-        return self if inner is self.inner else Negated(inner)
-
-    def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
-        return -self.inner.to_dense(budget)
-
-    def measured(self) -> float | None:
-        return self.inner.measured()
+        return self if inner is self.inner else Shifted(inner, self.shift, self.factor)
 
     def inflation(self) -> float:
-        return self.inner.inflation()
+        """What is rounded has the size |f|·‖M‖ + |c| ≤ ‖f·M + cI‖ + 2|c|."""
+        return abs(self.factor) * self.inner.inflation() + 2 * abs(self.shift)
+
+    def measured(self) -> float | None:
+        known = self.inner.measured()
+        return None if known is None else abs(self.factor) * known + 2 * self.inner.scale_error() * abs(self.shift)
+
+    def scale_error(self) -> float:
+        return self.inner.scale_error()
 
     def gram_dtype(self) -> Any:
         return self.inner.gram_dtype()
@@ -195,11 +264,12 @@ class Negated(Operator):
     def key(self) -> int:
         return self.inner.key()
 
-    def cost(self) -> Cost:
-        return self.inner.cost()
-
     def passes(self) -> int:
         return self.inner.passes()
 
     def symbol(self) -> str:
-        return f"−{self.inner.symbol()}"
+        scaled = {1.0: "", -1.0: "−"}.get(self.factor, f"{self.factor:g}·") + self.inner.symbol()
+        return f"({scaled} {'+' if self.shift > 0 else '−'} cI)" if self.shift else scaled
+
+
+Operator._combinators.update(transpose=Transpose, sum=Sum, product=Product)

@@ -19,7 +19,8 @@ from ritz.data.moments import Moments, scaled_noise
 from ritz.data.rounding import SHORT_NOISE
 from ritz.data.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
-from ritz.operators.base import Cost, Operator
+from ritz.operators.base import Operator
+from ritz.operators.rounding import taken_off
 
 __all__ = ["Framed", "Tally", "Wrapper"]
 
@@ -107,13 +108,16 @@ class Framed(Operator):
         return stats.noise_along(V * c[:, None])
 
     def gram_inflation(self) -> float:
-        return 0.0 if self.stately() else self.inflation()  # a moment state has counted what taking off means cost
+        stated = self.stately() and self._moments() is not None  # a moment state has counted what taking off means cost
+        return 0.0 if stated else super().gram_inflation()
 
     def measured(self) -> float | None:
         return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
 
     def gram_dtype(self) -> Any:
         stats = self._statistics()
+        if self.affine is None:
+            return super().gram_dtype()
         return np.float64 if stats is None else stats.precision
 
     def wider(self) -> Operator | None:
@@ -129,14 +133,21 @@ class Framed(Operator):
         return None
 
     def frobenius2(self) -> float | None:
-        """‖A‖²_F from the column statistics of the rows."""
+        """‖A‖²_F from the column statistics of the rows, or by a pass over them where those do not tell."""
         state = self._columns()
         if state is None:
-            return None
+            return self._square
         column, scale, centered = state
         c = np.full(self.shape[1], column.unit) if scale is None else scale * column.unit
         squares = column.squares if centered else column.squares + column.weight * np.square(column.mean / column.unit)
         return float(np.sum(squares * np.square(c)))
+
+    @cached_property
+    def _square(self) -> float | None:
+        if self.affine is None:
+            return None
+        self.tally.passes += 1
+        return self.affine.square()
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         """Column statistics, column scale and whether centred, if the rows' statistics tell."""
@@ -144,12 +155,6 @@ class Framed(Operator):
 
     def passes(self) -> int:
         return self.tally.passes
-
-    def cost(self) -> Cost:
-        frame = self.affine
-        if frame is None:
-            return super().cost()
-        return Cost(2.0 * frame.blocks.stored, float(frame.blocks.nbytes), 1.0)
 
     def inflation(self) -> float:
         frame = self.affine
@@ -165,7 +170,7 @@ class Wrapper(Framed):
 
     def __init__(self, inner: Operator, shape: tuple[int, int] | None = None) -> None:
         super().__init__(shape or inner.shape, inner.dtype)
-        self.inner = inner
+        self.inner, self.xp, self.device = inner, inner.xp, inner.device
         self.tally = inner.tally if isinstance(inner, Framed) else Tally()
 
     def _inner_frame(self) -> Affine | None:
@@ -182,6 +187,18 @@ class Wrapper(Framed):
 
     def _statistics(self) -> Statistics | None:
         return self.inner._statistics() if isinstance(self.inner, Framed) else None
+
+    def _factor(self) -> float:
+        """By how much this wrapper lengthens what it wraps at most."""
+        return 1.0
+
+    def inflation(self) -> float:
+        """Of the frame, or of what is wrapped."""
+        return super().inflation() if self.affine is not None else taken_off(self.inner) * self._factor() ** 2
+
+    def perturbation(self) -> float | None:
+        known = self.inner.perturbation()
+        return None if known is None else known * self._factor()
 
     def scale_error(self) -> float:
         return self.inner.scale_error()

@@ -16,7 +16,8 @@ from ritz._core.linalg import combine
 from ritz._core.tolerance import SCALE_ERROR, constant_below
 from ritz.data.moments import Moments, scaled_noise
 from ritz.data.rounding import largest
-from ritz.operators.base import Cost, Operator
+from ritz.operators.base import Operator
+from ritz.operators.rounding import squared, taken_off
 
 __all__ = ["Gram", "MomentGram"]
 
@@ -29,7 +30,7 @@ class Gram(Operator):
 
     def __init__(self, root: Operator) -> None:
         super().__init__((root.shape[1], root.shape[1]), root.dtype)
-        self.root = root
+        self.root, self.xp, self.device = root, root.xp, root.device
 
     def _matmat(self, V: Array) -> Array:
         return self.root.normal(V)
@@ -37,21 +38,21 @@ class Gram(Operator):
     def _rmatmat(self, U: Array) -> Array:
         return self.root.normal(U)
 
-    def cost(self) -> Cost:
-        one = self.root.cost()
-        return Cost(2 * one.flops, one.bytes, max(one.passes, 0.0))
-
     def passes(self) -> int:
         return self.root.passes()
 
     def inflation(self) -> float:
-        return self.root.inflation()
+        return taken_off(self.root)
 
     def measured(self) -> float | None:
-        return self.root.measured()
+        known = squared(self.root)
+        return self.root.measured() if known is None else known
 
     def scale_error(self) -> float:
-        return self.root.scale_error()
+        return self.root.scale_error() * (2 if self.root.symmetric else 1)  # D S D squared holds D four times
+
+    def gram_dtype(self) -> Any:
+        return self.root.gram_dtype() if self.root.symmetric else super().gram_dtype()
 
     def trace(self) -> float | None:
         return self.root.frobenius2()
@@ -93,6 +94,9 @@ class MomentGram(Operator):
 
     def trace(self) -> float:
         return float(np.trace(self.matrix))
+
+    def frobenius2(self) -> float:
+        return float(np.sum(np.square(self.matrix)))
 
     def key(self) -> int:
         return key_of_numbers(self.matrix.sum(axis=1), self.matrix.diagonal())

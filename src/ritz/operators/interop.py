@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from ritz._core.arrays import Array
+from ritz._core.arrays import Array, is_foreign
 from ritz._core.errors import InputError
 from ritz.operators.base import Operator
 from ritz.operators.matrix import Dense, Sparse
@@ -45,7 +45,7 @@ def as_operator(obj: Any) -> Operator:
         return FromLinearOperator(obj)
     if sp.issparse(obj):
         return Sparse(obj.tocsr())
-    if isinstance(obj, np.ndarray) and obj.ndim == 2:
+    if (isinstance(obj, np.ndarray) or is_foreign(obj)) and obj.ndim == 2:
         return Dense(obj)
     raise InputError(
         "an operator is made from a 2-D array, a sparse matrix or a scipy LinearOperator",

@@ -22,7 +22,7 @@ from ritz._core.keys import key_of_bytes
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.keys import content_key
 from ritz.kernels.base import Kernel, Prepared, symmetric_matrix
-from ritz.operators.base import DENSE_BUDGET, Cost, Operator
+from ritz.operators.base import DENSE_BUDGET, Operator
 from ritz.operators.kernel_noise import SampledRows, sample_rows
 from ritz.operators.kernel_tiles import TileStore, cached_bytes, sweep
 
@@ -239,6 +239,9 @@ class KernelMatrix(Operator):
         fine._found(self._sampled().of_matrix(K, fine.dtype))
         return K
 
+    def trace(self) -> float:
+        return float(self.diagonal().sum())
+
     # precision
 
     def at(self, dtype: Any) -> KernelMatrix:
@@ -286,12 +289,6 @@ class KernelMatrix(Operator):
         return self._noise.get(self.dtype, max(self._noise.values(), default=None))
 
     # words and figures
-
-    def cost(self) -> Cost:
-        n = float(self.shape[0])
-        kept = self._known.stores.get(self.dtype)
-        size = cached_bytes(self.shape[0], self.dtype) if kept is not None else self.prepared.n * self.dtype.itemsize
-        return Cost(2 * n * n, float(size), 1.0)
 
     def passes(self) -> int:
         return self._known.passes
@@ -385,9 +382,6 @@ class CenteredKernel(Operator):
     def gram_dtype(self) -> Any:
         """dtype of the tiles at their finest."""
         return self.inner.gram_dtype()
-
-    def cost(self) -> Cost:
-        return self.inner.cost()
 
     def passes(self) -> int:
         return self.inner.passes()

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
+from ritz._core.arrays import Array, to_numpy
 from ritz._core.keys import key_of_bytes
 from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.statistics import ColumnStatistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed, Wrapper
+from ritz.operators.matrix import Rows
 
 __all__ = ["Scaled", "Weighted"]
 
@@ -36,7 +37,7 @@ class Scaled(Wrapper):
     def scale(self) -> np.ndarray:
         """The divisors σ, (d,)."""
         value = self._given() if callable(self._given) else self._given
-        return np.broadcast_to(np.asarray(value, np.float64), (self.shape[1],))
+        return np.broadcast_to(np.asarray(to_numpy(value), np.float64), (self.shape[1],))
 
     def _frame(self) -> Affine | None:
         frame = self._inner_frame()
@@ -77,8 +78,11 @@ class Scaled(Wrapper):
         return 1.0 + float(np.max(np.where(left > 0, about / np.where(left > 0, left, 1.0), 0.0), initial=0.0))
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
-        scale = self.scale[:, None]
+        scale = self.place.array(self.scale)[:, None]
         return self.inner.rmatmat(V) / scale if adjoint else self.inner.matmat(V / scale)
+
+    def _factor(self) -> float:
+        return float(np.max(1 / np.abs(self.scale), initial=0.0))
 
     def at(self, dtype: Any) -> Scaled:
         return Scaled(self.inner.at(dtype), self._given, self._name, spreads=self._spreads)
@@ -92,7 +96,7 @@ class Weighted(Wrapper):
 
     def __init__(self, inner: Operator, weights: Any) -> None:
         super().__init__(inner)
-        self.weights = np.asarray(weights, np.float64)
+        self.weights = np.asarray(to_numpy(weights), np.float64)
         self._root = np.sqrt(self.weights)
 
     def _frame(self) -> Affine | None:
@@ -109,7 +113,7 @@ class Weighted(Wrapper):
         inner = self.inner
         while isinstance(inner, Scaled):
             inner = inner.inner
-        if isinstance(inner, Framed) and isinstance(getattr(inner, "statistics", None), Statistics):
+        if isinstance(inner, Rows):
             before = stats.passes
             moments = stats.moments
             self.tally.passes += stats.passes - before
@@ -125,8 +129,11 @@ class Weighted(Wrapper):
         return self._inner_columns() if self._counted() else None
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
-        root = self._root[:, None]
+        root = self.place.array(self._root)[:, None]
         return self.inner.rmatmat(V * root) if adjoint else self.inner.matmat(V) * root
+
+    def _factor(self) -> float:
+        return float(np.max(self._root, initial=0.0))
 
     def key(self) -> int:
         return key_of_bytes(str(self.inner.key()), self.weights)

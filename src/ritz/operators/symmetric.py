@@ -9,17 +9,20 @@ Which end of the spectrum counts, what the trace proves and which solvers apply 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ritz._core.arrays import Array
+from ritz._core.arrays import Array, is_foreign, place_of, to_numpy
 from ritz._core.errors import InputError
 from ritz._core.keys import key_of_numbers
+from ritz._core.lazy import cached_property
 from ritz._core.random import gaussian_rows
-from ritz.operators.base import Cost, Operator
+from ritz.operators.base import Operator
+from ritz.operators.rounding import taken_off
 
 __all__ = ["Symmetric"]
 
@@ -47,49 +50,100 @@ class Symmetric(Operator):
     def __init__(self, S: Any, positive: bool = False) -> None:
         if len(S.shape) != 2 or S.shape[0] != S.shape[1]:
             raise InputError("a symmetric matrix is square", received=f"shape {tuple(S.shape)}", hint="pass S, not X")
-        super().__init__(S.shape, np.float64 if not isinstance(S, Operator) else S.dtype)
+        held = None if isinstance(S, Operator) else _Entries(_mirrored(S))
+        self.inner: Operator = S if held is None else held
+        super().__init__(S.shape, self.inner.dtype)
+        self.xp, self.device = self.inner.xp, self.inner.device
         self.positive = bool(positive)
-        self.inner: Any = S if isinstance(S, Operator) else _mirrored(S)
-        if isinstance(S, Operator):
+        if held is None:
             _probe(S)
         elif self.positive:
-            _require_positive(self.inner)
+            _require_positive(held._host)
 
     def _matmat(self, V: Array) -> Array:
-        return self.inner.matmat(V) if isinstance(self.inner, Operator) else self.inner @ V
+        return self.inner.matmat(V)
 
     def _rmatmat(self, U: Array) -> Array:
-        return self._matmat(U)
+        return self.inner.matmat(U)
 
     def trace(self) -> float | None:
-        return self.inner.trace() if isinstance(self.inner, Operator) else float(np.sum(self.inner.diagonal()))
+        return self.inner.trace()
 
     def frobenius2(self) -> float | None:
-        if isinstance(self.inner, Operator):
-            return self.inner.frobenius2()
-        entries = self.inner.data if sp.issparse(self.inner) else self.inner
-        return float(np.sum(np.square(entries)))
+        return self.inner.frobenius2()
+
+    def inflation(self) -> float:
+        return math.sqrt(taken_off(self.inner))
+
+    def measured(self) -> float | None:
+        return self.inner.perturbation()
+
+    def scale_error(self) -> float:
+        return self.inner.scale_error()
+
+    def gram_dtype(self) -> Any:
+        return self.inner.gram_dtype()
+
+    def at(self, dtype: Any) -> Operator:
+        inner = self.inner.at(dtype)
+        return self if inner is self.inner else _known(inner, self.positive)
 
     def key(self) -> int:
-        if isinstance(self.inner, Operator):
-            return self.inner.key()
-        return key_of_numbers(np.asarray(self.inner.sum(axis=1)), self.inner.diagonal())
-
-    def cost(self) -> Cost:
-        if isinstance(self.inner, Operator):
-            return self.inner.cost()
-        stored = self.inner.nnz if sp.issparse(self.inner) else self.inner.size
-        return Cost(2.0 * stored, 8.0 * stored, 1.0)
+        return self.inner.key()
 
     def passes(self) -> int:
-        return self.inner.passes() if isinstance(self.inner, Operator) else 0
+        return self.inner.passes()
 
     def symbol(self) -> str:
-        return self.inner.symbol() if isinstance(self.inner, Operator) else "S"
+        return self.inner.symbol()
+
+
+class _Entries(Operator):
+    """A matrix that equals its transpose, dense or sparse, wherever it lies."""
+
+    symmetric = True
+
+    def __init__(self, S: Any) -> None:
+        super().__init__(S.shape, np.float64)
+        self.S = S
+        if is_foreign(S):
+            self.xp, self.device = place_of(S).xp, place_of(S).device
+
+    def _matmat(self, V: Array) -> Array:
+        return self.S @ V
+
+    def _rmatmat(self, U: Array) -> Array:
+        return self.S @ U
+
+    @cached_property
+    def _host(self) -> Any:
+        return self.S if sp.issparse(self.S) else to_numpy(self.S)
+
+    def trace(self) -> float:
+        return float(np.sum(self._host.diagonal()))
+
+    def frobenius2(self) -> float:
+        return float(np.sum(np.square(self._host.data if sp.issparse(self.S) else self._host)))
+
+    def key(self) -> int:
+        return key_of_numbers(np.asarray(self._host.sum(axis=1)), self._host.diagonal())
+
+    def symbol(self) -> str:
+        return "S"
+
+
+def _known(inner: Operator, positive: bool) -> Symmetric:
+    """What was probed before, in another precision."""
+    made = Symmetric.__new__(Symmetric)
+    Operator.__init__(made, inner.shape, inner.dtype)
+    made.inner, made.xp, made.device, made.positive = inner, inner.xp, inner.device, positive
+    return made
 
 
 def _mirrored(S: Any) -> Any:
-    """(S + Sᵀ)/2 in float64, or a refusal."""
+    """(S + Sᵀ)/2 in float64, where S lies, or a refusal."""
+    if is_foreign(S):
+        return place_of(S).array(_mirrored(to_numpy(S)))
     S = S.tocsr().astype(np.float64) if sp.issparse(S) else np.asarray(S, np.float64)
     entries = S.data if sp.issparse(S) else S
     if not bool(np.all(np.isfinite(entries))):
@@ -107,7 +161,7 @@ def _mirrored(S: Any) -> Any:
 
 def _probe(A: Operator) -> None:
     V = gaussian_rows(0, STREAM, 0, A.shape[0], PROBES)
-    H = np.asarray(V.T @ A.matmat(V), np.float64)
+    H = np.asarray(V.T @ to_numpy(A.matmat(A.place.array(V))), np.float64)
     size = float(np.max(np.abs(H), initial=0.0))
     if float(np.max(np.abs(H - H.T), initial=0.0)) > PROBED * size:
         raise InputError("a symmetric operator has VᵀAV = (VᵀAV)ᵀ", received=f"{A!r}, which has not", hint="pass AᵀA")

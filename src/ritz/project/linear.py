@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.arrays import Array, is_foreign, place_of
 from ritz._core.arrays import working_dtype as result_dtype
 from ritz.data.blocks import blocks_of, mapped
 from ritz.data.finite import require_finite
@@ -35,8 +36,10 @@ class LinearMap:
     def forward(self, X: Any, dtype: Any = None, start: int = 0) -> NDArray[Any]:
         """Coordinates of rows, in the precision of the rows unless another is asked for.
 
-        ``start`` is the number of the first row, for messages.
+        ``start`` is the number of the first row, for messages. Rows of another array library stay on their device.
         """
+        if is_foreign(X):
+            return self._forward_there(X, dtype)
         dtype = result_dtype(X.dtype) if dtype is None else np.dtype(dtype)
         V = np.asarray(self.components, np.float64).T
         frame = Affine(
@@ -52,12 +55,34 @@ class LinearMap:
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
 
+    def _forward_there(self, X: Array, dtype: Any) -> Array:
+        """Coordinates of rows of another library, made where they lie; the mean is taken off first, in two parts."""
+        place, dtype = place_of(X), _named(X) if dtype is None else np.dtype(dtype)
+        Z = place.array(X, np.float64)
+        for part in (self.mean, self.low):
+            Z = Z if part is None else Z - place.array(part, np.float64)
+        V = np.asarray(self.components, np.float64).T
+        V = V if self.scale is None else V / np.asarray(self.scale, np.float64)[:, None]
+        return place.array(Z @ place.array(V if self.spread is None else V / self.spread), dtype)
+
+    def _backward_there(self, T: Array) -> Array:
+        """Rows of another library from coordinates."""
+        place, X = place_of(T), place_of(T).array(T, np.float64)
+        X = X if self.spread is None else X * place.array(self.spread, np.float64)
+        X = X @ place.array(self.components, np.float64)
+        X = X if self.scale is None else X * place.array(self.scale, np.float64)
+        for part in (self.low, self.mean):
+            X = X if part is None else X + place.array(part, np.float64)
+        return place.array(X, _named(T))
+
     def batches(self, X: Any) -> Iterator[NDArray[Any]]:
         """Coordinates of the rows, some at a time, in row order."""
         yield from forwarded(self, blocks_of(X))
 
     def backward(self, T: Any) -> NDArray[Any]:
         """Rows from coordinates."""
+        if is_foreign(T):
+            return self._backward_there(T)
         dtype = result_dtype(T.dtype)
         T = T if self.spread is None else T * np.asarray(self.spread)
         X = T @ np.asarray(self.components, np.float64)
@@ -73,6 +98,11 @@ def forwarded(step: Any, blocks: Any) -> Iterator[NDArray[Any]]:
     """``step.forward`` of the rows, some at a time, in row order; where rows are on a cluster, it is done there."""
     for _, rows in mapped(blocks, lambda _scratch, block: step.forward(block.values, start=block.start)):
         yield rows
+
+
+def _named(X: Array) -> np.dtype[Any]:
+    """The precision that numbers of another library are given back in."""
+    return result_dtype(str(X.dtype).rpartition(".")[2])
 
 
 def _rest(mean: NDArray[Any], low: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[np.float64] | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import constant_below
+from ritz.data.blocks import are_blocks
 
 __all__ = ["Reread"]
 
@@ -59,7 +60,7 @@ class Reread:
     def __init__(
         self, X: Any, weights: Any, *, center: bool, unit: float, scale: Any = None, metric: bool = False
     ) -> None:
-        self.outside = hasattr(X, "map_reduce")
+        self.outside = are_blocks(X)
         self.sparse = X.sparse if self.outside else hasattr(X, "tocsr")
         if not self.outside:
             X = X.tocsr() if self.sparse else np.asarray(X)

@@ -57,8 +57,9 @@ def solve(
     V = to_numpy(found.vectors)
     flip = signs(V)
     V = V * flip
-    found = replace(found, vectors=V, residual_block=found.residual_block * flip)
+    found = replace(found, vectors=V, residual_block=to_numpy(found.residual_block) * flip)
     total = _total(problem, found)
+    found = _noted(problem, found)
     if problem.inexact is not None:
         inexact = problem.inexact()
         found = widened(found, inexact, total)
@@ -141,9 +142,21 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
 
 def _total(problem: SpectralProblem, found: Found) -> float:
     """The exact trace, asked for when the solver is done: a pass may have learned it by then."""
-    A = problem.operator
-    known = A.frobenius2() if problem.kind == "svd" else A.trace()
+    known = _told(problem)
     return float(np.sum(np.maximum(found.values, 0.0))) if known is None else float(known)
+
+
+def _told(problem: SpectralProblem) -> float | None:
+    A = problem.operator
+    return A.frobenius2() if problem.kind == "svd" else A.trace()
+
+
+def _noted(problem: SpectralProblem, found: Found) -> Found:
+    """With a line where the total is not that of the operator, which does not tell it."""
+    if len(found.values) >= min(problem.operator.shape) or _told(problem) is not None:
+        return found
+    words = f"{problem.operator.symbol()} does not tell its trace: the total is the sum of the eigenvalues found"
+    return replace(found, notes=(*found.notes, words))
 
 
 def _turn(A: Operator, found: Found) -> Found:
@@ -159,11 +172,11 @@ def _turn(A: Operator, found: Found) -> Found:
     Q, R = qr(W)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > found.k else -np.inf
-    radii = _turned_radii(to_numpy(norms(found.residual_block)), theta, R * flip[:, None], found.roundoff)
-    lengths = np.maximum(norms(found.residual_block), 1e-300)
+    block = to_numpy(found.residual_block)
+    radii = _turned_radii(norms(block), theta, R * flip[:, None], found.roundoff)
+    lengths = np.maximum(norms(block), 1e-300)
     return replace(
-        found, vectors=Q * flip, null=null, value_block=found.residual_block,
-        residual_block=found.residual_block * (radii / lengths),
+        found, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
+from ritz._core.arrays import HOST, Array, Place
 from ritz._core.linalg import combine, eigh, inner, norms, root, symmetric, wide
 
 __all__ = ["Subspace"]
@@ -25,14 +25,17 @@ WIDE_BYTES = 1 << 25
 class Subspace:
     """An orthonormal basis with its image under M."""
 
-    def __init__(self, p: int, capacity: int, xp: Any = np, *, narrow: bool = False, images: bool = True) -> None:
-        self.p, self.capacity, self.xp, self.m, self.narrow = p, capacity, xp, 0, narrow
-        self._float = xp.float32 if narrow else xp.float64
-        self._V = xp.empty((capacity, p), dtype=self._float)
-        self._MV: Any = xp.empty((capacity, p), dtype=self._float) if images else None
-        self._H = xp.zeros((capacity, capacity), dtype=xp.float64)
-        self.theta: Array = xp.empty((0,), dtype=xp.float64)
-        self.Y: Array = xp.empty((0, 0), dtype=xp.float64)
+    def __init__(
+        self, p: int, capacity: int, place: Place = HOST, *, narrow: bool = False, images: bool = True
+    ) -> None:
+        self.p, self.capacity, self.place, self.m, self.narrow = p, capacity, place, 0, narrow
+        self.xp = place.xp
+        self._float = np.float32 if narrow else np.float64
+        self._V = place.empty((capacity, p), self._float)
+        self._MV: Any = place.empty((capacity, p), self._float) if images else None
+        self._H = place.zeros((capacity, capacity))
+        self.theta: Array = place.empty((0,))
+        self.Y: Array = place.empty((0, 0))
         self._last: Array = None
         self._corner: Array = None
 
@@ -68,7 +71,7 @@ class Subspace:
 
     def own(self, block: Array) -> Array:
         """A block in the precision of the basis."""
-        return self.xp.asarray(block, dtype=self._float)
+        return self.place.array(block, self._float)
 
     def remainder(self) -> Array:
         """``(I − VVᵀ)MQ`` of the block added last: the directions in which a Krylov space goes on, (p, l)."""
@@ -83,7 +86,7 @@ class Subspace:
         width = rest.shape[1]
         y = self.Y[self.m - width : self.m, :k]
         square = self.xp.asarray(inner(rest, rest), dtype=self.xp.float64)
-        return self.xp.sqrt(self.xp.maximum(self.xp.sum(y * (square @ y), axis=0), self.xp.zeros(k)))
+        return self.xp.sqrt(self.xp.maximum(self.xp.sum(y * (square @ y), axis=0), self.place.zeros(k)))
 
     def vectors(self, k: int) -> Array:
         """The k leading Ritz vectors, (p, k)."""
@@ -122,4 +125,4 @@ class Subspace:
         self._H[:, :] = 0.0
         for i in range(keep):
             self._H[i, i] = theta[i]
-        self.theta, self.Y = theta, self.xp.eye(keep, dtype=self.xp.float64)
+        self.theta, self.Y = theta, self.place.eye(keep)

@@ -1,15 +1,24 @@
-"""``check_operator``: any operator against its dense form, with random probes.
+"""``check_operator``: any operator against its dense form, the whole contract of ``operators/base.py``.
 
-A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW and ⟨AV, U⟩ = ⟨V, AᵀU⟩ against the matrix it stands for, in the operator's own precision
+products    A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW, AᵀA, ⟨AV, U⟩ = ⟨V, AᵀU⟩, the same of Aᵀ, of ``at``, ``unchecked`` and ``wider``
+claims      symmetric, positive, trace, Frobenius norm and power sums are those of the matrix
+rounding    what solvers allow for (``inflation``, ``measured``, ``scale_error``, their kin) covers what products lose
+figures     calls and passes are counted, the key repeats and depends on the data, wrong shapes are refused
+
+all with random probes, in the operator's own precision.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ritz._core.tolerance import unit_roundoff
+from ritz._core.arrays import place_of, to_numpy
+from ritz._core.errors import InputError, MemoryLimitError
+from ritz._core.tolerance import checked, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
 
 __all__ = ["check_operator"]
@@ -17,9 +26,15 @@ __all__ = ["check_operator"]
 #: Multiples of u·‖A‖·‖V‖ that a product may miss its dense form by; rounding grows with the length of the sums.
 SLACK = 40.0
 
+#: Relative error of a trace or of a sum of squares; entries up to which references are formed in extended precision.
+SUMMED, EXTENDED = 1e-9, 1_000_000
 
-def check_operator(A: Operator, dense: Any, *, seed: int = 0, width: int = 3) -> None:
-    """Raise AssertionError, saying which product differs and by how much, unless ``A`` acts as ``dense``.
+#: A product that is wrong by this share must be noticed by ``check``, to within this factor.
+WRONG, NOTICED = 1e-2, 10.0
+
+
+def check_operator(A: Operator, dense: Any, *, seed: int = 0, width: int = 3, other: Operator | None = None) -> None:
+    """Raise AssertionError, saying what differs and by how much, unless ``A`` is ``dense`` and what it says is true.
 
     Parameters
     ----------
@@ -29,36 +44,210 @@ def check_operator(A: Operator, dense: Any, *, seed: int = 0, width: int = 3) ->
         The matrix that it stands for.
     seed, width
         Seed and number of the random probes.
+    other
+        An operator of the same kind on other data: its key must be another one.
     """
-    dense = np.asarray(dense, np.float64)
-    n, d = A.shape
-    if dense.shape != (n, d):
+    dense = np.asarray(to_numpy(dense), np.float64)
+    if dense.shape != A.shape:
         raise AssertionError(f"{A!r} has shape {A.shape}, its dense form {dense.shape}")
-    rng = np.random.default_rng(seed)
-    V, U = rng.standard_normal((d, width)), rng.standard_normal((n, width))
-    size = float(np.linalg.norm(dense, 2)) if dense.size else 0.0
-    size = max(size, float(np.sqrt(A.inflation())))
-    u = SLACK * unit_roundoff(A.dtype) * max(1.0, float(np.sqrt(max(n, d))) / 8)
-    _same("matmat", A.matmat(V), dense @ V, u * size * _norm(V))
-    _same("rmatmat", A.rmatmat(U), dense.T @ U, u * size * _norm(U))
-    _same("normal", A.normal(V), dense.T @ (dense @ V), u * size**2 * _norm(V))
-    _same("gram(W)", A.gram(V), V.T @ dense.T @ dense @ V, u * size**2 * _norm(V) ** 2)
-    _same("gram()", A.gram(), dense.T @ dense, u * size**2 * np.sqrt(max(d, 1)))
-    _same("matmat of A.T", A.T.matmat(U), dense.T @ U, u * size * _norm(U))
-    _same("normal of A.T", A.T.normal(U), dense @ (dense.T @ U), u * size**2 * _norm(U))
-    _same("a single vector", A @ V[:, 0], dense @ V[:, 0], u * size * _norm(V))
-    left, right = np.sum(A.matmat(V) * U), np.sum(V * A.rmatmat(U))
-    _same("⟨AV, U⟩ − ⟨V, AᵀU⟩", left, right, u * size * _norm(V) * _norm(U))
-    if A.symmetric:
-        _same("A − Aᵀ", A.matmat(V), A.rmatmat(V), u * size * _norm(V))
+    checks = _Checks(A, dense, np.random.default_rng(seed), width)
+    checks.products(A, "")
+    checks.forms()
+    checks.claims()
+    checks.rounding()
+    checks.along()
+    checks.noticing()
+    checks.figures(other)
 
 
-def _norm(V: Any) -> float:
-    return float(np.linalg.norm(V))
+@dataclass(frozen=True)
+class _Checks:
+    """An operator, its matrix, and probes."""
+
+    A: Operator
+    dense: Any  # (n, d)
+    rng: np.random.Generator
+    width: int
+
+    @property
+    def size(self) -> float:
+        """‖A‖₂, or the size of the numbers that are rounded."""
+        A = self.A
+        norm = float(np.linalg.norm(self.dense, 2)) if self.dense.size else 0.0
+        beyond = float(A.inflation())
+        _true("inflation", 0 <= beyond < np.inf, f"{beyond!r}, expected a finite number from 0 on")
+        return max(norm, beyond if A.symmetric else float(np.sqrt(beyond)))
+
+    def probes(self) -> tuple[Any, Any]:
+        """V (d, l) and U (n, l)."""
+        n, d = self.A.shape
+        return self.rng.standard_normal((d, self.width)), self.rng.standard_normal((n, self.width))
+
+    def products(self, A: Operator, of: str) -> None:
+        """Every product of A, which may be this operator in another precision."""
+        D, (n, d), (V, U), put = self.dense, A.shape, self.probes(), A.place.array
+        u = SLACK * max(unit_roundoff(A.dtype), 2.0**-53) * max(1.0, float(np.sqrt(max(n, d))) / 8)
+        size, v, w = self.size, float(np.linalg.norm(V)), float(np.linalg.norm(U))
+        off = (A.perturbation() or 0.0) + 2 * A.scale_error() * size
+        one, two = u * size + off, u * size**2 + off * (2 * size + off)
+        AV, AU = self.here(A, "matmat", A.matmat(put(V))), self.here(A, "rmatmat", A.rmatmat(put(U)))
+        _same(f"matmat{of}", AV, D @ V, one * v)
+        _same(f"rmatmat{of}", AU, D.T @ U, one * w)
+        _same(f"normal{of}", self.here(A, "normal", A.normal(put(V))), D.T @ (D @ V), two * v)
+        _same(f"gram(W){of}", self.here(A, "gram", A.gram(put(V))), V.T @ D.T @ D @ V, two * v**2)
+        _same(f"gram(){of}", self.here(A, "gram", A.gram()), D.T @ D, two * np.sqrt(max(d, 1)))
+        _same(f"matmat of A.T{of}", A.T.matmat(put(U)), D.T @ U, one * w)
+        _same(f"normal of A.T{of}", A.T.normal(put(U)), D @ (D.T @ U), two * w)
+        _same(f"a single vector{of}", A @ put(V[:, 0]), D @ V[:, 0], one * v)
+        _same(f"⟨AV, U⟩ − ⟨V, AᵀU⟩{of}", np.sum(AV * U), np.sum(V * AU), 2 * one * v * w)
+        _same(f"to_dense{of}", self.here(A, "to_dense", A.to_dense()), D, one * np.sqrt(max(d, 1)))
+
+    def here(self, A: Operator, verb: str, block: Any) -> Any:
+        """A block as NumPy's, if it lies where the operator says."""
+        place = place_of(block)
+        same = place.xp is A.xp and (A.device is None or A.xp is np or place.device == A.device)
+        _true(verb, same, f"gives a block on {place}, expected {A.place}")
+        return np.asarray(to_numpy(block), np.float64)
+
+    def forms(self) -> None:
+        """The same operator in other precisions, unchecked and transposed."""
+        A = self.A
+        for name, B in (
+            (" of at(float32)", A.at(np.float32)), (" of at(float64)", A.at(np.float64)),
+            (" of unchecked()", A.unchecked()), (" of wider()", A.wider()), (" of A.T.T", A.T.T),
+        ):  # fmt: skip
+            if B is None:
+                continue
+            _true(name[4:], B.shape == A.shape, f"has shape {B.shape}, A {A.shape}")
+            if B is not A:
+                self.products(B, name)
+            if "wider" in name:
+                _true("wider()", np.dtype(B.gram_dtype()).itemsize >= 8, f"forms its Gram matrix in {B.gram_dtype()}")
+
+    def claims(self) -> None:
+        """Symmetry, sign, trace, Frobenius norm and power sums."""
+        A, D = self.A, self.dense
+        n, d = A.shape
+        size, slack = self.size, self.allowed()
+        if A.symmetric:
+            _true("symmetric", n == d, f"said of a {n}×{d} operator")
+            _same("symmetric: A − Aᵀ", D, D.T, SLACK * unit_roundoff(A.dtype) * size + slack)
+        if A.positive:
+            _true("positive", A.symmetric, "said of an operator that is not symmetric")
+            least = float(np.min(np.linalg.eigvalsh((D + D.T) / 2), initial=0.0))
+            _true("positive", least >= -slack, f"said of an operator with the eigenvalue {least:.3g}")
+        trace, square, sums = A.trace(), A.frobenius2(), A.power_sums()
+        if trace is not None:
+            _true("trace", n == d, f"told of a {n}×{d} operator")
+            _same("trace", trace, np.trace(D), SUMMED * float(np.sum(np.abs(np.diag(D)))) + d * slack)
+        if square is not None:
+            off = d * self.allowed(squared=True)
+            _same("frobenius2", square, np.sum(np.square(D)), SUMMED * float(np.sum(np.square(D))) + off)
+        if sums is not None:
+            _true("power_sums", A.symmetric and A.positive, "told of an operator that is not positive")
+            room = 1e-12 * (float(np.sum(np.square(D))) + abs(float(np.trace(D))))
+            _true("power_sums", sums[0] <= np.trace(D) + room, f"Σλ ≥ {sums[0]!r}, but it is {np.trace(D)!r}")
+            _true("power_sums", sums[1] >= np.sum(D * D) - room, f"Σλ² ≤ {sums[1]!r}, but it is {np.sum(D * D)!r}")
+
+    def allowed(self, squared: bool = False) -> float:
+        """What solvers allow for: the rounding of M, A itself if it is symmetric, AᵀA of a table or if ``squared``."""
+        A = self.A
+        norm = float(np.linalg.norm(self.dense, 2)) if self.dense.size else 0.0
+        own, beyond = (norm, A.inflation()) if A.symmetric else (norm**2, A.inflation())
+        if squared and A.symmetric:
+            own, beyond = norm**2, beyond**2
+        known = A.measured()
+        p, off = max(min(A.shape), 1), A.perturbation() or 0.0
+        u = unit_roundoff(A.dtype if known is None else np.float64)
+        base = rounding(p, u) if known is None else checked(p, u)
+        known = off * (2 * norm + off) if squared and A.symmetric else known or 0.0
+        return base * (own + beyond) + known + 4 * A.scale_error() * own
+
+    def rounding(self) -> None:
+        """Products lose no more than the operator tells."""
+        A, (V, _) = self.A, self.probes()
+        D = self.dense.astype(np.longdouble) if self.dense.size <= EXTENDED else self.dense
+        V /= np.linalg.norm(V, axis=0)
+        M, product = (D, A.matmat) if A.symmetric else (None, A.normal)
+        exact = M @ V if M is not None else D.T @ (D @ V)
+        lost = np.linalg.norm(np.asarray(to_numpy(product(A.place.array(V))) - exact, np.float64), axis=0)
+        _bound("inflation, measured and scale_error", lost, self.allowed())
+        whole = np.asarray(to_numpy(A.matmat(A.place.eye(A.shape[1]))) - D, np.float64)
+        told = A.perturbation()
+        if told is not None and whole.size:  # it may have been measured along some vectors only
+            room = rounding(max(A.shape), 2.0**-53) * self.size + 2 * told + 2 * A.scale_error() * self.size
+            _bound("perturbation", float(np.linalg.norm(whole, 2)), room)
+
+    def along(self) -> None:
+        """The Gram matrix is as far off as the operator tells, in all directions and along some."""
+        A, d = self.A, self.A.shape[1]
+        kind = np.dtype(A.gram_dtype())
+        _true("gram_dtype", kind.kind == "f", f"{kind}, expected a floating dtype")
+        D = self.dense.astype(np.longdouble) if self.dense.size * d <= 50 * EXTENDED else self.dense
+        E = np.asarray(to_numpy(A.gram()) - D.T @ D, np.float64)
+        norm, beyond = float(np.linalg.norm(self.dense, 2)) ** 2 if self.dense.size else 0.0, A.gram_inflation()
+        noise, off = A.gram_noise(), A.perturbation() or 0.0
+        solved = solving(d, 2.0**-53) * (norm + beyond) + off * (2 * norm**0.5 + off) + 4 * A.scale_error() * norm
+        room = rounding(d, unit_roundoff(kind)) * (norm + beyond) if noise is None else noise
+        _bound("gram_noise and gram_inflation", float(np.linalg.norm(E, 2)) if E.size else 0.0, room + solved)
+        V = np.linalg.qr(self.rng.standard_normal((d, min(d, self.width))))[0] if d else np.zeros((0, 0))
+        seen = A.noise_along(A.place.array(V))
+        if seen is not None:
+            _bound("noise_along", float(np.linalg.norm(V.T @ E @ V, 2)), NOTICED * seen + solved)
+
+    def noticing(self) -> None:
+        """``check`` counts the rounding of a product that was made elsewhere."""
+        A, (V, _) = self.A.at(np.float32).unchecked(), self.probes()
+        if not A.checkable or A.dtype.itemsize >= 8 or not self.dense.size:
+            return  # float64 products are held against nothing where there is no finer formula
+        V = np.linalg.qr(V)[0]
+        exact = self.dense @ V
+        A.check(A.place.array(V), A.place.array(exact * (1 + WRONG)))
+        lost, seen = WRONG * float(np.max(np.linalg.norm(exact, axis=0), initial=0.0)), A.measured() or 0.0
+        _bound("check", lost, NOTICED * seen)
+
+    def figures(self, other: Operator | None) -> None:
+        """Calls, passes, the key, the symbol, and what is refused."""
+        A, (V, U) = self.A, self.probes()
+        V, U = A.place.array(V), A.place.array(U)
+        before, passes = vars(A.calls).copy(), A.passes()
+        A.matmat(V), A.rmatmat(U), A.normal(V), A.gram(V)
+        made = {name: count - before[name] for name, count in vars(A.calls).items()}
+        same = all(made[verb] == 1 for verb in ("matmat", "rmatmat", "normal", "gram"))
+        _true("calls", same and made["columns"] >= 3 * self.width, f"counted {made} after one call of each")
+        _true("passes", passes <= A.passes(), f"fell from {passes} to {A.passes()}")
+        key = A.key()
+        _true("key", type(key) is int and 0 <= key < 2**64, f"{key!r}, expected 64 bits")
+        _true("key", key == A.key(), "differs when it is asked for again")
+        _true("key", other is None or other.key() != key, "is the same for other data")
+        _true("scale_error", 0 <= A.scale_error() < 1, f"{A.scale_error()!r}, expected a share")
+        _true("symbol", bool(A.symbol()) and A.symbol() in repr(A), f"{A.symbol()!r} is not what repr shows")
+        wrong = A.place.zeros((A.shape[1] + 1, 1))
+        _raises("matmat of a block of another shape", InputError, lambda: A.matmat(wrong))
+        _raises("to_dense beyond its budget", MemoryLimitError, lambda: A.to_dense(0))
+
+
+def _true(what: str, held: Any, words: str) -> None:
+    if not held:
+        raise AssertionError(f"{what}: {words}")
+
+
+def _raises(what: str, error: type[Exception], call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except error:
+        return
+    raise AssertionError(f"{what}: accepted, expected {error.__name__}")
+
+
+def _bound(what: str, lost: Any, room: float) -> None:
+    most = float(np.max(lost, initial=0.0))
+    if not most <= room + np.finfo(float).tiny:
+        raise AssertionError(f"{what}: products are off by {most:.2e}, the operator tells {room:.2e}")
 
 
 def _same(what: str, got: Any, expected: Any, allowed: float) -> None:
-    got = np.asarray(got, np.float64)
+    got = np.asarray(to_numpy(got), np.float64)
     if got.shape != np.shape(expected):
         raise AssertionError(f"{what}: shape {got.shape}, expected {np.shape(expected)}")
     off = float(np.max(np.abs(got - expected), initial=0.0))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import to_numpy
+from ritz._core.arrays import Place, to_numpy
 from ritz.operators.base import Operator
 from ritz.spectral.enclosure import angle_bounds, enclose
 from ritz.spectral.found import Found
@@ -37,9 +37,9 @@ class _Matrix(Operator):
     symmetric = True
     positive = True
 
-    def __init__(self, S: Any, xp: Any) -> None:
+    def __init__(self, S: Any, place: Place) -> None:
         super().__init__(S.shape, np.float64)
-        self.matrix, self.xp, self._S = S, xp, xp.asarray(S)
+        self.matrix, self.xp, self.device, self._S = S, place.xp, place.device, place.array(S)
 
     def trace(self) -> float:
         return float(np.trace(self.matrix))
@@ -82,7 +82,14 @@ def _cases() -> Iterator[_Case]:
     yield _Case("zero", (0,) * 8, 3)
 
 
-def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-9, seed: int = 0, xp: Any = np) -> None:
+def check_solver(
+    solver: Callable[[SpectralProblem], Found],
+    *,
+    tol: float = 1e-9,
+    seed: int = 0,
+    xp: Any = np,
+    device: Any = None,
+) -> None:
     """Raise AssertionError, saying which claim failed on which spectrum, unless a solver can be trusted.
 
     Parameters
@@ -96,6 +103,8 @@ def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-
         Seed of the eigenvectors and of the random start.
     xp : module
         Array library of the operator: NumPy, ``array_api_strict`` or another that follows the array API standard.
+    device
+        Device of that library on which the operator lies; None for its own choice.
 
     Raises
     ------
@@ -110,7 +119,7 @@ def check_solver(solver: Callable[[SpectralProblem], Found], *, tol: float = 1e-
     """
     for number, case in enumerate(_cases()):
         S, Q = symmetric_known(case.values, seed=seed + number)
-        problem = SpectralProblem(_Matrix(S, xp), case.k, kind="eigh", tol=tol, seed=seed)
+        problem = SpectralProblem(_Matrix(S, Place(xp, device)), case.k, kind="eigh", tol=tol, seed=seed)
         found = solver(problem)
         for claim, words in _refuted(case, S, Q, found, tol):
             raise AssertionError(f"{claim} ({case.name}, k={case.k}): {words}")

@@ -13,18 +13,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.arrays import Array, place_of, to_numpy
 from ritz._core.linalg import join, norms, orth
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
+from ritz.operators.combine import Shifted
 from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
-from ritz.spectral.solvers.lift import Lifted, lift
+from ritz.spectral.solvers.lift import lift
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["chebyshev"]
@@ -44,15 +45,15 @@ def chebyshev(
 
 
 def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
-    p, k, xp = M.shape[0], problem.k, M.xp
+    p, k, place = M.shape[0], problem.k, M.place
     width = min(p, k + 2 * oversampling(k))
-    floor = rounding(p, unit_roundoff(np.float64))
-    X = orth(xp.asarray(gaussian_rows(problem.start, 1, 0, p, width)))
-    space = Subspace(p, X.shape[1], xp)
+    floor, least = rounding(p, roundoff(M)), rounding(p, unit_roundoff(np.float64))
+    X = orth(place.array(gaussian_rows(problem.start, 1, 0, p, width)))
+    space = Subspace(p, X.shape[1], place)
     products, worst, best, stalled, degree = 0, np.inf, np.inf, 0, CHEBYSHEV_DEGREE // 2
     with track("chebyshev", total=None) as advance:
         while True:
-            space = Subspace(p, X.shape[1], xp)
+            space = Subspace(p, X.shape[1], place)
             space.extend(X, M.matmat(X))
             products += 1
             advance(1)
@@ -70,7 +71,7 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
             products += now - 1
             advance(now - 1)
             degree = CHEBYSHEV_DEGREE
-    reached = worst <= max(problem.tol, floor) or space.m >= p
+    reached = worst <= max(problem.tol, least) or space.m >= p
     # A filtered block is not the Krylov space that the Gaussian-start argument is about: only the trace can prove it.
     status = Completeness("none", np.inf, 0.0, UNPROVED)
     return stated(package(M, space, min(k, space.m), status, reached, products), M)
@@ -78,9 +79,9 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
 
 def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool) -> Found:
     """The vectors of M + cI, then Rayleigh–Ritz with M itself."""
-    raised = Lifted(M, shift)
+    raised = Shifted(M, shift)
     found = _filtered(replace(problem, operator=raised, tol=problem.tol / 10), raised, amplified)
-    space = Subspace(M.shape[0], found.k, M.xp)
+    space = Subspace(M.shape[0], found.k, M.place)
     Q, _ = M.xp.linalg.qr(found.vectors, mode="reduced")
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(found.k)), to_numpy(space.theta), amplified)
@@ -121,6 +122,5 @@ def _refill(X: Array, width: int, seed: int, salt: int) -> Array:
     lost = width - X.shape[1]
     if lost <= 0:
         return X
-    xp = namespace(X)
-    fresh = orth(xp.asarray(gaussian_rows(seed, 1000 + salt, 0, X.shape[0], lost)), against=X)
+    fresh = orth(place_of(X).array(gaussian_rows(seed, 1000 + salt, 0, X.shape[0], lost)), against=X)
     return join([X, fresh])

@@ -51,7 +51,7 @@ def by_search(
     with single_threaded_blas():
         H = symmetric(inner(Q, MQ))
         spread, theta = norm2(MQ - combine(Q, H)), to_numpy(eigh(H)[0])
-        space = Subspace(p, PRODUCTS * columns, M.xp, narrow=True, images=False)
+        space = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False)
         out = space.own(Q)
         block = orth(space.own(gaussian_rows(seed, STREAM, 0, p, columns)), against=out)
     following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]

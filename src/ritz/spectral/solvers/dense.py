@@ -10,15 +10,26 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import to_numpy
+from ritz._core.arrays import Array, to_numpy
 from ritz._core.errors import InputError
 from ritz._core.linalg import eigh, inner, leading, positive, svd, symmetric, trace, triangle, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
+from ritz.operators.gram import Gram
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 
-__all__ = ["Vector", "arithmetic", "counted", "dense_eigh", "dense_svd", "pick", "require_positive", "stated"]
+__all__ = [
+    "Vector",
+    "arithmetic",
+    "counted",
+    "dense_eigh",
+    "dense_svd",
+    "pick",
+    "require_positive",
+    "roundoff",
+    "stated",
+]
 
 Vector = NDArray[np.float64]
 
@@ -57,10 +68,20 @@ def stated(found: Found, M: Operator) -> Found:
     )
 
 
+def roundoff(M: Operator) -> float:
+    """u of the products of M: that of its dtype, unless their rounding is measured, which leaves float64 sums."""
+    return unit_roundoff(np.float64 if M.checkable or M.measured() is not None else M.dtype)
+
+
+def _stored(Z: Array) -> float:
+    """u of a matrix that an operator wrote out."""
+    return unit_roundoff(np.float64 if "64" in str(Z.dtype) else np.float32)
+
+
 def require_positive(M: Operator, values: Vector) -> None:
     """Refuse an operator that says it has no negative eigenvalue where a Ritz value proves the contrary."""
     size = float(np.max(np.abs(values), initial=0.0))
-    noise = rounding(M.shape[0], unit_roundoff(np.float64)) * (size + M.inflation()) + (M.measured() or 0.0)
+    noise = rounding(M.shape[0], roundoff(M)) * (size + M.inflation()) + (M.measured() or 0.0)
     least = float(np.min(values, initial=0.0))
     if least < -max(NEGATIVE * noise, 1e-8 * size):
         raise InputError(
@@ -72,15 +93,16 @@ def require_positive(M: Operator, values: Vector) -> None:
 
 def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     """All singular values of A and the right vectors asked for."""
-    Z = wide(A.to_dense(budget))
+    Z = A.to_dense(budget)
+    u, Z, M = _stored(Z), wide(Z), Gram(A)
     _, s, Vt = svd(triangle(Z))
     theta = s * s
     values = to_numpy(theta)
     k = pick(problem, values, float(np.sum(values)))
     V = leading(A.xp.matrix_transpose(Vt), k)
-    u = unit_roundoff(np.float64)
     top = float(s[0]) if s.shape[0] else 0.0
-    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
+    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
+    sigma_error += A.perturbation() or 0.0
     block = inner(Z, Z @ V) - V * theta[:k]
     slack = 2 * sigma_error * top
     complete = counted(values, k, slack)
@@ -89,14 +111,14 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
 
 def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     """All eigenvalues of a symmetric operator and the vectors asked for."""
-    S = symmetric(wide(M.to_dense(budget)))
+    S = M.to_dense(budget)
+    u, S = _stored(S), symmetric(wide(S))
     theta, V = eigh(S)
     if M.positive:
         require_positive(M, to_numpy(theta))
         theta = positive(theta)
     values = to_numpy(theta)
     k = pick(problem, values, trace(S))
-    u = unit_roundoff(np.float64)
     top = float(np.max(np.abs(values))) if len(values) else 0.0
     slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = leading(V, k)

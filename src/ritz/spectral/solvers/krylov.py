@@ -41,7 +41,7 @@ from ritz.spectral.constants import (
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
-from ritz.spectral.solvers.dense import require_positive, stated
+from ritz.spectral.solvers.dense import require_positive, roundoff, stated
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["krylov", "package", "rounding_of", "worst_residual"]
@@ -60,15 +60,15 @@ def krylov(
     ``amplified``: residuals are weighed by √(θ₁/θᵢ), because the vectors wanted are Aᵀ times those found here.
     ``narrow``: begin with float32 products. ``start``: a block to begin with instead of a Gaussian one.
     """
-    p, k, xp = M.shape[0], problem.k, M.xp
+    p, k = M.shape[0], problem.k
     wide = k + oversampling(k)
     width = min(p, thin_width(k) if problem.thin and narrow and start is None else wide)
-    Q = orth(xp.asarray(gaussian_rows(problem.start, 1, 0, p, width)) if start is None else start)
+    Q = orth(M.place.array(gaussian_rows(problem.start, 1, 0, p, width)) if start is None else start)
     steps, status, image = 0, Completeness("none", np.inf), None
     with track("krylov", total=None) as advance:
         if narrow:
             M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance)
-        space = Subspace(p, _capacity(p, wide, problem.basis), xp)
+        space = Subspace(p, _capacity(p, wide, problem.basis), M.place)
         more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
@@ -84,7 +84,7 @@ def _narrow(
     """
     p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
     space = Subspace(
-        p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.xp, narrow=True, images=A.checkable
+        p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.place, narrow=True, images=A.checkable
     )
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
     steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
@@ -108,7 +108,7 @@ def _narrow(
             quiet, Q, image, k, seed=problem.start, slack=lambda: max(slack, rounding_of(quiet, top))
         )
         if missed:  # an eigenvalue repeated more often than a thin block can see
-            Q = orth(M.xp.asarray(gaussian_rows(problem.start, 1, 0, p, min(p, wide))))
+            Q = orth(M.place.array(gaussian_rows(problem.start, 1, 0, p, min(p, wide))))
             return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
         status = strongest(status, more)
     Q, image = Q[:, : k + FINISH_SPARE], image[:, : k + FINISH_SPARE]
@@ -191,7 +191,7 @@ def _climb(
                 chain, pure = 0, space.narrow
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
-                fresh = M.xp.asarray(gaussian_rows(problem.start, 2 + step, 0, space.p, min(width, space.room())))
+                fresh = M.place.array(gaussian_rows(problem.start, 2 + step, 0, space.p, min(width, space.room())))
                 Q, pure = orth(space.own(fresh), against=space.V), space.narrow
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
@@ -225,7 +225,7 @@ def _following(space: Subspace, rest: Array, k: int, tol: float, amplified: bool
     sizes = weighed(to_numpy(norms(R)), to_numpy(space.theta), amplified)
     count = min(len(sizes), -(-int(np.sum(sizes > LEAN_SHARE * tol)) // 16) * 16)
     worst = np.argsort(-sizes)[:count]
-    return orth(space.xp.take(R, space.xp.asarray(worst), axis=1), against=space.V, projected=True)
+    return orth(space.xp.take(R, space.place.array(worst), axis=1), against=space.V, projected=True)
 
 
 def _worst(space: Subspace, residuals: Array, amplified: bool) -> float:
@@ -297,7 +297,7 @@ def _size(M: Operator, theta: np.ndarray) -> float:
 
 def rounding_of(M: Operator, top: float) -> float:
     """What rounding adds to a residual: measured on the last products where they were, allowed for otherwise."""
-    u, measured = unit_roundoff(np.float64), M.measured()
+    measured, u = M.measured(), roundoff(M)
     base = rounding(M.shape[0], u) if measured is None else checked(M.shape[0], u)
     return base * (top + M.inflation()) + (measured or 0.0) + 2 * M.scale_error() * top
 

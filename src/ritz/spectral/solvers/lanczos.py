@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import eigh, norms, symmetric
+from ritz._core.arrays import Array, place_of, to_numpy
+from ritz._core.linalg import eigh, norms, symmetric, wide
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
@@ -19,7 +19,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_RESTARTS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.subspace import Subspace
 
@@ -33,16 +33,16 @@ def lanczos(
     amplified: bool = False,
 ) -> Found:
     """Leading k pairs of the symmetric operator M."""
-    p, k, xp = M.shape[0], problem.k, M.xp
+    p, k, xp, place = M.shape[0], problem.k, M.xp, M.place
     size = min(p, max(2 * k + 12, k + 40))
-    V, H, m = xp.zeros((size, p), dtype=xp.float64), xp.zeros((size, size), dtype=xp.float64), 0
+    V, H, m = place.zeros((size, p)), place.zeros((size, size)), 0
     v = _fresh(problem, V, 0, 0)
-    floor = rounding(p, unit_roundoff(np.float64))
+    floor = rounding(p, roundoff(M))
     steps = 0
     with track("lanczos", total=None) as advance:
         for _ in range(MAX_RESTARTS):
             while m < size:
-                w = M.matmat(xp.reshape(v, (-1, 1)))[:, 0]
+                w = wide(M.matmat(xp.reshape(v, (-1, 1))))[:, 0]
                 steps += 1
                 advance(1)
                 V[m, :] = v
@@ -64,7 +64,7 @@ def lanczos(
             for i in range(keep):
                 H[i, i] = theta[i]
             m = keep
-    return _finish(problem, M, V, Y, min(k, m), p, amplified, steps, floor)
+    return _finish(problem, M, V, Y, min(k, m), p, amplified, steps)
 
 
 def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
@@ -77,7 +77,7 @@ def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
 
 def _fresh(problem: SpectralProblem, V: Array, m: int, salt: int) -> Array:
     """A random unit vector orthogonal to the first m basis rows: the start, and the way out of an invariant space."""
-    g = problem.operator.xp.asarray(gaussian_rows(problem.start, 101 + salt, 0, V.shape[1], 1)[:, 0])
+    g = place_of(V).array(gaussian_rows(problem.start, 101 + salt, 0, V.shape[1], 1)[:, 0])
     if m:
         g, _ = _orthogonalise(g, V[:m, :])
     length = float(norms(g[:, None])[0])
@@ -93,16 +93,15 @@ def _finish(
     p: int,
     amplified: bool,
     steps: int,
-    floor: float,
 ) -> Found:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones."""
     xp = M.xp
     many = min(Y.shape[1], k + 1)
     Q = xp.matrix_transpose(V[: Y.shape[0], :]) @ Y[:, :many]
     Q, _ = xp.linalg.qr(Q, mode="reduced")
-    space = Subspace(p, many, xp)
+    space = Subspace(p, many, M.place)
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
-    reached = worst <= max(problem.tol, floor) or many >= p
+    reached = worst <= max(problem.tol, rounding(p, unit_roundoff(np.float64))) or many >= p
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
     return stated(package(M, space, k, none, reached, steps + 1), M)

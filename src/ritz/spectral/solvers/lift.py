@@ -1,4 +1,4 @@
-"""M + cI without negative eigenvalues, for solvers that turn to the largest |λ|.
+"""The shift c that makes M + cI free of negative eigenvalues, for solvers that turn to the largest |λ|.
 
     c = −(θ_min − ‖r‖),   (θ_min, r) from a short Lanczos run with −M
 
@@ -9,45 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
+from ritz._core.arrays import to_numpy
 from ritz._core.linalg import orth
 from ritz._core.random import gaussian_rows
-from ritz.operators.base import Cost, Operator
+from ritz.operators.base import Operator
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["Lifted", "lift"]
+__all__ = ["lift"]
 
 #: Lanczos steps, and the stream of their start.
 STEPS, STREAM = 20, 1 << 21
-
-
-class Lifted(Operator):
-    """``M + cI`` of a symmetric operator, c at least −λ_min."""
-
-    symmetric = True
-    positive = False  # c is an estimate: nothing is claimed
-
-    def __init__(self, inner: Operator, shift: float) -> None:
-        super().__init__(inner.shape, inner.dtype)
-        self.inner, self.shift, self.xp = inner, shift, inner.xp
-
-    def _matmat(self, V: Array) -> Array:
-        return self.inner.matmat(V) + self.shift * V
-
-    def _rmatmat(self, U: Array) -> Array:
-        return self._matmat(U)
-
-    def key(self) -> int:
-        return self.inner.key()
-
-    def cost(self) -> Cost:
-        return self.inner.cost()
-
-    def passes(self) -> int:
-        return self.inner.passes()
-
-    def symbol(self) -> str:
-        return f"({self.inner.symbol()} + cI)"
 
 
 def lift(M: Operator, seed: int) -> float:
@@ -55,8 +26,8 @@ def lift(M: Operator, seed: int) -> float:
     if M.positive:
         return 0.0
     p = M.shape[0]
-    space = Subspace(p, min(p, STEPS), M.xp)
-    Q = orth(M.xp.asarray(gaussian_rows(seed, STREAM, 0, p, 1)))
+    space = Subspace(p, min(p, STEPS), M.place)
+    Q = orth(M.place.array(gaussian_rows(seed, STREAM, 0, p, 1)))
     while space.room() and Q.shape[1]:
         space.extend(Q, -M.matmat(Q))
         Q = orth(space.remainder(), against=space.V, projected=True)

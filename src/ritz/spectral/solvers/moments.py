@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from ritz._core.arrays import Array, namespace, to_numpy
-from ritz._core.linalg import eigh, leading, positive, trace
+from ritz._core.linalg import eigh, leading, positive, trace, wide
 from ritz._core.tolerance import TRUST, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
+from ritz.operators.gram import Gram
 from ritz.spectral.constants import SUBSET_SHARE
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
@@ -44,7 +45,7 @@ def _likely(A: Operator, V: Array, top: float, error: float) -> float:
 
 def moments(problem: SpectralProblem, A: Operator) -> Found:
     """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
-    G = A.gram() if problem.kind == "svd" else A.to_dense(1 << 40)
+    G, M = (wide(A.gram()), Gram(A)) if problem.kind == "svd" else (wide(A.to_dense(1 << 40)), A)
     d = G.shape[0]
     few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
     theta, V = eigh(G, problem.k + 1 if few else None)
@@ -56,13 +57,17 @@ def moments(problem: SpectralProblem, A: Operator) -> Found:
     u, path = arithmetic(A)
     top = (max(float(values[0]), 0.0) if signless else _norm(G)) if len(values) else 0.0
     known = A.gram_noise() if problem.kind == "svd" else A.measured()
-    measured = rounding(d, u) * top if known is None else known
     beyond = A.gram_inflation() if problem.kind == "svd" else A.inflation()
-    error = solving(d, unit_roundoff(np.float64)) * (top + beyond) + measured + 2 * A.scale_error() * top
+    measured = rounding(d, u) * (top + beyond) if known is None else known
+    error = solving(d, unit_roundoff(np.float64)) * (top + beyond) + measured + 2 * M.scale_error() * top
+    if problem.kind == "svd":
+        off = A.perturbation() or 0.0
+        error += off * (2 * top**0.5 + off)
     k = pick(problem, values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
-        found = repair(problem, A, G, theta, V, k, error, u, path)
-        return moments(problem, A.wider() or A) if found is None else found
+        found, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
+        if found is not None or wider is not None:
+            return found or moments(problem, wider or A)
     V = leading(V, k)
     block = G @ V - V * theta[:k]
     return Found(

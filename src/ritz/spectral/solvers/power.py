@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import norms
+from ritz._core.linalg import norms, wide
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
@@ -20,7 +20,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_POWER_STEPS
 from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import stated
+from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.solvers.lift import lift
 from ritz.spectral.subspace import Subspace
@@ -39,25 +39,25 @@ def power(
     Powers turn to the largest |λ|. Where some λ may be negative, M + cI is iterated, c ≈ −λ_min, whose largest |λ| are
     the largest of M; the answer is Rayleigh–Ritz with M itself.
     """
-    p, k, xp = M.shape[0], min(problem.k, M.shape[0]), M.xp
+    p, k, xp, place = M.shape[0], min(problem.k, M.shape[0]), M.xp, M.place
     shift = lift(M, problem.start)
-    B = xp.zeros((k, p), dtype=xp.float64)
-    floor = rounding(p, unit_roundoff(np.float64))
+    B = place.zeros((k, p))
+    floor, least = rounding(p, roundoff(M)), rounding(p, unit_roundoff(np.float64))
     steps, top = 0, 0.0
     with track("power", total=k) as advance:
         for i in range(k):
-            x = _away(xp.asarray(gaussian_rows(problem.start, 11, 0, p, k)[:, i]), B[:i, :])
+            x = _away(place.array(gaussian_rows(problem.start, 11, 0, p, k)[:, i]), B[:i, :])
             x, theta, taken = _iterate(M, x, B[:i, :], top, problem.tol, floor, amplified, shift)
             top = max(top, theta if shift == 0 else abs(theta))
             B[i, :] = x
             steps += taken
             advance(1)
-    space = Subspace(p, k, xp)
+    space = Subspace(p, k, place)
     Q, _ = xp.linalg.qr(xp.matrix_transpose(B), mode="reduced")
     space.extend(Q, M.matmat(Q))
     worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
     none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return stated(package(M, space, k, none, worst <= max(problem.tol, floor) or k >= p, steps + 1), M)
+    return stated(package(M, space, k, none, worst <= max(problem.tol, least) or k >= p, steps + 1), M)
 
 
 def _iterate(
@@ -67,7 +67,7 @@ def _iterate(
     theta, steps = 0.0, 0
     while steps < MAX_POWER_STEPS:
         steps += 1
-        y = _project(M.matmat(x[:, None])[:, 0], found)
+        y = _project(wide(M.matmat(x[:, None]))[:, 0], found)
         theta = float(x @ y)
         length = float(norms((y + shift * x)[:, None])[0])
         reference = max(top, theta if shift == 0 else abs(theta))

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.arrays import Array, namespace, place_of, to_numpy
 from ritz._core.linalg import eigh, leading, positive, qr, svd, trace
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding, unit_roundoff
 from ritz.operators.base import Operator
+from ritz.operators.gram import Gram
 from ritz.spectral.constants import REPAIR_MARGIN
 from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
@@ -33,7 +34,7 @@ def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, float]:
     """Singular values and right vectors of B from G = BᵀB; and how far B's columns were from orthogonal."""
     xp = namespace(G)
     nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
-    one = xp.eye(G.shape[0], dtype=G.dtype)
+    one = place_of(G).eye(G.shape[0])
     safe = xp.where(nu > 0, nu, xp.ones_like(nu))
     scaled = G / safe[:, None] / safe[None, :]
     scaled = xp.where(one > 0, xp.where(nu > 0, one, xp.zeros_like(one)), scaled)
@@ -77,7 +78,9 @@ def repair(
     values, found = to_numpy(theta), to_numpy(squares)
     total = float(np.sum(found)) if whole else trace(G)
     k = pick(problem, found if whole else values, total) if problem.rule is not None else k
-    sigma_error = 0.5 * rounding(d, u) * top + u * np.sqrt(A.inflation()) + A.scale_error() * top
+    M = Gram(A)
+    sigma_error = 0.5 * rounding(d, u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
+    sigma_error += A.perturbation() or 0.0
     Vk = leading(W, k)
     block = G @ Vk - Vk * squares[:k]
     if not whole:
@@ -128,7 +131,7 @@ def _orthonormal(W: Array) -> Array:
     """W with its orthonormality restored; the diagonal of R is made positive so that columns keep their direction."""
     xp = namespace(W)
     Q, R = qr(W)
-    one = xp.ones(R.shape[0], dtype=R.dtype)
+    one = xp.ones_like(xp.linalg.diagonal(R))
     return Q * xp.where(xp.linalg.diagonal(R) < 0, -one, one)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace, to_numpy
+from ritz._core.arrays import Array, namespace, place_of, to_numpy
 from ritz._core.errors import ParameterError
 from ritz._core.linalg import eigh, inner, leading, norms, positive, qr, root, svd, symmetric, wide
 from ritz._core.random import gaussian_rows
@@ -36,11 +36,10 @@ def sketch(problem: SpectralProblem, M: Operator) -> Found:
         )
     p, k = M.shape[0], problem.k
     width = min(p, sketch_width(k))
-    xp = M.xp
-    basis, _ = qr(xp.asarray(gaussian_rows(problem.start, 1, 0, p, width)))
+    basis, _ = qr(M.place.array(gaussian_rows(problem.start, 1, 0, p, width)))
     omega = basis * p**0.5  # isotropic columns: E ωωᵀ = I, as the leave-one-out estimate needs
     Y = wide(M.matmat(omega))
-    u = unit_roundoff(np.float64)
+    u = unit_roundoff(np.float64 if M.checkable else M.dtype)
     size = float(np.linalg.norm(to_numpy(norms(Y))))
     if size == 0:
         return _nothing(basis, min(k, width), u)
@@ -56,7 +55,7 @@ def sketch(problem: SpectralProblem, M: Operator) -> Found:
     k = min(k, len(values))
     V = leading(U, k)
     # ‖MV − VΛ‖ ≤ ‖M − M̂‖ ≤ rest for every column: known without another product.
-    block = xp.full((1, k), float(min(rest, exact, np.finfo(float).max)), dtype=xp.float64)
+    block = M.place.full((1, k), float(min(rest, exact, np.finfo(float).max)))
     found = Found(
         values,
         V,
@@ -83,7 +82,7 @@ def _nothing(Q: Array, k: int, u: float) -> Found:
     return Found(
         zero,
         Q[:, :k],
-        namespace(Q).zeros((1, k), dtype=Q.dtype),
+        place_of(Q).zeros((1, k)),
         0.0,
         complete,
         True,
