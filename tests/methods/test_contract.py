@@ -67,7 +67,7 @@ REFUSED: dict[str, set[str]] = {
     "MFA": {*NO_COLUMNS, "bootstrap"},
     "RobustPCA": {"bootstrap", "permutation_test", "choose_rank"},
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
-    "FactorAnalysis": {"cos2", "bootstrap", "permutation_test", "choose_rank"},
+    "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
 }
 
 

@@ -11,16 +11,15 @@ from typing import Any
 from ritz._core.errors import ParameterError
 from ritz.cli.choice import parse_choice
 from ritz.cli.columns import expand
-from ritz.cli.options import KERNELS, METHODS, STRINGS
+from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.table import Table
+from ritz.methods import method_called, shorts
 
-__all__ = ["CLASSES", "check_method", "kernel_of", "make_estimator", "missing_ways"]
+__all__ = ["check_method", "kernel_of", "make_estimator", "missing_ways"]
 
-CLASSES = {"pca": "PCA", "svd": "SVD", "kpca": "KernelPCA", "ca": "CA", "mca": "MCA", "famd": "FAMD", "mfa": "MFA"}
-MODULES = {"kpca": "kernel_pca"}
 #: Which methods an option belongs to.
 BELONGS = {
-    "scale": ("pca", "mfa"),
+    "scale": ("pca", "mfa", "robust", "sparse", "factor"),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),
@@ -42,7 +41,7 @@ def missing_ways(method: str) -> tuple[str, ...]:
 
 def check_method(method: dict[str, Any]) -> str:
     """The name of a method, or ``auto``; other words of its options that cannot be meant are refused."""
-    name = parse_choice("--method", method["name"], METHODS)
+    name = parse_choice("--method", method["name"], ("auto", *shorts()))
     if name == "auto" and method["groups"]:
         name = "mfa"
     if name == "auto" and (method["kernel"] or method["gamma"]):
@@ -87,8 +86,6 @@ def make_estimator(
     scale: bool = False, counts: str | None = None,
 ) -> Any:  # fmt: skip
     """The estimator for ``--method``; ``k`` is a value of ``n_components``."""
-    from importlib import import_module
-
     _require_own(name, method)
     given: dict[str, Any] = dict(common)
     if name == "pca":
@@ -101,7 +98,11 @@ def make_estimator(
         given |= {"missing": method["missing"]}
     if name == "mfa":
         given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
-    return getattr(import_module(f"ritz.methods.{MODULES.get(name, name)}"), CLASSES[name])(k, **given)
+    elif name != "pca" and method["scale"] is not None:
+        given |= {"scale": bool(method["scale"])}
+    cls = method_called(name)
+    known = cls._get_param_names()  # a method need not take every option that others share
+    return cls(k, **{option: value for option, value in given.items() if option in known})
 
 
 def kernel_of(method: dict[str, Any], *, strings: bool) -> dict[str, Any]:

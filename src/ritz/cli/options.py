@@ -13,13 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from ritz.cli.command import Group
+from ritz.methods import shorts
 
 __all__ = [
     "COLUMNS", "FORCE", "KERNELS", "MEMORY", "METHOD", "METHODS", "MODEL", "OUTPUT_FILE", "READING", "SEED", "STRINGS",
     "TABLE", "column_option", "model_file",
 ]  # fmt: skip
 
-METHODS = ("auto", "pca", "svd", "kpca", "ca", "mca", "famd", "mfa")
+METHODS = ("auto", *shorts())
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "matern")
 STRINGS = ("spectrum", "bounded", "mismatch", "subsequence", "edit")
 MODEL_NAME = "model.ritz"
@@ -134,7 +135,7 @@ def _method(help_text: str, *names: str, **more: Any) -> Any:
 
 
 def _methods(begun: str) -> list[str]:
-    return [name for name in METHODS if name.startswith(begun)]
+    return [name for name in ("auto", *shorts()) if name.startswith(begun)]
 
 
 def _kernels(begun: str) -> list[str]:

@@ -34,7 +34,7 @@ __all__ = ["choose_rank"]
 #: Spreads of columns that differ more than this many times are probably in different units.
 UNLIKE = 10.0
 
-FORMS = "choose_rank takes rows, or a model of PCA, SVD, KernelPCA, CA, MCA, FAMD or MFA"
+FORMS = "choose_rank takes rows, or a model of Ritz"
 
 
 @one_call()
@@ -86,9 +86,13 @@ def choose_rank(
         return _fitted(model, X_or_model, sample_weight, _names(criteria, model), options, random_state)
     model = X_or_model
     kind = getattr(type(model), "fitted", None)
-    if kind is None or not kind.chooses:
-        raise ParameterError(FORMS, received=type(model).__name__,
-                             hint=f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})")  # fmt: skip
+    if kind is None:
+        raise ParameterError(FORMS, received=type(model).__name__, hint="choose_rank(X)")
+    if not kind.chooses:
+        kind(model).refuse(
+            "consensus of rules", "it trusts some rows or entries, and the rules ask all",
+            f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})",
+        )  # fmt: skip
     if scale and not getattr(model, "scale", False):
         raise ParameterError("scale belongs to rows; a model has its own", received="a model of unscaled columns",
                              hint="choose_rank(X, scale=True), or a model with scale=True")  # fmt: skip
@@ -98,6 +102,11 @@ def choose_rank(
             raise ParameterError(
                 "a model that is not fitted needs rows", received=type(model).__name__, hint="choose_rank(model, X)"
             )
+        if not kind.keeps_spectrum:
+            raise ParameterError(
+                f"a {type(model).__name__} keeps no spectrum that rules could ask", received="no rows",
+                hint="choose_rank(model, X)",
+            )  # fmt: skip
         return _kept(model, None, names, options, random_state)
     if _is_fitted(model) and sample_weight is None and fitted_of(model).answers_for(X):
         return _kept(model, X, names, options, random_state)

@@ -9,19 +9,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["METHODS", "method_named", "names_of_methods", "register"]
+__all__ = ["METHODS", "method_called", "method_named", "names_of_methods", "register", "shorts"]
 
-METHODS: dict[str, str] = {
-    "PCA": "pca",
-    "SVD": "svd",
-    "KernelPCA": "kernel_pca",
-    "CA": "ca",
-    "MCA": "mca",
-    "FAMD": "famd",
-    "MFA": "mfa",
-    "RobustPCA": "robust_pca",
-    "SparsePCA": "sparse_pca",
-    "FactorAnalysis": "factor_analysis",
+#: Class of each method to its module and its name on the command line, which are known without importing it.
+METHODS: dict[str, tuple[str, str]] = {
+    "PCA": ("pca", "pca"),
+    "SVD": ("svd", "svd"),
+    "KernelPCA": ("kernel_pca", "kpca"),
+    "CA": ("ca", "ca"),
+    "MCA": ("mca", "mca"),
+    "FAMD": ("famd", "famd"),
+    "MFA": ("mfa", "mfa"),
+    "RobustPCA": ("robust_pca", "robust"),
+    "SparsePCA": ("sparse_pca", "sparse"),
+    "FactorAnalysis": ("factor_analysis", "factor"),
 }
 _joined: dict[str, type[Any]] = {}
 
@@ -38,9 +39,23 @@ def names_of_methods() -> list[str]:
     return [*METHODS, *_joined]
 
 
+def shorts() -> tuple[str, ...]:
+    """Names of all methods on the command line."""
+    return (*(short for _, short in METHODS.values()), *(cls.about.short for cls in _joined.values()))
+
+
 def method_named(name: str) -> type[Any] | None:
     """The class of a method; None where there is none of this name."""
     if name in METHODS:
-        found: type[Any] = getattr(import_module(f"ritz.methods.{METHODS[name]}"), name)
+        found: type[Any] = getattr(import_module(f"ritz.methods.{METHODS[name][0]}"), name)
         return found
     return _joined.get(name)
+
+
+def method_called(short: str) -> type[Any]:
+    """The class of a method by its name on the command line."""
+    own = next((name for name, (_, called) in METHODS.items() if called == short), None)
+    found = method_named(own) if own else next((cls for cls in _joined.values() if cls.about.short == short), None)
+    if found is None:
+        raise KeyError(short)
+    return found

@@ -83,6 +83,8 @@ class Fitted:
     permutes: ClassVar[str | None] = None
     #: whether components may be turned round in a model itself: those of its certificate, in order of variance
     turns: ClassVar[bool] = False
+    #: whether the spectrum of all rows is kept, for rules to ask
+    keeps_spectrum: ClassVar[bool] = True
     #: whether rules can say how many components there are
     chooses: ClassVar[bool] = False
     #: what an odd row is told by, unless somebody says otherwise

@@ -22,7 +22,8 @@ class Factors(Oblique):
     """A model of common factors."""
 
     needs: ClassVar[tuple[str, ...]] = (*Oblique.needs, "_weights", "_loadings")
-    rotates_all = True
+    rotates_all = chooses = True
+    keeps_spectrum = False
     projects = False
 
     def axes(self) -> Axes:
