@@ -259,7 +259,7 @@ def test_what_is_neither_rows_nor_a_model():
     from sklearn.preprocessing import StandardScaler
 
     X = planted(30, 5, 1)
-    with pytest.raises(ritz.ParameterError, match="has no consensus of rules"):
+    with pytest.raises(ritz.ParameterError, match="takes rows, or a model of Ritz"):
         ritz.choose_rank(StandardScaler(), X)
     with pytest.raises(ritz.ParameterError, match="a model that is not fitted needs rows"):
         ritz.choose_rank(ritz.PCA())
