@@ -181,6 +181,8 @@ def rows_for(choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]
 
 def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
     """At most 20 components; a table that has fewer gives all of them."""
+    if name == "factor":  # as many common factors as rows tell; twenty would fit anything
+        return fitted("parallel")
     if name in ("svd", "kpca"):
         n = len(table)
         d = sum(kind == "numeric" for kind in table.kinds.values()) if name == "svd" else n - 1

@@ -61,6 +61,10 @@ def components_of(model: Any) -> dict[str, Any]:
     k, divisor, share = known.k, known.divisor, known.shares
     values = certificate.values[:k] / divisor  # in float64, so that the enclosure speaks of the number shown
     half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower)[:k] / divisor
+    angles, labelled = np.asarray(certificate.angles)[:k], np.asarray(certificate.labelled)[:k]
+    if not known.certified:  # the certificate is that of a problem behind the method: its bounds are not of these
+        values = np.asarray(model.explained_variance_, np.float64)
+        half, angles, labelled = np.full(k, np.nan), np.full(k, np.nan), np.ones(k, bool)
     heads = known.axis_names()
     components = [
         {
@@ -69,12 +73,12 @@ def components_of(model: Any) -> dict[str, Any]:
             "share": _number(share[i]),
             "cumulated": _number(share[: i + 1].sum()),
             "variance_error": _number(half[i]),
-            "angle_error": _number(certificate.angles[i]),
-            "certified": bool(certificate.labelled[i]),
+            "angle_error": _number(angles[i]),
+            "certified": bool(labelled[i]),
         }
         for i in range(k)
     ]
-    return {"measure": known.about.measure, "components": components}
+    return {"measure": known.about.measure, "bounded": known.certified, "components": components}
 
 
 def _possible(done: Fitted) -> int | None:
@@ -132,20 +136,18 @@ def show_components(facts: dict[str, Any]) -> Any:
 
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     measure = facts["measure"]
-    for title in ("component", measure, "share", "cumulated", f"± {measure}", "angle ≤"):
+    bounds = (f"± {measure}", "angle ≤") if facts["bounded"] else ()
+    for title in ("component", measure, "share", "cumulated", *bounds):
         grid.add_column(title, justify="left" if title == "component" else "right", no_wrap=True)
     for item in facts["components"][:SHOWN_COMPONENTS]:
-        grid.add_row(
-            item["name"],
-            _figure(item["variance"], "{:.5g}"),
-            _percent(item["share"]),
-            _percent(item["cumulated"]),
-            _figure(item["variance_error"], "{:.1e}") + ("" if item["certified"] else "?"),
-            _figure(item["angle_error"], "{:.1e}", "gap"),
-        )
+        error = _figure(item["variance_error"], "{:.1e}") + ("" if item["certified"] else "?")
+        angle = _figure(item["angle_error"], "{:.1e}", "gap")
+        value = _figure(item["variance"], "{:.5g}")
+        shares = (_percent(item["share"]), _percent(item["cumulated"]))
+        grid.add_row(item["name"], value, *shares, *((error, angle) if bounds else ()))
     hidden = len(facts["components"]) - SHOWN_COMPONENTS
     if hidden > 0:
-        grid.add_row(f"… {hidden} more", *[""] * 5)
+        grid.add_row(f"… {hidden} more", *[""] * (3 + len(bounds)))
     return grid
 
 

@@ -129,6 +129,11 @@ class Fitted:
         )
 
     @property
+    def certified(self) -> bool:
+        """Whether values and axes of the model are those of its certificate, and not of a problem behind it."""
+        return self.space != "columns" or self.turns
+
+    @property
     def shares(self) -> Floats:
         """(k,) share of each component in the whole."""
         return np.asarray(self.model.explained_variance_ratio_, np.float64)
