@@ -30,6 +30,8 @@ __all__ = ["Job", "chosen", "run"]
 
 #: Memory that a report may take, libraries included; 99 to 116 MB were measured beside a table of 400,000 × 100.
 PAGE_MEMORY = 200_000_000
+#: Options of every estimator that its numbers depend on.
+NUMERICAL = ("solver", "tol", "random_state")
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,21 @@ def _journal(job: Job, folder: Path, parts: Parts) -> Iterator[None]:
     if known and not job.resume:
         say("note", "an earlier fit was broken off; --resume goes on with it, this one starts anew", "bold cyan")
         discard(place)
-    identity = {
-        "data": source.fingerprint(), "columns": names, "lanes": lane_count(), "ritz": __version__,
-        "memory": job.memory, "table": repr(sorted(job.how.items())), "weights": parts.weights,
-        "parameters": repr((job.k, sorted(job.method.items()), sorted(job.options.items(), key=str))),
-    }  # fmt: skip
-    with journaling(place, identity, keep=True):
+    with journaling(place, _identity(job, parts, names, source), keep=True):
         yield
+
+
+def _identity(job: Job, parts: Parts, names: list[str], source: Any) -> dict[str, Any]:
+    """Which fit this is: all that its sums depend on, options by the names that users know, and nothing else.
+
+    How much is said on the way (-q, --json, NO_COLOR) and where results go is no part of a fit.
+    """
+    k = {None: "all", 0: "default"}.get(job.k, job.k)
+    estimator = {f"--{name.replace('random_state', 'seed')}": job.options[name] for name in NUMERICAL}
+    options = {"-k": k, "--scale": job.method["scale"], "--missing": job.method["missing"], **estimator}
+    reading = {f"--{'id' if name == 'ids' else name}": value for name, value in job.how.items()}
+    said = {name: "not given" if value in (None, []) else value for name, value in {**options, **reading}.items()}
+    return {
+        "data": source.fingerprint(), "columns": names, "number of threads": lane_count(),
+        "release of Ritz": __version__, "memory": job.memory, "weights": parts.weights, **said,
+    }  # fmt: skip
