@@ -9,6 +9,7 @@ would steer a terminal is spelled out.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -25,6 +26,7 @@ from typer.core import TyperGroup
 
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.visible import STEERING, visible
+from ritz.cli.streams import printed, silenced, speechless, unwritten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -153,7 +155,8 @@ def say(prefix: str, text: str, style: str) -> None:
     line = Text.assemble((f"{prefix}:", style), " ", first)
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
-    stderr().print(line, soft_wrap=True)
+    with contextlib.suppress(OSError):  # there is no third place to complain of the second
+        stderr().print(line, soft_wrap=True)
 
 
 def tell_notes(table: Any, talk: Any) -> None:
@@ -179,7 +182,7 @@ def stopping(debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort):
         raise
     except BrokenPipeError as error:  # the next program of a pipe has read enough, as head does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silenced()
         raise typer.Exit(0) from error
     except KeyboardInterrupt as error:  # Cancelled is one
         status = getattr(error, "status", CANCELLED)
@@ -188,6 +191,9 @@ def stopping(debug: bool) -> Iterator[None]:
         code = FILE if isinstance(error, FileError) else USAGE if isinstance(error, ParameterError) else DATA
         _stop(error, str(error), code, debug)
     except OSError as error:
+        if speechless(error):
+            failed = unwritten(error)
+            _stop(failed, str(failed), FILE, debug)
         where = f"could not use {error.filename}: " if error.filename else ""
         _stop(error, f"{where}{error.strerror or error}\nhint: check the path and its permissions", FILE, debug)
     except MemoryError as error:
@@ -225,12 +231,19 @@ class Program(TyperGroup):
             return super().main(args, standalone_mode=False, **extra)
         try:
             code = super().main(args, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silenced()
+            sys.exit(0)
         except (typer.Abort, KeyboardInterrupt) as error:
             by = error if isinstance(error, KeyboardInterrupt) else error.__context__
             say("cancelled", str(by or "") or "stopped by the keyboard", "bold yellow")
             sys.exit(getattr(by, "status", CANCELLED))
         except Exception as error:
             # typer carries a click of its own from some release on: its errors are known by what they can do.
+            if isinstance(error, OSError) and speechless(error):
+                say("error", str(unwritten(error)), "bold red")
+                sys.exit(FILE)
             if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
                 raise
             _wrong_usage(error, self._asked)
@@ -269,7 +282,10 @@ def _as_json(text: str, code: int) -> None:
     """The error for programs, where ``--json`` was asked for: they find JSON on stdout whatever happens."""
     if "--json" in Program.typed:
         what, _, hint = spoken(text).partition("\nhint: ")
-        print(as_json({"error": what, "hint": hint or None, "code": code}))
+        try:
+            printed(as_json({"error": what, "hint": hint or None, "code": code}))
+        except OSError:  # people have been told
+            silenced()
 
 
 def as_json(facts: dict[str, Any]) -> str:

@@ -152,7 +152,7 @@ def answer(facts: dict[str, Any], folder: Path) -> Answer:
     notes = [] if facts["replaced"] is None else [f"replaced the results of {facts['replaced']}"]
     if "report.html" in facts["written"]:
         facts = {**facts, "report": str(folder / "report.html")}
-    return Answer({**facts, "folder": str(folder)}, show, notes=notes)
+    return Answer({**facts, "folder": str(folder)}, show, notes=notes, wrote=folder)
 
 
 def _kinds(texts: list[str] | None) -> tuple[str, ...]:

@@ -54,4 +54,4 @@ def inverse(
         "table": None if output is None else str(output),
     }
     told = f"{counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}: {output}"
-    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"))
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)

@@ -38,7 +38,7 @@ def merge(
     save(whole, output)
     facts = {"models": [str(model) for model in models], "rows": whole.n_samples_, "model": str(output)}
     told = f"{counted(len(models), 'model')}, {counted(whole.n_samples_, 'row')}: {output}"
-    return Answer(facts, lambda: say("done", told, "bold green"))
+    return Answer(facts, lambda: say("done", told, "bold green"), wrote=output)
 
 
 def _require_alike(models: list[Path], parts: list[Any]) -> None:

@@ -60,4 +60,4 @@ def report(
     list_file(target)
     facts = {"model": str(saved.path), "table": str(table), "rows": rows.n_rows, "report": str(target)}
     facts["bytes"] = len(page)
-    return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"))
+    return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"), wrote=target)

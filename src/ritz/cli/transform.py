@@ -57,4 +57,4 @@ def transform(
         "components": len(found.heads),
     }
     told = f"{counted(len(rows), 'row')}, {counted(len(found.heads), 'component')}: {output}"
-    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"))
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
