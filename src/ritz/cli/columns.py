@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ __all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
 SHORT = 0.6  # of names of a few letters: hew is hue
+RANGED = "--columns, --supplementary and --groups"
 SPELLED = {"drop": "--drop", "ids": "--id", "categorical": "--categorical", "numeric": "--numeric"}
 
 
@@ -66,13 +68,29 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     text |= {"missing": list(how["na"]) if how.get("na") else None}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
-    try:
-        return read(path, **text, **options, kinds=_kinds(said))
-    except InputError:
-        apart = {option: [part.strip() for name in names for part in name.split(",")] for option, names in said.items()}
-        if apart == said:
-            raise
-        return read(path, **text, **options, kinds=_kinds(apart))
+    apart = {option: [part.strip() for name in names for part in name.split(",")] for option, names in said.items()}
+    tries = [said] if apart == said else [said, apart]
+    for kinds in tries:
+        try:
+            return read(path, **text, **options, kinds=_kinds(kinds))
+        except InputError as error:
+            if kinds is tries[-1]:
+                raise _by_option(error, kinds) from error
+    raise AssertionError("the last try returns or raises")
+
+
+def _by_option(error: InputError, said: dict[str, list[str]]) -> InputError:
+    """An error about a name in ``kinds=`` in terms of the option that the name was given to."""
+    found = re.fullmatch(r"expected a column (.*) for kinds=", error.expected)
+    if found is None:
+        return error
+    option, name = next(
+        ((SPELLED[option], name) for option, names in said.items() for name in names if repr(name) == found[1]),
+        ("--drop or --id", ""),
+    )
+    ranged = f"{option} takes names with commas between; ranges a..b and patterns x_* are for {RANGED}"
+    hint = ranged if ".." in name or set("*?") & set(name) else error.hint
+    return type(error)(f"expected a column {found[1]} for {option}", received=error.received, hint=hint)
 
 
 def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:

@@ -27,6 +27,7 @@ from typer.core import TyperGroup
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.visible import STEERING, visible
 from ritz.cli.streams import printed, silenced, speechless, unwritten
+from ritz.cli.vocabulary import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,48 +53,6 @@ __all__ = [
 ]
 
 DEFECT, USAGE, DATA, FILE, FAILED, CANCELLED = 1, 2, 3, 4, 5, 130
-# What messages of the library call things, and what they are called here; the first match counts.
-OPTIONS = [
-    (re.compile(pattern), option)
-    for pattern, option in (
-        (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
-        (
-            r"categorical=\['?([^,\]']*)'?[^\]]*\] if they are categories, numeric=\[…\] if not",
-            r"--categorical '\1' if they are codes of categories",
-        ),
-        (r"categorical='all', or a list of names, makes them categories", "--categorical makes them categories"),
-        (r",? or center=False to decompose a single row about zero", ""),
-        (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
-        (r"\bmemory must be None, a number of bytes, or a text\b", "--memory must be a size"),
-        (r"\bmemory='?([\w. ]+)'?", r"--memory \1"),
-        (r"\b(thousands|encoding|decimal|delimiter)=", r"--\1 "),
-        (r"\b(thousands|encoding|decimal|delimiter) is for text files\b", r"--\1 is for text files"),
-        (r"\bmissing is for text files\b", "--na is for text files"),
-        (r"\bmissing=\['?(.*?)'?\]", r"--na \1"),
-        (r"\bleave out missing=", "leave out --na"),
-        (r"\bfor kinds=$", "for --drop or --id"),
-        (r"\bfor kinds=;", "for --drop or --id;"),
-        (r"\bkinds=\{'?([^'{}]+)'?: 'drop'\}", r"--drop \1"),
-        (r"\bPCA needs\b", "a fit needs"),
-        (r"\bpass more rows\b", "give more rows"),
-        (r"\b0 and min\(n_samples, n_features\)=", "1 and "),
-        (r"\bn_samples=1\b", "1 row"),
-        (r"\bInput X contains\b", "the table contains"),
-        (r" or a value too large for dtype\('\w+'\)", ""),
-        (r"^(tol|solver) must\b", r"--\1 must"),
-        (r"\bn_components=None\b", "-k all"),
-        (r"\bn_components=", "-k "),
-        (r"\bn_components\b", "-k"),
-        (r"\brandom_state=", "--seed "),
-        (r"\brandom_state\b", "--seed"),
-        (r"\bsolver='?([\w-]+)'?", r"--solver \1"),
-        (r"\btol=", "--tol "),
-        (r"\bscale=True\b", "--scale"),
-        (r"\bscale=False\b", "--no-scale"),
-        (r"\bheader=True\b", "--header"),
-        (r"\bheader=False\b", "--no-header"),
-    )
-]
 TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
 
@@ -138,13 +97,6 @@ def stdout() -> Console:
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     return console
-
-
-def spoken(text: str) -> str:
-    """Say a message of the library in the words of the command line: options instead of parameters."""
-    for pattern, option in OPTIONS:
-        text = pattern.sub(option, text)
-    return text
 
 
 def say(prefix: str, text: str, style: str) -> None:
