@@ -135,6 +135,13 @@ def _tell(answer: Answer, talk: Talk) -> None:
         say("note", note, "bold cyan")
 
 
+def _left_to_us(hint: Any) -> None:
+    """Have typer look at no path: what cannot be read is an error of files, not of usage, and is said in our words."""
+    for told in getattr(hint, "__metadata__", ()):
+        if hasattr(told, "readable"):
+            told.readable = False
+
+
 def _signed(run: Any, body: Callable[..., Answer], groups: tuple[Group, ...]) -> Callable[..., None]:
     """Give ``run`` the parameters of ``body`` with groups spelled out, where typer looks for them."""
     hints = get_type_hints(body, include_extras=True)
@@ -144,6 +151,7 @@ def _signed(run: Any, body: Callable[..., Answer], groups: tuple[Group, ...]) ->
     for one in inspect.signature(body).parameters.values():
         kind = inspect.Parameter.KEYWORD_ONLY
         plain_one = [one.replace(kind=kind, annotation=hints[one.name])]
+        _left_to_us(hints[one.name])
         parameters += spelled.get(one.name, plain_one)
     parameters += TALK.parameters()
     run.__signature__ = inspect.Signature(parameters)

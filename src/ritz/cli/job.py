@@ -85,10 +85,11 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
         why = reason(job.k, done.model, done.shape, done.refit)
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         files = contents(job, parts, done)
-        paths = write_results(folder, files, facts, place=place, check=table.check_unchanged)
+        paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
     written = [path.name for path in paths]
-    return {**facts, "replaced": replaced, "written": written, "seconds": done.model.plan_.actual_seconds}
+    done_with = {"replaced": replaced, "written": written, "removed": removed}
+    return {**facts, **done_with, "seconds": done.model.plan_.actual_seconds}
 
 
 def _without_page(job: Job, memory: Any) -> Job:
