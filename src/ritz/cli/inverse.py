@@ -40,7 +40,7 @@ def inverse(
     from ritz.cli.sink import require_free, save_table
     from ritz.data.words import counted
 
-    fresh = require_free(output, force, [model_file(model)], [scores])
+    fresh = require_free(output, force, [model_file(model)], [scores], scores=False)
     saved = open_model(model)
     table = open_table(scores, how, progress=talk.progress)
     tell_notes(table, talk)

@@ -22,7 +22,7 @@ from ritz.cli.fitting import Request, fit_table
 from ritz.cli.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
 from ritz.cli.output import JOURNAL, Place, check_folder, result_folder, working, write_results
-from ritz.cli.summary import describe
+from ritz.cli.summary import describe, possible
 from ritz.data.dask.cluster import engaged
 from ritz.data.table import Table
 
@@ -82,7 +82,7 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     with engaged(job.engine), _keeping(folder) if kept else nullcontext():
         with _journal(bounded, folder, parts) if kept else nullcontext():
             done = fit_table(request)
-        why = reason(job.k, done.model, done.shape, done.refit)
+        why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         files = contents(job, parts, done)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
