@@ -13,7 +13,8 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,15 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.memory import limit
 from ritz.data.read import read
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, shorten
+from ritz.spectral.plan import size_words
 
-__all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of"]
+__all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of", "within_reach"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
+#: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
+WHOLE_TIMES, WHOLE_LEAST = 16.0, 1e6
 SHORT = 0.6  # of names of a few letters: hew is hue
 RANGED = "--columns, --supplementary and --groups"
 SPELLED = {"drop": "--drop", "ids": "--id", "categorical": "--categorical", "numeric": "--numeric"}
@@ -77,6 +81,23 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
             if kinds is tries[-1]:
                 raise _by_option(error, kinds) from error
     raise AssertionError("the last try returns or raises")
+
+
+@contextmanager
+def within_reach(table: Table) -> Iterator[None]:
+    """Have an error about the memory limit name the least that would do: a small table can be loaded as a whole."""
+    try:
+        yield
+    except MemoryLimitError as error:
+        least = getattr(error, "least", None)
+        decoded = getattr(table._data, "decoded", None) if table.lazy else None
+        if least is None or decoded is None:
+            raise
+        whole = WHOLE_TIMES * float(decoded) + WHOLE_LEAST
+        if whole >= least:
+            raise
+        hint = f"allow memory='{size_words(whole).replace(' ', '')}' or more, which holds the whole table"
+        raise type(error)(error.expected, received=f"{error.received} in pieces", hint=hint) from error
 
 
 def _by_option(error: InputError, said: dict[str, list[str]]) -> InputError:

@@ -14,7 +14,7 @@ from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
 from ritz.cli.choice import reason
-from ritz.cli.columns import Parts, open_table, parts_of
+from ritz.cli.columns import Parts, open_table, parts_of, within_reach
 from ritz.cli.console import say
 from ritz.cli.estimator import check_method
 from ritz.cli.files import contents
@@ -80,7 +80,7 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
     kept = outside and choice.method == "pca"
     with engaged(job.engine), _keeping(folder) if kept else nullcontext():
-        with _journal(bounded, folder, parts) if kept else nullcontext():
+        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table):
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}

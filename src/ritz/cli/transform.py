@@ -32,7 +32,7 @@ def transform(
     Columns are found by name. A table larger than memory is read in pieces; the file appears when it is complete.
     """
     from ritz._core.errors import InputError
-    from ritz.cli.columns import open_table
+    from ritz.cli.columns import open_table, within_reach
     from ritz.cli.saved import open_model, unseen_way
     from ritz.cli.scores import coordinates
     from ritz.cli.sink import require_free, written
@@ -47,7 +47,8 @@ def transform(
     ways = saved.model.get_params(deep=False)
     try:
         found = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
-        written(output, found, as_json=talk.json, fresh=fresh)
+        with within_reach(rows):
+            written(output, found, as_json=talk.json, fresh=fresh)
     except InputError as error:
         raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error
     facts = {
