@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ritz.cli.main import main
+from ritz.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -238,7 +238,22 @@ def test_a_journal_of_other_words_about_the_table_is_not_used(tmp_path):
     assert killed(tmp_path, 2, *command).returncode == -9
     done = killed(tmp_path, -1, *command, "--resume", "--na", "999")
     assert "exit 0" in done.stdout, done.stderr
-    assert "belongs to another fit (different table)" in done.stderr
+    assert "belongs to another fit (different --na: not given before, 999 now" in done.stderr
+
+
+def test_a_journal_is_of_a_fit_and_not_of_how_much_is_said(tmp_path, table):
+    command = ["fit", table, "--memory", "100MB", "-k", 4, "--no-scale", "--scores", "none", "-o", "broken"]
+    assert killed(tmp_path, 8, *command).returncode == -9
+    done = killed(tmp_path, 4, *command, "--resume", "-q", "--method", "pca")
+    assert done.returncode == -9
+    assert done.stderr == ""
+    done = killed(tmp_path, 4, *command, "--resume", "--json", "--no-report")
+    assert done.returncode == -9
+    assert "another fit" not in done.stderr
+    done = killed(tmp_path, -1, *command, "--resume", "-q", "--tol", "1e-8", "--seed", 7, "-k", 3)
+    words = "different --seed: 0 before, 7 now, --tol: 1e-06 before, 1e-08 now, -k: 4 before, 3 now"
+    assert f"belongs to another fit ({words}); starting from the beginning" in done.stderr
+    assert "exit 0" in done.stdout
 
 
 def test_a_new_fit_does_not_take_up_an_old_journal(tmp_path, table):

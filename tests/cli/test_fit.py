@@ -157,7 +157,7 @@ def test_few_rows_have_few_directions(run):
         assert "all 4 directions that 5 rows have" in result.stderr
         assert numbers("few_ritz/scores.csv").shape == (5, 4)
     np.save("two.npy", rng.normal(size=(2, 2)))
-    assert "all 1 direction that 2 rows have" in run("fit", "two.npy").stderr
+    assert "the one direction that 2 rows have" in run("fit", "two.npy").stderr
     assert "-k all computes all 40" in _wide(run)
 
 

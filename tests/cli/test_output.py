@@ -74,7 +74,8 @@ def test_results_never_go_into_the_folder_that_is_the_table(tmp_path, monkeypatc
 
 def test_files_and_manifest_agree(tmp_path):
     folder = tmp_path / "deep" / "x_ritz"
-    paths = write_results(folder, tables(), {"rows": 2})
+    paths, removed = write_results(folder, tables(), {"rows": 2})
+    assert removed == []
     assert sorted(p.name for p in paths) == sorted(os.listdir(folder)) == sorted([*NAMES, MANIFEST])
     manifest = json.loads((folder / MANIFEST).read_text())
     assert manifest["rows"] == 2

@@ -193,7 +193,7 @@ def test_a_text_counts_as_missing_when_it_is_said(run, table):
 
 def test_columns_that_are_not_there(run, table):
     result = run("fit", "t.csv", "--drop", "cty", code=3)
-    assert "expected a column 'cty' for --drop or --id; received columns" in result.stderr
+    assert "expected a column 'cty' for --drop; received columns" in result.stderr
     assert "hint: did you mean 'city'?" in result.stderr
     assert (
         "received --drop x and --id x\nhint: leave out one"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -49,3 +51,18 @@ def test_exchanged_components_are_found_out(model, rows):
     model.fit(rows)
     vars(model)["components_"] = np.asarray(model.components_)[::-1].copy()
     assert not model.verify(rows)
+
+
+def test_of_other_data_the_columns_speak_first_and_no_private_name_at_all(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(40, 3))
+    for name, factor in (("a.csv", 1.0), ("b.csv", 1.5)):
+        np.savetxt(tmp_path / name, rows * [1.0, factor, 1.0] + 3, delimiter=",", header="x,y,z", comments="")
+    for model in (ritz.PCA(1), ritz.PCA(1, scale=True), ritz.SVD(1)):
+        done = model.fit(ritz.read(tmp_path / "a.csv")).verify(ritz.read(tmp_path / "b.csv"))
+        assert not done
+        if isinstance(model, ritz.PCA):
+            assert done.words[0].startswith("the mean of column 'y' is ")
+        text = str(done)
+        assert not re.search(r"(?<!\w)_\w|frame\.|column \d|1–1", text), text
+    assert model.fit(ritz.read(tmp_path / "a.csv")).verify(ritz.read(tmp_path / "a.csv"))

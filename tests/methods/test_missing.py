@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ritz
 from ritz._core.errors import AccuracyWarning, ParameterError
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.observed import observe
@@ -293,3 +294,13 @@ def test_the_note_says_how_far_the_fixed_point_is() -> None:
     found = completed(low_rank(60, 8, 2, 0.4, 0.15)[1], "regularized", 2)
     assert 0 < found.distance <= 1e-9
     assert f"passes, to about {found.distance:.1e};" in found.notes[0]
+
+
+def test_gaps_that_no_component_fills_are_filled_by_means():
+    X = np.array([[1.0, 5.0, 9.0], [np.nan, 3.0, 2.0], [7.0, 1.0, 4.0], [2.0, 8.0, np.nan]])
+    model = ritz.PCA(missing="regularized").fit(X)
+    words = " ".join(str(model.certificate_).split())
+    assert "2 of 12 entries (0.167 of all) were missing, filled by the means of the columns, as no component" in words
+    assert "inf" not in words.replace("infinity", "")
+    expected = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    np.testing.assert_allclose(model.explained_variance_.sum(), expected.var(axis=0, ddof=1).sum())

@@ -56,7 +56,7 @@ class Journal:
         """The run that the journal is of, where it is of this fit."""
         known, run = _read_identity(self.folder)
         if known is not None and known != self.identity:
-            different = sorted(k for k in {*self.identity, *known} if known.get(k) != self.identity.get(k))
+            different = _differences(known, self.identity)
             warn(
                 f"the checkpoint in {self.folder} belongs to another fit (different {', '.join(different)}); "
                 "starting from the beginning",
@@ -105,6 +105,19 @@ def _empty(folder: Path) -> None:
     sweep(folder)
     for file in [*folder.glob("pass-*.ritz"), folder / "identity.ritz"]:
         file.unlink(missing_ok=True)
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Names of what differs; of options, which begin with a dash, what was said too."""
+    names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return [
+        f"{name}: {_spelled(before.get(name))} before, {_spelled(now.get(name))} now" if name.startswith("-") else name
+        for name in names
+    ]
+
+
+def _spelled(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def known_identity(folder: Path) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ __all__ = ["DEFAULT_COMPONENTS", "count", "parse_choice", "parse_components", "r
 
 DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
 ALIKE = 0.75
+LARGE = 20  # numbers with a point from here on are taken for percents
 SHORT = 0.6  # words of a few letters: pac is pca
 FILLING = ("gcv", "kfold")  # rules for tables with gaps
 FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
@@ -45,8 +46,18 @@ def parse_components(text: str, missing: str = "error") -> int | float | str | N
         return number
     if word.endswith("%") and number > 1:
         raise ParameterError(FORMS, received=repr(text), hint="a share of the variance lies below 100 %")
-    hint = "-k all keeps every one" if number == 1 else f"write {number / 100:g} or {number:g}%"
-    raise ParameterError(FORMS, received=repr(text), hint=hint if 1 <= number < 100 else "write -k 5 or -k 0.9")
+    raise ParameterError(FORMS, received=repr(text), hint=_nearest(number))
+
+
+def _nearest(number: float) -> str:
+    """What may have been meant by a number that is neither a count nor a share."""
+    if number == 1:
+        return "-k all keeps every one"
+    if not 1 < number < 100:
+        return "write -k 5 or -k 0.9"
+    if number < LARGE:  # 1.5 is no share in percent that anybody asks for
+        return f"write -k {int(number)} or -k {int(number) + 1} for so many components, or a share below 1"
+    return f"write {number / 100:g} or {number:g}%"
 
 
 def parse_choice(option: str, text: str, allowed: tuple[str, ...], hint: str | None = None) -> str:
@@ -90,11 +101,13 @@ def count(k: int | float | str | None, rows: int, columns: int, missing: str = "
 
 
 def reason(
-    asked: int | float | str | None, model: Any, shape: tuple[int, int], refit: Callable[[int], Any] | None
-) -> dict[str, Any]:
+    asked: int | float | str | None, model: Any, shape: tuple[int, int], refit: Callable[[int], Any] | None,
+    possible: int | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Say what was asked for, by which rule k came out, and why, in one sentence or an empty one.
 
-    ``refit`` gives the model of another number of components, where that is cheap.
+    ``refit`` gives the model of another number of components, where that is cheap; ``possible`` is how many there are,
+    where that is known.
     """
     n, d = shape
     k, every, linear = int(model._n_features_out), min(n - 1, d), type(model).__name__ == "PCA"
@@ -108,12 +121,12 @@ def reason(
             return {"asked": asked, "rule": name, "why": f"{k} component{'s' if k != 1 else ''}{how}"}
         return {"asked": asked, "rule": name, "why": _sentence(asked, model, shape, refit)}
     if not linear:
-        cut = asked == 0 and k == DEFAULT_COMPONENTS
+        cut = asked == 0 and k == DEFAULT_COMPONENTS and k != possible
         why = f"the first {k}, as -k was not given; -k all computes all" if cut else ""
     elif asked == 0 and k < every:
         why = f"the first {k}, as -k was not given; -k all computes all {every}"
     elif not asked and n - 1 < d:
-        why = f"all {k} direction{'s' if k != 1 else ''} that {n} rows have"
+        why = f"all {k} directions that {n} rows have" if k != 1 else f"the one direction that {n} rows have"
     else:
         why = ""
     return {"asked": {None: "all", 0: "default"}.get(asked, asked), "rule": None, "why": why}

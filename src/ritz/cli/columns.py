@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,16 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.memory import limit
 from ritz.data.read import read
 from ritz.data.table import Table
 from ritz.data.words import ALIKE, shorten
+from ritz.spectral.plan import size_words
 
-__all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of"]
+__all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of", "within_reach"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
+#: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
+WHOLE_TIMES, WHOLE_LEAST = 16.0, 1e6
 SHORT = 0.6  # of names of a few letters: hew is hue
+RANGED = "--columns, --supplementary and --groups"
 SPELLED = {"drop": "--drop", "ids": "--id", "categorical": "--categorical", "numeric": "--numeric"}
 
 
@@ -66,13 +72,46 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     text |= {"missing": list(how["na"]) if how.get("na") else None}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
+    apart = {option: [part.strip() for name in names for part in name.split(",")] for option, names in said.items()}
+    tries = [said] if apart == said else [said, apart]
+    for kinds in tries:
+        try:
+            return read(path, **text, **options, kinds=_kinds(kinds))
+        except InputError as error:
+            if kinds is tries[-1]:
+                raise _by_option(error, kinds) from error
+    raise AssertionError("the last try returns or raises")
+
+
+@contextmanager
+def within_reach(table: Table) -> Iterator[None]:
+    """Have an error about the memory limit name the least that would do: a small table can be loaded as a whole."""
     try:
-        return read(path, **text, **options, kinds=_kinds(said))
-    except InputError:
-        apart = {option: [part.strip() for name in names for part in name.split(",")] for option, names in said.items()}
-        if apart == said:
+        yield
+    except MemoryLimitError as error:
+        least = getattr(error, "least", None)
+        decoded = getattr(table._data, "decoded", None) if table.lazy else None
+        if least is None or decoded is None:
             raise
-        return read(path, **text, **options, kinds=_kinds(apart))
+        whole = WHOLE_TIMES * float(decoded) + WHOLE_LEAST
+        if whole >= least:
+            raise
+        hint = f"allow memory='{size_words(whole).replace(' ', '')}' or more, which holds the whole table"
+        raise type(error)(error.expected, received=f"{error.received} in pieces", hint=hint) from error
+
+
+def _by_option(error: InputError, said: dict[str, list[str]]) -> InputError:
+    """An error about a name in ``kinds=`` in terms of the option that the name was given to."""
+    found = re.fullmatch(r"expected a column (.*) for kinds=", error.expected)
+    if found is None:
+        return error
+    option, name = next(
+        ((SPELLED[option], name) for option, names in said.items() for name in names if repr(name) == found[1]),
+        ("--drop or --id", ""),
+    )
+    ranged = f"{option} takes names with commas between; ranges a..b and patterns x_* are for {RANGED}"
+    hint = ranged if ".." in name or set("*?") & set(name) else error.hint
+    return type(error)(f"expected a column {found[1]} for {option}", received=error.received, hint=hint)
 
 
 def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:

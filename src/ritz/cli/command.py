@@ -14,11 +14,13 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from ritz.cli.console import as_json, plain, repeat, stopping
+from ritz.cli.streams import printed, speechless, unwritten
 
 __all__ = ["Answer", "Group", "Talk", "command"]
 
@@ -78,6 +80,7 @@ class Answer:
     show: Callable[[], None] | None = None
     code: int = 0
     notes: list[str] = field(default_factory=list)  # said to stderr in any case but --quiet
+    wrote: Path | None = None  # the file or folder that the command wrote
 
 
 def command(*groups: Group) -> Callable[[Callable[..., Answer]], Callable[..., None]]:
@@ -100,7 +103,7 @@ def command(*groups: Group) -> Callable[[Callable[..., Answer]], Callable[..., N
                     answer = body(**given, **held)
                 finally:
                     repeat(caught)
-                _tell(answer, talk)
+                _told(answer, talk)
             if answer.code:
                 raise typer.Exit(answer.code)
 
@@ -109,15 +112,34 @@ def command(*groups: Group) -> Callable[[Callable[..., Answer]], Callable[..., N
     return made
 
 
+def _told(answer: Answer, talk: Talk) -> None:
+    """Give the answer; where nobody can be told, at least say what was done."""
+    try:
+        _tell(answer, talk)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if speechless(error):
+            raise unwritten(error, answer.wrote) from error
+        raise
+
+
 def _tell(answer: Answer, talk: Talk) -> None:
     from ritz.cli.console import say
 
     if talk.json:
-        print(as_json(answer.facts))
+        printed(as_json(answer.facts))
     elif answer.show is not None and not talk.quiet:
         answer.show()
     for note in () if talk.quiet else answer.notes:
         say("note", note, "bold cyan")
+
+
+def _left_to_us(hint: Any) -> None:
+    """Have typer look at no path: what cannot be read is an error of files, not of usage, and is said in our words."""
+    for told in getattr(hint, "__metadata__", ()):
+        if hasattr(told, "readable"):
+            told.readable = False
 
 
 def _signed(run: Any, body: Callable[..., Answer], groups: tuple[Group, ...]) -> Callable[..., None]:
@@ -129,6 +151,7 @@ def _signed(run: Any, body: Callable[..., Answer], groups: tuple[Group, ...]) ->
     for one in inspect.signature(body).parameters.values():
         kind = inspect.Parameter.KEYWORD_ONLY
         plain_one = [one.replace(kind=kind, annotation=hints[one.name])]
+        _left_to_us(hints[one.name])
         parameters += spelled.get(one.name, plain_one)
     parameters += TALK.parameters()
     run.__signature__ = inspect.Signature(parameters)

@@ -9,6 +9,7 @@ would steer a terminal is spelled out.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -25,6 +26,8 @@ from typer.core import TyperGroup
 
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.visible import STEERING, visible
+from ritz.cli.streams import printed, silenced, speechless, unwritten
+from ritz.cli.vocabulary import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,48 +53,6 @@ __all__ = [
 ]
 
 DEFECT, USAGE, DATA, FILE, FAILED, CANCELLED = 1, 2, 3, 4, 5, 130
-# What messages of the library call things, and what they are called here; the first match counts.
-OPTIONS = [
-    (re.compile(pattern), option)
-    for pattern, option in (
-        (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
-        (
-            r"categorical=\['?([^,\]']*)'?[^\]]*\] if they are categories, numeric=\[…\] if not",
-            r"--categorical '\1' if they are codes of categories",
-        ),
-        (r"categorical='all', or a list of names, makes them categories", "--categorical makes them categories"),
-        (r",? or center=False to decompose a single row about zero", ""),
-        (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
-        (r"\bmemory must be None, a number of bytes, or a text\b", "--memory must be a size"),
-        (r"\bmemory='?([\w. ]+)'?", r"--memory \1"),
-        (r"\b(thousands|encoding|decimal|delimiter)=", r"--\1 "),
-        (r"\b(thousands|encoding|decimal|delimiter) is for text files\b", r"--\1 is for text files"),
-        (r"\bmissing is for text files\b", "--na is for text files"),
-        (r"\bmissing=\['?(.*?)'?\]", r"--na \1"),
-        (r"\bleave out missing=", "leave out --na"),
-        (r"\bfor kinds=$", "for --drop or --id"),
-        (r"\bfor kinds=;", "for --drop or --id;"),
-        (r"\bkinds=\{'?([^'{}]+)'?: 'drop'\}", r"--drop \1"),
-        (r"\bPCA needs\b", "a fit needs"),
-        (r"\bpass more rows\b", "give more rows"),
-        (r"\b0 and min\(n_samples, n_features\)=", "1 and "),
-        (r"\bn_samples=1\b", "1 row"),
-        (r"\bInput X contains\b", "the table contains"),
-        (r" or a value too large for dtype\('\w+'\)", ""),
-        (r"^(tol|solver) must\b", r"--\1 must"),
-        (r"\bn_components=None\b", "-k all"),
-        (r"\bn_components=", "-k "),
-        (r"\bn_components\b", "-k"),
-        (r"\brandom_state=", "--seed "),
-        (r"\brandom_state\b", "--seed"),
-        (r"\bsolver='?([\w-]+)'?", r"--solver \1"),
-        (r"\btol=", "--tol "),
-        (r"\bscale=True\b", "--scale"),
-        (r"\bscale=False\b", "--no-scale"),
-        (r"\bheader=True\b", "--header"),
-        (r"\bheader=False\b", "--no-header"),
-    )
-]
 TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 PIPE_WIDTH = 110  # columns of a summary that goes to a file or a pipe
 
@@ -138,13 +99,6 @@ def stdout() -> Console:
     return console
 
 
-def spoken(text: str) -> str:
-    """Say a message of the library in the words of the command line: options instead of parameters."""
-    for pattern, option in OPTIONS:
-        text = pattern.sub(option, text)
-    return text
-
-
 def say(prefix: str, text: str, style: str) -> None:
     """Print one message to stderr, its first word coloured."""
     from rich.text import Text
@@ -153,7 +107,8 @@ def say(prefix: str, text: str, style: str) -> None:
     line = Text.assemble((f"{prefix}:", style), " ", first)
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
-    stderr().print(line, soft_wrap=True)
+    with contextlib.suppress(OSError):  # there is no third place to complain of the second
+        stderr().print(line, soft_wrap=True)
 
 
 def tell_notes(table: Any, talk: Any) -> None:
@@ -179,7 +134,7 @@ def stopping(debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort):
         raise
     except BrokenPipeError as error:  # the next program of a pipe has read enough, as head does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silenced()
         raise typer.Exit(0) from error
     except KeyboardInterrupt as error:  # Cancelled is one
         status = getattr(error, "status", CANCELLED)
@@ -188,6 +143,9 @@ def stopping(debug: bool) -> Iterator[None]:
         code = FILE if isinstance(error, FileError) else USAGE if isinstance(error, ParameterError) else DATA
         _stop(error, str(error), code, debug)
     except OSError as error:
+        if speechless(error):
+            failed = unwritten(error)
+            _stop(failed, str(failed), FILE, debug)
         where = f"could not use {error.filename}: " if error.filename else ""
         _stop(error, f"{where}{error.strerror or error}\nhint: check the path and its permissions", FILE, debug)
     except MemoryError as error:
@@ -225,12 +183,19 @@ class Program(TyperGroup):
             return super().main(args, standalone_mode=False, **extra)
         try:
             code = super().main(args, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silenced()
+            sys.exit(0)
         except (typer.Abort, KeyboardInterrupt) as error:
             by = error if isinstance(error, KeyboardInterrupt) else error.__context__
             say("cancelled", str(by or "") or "stopped by the keyboard", "bold yellow")
             sys.exit(getattr(by, "status", CANCELLED))
         except Exception as error:
             # typer carries a click of its own from some release on: its errors are known by what they can do.
+            if isinstance(error, OSError) and speechless(error):
+                say("error", str(unwritten(error)), "bold red")
+                sys.exit(FILE)
             if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
                 raise
             _wrong_usage(error, self._asked)
@@ -269,7 +234,10 @@ def _as_json(text: str, code: int) -> None:
     """The error for programs, where ``--json`` was asked for: they find JSON on stdout whatever happens."""
     if "--json" in Program.typed:
         what, _, hint = spoken(text).partition("\nhint: ")
-        print(as_json({"error": what, "hint": hint or None, "code": code}))
+        try:
+            printed(as_json({"error": what, "hint": hint or None, "code": code}))
+        except OSError:  # people have been told
+            silenced()
 
 
 def as_json(facts: dict[str, Any]) -> str:

@@ -45,4 +45,4 @@ def demo(talk: Talk, output: Annotated[Path | None, OUTPUT] = None, force: Annot
     told = answer(facts, folder)
     where = folder / "report.html"
     notes = [*told.notes, f"open {where} in a browser"] if "report.html" in facts["written"] else told.notes
-    return Answer(told.facts, told.show, notes=notes)
+    return Answer(told.facts, told.show, notes=notes, wrote=folder)

@@ -22,8 +22,9 @@ EXTRAS = (
     ("onnxruntime", "", "running exported models"),
     ("pandas", "", "pandas frames"),
     ("polars", "", "polars frames"),
-    ("torch", "gpu", "graphics processors"),
+    ("torch", None, "graphics processors, which no fit uses yet"),
 )
+UNUSED = ("torch",)  # nobody gains by installing it yet
 SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NO_COLOR")
 
 
@@ -132,7 +133,7 @@ def _show(facts: dict[str, Any]) -> None:
     for one in facts["extras"]:
         install = f": pip install '{'ritz[' + one['extra'] + ']' if one['extra'] else one['library']}'"
         lines.add_row("extra", Text(f"{one['library']} {one['version'] or 'not installed'}, for {one['for']}"
-                                    + ("" if one["version"] else install)))  # fmt: skip
+                                    + ("" if one["version"] or one["library"] in UNUSED else install)))  # fmt: skip
     for name, value in facts["settings"].items():
         lines.add_row("setting", Text(f"{name}={value}"))
     lines.add_row("trial", Text(facts["trial"], style="green" if facts["ok"] else "bold red"))

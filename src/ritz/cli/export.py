@@ -64,4 +64,4 @@ def export(
     list_file(written)
     facts = {"model": str(saved.path), "to": kind or target.suffix.lstrip("."), "file": str(written)}
     told = f"{type(saved.model).__name__} as {facts['to']}: {written}"
-    return Answer({**facts, "bytes": written.stat().st_size}, lambda: say("done", told, "bold green"))
+    return Answer({**facts, "bytes": written.stat().st_size}, lambda: say("done", told, "bold green"), wrote=written)

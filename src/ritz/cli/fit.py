@@ -147,12 +147,13 @@ def answer(facts: dict[str, Any], folder: Path) -> Answer:
     def show() -> None:
         from ritz.cli.summary import show
 
-        show(facts, stderr(), f"{folder}/: {', '.join(facts['written'])}")
+        gone = f"\nremoved: {', '.join(facts['removed'])}, of the run before" if facts["removed"] else ""
+        show(facts, stderr(), f"{folder}/: {', '.join(facts['written'])}{gone}")
 
     notes = [] if facts["replaced"] is None else [f"replaced the results of {facts['replaced']}"]
     if "report.html" in facts["written"]:
         facts = {**facts, "report": str(folder / "report.html")}
-    return Answer({**facts, "folder": str(folder)}, show, notes=notes)
+    return Answer({**facts, "folder": str(folder)}, show, notes=notes, wrote=folder)
 
 
 def _kinds(texts: list[str] | None) -> tuple[str, ...]:

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import ParameterError
+from ritz._core.errors import InputError, ParameterError
 from ritz.cli.choice import DEFAULT_COMPONENTS, count
 from ritz.cli.columns import Parts
 from ritz.cli.console import say
 from ritz.cli.estimator import make_estimator
 from ritz.cli.method import Choice
 from ritz.cli.scaling import Scaling, decide_scaling, spreads, unknown_spreads
+from ritz.cli.vocabulary import by_name
 from ritz.data.observed import observe
 from ritz.data.statistics import Statistics
 from ritz.data.table import Table
@@ -75,10 +76,13 @@ def fit_table(job: Request) -> Fitted:
 def _inside(job: Request, table: Table, names: list[str]) -> Fitted:
     X, weight = table.select(names), job.parts.weight()
     missing = job.method["missing"]
-    if missing == "error":
+    if missing == "error" or not isinstance(X, np.ndarray):  # gaps of sparse rows are never filled
         require_finite(X, names, table.row_name)
-    scaling = decide_scaling(spreads(X), names, job.method["scale"])
-    model = _pca(job, X.shape, scaling.scale).fit(X, sample_weight=weight)
+    try:
+        scaling = decide_scaling(spreads(X), names, job.method["scale"])
+        model = _pca(job, X.shape, scaling.scale).fit(X, sample_weight=weight)
+    except InputError as error:
+        raise by_name(error, names, table.row_name) from error
     model.feature_names_in_ = np.asarray(names, dtype=object)  # so that other tables are matched by name
     cheap = float(X.shape[0]) * X.shape[1] * min(X.shape) <= CHEAP and missing == "error" and weight is None
     refit = (lambda r: PCA(r, scale=scaling.scale, progress=False).fit(X)) if cheap else None

@@ -40,7 +40,7 @@ def inverse(
     from ritz.cli.sink import require_free, save_table
     from ritz.data.words import counted
 
-    fresh = require_free(output, force, [model_file(model)], [scores])
+    fresh = require_free(output, force, [model_file(model)], [scores], scores=False)
     saved = open_model(model)
     table = open_table(scores, how, progress=talk.progress)
     tell_notes(table, talk)
@@ -54,4 +54,4 @@ def inverse(
         "table": None if output is None else str(output),
     }
     told = f"{counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}: {output}"
-    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"))
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)

@@ -14,7 +14,7 @@ from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
 from ritz.cli.choice import reason
-from ritz.cli.columns import Parts, open_table, parts_of
+from ritz.cli.columns import Parts, open_table, parts_of, within_reach
 from ritz.cli.console import say
 from ritz.cli.estimator import check_method
 from ritz.cli.files import contents
@@ -22,7 +22,7 @@ from ritz.cli.fitting import Request, fit_table
 from ritz.cli.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
 from ritz.cli.output import JOURNAL, Place, check_folder, result_folder, working, write_results
-from ritz.cli.summary import describe
+from ritz.cli.summary import describe, possible
 from ritz.data.engines import engaged
 from ritz.data.table import Table
 
@@ -30,6 +30,8 @@ __all__ = ["Job", "chosen", "run"]
 
 #: Memory that a report may take, libraries included; 99 to 116 MB were measured beside a table of 400,000 × 100.
 PAGE_MEMORY = 200_000_000
+#: Options of every estimator that its numbers depend on.
+NUMERICAL = ("solver", "tol", "random_state")
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,16 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
     kept = outside and choice.method == "pca"
     with engaged(job.engine), _keeping(folder) if kept else nullcontext():
-        with _journal(bounded, folder, parts) if kept else nullcontext():
+        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table):
             done = fit_table(request)
-        why = reason(job.k, done.model, done.shape, done.refit)
+        why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         files = contents(job, parts, done)
-        paths = write_results(folder, files, facts, place=place, check=table.check_unchanged)
+        paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
     written = [path.name for path in paths]
-    return {**facts, "replaced": replaced, "written": written, "seconds": done.model.plan_.actual_seconds}
+    done_with = {"replaced": replaced, "written": written, "removed": removed}
+    return {**facts, **done_with, "seconds": done.model.plan_.actual_seconds}
 
 
 def _without_page(job: Job, memory: Any) -> Job:
@@ -189,10 +192,21 @@ def _journal(job: Job, folder: Path, parts: Parts) -> Iterator[None]:
     if known and not job.resume:
         say("note", "an earlier fit was broken off; --resume goes on with it, this one starts anew", "bold cyan")
         discard(place)
-    identity = {
-        "data": source.fingerprint(), "columns": names, "lanes": lane_count(), "ritz": __version__,
-        "memory": job.memory, "table": repr(sorted(job.how.items())), "weights": parts.weights,
-        "parameters": repr((job.k, sorted(job.method.items()), sorted(job.options.items(), key=str))),
-    }  # fmt: skip
-    with journaling(place, identity, keep=True):
+    with journaling(place, _identity(job, parts, names, source), keep=True):
         yield
+
+
+def _identity(job: Job, parts: Parts, names: list[str], source: Any) -> dict[str, Any]:
+    """Which fit this is: all that its sums depend on, options by the names that users know, and nothing else.
+
+    How much is said on the way (-q, --json, NO_COLOR) and where results go is no part of a fit.
+    """
+    k = {None: "all", 0: "default"}.get(job.k, job.k)
+    estimator = {f"--{name.replace('random_state', 'seed')}": job.options[name] for name in NUMERICAL}
+    options = {"-k": k, "--scale": job.method["scale"], "--missing": job.method["missing"], **estimator}
+    reading = {f"--{'id' if name == 'ids' else name}": value for name, value in job.how.items()}
+    said = {name: "not given" if value in (None, []) else value for name, value in {**options, **reading}.items()}
+    return {
+        "data": source.fingerprint(), "columns": names, "number of threads": lane_count(),
+        "release of Ritz": __version__, "memory": job.memory, "weights": parts.weights, **said,
+    }  # fmt: skip

@@ -17,9 +17,6 @@ Nothing heavy is imported here, so that ``ritz --help`` answers at once; command
 
 from __future__ import annotations
 
-import contextlib
-import io
-import sys
 from typing import Annotated
 
 import typer
@@ -38,6 +35,7 @@ from ritz.cli.plan import plan
 from ritz.cli.rank import rank
 from ritz.cli.report import report
 from ritz.cli.signals import end_cleanly
+from ritz.cli.streams import printed, ready
 from ritz.cli.transform import transform
 from ritz.cli.verify import verify
 
@@ -69,7 +67,7 @@ app.command("doctor", rich_help_panel=LOOK)(doctor)
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"ritz {__version__}")
+        printed(f"ritz {__version__}")
         raise typer.Exit
 
 
@@ -85,11 +83,7 @@ def ritz(
 
 def main() -> None:
     """Run the program on the arguments of the process."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that knows no "±" shows a question mark instead of a traceback.
-        if isinstance(stream, io.TextIOWrapper):
-            with contextlib.suppress(ValueError):
-                stream.reconfigure(errors="replace")
+    ready()
     end_cleanly()
     if plain():
         import typer.rich_utils

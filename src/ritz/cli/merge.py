@@ -33,12 +33,43 @@ def merge(
     require_free(output, force, files, [])
     parts = [load(file) for file in files]
     _require_alike(files, parts)
+    _warn_of_twins(files, parts)
     whole = together(*parts)
     require_free(output, force, files, [])
     save(whole, output)
     facts = {"models": [str(model) for model in models], "rows": whole.n_samples_, "model": str(output)}
     told = f"{counted(len(models), 'model')}, {counted(whole.n_samples_, 'row')}: {output}"
-    return Answer(facts, lambda: say("done", told, "bold green"))
+    return Answer(facts, lambda: say("done", told, "bold green"), wrote=output)
+
+
+def _warn_of_twins(models: list[Path], parts: list[Any]) -> None:
+    """Say which models hold the same sums: their rows would count twice."""
+    from ritz._core.errors import AccuracyWarning
+    from ritz._core.warn import warn
+
+    first: dict[bytes, Path] = {}
+    for path, part in zip(models, parts, strict=True):
+        mark = _mark(part)
+        if mark in first:
+            warn(
+                f"{first[mark]} and {path} hold the same sums, so they are probably of the same rows, which count "
+                "twice in the merged model; name every part once",
+                AccuracyWarning,
+            )
+        first.setdefault(mark, path)
+
+
+def _mark(model: Any) -> bytes:
+    """The sums of a model in one number; of models without any, the model itself."""
+    import hashlib
+
+    import numpy as np
+
+    state = vars(model).get("_state")
+    if state is None:
+        return str(id(model)).encode()
+    held = [value for _, value in sorted(vars(state).items()) if isinstance(value, (np.ndarray, float, int))]
+    return hashlib.sha256(b"".join(np.asarray(one).tobytes() for one in held)).digest()
 
 
 def _require_alike(models: list[Path], parts: list[Any]) -> None:

@@ -17,7 +17,7 @@ from ritz.methods import shorts
 
 __all__ = [
     "COLUMNS", "FORCE", "KERNELS", "MEMORY", "METHOD", "METHODS", "MODEL", "OUTPUT_FILE", "READING", "SEED", "STRINGS",
-    "TABLE", "column_option", "model_file",
+    "TABLE", "UNSEEN", "column_option", "model_file",
 ]  # fmt: skip
 
 METHODS = ("auto", *shorts())
@@ -46,6 +46,10 @@ MEMORY = typer.Option(
     help="Memory to add at most, such as 500MB or 2GB; larger tables are read in pieces.",
 )
 FORCE = typer.Option("--force", help="Overwrite files that are there already, but never one that is read.")
+UNSEEN = typer.Option(
+    "--unseen", metavar="WAY", show_default="as fitted: error",
+    help="mca, famd, mfa: levels that the fit has not seen: error, ignore, supplementary or missing.",
+)  # fmt: skip
 SEED = typer.Option(min=0, help="Seed of random starts.")
 
 HEADER = typer.Option(

@@ -205,17 +205,17 @@ def _look(path: Path) -> tuple[int, ...] | None:
 def write_results(
     folder: Path, contents: Mapping[str, Any], summary: Mapping[str, Any], *, place: Place | None = None,
     check: Callable[[], None] | None = None,
-) -> list[Path]:  # fmt: skip
-    """Write files and the manifest; give the paths.
+) -> tuple[list[Path], list[str]]:  # fmt: skip
+    """Write files and the manifest; give the paths, and the names of files of before that were removed.
 
     ``contents`` holds pyarrow tables, written as CSV, or functions that write to the file they are given. ``check`` is
     called when all is written, before any file appears.
     """
     made, own = _made(folder), own_files(folder)
+    stale = sorted(own - set(contents) - {MANIFEST})
     files = Together(folder)
     try:
         with disk_errors(folder):
-            stale = sorted(own - set(contents) - {MANIFEST})
             listed = {name: _written(content, files.open(name)) for name, content in contents.items()}
             files.open(MANIFEST).write(sealed(listed, summary))
             files.sync()
@@ -230,7 +230,7 @@ def write_results(
             with contextlib.suppress(OSError):
                 one.rmdir()
         raise
-    return [folder / name for name in (*contents, MANIFEST)]
+    return [folder / name for name in (*contents, MANIFEST)], stale
 
 
 def _written(content: Any, file: BinaryIO) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 
 from ritz.cli.command import Answer, Talk, command
 from ritz.cli.console import Program, say, tell_notes
-from ritz.cli.options import FORCE, MEMORY, MODEL, READING, TABLE, column_option
+from ritz.cli.options import FORCE, MEMORY, MODEL, READING, TABLE, UNSEEN, column_option
 
 __all__ = ["report"]
 
@@ -29,6 +29,7 @@ def report(
     output: Annotated[Path | None, OUTPUT] = None,
     color: Annotated[str | None, COLOR] = None,
     title: Annotated[str | None, TITLE] = None,
+    unseen: Annotated[str | None, UNSEEN] = None,
     memory: Annotated[str | None, MEMORY] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
@@ -39,11 +40,11 @@ def report(
     from ritz.cli.columns import expand
     from ritz.cli.manifest import list_file, refuse_existing
     from ritz.cli.page import render_page
-    from ritz.cli.saved import open_model
+    from ritz.cli.saved import open_model, unseen_way
     from ritz.data.apart import require_apart
     from ritz.data.write import disk_errors
 
-    saved = open_model(model, memory=memory, progress=talk.progress)
+    saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
     target = saved.path.parent / "report.html" if output is None else output
     require_apart(target, [*saved.files, table])
     fresh = refuse_existing(target, force, own=True)
@@ -60,4 +61,4 @@ def report(
     list_file(target)
     facts = {"model": str(saved.path), "table": str(table), "rows": rows.n_rows, "report": str(target)}
     facts["bytes"] = len(page)
-    return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"))
+    return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"), wrote=target)

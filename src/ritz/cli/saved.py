@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ritz._core.errors import FileError
+from ritz._core.errors import FileError, ParameterError
 from ritz.cli.columns import open_table
 from ritz.cli.manifest import MANIFEST
 from ritz.cli.method import string_column
 from ritz.cli.options import MODEL_NAME, model_file
 from ritz.data.table import Table
 
-__all__ = ["Saved", "open_model"]
+__all__ = ["Saved", "open_model", "unseen_way"]
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,22 @@ def open_model(path: Path, **parameters: Any) -> Saved:
         raise FileError(f"there is no model at {path}", hint=_near(path))
     file = model_file(path)
     model = load(file)
+    if "unseen" in parameters and "unseen" not in model.get_params(deep=False):
+        raise ParameterError(
+            "--unseen is for models of categories: mca, famd, mfa", received=type(model).__name__,
+            hint="leave out --unseen",
+        )  # fmt: skip
     if parameters:
         model.set_params(**parameters)
     return Saved(file, model, _manifest(file))
+
+
+def unseen_way(text: str | None) -> dict[str, str]:
+    """``--unseen`` as a parameter of the model, where it is given."""
+    from ritz.cli.choice import parse_choice
+    from ritz.data.encode.encoder import UNSEEN_WAYS
+
+    return {} if text is None else {"unseen": parse_choice("--unseen", text, UNSEEN_WAYS)}
 
 
 def _near(path: Path) -> str:

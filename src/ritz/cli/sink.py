@@ -19,15 +19,17 @@ from ritz.data.write import row_writer, rows_to
 __all__ = ["require_free", "save_table", "written"]
 
 
-def require_free(output: Path | None, force: bool, model: Iterable[Path], table: Iterable[Path]) -> bool:
+def require_free(
+    output: Path | None, force: bool, model: Iterable[Path], table: Iterable[Path], *, scores: bool = True
+) -> bool:
     """Refuse to write over a model and a table, which are read, or over any other file unless the user insists.
 
-    True where no file is there.
+    ``scores``: what is written is scores, for the words. True where no file is there.
     """
     if output is None:
         return True
     require_apart(output, model, model=True)
-    require_apart(output, table, scores=True)
+    require_apart(output, table, scores=scores)
     return refuse_existing(output, force)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ritz.cli.fitting import Fitted
     from ritz.cli.method import Choice
 
-__all__ = ["certificate_sentences", "components_of", "describe", "show", "show_components"]
+__all__ = ["certificate_sentences", "components_of", "describe", "possible", "show", "show_components"]
 
 SHOWN_COMPONENTS = 20
 SHOWN_COLUMNS = 8
@@ -49,7 +49,7 @@ def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any])
         facts |= {"scaled": done.scaling.scale, "scaling": done.scaling.why}
     if "kernel_" in vars(model):
         facts["kernel"] = repr(model.kernel_)
-    facts |= {"choice": choice, **components_of(model), "possible_components": _possible(done)}
+    facts |= {"choice": choice, **components_of(model), "possible_components": possible(done)}
     return facts | {"certificate": certificate_sentences(model.certificate_), "plan": _plan(model.plan_)}
 
 
@@ -81,7 +81,7 @@ def components_of(model: Any) -> dict[str, Any]:
     return {"measure": known.about.measure, "bounded": known.certified, "components": components}
 
 
-def _possible(done: Fitted) -> int | None:
+def possible(done: Fitted) -> int | None:
     """How many components the table has; None where that is not known without computing them."""
     from ritz.methods.fitted import fitted_of
 
@@ -157,7 +157,9 @@ def _data(facts: dict[str, Any]) -> str:
     k, possible = len(facts["components"]), facts["possible_components"]
     components = counted(k if possible is None else possible, "component")
     every = f"all {components}" if possible not in (None, 1) else components
-    shown = every if possible is None or k >= possible else f"{k} of {components}"
+    shown = every if possible is None or k == possible else f"{k} of {components}"
+    if possible is not None and k > possible:  # a centred table of n rows has n − 1, and zeros beyond
+        shown = f"{k} components, of which {possible} can vary"
     return f"{counted(facts['rows'], 'row')}, {columns}, {shown}"
 
 

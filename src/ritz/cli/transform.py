@@ -9,7 +9,7 @@ import typer
 
 from ritz.cli.command import Answer, Talk, command
 from ritz.cli.console import say, spoken, tell_notes
-from ritz.cli.options import FORCE, MEMORY, MODEL, OUTPUT_FILE, READING, model_file
+from ritz.cli.options import FORCE, MEMORY, MODEL, OUTPUT_FILE, READING, UNSEEN, model_file
 
 __all__ = ["transform"]
 
@@ -23,6 +23,7 @@ def transform(
     how: dict[str, Any],
     talk: Talk,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
+    unseen: Annotated[str | None, UNSEEN] = None,
     memory: Annotated[str | None, MEMORY] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
@@ -30,24 +31,26 @@ def transform(
 
     Columns are found by name. A table larger than memory is read in pieces; the file appears when it is complete.
     """
-    from ritz._core.errors import NonFiniteError
-    from ritz.cli.columns import open_table
-    from ritz.cli.saved import open_model
+    from ritz._core.errors import InputError
+    from ritz.cli.columns import open_table, within_reach
+    from ritz.cli.saved import open_model, unseen_way
     from ritz.cli.scores import coordinates
     from ritz.cli.sink import require_free, written
+    from ritz.cli.vocabulary import by_name
     from ritz.data.words import counted
 
     fresh = require_free(output, force, [model_file(model)], [table])
-    saved = open_model(model, memory=memory, progress=talk.progress)
+    saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
     rows = open_table(table, how, memory=memory, progress=talk.progress)
     require_free(output, force, saved.files, rows._data.files)
     tell_notes(rows, talk)
+    ways = saved.model.get_params(deep=False)
     try:
         found = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
-        written(output, found, as_json=talk.json, fresh=fresh)
-    except NonFiniteError as error:
-        hint = "fit the model with --missing regularized, or drop those rows"
-        raise NonFiniteError(error.expected, received=error.received, hint=hint) from error
+        with within_reach(rows):
+            written(output, found, as_json=talk.json, fresh=fresh)
+    except InputError as error:
+        raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error
     facts = {
         "model": str(saved.path),
         "table": str(table),
@@ -57,4 +60,14 @@ def transform(
         "components": len(found.heads),
     }
     told = f"{counted(len(rows), 'row')}, {counted(len(found.heads), 'component')}: {output}"
-    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"))
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
+
+
+def _on_new_rows(error: Any, parameters: dict[str, Any]) -> Any:
+    """Gaps of new rows are filled by a model that was fitted to do so, if its method can."""
+    from ritz._core.errors import NonFiniteError
+
+    if not isinstance(error, NonFiniteError) or "NaN" not in error.expected:
+        return error
+    fit = "fit the model with --missing regularized, or " if "missing" in parameters else ""
+    return NonFiniteError(error.expected, received=error.received, hint=f"{fit}drop those rows")

@@ -25,6 +25,7 @@ __all__ = ["require_finite"]
 
 BLOCK_ENTRIES = 1 << 20
 FIRST_POSITIONS = 3
+FILL = "let PCA fill the gaps: missing='regularized', or impute first"
 
 
 def require_finite(X: Any, names: Sequence[Any] | None = None, row_name: Callable[[int], str] | None = None) -> None:
@@ -52,7 +53,7 @@ def require_finite(X: Any, names: Sequence[Any] | None = None, row_name: Callabl
     else:
         found.look(X)
     if found.nan or found.infinite:
-        raise _error(found, X.dtype, names, row_name or _row)
+        raise _error(found, X.dtype, names, row_name or _row, sparse=_is_sparse(X))
 
 
 @dataclass
@@ -126,6 +127,13 @@ def _sparse(X: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
             yield rows, csr.indices[at + start], values[at]
 
 
+def _is_sparse(X: Any) -> bool:
+    """Whether zeros are not stored; row blocks of well-filled rows count as sparse by what they were made of."""
+    if hasattr(X, "map_reduce"):
+        return bool(X.sparse) or not isinstance(getattr(X, "X", np.empty(0)), np.ndarray)
+    return not isinstance(X, np.ndarray)
+
+
 def _row(i: int) -> str:
     return f"row {i}"
 
@@ -135,7 +143,7 @@ def _times(count: int) -> str:
 
 
 def _error(
-    found: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None, row_name: Callable[[int], str]
+    found: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None, row_name: Callable[[int], str], sparse: bool
 ) -> NonFiniteError:
     def name(j: int) -> str:
         return f"column {j}" if names is None else f"column {names[j]!r}"
@@ -151,7 +159,7 @@ def _error(
     listed = shorten([f"{name(int(j))} ({found.per_column[j]})" for j in worst])
     places = ", ".join(f"{row_name(i)} {name(j)}" for i, j in found.first)
     count = f"{found.nan + found.infinite} such value{'s' if found.nan + found.infinite > 1 else ''}"
-    impute = "let PCA fill the gaps: missing='regularized', or impute first"
+    impute = "put numbers there: gaps of sparse tables cannot be filled" if sparse else FILL
     advice = impute if found.nan else "look for overflow or a division by 0"
     counted = "; rows count from 0" if re.search(r"\brow \d", places) else ""
     return NonFiniteError(

@@ -177,7 +177,7 @@ def _sparse(blocks: RowBlocks, weights: Vector | None, names: Sequence[Any] | No
         raise InputError(
             "missing values are filled in dense rows only: what a sparse matrix does not store is zero, not missing",
             received=f"a sparse matrix with {found.missing} stored NaN",
-            hint="X.toarray() if it fits into memory, or drop the rows concerned",
+            hint="drop the rows or columns concerned, put numbers there, or make the table dense if memory allows",
         )
     n, d = blocks.shape
     total = float(n) if weights is None else float(np.sum(weights))

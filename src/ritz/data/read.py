@@ -26,7 +26,7 @@ from ritz._core.warn import one_call
 from ritz.data.objects import is_anndata, source_of
 from ritz.data.sources.files import unreadable
 from ritz.data.table import EAGER_SHARE, Table
-from ritz.data.words import ALIKE, shorten
+from ritz.data.words import ALIKE, counted, shorten
 
 __all__ = ["read"]
 
@@ -177,7 +177,8 @@ def _from_path(path: Path, text: dict[str, Any], layer: str | None, eager: float
     if path.is_dir():
         _no_options(**text)
         # "." and ".." are no names.
-        return _Found(_from_folder(path, layer), path.resolve().name)
+        source, notes = _from_folder(path, layer)
+        return _Found(source, path.resolve().name, notes)
     start = _first_bytes(path)
     if start.startswith(b"\x89HDF"):
         from ritz.data.sources.anndata import open_h5ad
@@ -226,12 +227,14 @@ def _from_text(path: Path, text: dict[str, Any], eager: float, look: float) -> _
     return _Found(source, path.name, found.notes, found.reasons, found.line)
 
 
-def _from_folder(path: Path, layer: str | None) -> Any:
+def _from_folder(path: Path, layer: str | None) -> tuple[Any, tuple[str, ...]]:
+    """A source for a folder, and which of its files are read where there are others."""
     if any((path / name).exists() for name in ZARR):
         from ritz.data.sources.anndata import open_zarr
 
-        return open_zarr(path, layer)
+        return open_zarr(path, layer), ()
     from ritz.data.sources.parquet import ParquetSource, parquet_files
+    from ritz.data.sources.parquet_folder import other_files
 
     _no_options(layer=layer)
     files = parquet_files(path)
@@ -241,7 +244,10 @@ def _from_folder(path: Path, layer: str | None) -> Any:
             received="a folder without any",
             hint=_inside(path),
         )
-    return ParquetSource(files, path)
+    others = [str(other.relative_to(path)) for other in other_files(path)]
+    used = shorten([str(file.relative_to(path)) for file in files])
+    notes = (f"{counted(len(files), 'Parquet file')} of the folder: {used}; ignored: {shorten(others)}",)
+    return ParquetSource(files, path), notes if others else ()
 
 
 def _inside(folder: Path) -> str:

@@ -62,12 +62,27 @@ def disk_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)
-        raise FileError(
-            f"expected room to write {path}" if full else f"expected {path} to be writable",
-            received="a full disk" if full else (error.strerror or str(error)),
-            hint="free some space or write elsewhere; nothing was left behind",
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> FileError:
+    """The error in words, with the file it is about and a hint that follows its cause."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error):
+        hint = "free some space or write elsewhere; nothing was left behind"
+        return FileError(f"expected room to write {path}", received="a full disk", hint=hint)
+    why = error.strerror or str(error)
+    if isinstance(error, IsADirectoryError):
+        at = error.filename or path
+        return FileError(f"expected a file at {at}", received="a folder", hint="move that folder, or write elsewhere")
+    hint = {
+        errno.EACCES: "change the permissions of the folder, or write elsewhere",
+        errno.EPERM: "change the permissions of the folder, or write elsewhere",
+        errno.EROFS: "write to a file system that can be written",
+        errno.ENOENT: "make the folder first, or write elsewhere",
+        errno.ENOTDIR: "a file stands where a folder is expected; write elsewhere",
+        errno.ENAMETOOLONG: "choose a shorter name",
+    }.get(error.errno or 0, "write elsewhere")
+    return FileError(f"expected {path} to be writable", received=why, hint=f"{hint}; nothing was left behind")
 
 
 def rows_to(file: BinaryIO, ending: str, names: Sequence[str], dtype: Any, rows: int | None = None) -> Any:

@@ -43,7 +43,7 @@ from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import NAMES, resolve
-from ritz.spectral.outside import choose_outside
+from ritz.spectral.outside import choose_outside, require_room
 from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
@@ -295,6 +295,7 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
     def _scores_into(self, rows: Any, labels: Labels, write: RowWriter) -> None:
         """Hand the coordinates of rows, with their labels, to a writer; reading, computing and writing overlap."""
         nbytes = int(rows.nbytes) if are_blocks(rows) else 0
+        require_room(self.memory, rows, self._n_features_out)
         with using(self.progress, type(self).__name__, expected=nbytes):
             for scores in ahead(self._map().batches(rows)):
                 write(scores, labels.take(scores.shape[0]))

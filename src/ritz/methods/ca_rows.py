@@ -27,6 +27,7 @@ from ritz.data.statistics import ColumnStatistics
 from ritz.methods.correspondence import Correspondence, Encoded
 from ritz.project.linear import LinearMap
 from ritz.project.transition import row_distances
+from ritz.spectral.outside import require_room
 
 __all__ = ["CountRows", "EncodedCounts", "weighted_masses"]
 
@@ -145,6 +146,7 @@ class CountRows(Correspondence):
     def _scores_into(self, rows: Any, labels: Any, write: Any) -> None:
         rows, step = self._placing(rows)
         nbytes = int(rows.nbytes) if are_blocks(rows) else 0
+        require_room(self.memory, rows, self._n_features_out)
         with using(self.progress, type(self).__name__, expected=nbytes):
             for scores in ahead(step.batches(rows)):
                 write(scores, labels.take(scores.shape[0]))

@@ -9,6 +9,7 @@ coordinates of rows, the rows that a robust method trusts) is compared with a se
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +32,23 @@ def with_held(model: Any, checked: Verification, given: tuple[Any, Any] | None =
 
     ``given``: table and weights, as ``fit`` takes them, for what only a second fit can tell.
     """
-    words = differing(model, checked.anew)
+    words = list(dict.fromkeys(differing(model, checked.anew)))
     if given is not None:
         words += refitted(model, *given)
-    return replace(checked, ok=False, words=(*words, *checked.words)) if words else checked
+    told = tuple(_by_name(model, word) for word in checked.words)
+    if not words:
+        return replace(checked, words=told)
+    # Of other data than those of the fit the numbers of the data speak first, of a changed model the model's.
+    return replace(checked, ok=False, words=(*words, *told) if checked.ok else (*told, *words))
+
+
+def _by_name(model: Any, words: str) -> str:
+    """Columns by their names, where the columns of the answer are those of the table."""
+    names = getattr(model, "feature_names_in_", None)
+    found = re.search(r"(?<=\bof column )\d+\b", words)
+    if names is None or found is None or len(names) != np.shape(getattr(model, "components_", [[]]))[-1]:
+        return words
+    return f"{words[: found.start()]}{str(names[int(found[0])])!r}{words[found.end() :]}"
 
 
 def differing(model: Any, anew: Any = None) -> list[str]:
@@ -54,7 +68,7 @@ def differing(model: Any, anew: Any = None) -> list[str]:
     for what, names in (("mean", ("mean_", "_mean64", "_mean")), ("scale", ("scale_", "_scale64", "_scale"))):
         known = c.frame.get(what) if type(model)._holds_vectors or "_mean" in held else None
         words += [
-            f"the {what}s of the model ({name}) are not those of its certificate"
+            f"the {what}s of the model{'' if name.startswith('_') else f' ({name})'} are not those of its certificate"
             for name in names
             if known is not None and held.get(name) is not None and not _alike(held[name], known, close)
         ]

@@ -194,8 +194,10 @@ def _check_rank(k: int, filling: Filling) -> None:
 def _words(method: str, seen: Observed, done: Filled, k: int) -> tuple[str, ...]:
     entries = seen.rows * len(seen.counts)
     text = f"{seen.missing:,} of {entries:,} entries ({seen.share:.3g} of all) were missing, filled by {WORDS[method]}"
-    if method != "mean":
-        text += f" with {k} component{'s' if k != 1 else ''} in {done.passes} passes"
+    if method != "mean" and k == 0:
+        text = f"{text.removesuffix(WORDS[method])}the means of the columns, as no component was found to fill them by"
+    elif method != "mean":
+        text += f" with {k} component{'s' if k != 1 else ''} in {done.passes} pass{'es' if done.passes != 1 else ''}"
         text += ", " + (f"to about {done.distance:.1e}" if done.converged else _unsettled(done))
     return (f"{text}; the certificate is about the completed rows",)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ritz._core.errors import RitzError
 from ritz.data.blocks import are_blocks
+from ritz.data.words import counted
 
 __all__ = ["refitted"]
 
@@ -64,7 +65,15 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
         free = not same and a.ndim > 0 and model.n_components_ in a.shape
         if not free and not _alike(a, b, close):
             words.append(f"{name.lstrip('.')} is not what a second fit gives")
-    return sorted(words)[:5]
+    return _public(words)
+
+
+def _public(words: list[str]) -> list[str]:
+    """Sentences about names that users know; what a model keeps for itself is counted only."""
+    own = [word for word in words if word.startswith(("_", "frame."))]
+    told = sorted(word for word in words if word not in own)[:5]
+    inside = f"{counted(len(own), 'number')} inside the model: not what a second fit gives"
+    return [*told, inside] if own else told
 
 
 def _two_parts(model: Any, other: Any) -> list[str]:

@@ -83,7 +83,7 @@ def require_variances(spectrum: Spectrum, column: ColumnStatistics | Moments, na
     raise InputError(
         "variances must stay within the range of float64",
         received=f"a standard deviation of {spread:.1e} in column {repr(str(names[j])) if names is not None else j}",
-        hint="divide the data by a power of ten; PCA(scale=True) takes columns of any size",
+        hint="divide the data by a power of ten; PCA(scale=True) takes columns of any size within 1e145 of each other",
     )
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz.data.words import counted
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided, zero_level
 
@@ -217,7 +218,7 @@ def _count(k: int, n: int, d: int) -> int:
         return k
     raise ParameterError(
         f"n_components={k} must be between 0 and min(n_samples, n_features)={most}",
-        received=f"{k} for {n} rows and {d} columns",
+        received=f"{k} for {counted(n, 'row')} and {counted(d, 'column')}",
         hint=f"n_components=None keeps all {most}",
     )
 

@@ -10,15 +10,17 @@ Reading costs more than computing, so the route with the fewest passes that fits
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz._core.memory import limit
 from ritz._core.threads import lane_count
 from ritz.data.engines.stream.blocks import reading_bytes
 from ritz.data.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 
-__all__ = ["choose_outside"]
+__all__ = ["choose_outside", "require_room"]
 
 #: Buffers and BLAS work space of a solver that goes over the rows again and again: 21 to 28 MB beside the rest of the
 #: count were seen at 384 and 1,500 columns.
@@ -55,6 +57,21 @@ def choose_outside(
     if best is first:
         return best
     return replace(best, reasons=(*best.reasons, f"the {first.solver} route would need {size_words(first.bytes)}"))
+
+
+def require_room(memory: object, rows: Any, k: int) -> None:
+    """Refuse scores of rows that are read in pieces where not even the pieces and the components fit the limit."""
+    if getattr(rows, "reading", None) is None:
+        return
+    allowed, needed = limit(memory), float(rows.reading) + 16.0 * k * rows.shape[1]
+    if needed > allowed:
+        error = MemoryLimitError(
+            f"the scores must be written within memory={size_words(allowed)}",
+            received=f"rows that take at least {size_words(needed)} to read",
+            hint=f"allow memory='{size_words(1.05 * needed).replace(' ', '')}' or more",
+        )
+        error.least = needed
+        raise error
 
 
 def _options(shape: Shape, k: int, solver: str, tol: float, needs_all: bool) -> list[Plan]:

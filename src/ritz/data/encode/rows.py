@@ -71,9 +71,9 @@ def _flagged(encoder: Encoder, at: NDArray[np.int32], unseen: str | None) -> NDA
 
 
 def _not_seen(levels: list[str], unseen: str | None) -> InputError:
-    hint = "unseen='ignore' lets them contribute nothing, 'supplementary' places the row by its other answers"
+    hint = "unseen='ignore' lets them contribute nothing, unseen='supplementary' places the row by its other answers"
     if unseen == "error":
-        hint += ", 'missing' counts them as missing answers"
+        hint += ", unseen='missing' counts them as missing answers"
     else:
         hint = f"the fit has no missing answers to count them with (missing='category' or 'exclude'); {hint}"
     return InputError(

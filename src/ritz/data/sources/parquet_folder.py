@@ -13,13 +13,24 @@ from urllib.parse import unquote
 from ritz._core.errors import FileError
 from ritz.data.sources.arrow import Field
 
-__all__ = ["parquet_files", "partitions", "require_same"]
+__all__ = ["other_files", "parquet_files", "partitions", "require_same"]
+
+ENDINGS = {".parquet", ".pq", ".parq"}
 
 
 def parquet_files(folder: Path) -> list[Path]:
     """Parquet files in a folder and its sub-folders, in the order of their names; hidden ones are left out."""
-    found = [path for path in folder.rglob("*") if path.suffix.lower() in {".parquet", ".pq", ".parq"}]
-    return sorted(p for p in found if p.is_file() and not any(x[0] in "._" for x in p.relative_to(folder).parts))
+    return [path for path in _visible(folder) if path.suffix.lower() in ENDINGS]
+
+
+def other_files(folder: Path) -> list[Path]:
+    """Files beside the Parquet files of a folder that are no part of its table; hidden ones are not meant."""
+    return [path for path in _visible(folder) if path.suffix.lower() not in ENDINGS]
+
+
+def _visible(folder: Path) -> list[Path]:
+    found = (path for path in folder.rglob("*") if not any(x[0] in "._" for x in path.relative_to(folder).parts))
+    return sorted(path for path in found if path.is_file())
 
 
 def partitions(files: Sequence[Path], root: Path | None) -> tuple[list[dict[str, Any]], list[Field]]:

@@ -213,5 +213,6 @@ def _sines(s: Any, a: Anew, e: float) -> list[str]:
         part = a.V[:, first : last + 1]
         off = float(np.linalg.norm(part - true @ (true.T @ part), 2))
         if off > sine * (1 + 1e-6) + own + 1e-14:
-            return [f"components {first + 1}–{last + 1} are off by a sine of {off:.2e}, certified {sine:.2e}"]
+            which = f"component {first + 1} is" if first == last else f"components {first + 1}–{last + 1} are"
+            return [f"{which} off by a sine of {off:.2e}, certified {sine:.2e}"]
     return []
