@@ -158,8 +158,10 @@ def test_a_scale_that_a_model_does_not_have_is_refused(table):
     with pytest.raises(ritz.ParameterError, match="scale belongs to rows"):
         ritz.choose_rank(ritz.PCA(), table, scale=True)
     assert ritz.choose_rank(ritz.PCA(scale=True), table, scale=True, criteria="kaiser").consensus >= 0
-    with pytest.raises(ritz.ParameterError, match=r"choose_rank\(X, scale=True\)"):
+    with pytest.raises(ritz.ParameterError, match=r"choose_rank\(model, X\)"):
         ritz.choose_rank(ritz.FactorAnalysis(2).fit(table))
+    with pytest.raises(ritz.ParameterError, match=r"choose_rank\(X, scale=False\)"):
+        ritz.choose_rank(ritz.RobustPCA(2), table)
     with pytest.raises(ritz.ParameterError, match="the class PCA"):
         ritz.choose_rank(ritz.PCA)
 

@@ -32,6 +32,8 @@ NAME_BYTES = 100  # of the name in it: file systems allow 255 in all
 #: Seconds for which a file may be empty and not locked yet; and after which one counts as left behind where there are
 #: no locks.
 YOUNG, OLD = 2.0, 86_400.0
+#: Seconds after which such a file is looked at again.
+MOMENT = 0.1
 
 _swept: set[Path] = set()  # folders that this process has looked at
 
@@ -106,8 +108,11 @@ def open_temporary(path: Path) -> tuple[BinaryIO, Path]:
     return cast(BinaryIO, os.fdopen(handle, "wb")), name
 
 
-def sweep(folder: Path) -> None:
-    """Remove the temporary files in a folder whose processes have ended."""
+def sweep(folder: Path, *, alone: bool = False) -> None:
+    """Remove the temporary files in a folder whose processes have ended.
+
+    A file that is new and empty may be a moment before its lock. Who works ``alone`` in a folder waits for that moment.
+    """
     if (folder / COMMIT).exists():  # temporary files that are complete, and wait for their names
         return
     try:
@@ -116,11 +121,18 @@ def sweep(folder: Path) -> None:
         return
     for entry in entries:
         with contextlib.suppress(OSError):
-            if entry.is_file(follow_symlinks=False) and _left_behind(Path(entry.path)):
-                os.unlink(entry.path)
+            path = Path(entry.path)
+            if not entry.is_file(follow_symlinks=False):
+                continue
+            gone = _left_behind(path)
+            if alone and not gone:
+                time.sleep(MOMENT)
+                gone = _left_behind(path, young=0.0)
+            if gone:
+                os.unlink(path)
 
 
-def _left_behind(path: Path) -> bool:
+def _left_behind(path: Path, young: float = YOUNG) -> bool:
     handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     try:
         free, found = try_lock(handle), os.fstat(handle)
@@ -129,7 +141,7 @@ def _left_behind(path: Path) -> bool:
     age = time.time() - found.st_mtime
     if free is None:
         return age > OLD
-    return free and (found.st_size > 0 or age > YOUNG)
+    return free and (found.st_size > 0 or age > young)
 
 
 def sync_folder(folder: Path) -> None:

@@ -88,7 +88,7 @@ def working(folder: Path) -> Iterator[None]:
             with disk_errors(folder):  # errors of the work itself are not about this folder
                 stack.enter_context(locked(folder / JOURNAL / "lock", folder))
                 _recover(folder)
-                sweep(folder)
+                sweep(folder, alone=True)
             yield
     finally:
         for one in made:
