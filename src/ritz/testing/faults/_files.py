@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,8 +32,14 @@ def begun(*words: object, cwd: Path, command: list[str] | None = None) -> subpro
     """Start ``ritz WORDS``."""
     return subprocess.Popen(
         [*(command or RITZ), *map(str, words)], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "1"}, preexec_fn=_heeding_signals,
     )  # fmt: skip
+
+
+def _heeding_signals() -> None:
+    """Signals that this process ignores, as in the background or under nohup, end the program all the same."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 
 
 def wait_for(happened: Callable[[], object], process: subprocess.Popen[str]) -> bool:
