@@ -140,3 +140,11 @@ def test_a_method_from_elsewhere_joins_the_list(tmp_path):
     assert model.verify(NUMBERS)
     ritz.save(model, tmp_path / "unit.ritz")
     np.testing.assert_array_equal(ritz.load(tmp_path / "unit.ritz").components_, model.components_)
+
+
+def test_files_call_axes_as_the_method_does(fitted, tmp_path):
+    for name, (model, X) in fitted.items():
+        if name == "KernelPCA":  # writes no file of scores by itself
+            continue
+        head = model.transform_to(X, tmp_path / f"{name}.csv").read_text().splitlines()[0]
+        assert head.split(",")[-2:] == [f"{model.about.axis}1", f"{model.about.axis}2"], head

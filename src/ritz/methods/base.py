@@ -35,6 +35,7 @@ from ritz.data.statistics import Statistics
 from ritz.data.validate import compare_columns, require_finite, room_for, validate_rows, validate_weights
 from ritz.data.write import RowWriter, row_writer
 from ritz.methods.calls import PublicCalls
+from ritz.methods.fitted.about import About
 from ritz.methods.held import with_held
 from ritz.methods.rank_linear import remember
 from ritz.methods.watched import Watched
@@ -66,8 +67,8 @@ FIRST_GUESS = 16
 class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of estimators whose coordinates are linear in the row."""
 
-    #: what files and reports call an axis: PC1, PC2, …
-    _axis: ClassVar[str] = "PC"
+    #: words about the method
+    about: ClassVar[About]
 
     #: rules that make sense for ``n_components``
     _rules: ClassVar[tuple[str, ...]] = NAMES
@@ -287,7 +288,7 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         rows = validate_rows(self, X, reset=False)
         target = Path(path)
         keep_apart(target, X)
-        names = [f"{self._axis}{i + 1}" for i in range(self._n_features_out)]
+        names = [f"{self.about.axis}{i + 1}" for i in range(self._n_features_out)]
         with row_writer(target, names, result_dtype(rows.dtype)) as write:
             self._scores_into(rows, identifiers_of(X), write)
         return target

@@ -96,7 +96,6 @@ class Correspondence(CorrespondenceResults, Stateful):
     center = True  # the centring that the moment state knows
     scale = True
     fitted: ClassVar[type[Fitted]] = OfTable
-    _axis = "Dim"
     _results: ClassVar[tuple[str, ...]] = (
         "components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "n_components_", "n_samples_",
         "certificate_", "plan_",

@@ -69,7 +69,7 @@ class CorrespondenceResults:
     components_: Floats
     eigenvalues_: Floats
     explained_inertia_ratio_: Floats
-    _axis: ClassVar[str]
+    about: ClassVar[Any]
 
     row_coordinates_ = Result("(n, k) principal coordinates of the rows")
     row_standard_coordinates_ = Result("(n, k) coordinates of weighted variance 1")
@@ -163,7 +163,7 @@ class CorrespondenceResults:
         return None if names is None else [str(name) for name in names]
 
     def _axis_names(self) -> list[str]:
-        return [f"{self._axis}{i + 1}" for i in range(len(self.eigenvalues_))]
+        return [f"{self.about.axis}{i + 1}" for i in range(len(self.eigenvalues_))]
 
     def _labelled(self, values: Floats, side: str) -> Any:
         labels = vars(self).get("_row_labels") if side == "row" else self._column_labels()

@@ -106,7 +106,6 @@ class FactorAnalysis(LinearEstimator):
         paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
     )
     fitted: ClassVar[type[Factors]] = Factors
-    _axis = "F"
     _rules: ClassVar[tuple[str, ...]] = LinearEstimator._rules
 
     def __init__(

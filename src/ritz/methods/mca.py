@@ -299,7 +299,7 @@ class MCA(Supplementary, EncodedColumns):
             raise AttributeError(_why_not(J))
         total = None if which == "benzecri" else float(np.sum(pairs[1])) * J / (J - 1)
         table = corrected(values, J, total)
-        names = [f"{self._axis}{i + 1}" for i in range(len(table))]
+        names = [f"{self.about.axis}{i + 1}" for i in range(len(table))]
         return labelled(table, names, list(CORRECTED), self.__dict__.get("_library"), "axis")
 
     def _all_above(self) -> Floats:

@@ -138,7 +138,7 @@ class GroupResults(GroupedColumns):
         len(self.components_)  # solves a pending state
         tables = {name: self._partial_axes(name) for name in self._group_places()}
         tables |= dict(self.__dict__.get("_beside", {}).get("axes", {}))
-        labels = [f"{name}:{self._axis}{a + 1}" for name, table in tables.items() for a in range(len(table))]
+        labels = [f"{name}:{self.about.axis}{a + 1}" for name, table in tables.items() for a in range(len(table))]
         return labelled(
             np.concatenate(list(tables.values())), labels, self._axis_names(), self.__dict__.get("_library"), "axis"
         )

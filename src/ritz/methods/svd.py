@@ -73,7 +73,6 @@ class SVD(LinearEstimator):
         "1 (1936), 211–218.",
     )
     fitted: ClassVar[type[Fitted]] = Uncentred
-    _axis = "SV"
     _holds_vectors = True
     _rules = tuple(name for name in NAMES if name != "map")  # correlations have no meaning about zero
 
