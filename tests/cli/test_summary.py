@@ -10,26 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import ritz
-from ritz.cli.main import app
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    def call(line, code=0):
-        args = [str(WINE) if word == "WINE" else word for word in line.split()]
-        result = CliRunner().invoke(app, args)
-        assert result.exit_code == code, (result.stdout, result.stderr, result.exception)
-        return result
-
-    return call
 
 
 def test_all_components_are_not_the_first_ones(run):
