@@ -145,7 +145,7 @@ def make_parquet(path: str, kind: str, groups: int, group: int, columns: int) ->
 
 def program(words: list[str], limit: str) -> dict[str, Any]:
     """``ritz WORDS`` with everything imported before: seconds, resident memory added, bytes read."""
-    for name in ("ritz.cli.job", "pyarrow.csv", "pyarrow.parquet", "scipy.linalg", "sklearn.base"):
+    for name in ("ritz.cli.fitting.job", "pyarrow.csv", "pyarrow.parquet", "scipy.linalg", "sklearn.base"):
         importlib.import_module(name)
     from bench.busy import Neighbours
     from bench.worker import _reset_peak, _status

@@ -124,7 +124,7 @@ def write(path: Path, text: str) -> Path:
         ("operators/a.py", "from ritz.spectral.solve import solve", "operators/ imports ritz.spectral"),
         ("operators/a.py", "import ritz.spectral", "operators/ imports ritz.spectral"),
         ("spectral/a.py", "def f():\n    from ritz.methods.pca import PCA", "spectral/ imports ritz.methods"),
-        ("_core/a.py", "if TYPE_CHECKING:\n    import ritz.data.table", "_core/ imports ritz.data.table"),
+        ("_core/a.py", "if TYPE_CHECKING:\n    import ritz.data.tables.table", "_core/ imports ritz.data.tables.table"),
         ("methods/a.py", "from ritz import PCA", "methods/ imports ritz.PCA"),
         ("methods/a.py", "import ritz", "methods/ imports ritz;"),
         ("methods/a.py", "from ritz import testing", "methods/ imports ritz.testing"),
@@ -180,7 +180,7 @@ def test_a_long_function_is_found_and_its_words_are_free(tmp_path, capsys):
 # --------------------------------------------------------------------------------------------- engines
 
 #: What may name it in code: options that a user types, extras that he installs, programs that fit inside its tasks.
-NAMES_DASK = ("data/engines/", "cli/fit.py", "cli/doctor.py", "testing/faults/")
+NAMES_DASK = ("data/engines/", "cli/commands/fit.py", "cli/commands/doctor.py", "testing/faults/")
 
 
 def mentions(code: str, word: str) -> list[str]:

@@ -48,19 +48,19 @@ if TYPE_CHECKING:
     from ritz._core.errors import ParameterError as ParameterError
     from ritz._core.errors import RitzError as RitzError
     from ritz._core.errors import RitzWarning as RitzWarning
-    from ritz.data.read import read as read
-    from ritz.data.table import Table as Table
+    from ritz.data.tables.read import read as read
+    from ritz.data.tables.table import Table as Table
     from ritz.insight.choose_rank import choose_rank as choose_rank
-    from ritz.methods.ca import CA as CA
-    from ritz.methods.factor_analysis import FactorAnalysis as FactorAnalysis
-    from ritz.methods.famd import FAMD as FAMD
-    from ritz.methods.kernel_pca import KernelPCA as KernelPCA
-    from ritz.methods.mca import MCA as MCA
-    from ritz.methods.mfa import MFA as MFA
+    from ritz.methods.correspondence.ca.ca import CA as CA
+    from ritz.methods.correspondence.famd.famd import FAMD as FAMD
+    from ritz.methods.correspondence.mca.mca import MCA as MCA
+    from ritz.methods.correspondence.mfa.mfa import MFA as MFA
+    from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
+    from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
-    from ritz.methods.robust_pca import RobustPCA as RobustPCA
-    from ritz.methods.sparse_pca import SparsePCA as SparsePCA
+    from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
+    from ritz.methods.sparse_pca.sparse_pca import SparsePCA as SparsePCA
     from ritz.methods.svd import SVD as SVD
     from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
@@ -120,23 +120,23 @@ __version__ = "0.1.0"
 
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
-    "CA": "ritz.methods.ca",
-    "FAMD": "ritz.methods.famd",
-    "FactorAnalysis": "ritz.methods.factor_analysis",
-    "KernelPCA": "ritz.methods.kernel_pca",
-    "MCA": "ritz.methods.mca",
-    "MFA": "ritz.methods.mfa",
+    "CA": "ritz.methods.correspondence.ca.ca",
+    "FAMD": "ritz.methods.correspondence.famd.famd",
+    "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
+    "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "MCA": "ritz.methods.correspondence.mca.mca",
+    "MFA": "ritz.methods.correspondence.mfa.mfa",
     "PCA": "ritz.methods.pca",
-    "RobustPCA": "ritz.methods.robust_pca",
-    "SparsePCA": "ritz.methods.sparse_pca",
+    "RobustPCA": "ritz.methods.robust_pca.robust_pca",
+    "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",
-    "Table": "ritz.data.table",
+    "Table": "ritz.data.tables.table",
     "choose_rank": "ritz.insight.choose_rank",
     "export": "ritz.persist.export.front",
     "load": "ritz.persist.model",
     "merge": "ritz.persist.model",
     "plan": "ritz.methods.plan",
-    "read": "ritz.data.read",
+    "read": "ritz.data.tables.read",
     "save": "ritz.persist.model",
 }
 _SUBMODULES = {"insight", "kernels", "plot", "report", "testing"}

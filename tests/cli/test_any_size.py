@@ -90,7 +90,7 @@ def test_spreads_that_differ_are_found_in_the_same_pass(tmp_path):
 MEASURED = """
 import resource, sys
 from ritz.cli.main import app
-import ritz.cli.job, scipy.linalg, pyarrow.parquet
+import ritz.cli.fitting.job, scipy.linalg, pyarrow.parquet
 def status(key):
     return int(open("/proc/self/status").read().split(key)[1].split()[0]) * 1024
 before = status("VmRSS:")
@@ -135,7 +135,7 @@ def test_a_limit_that_cannot_be_kept_names_the_least(tmp_path, table):
 KILLED = """
 import os, signal, sys
 import ritz._core.journal as journal
-import ritz.data.sources.npy as npy
+import ritz.data.formats.npy as npy
 journal.journaling.__wrapped__.__defaults__ = (0.0,)
 left, read = [int(sys.argv.pop(1))], [0]
 fill, save = npy.NpySource._fill, journal.Keeper.save

@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import ritz
-import ritz.data.read
+import ritz.data.tables.read
 from ritz.cli.main import app
 
-WINE = Path(ritz.data.read.__file__).parent / "samples" / "wine.csv"
+WINE = Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv"
 
 #: Keys of what is inside an answer: components, criteria.
 INNER = {

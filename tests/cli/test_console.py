@@ -6,8 +6,8 @@ import pytest
 import typer
 
 from ritz._core.errors import Cancelled, FileError, InputError, MergeError, NonFiniteError, ParameterError
-from ritz.cli.choice import parse_components
-from ritz.cli.console import stopping
+from ritz.cli.fitting.components import parse_components
+from ritz.cli.terminal.console import stopping
 
 CODES = [
     (InputError("numbers", received="text", hint="convert"), 3),

@@ -17,14 +17,14 @@ import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
 
-import ritz.data.read
-from ritz.cli.fit import COMPONENTS, SOLVER
+import ritz.data.tables.read
+from ritz.cli.commands.fit import COMPONENTS, SOLVER
 from ritz.cli.main import app
 from ritz.rank.rule import NAMES
 from ritz.spectral.plan import SOLVERS
 from tests.program import ritz as forked
 
-WINE = Path(ritz.data.read.__file__).parent / "samples" / "wine.csv"
+WINE = Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ritz
-from ritz.data.write import disk_errors
+from ritz.data.tables.write import disk_errors
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 

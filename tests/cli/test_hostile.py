@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import ritz
 from ritz._core.container import read_container, write_container
 from ritz.cli.main import app
-from ritz.methods.held import differing
+from ritz.methods.verify.model import differing
 
 
 def call(*words):

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from ritz._core.errors import FileError
-from ritz.cli.manifest import MANIFEST, own_files
-from ritz.cli.output import Place, check_folder, result_folder, working, write_results
+from ritz.cli.results.manifest import MANIFEST, own_files
+from ritz.cli.results.output import Place, check_folder, result_folder, working, write_results
 
 NAMES = ["scores.csv", "components.csv"]
 

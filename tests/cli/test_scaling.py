@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ritz.cli import scaling
-from ritz.cli.scaling import decide_scaling, spreads
+from ritz.cli.fitting import scaling
+from ritz.cli.fitting.scaling import decide_scaling, spreads
 
 
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])

@@ -138,7 +138,7 @@ def test_a_summary_on_a_terminal_has_no_codes_but_those_of_rich():
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from ritz.cli.console import put
+    from ritz.cli.terminal.console import put
 
     screen = io.StringIO()
     grid = Grid.grid()

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import ritz
 from ritz.cli.main import app
-from ritz.cli.vocabulary import spoken
+from ritz.cli.terminal.vocabulary import spoken
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 PYTHON = re.compile(r"\b[a-z_]+=['\[{\d]|\britz\.[a-z]|\bX\[|numpy|\bNone\b|partial_fit|--\w+  ")

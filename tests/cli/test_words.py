@@ -72,13 +72,15 @@ def refused(*args, **kwargs):
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("t.csv", "pathlib.Path.open"), ("t.csv", "pathlib.Path.is_dir"), ("t.csv", "ritz.data.text.bytes.stamp")],
+    [("t.csv", "pathlib.Path.open"), ("t.csv", "pathlib.Path.is_dir"), ("t.csv", "ritz.data.formats.text.bytes.stamp")],
     ids=["the file", "its folder", "later"],
 )
 def test_an_unreadable_table_is_an_error_of_files(run, monkeypatch, name, path):
     Path(name).write_text("a,b\n1,2\n3,5\n7,7\n")
     with monkeypatch.context() as patch:
-        patch.setattr(path if path != "ritz.data.text.bytes.stamp" else "ritz.data.text.file.stamp", refused)
+        patch.setattr(
+            path if path != "ritz.data.formats.text.bytes.stamp" else "ritz.data.formats.text.file.stamp", refused
+        )
         with pytest.raises(ritz.FileError, match=r"(?s)could not read t\.csv: Permission denied\nhint: "):
             ritz.read(name)
 

@@ -14,8 +14,8 @@ from ritz._core.errors import InputError
 from ritz.data.engines.dask.blocks import DaskBlocks
 from ritz.data.engines.dask.rows import columns_of, is_dask, lazy_map
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.observed import observe
-from ritz.data.statistics import Statistics
+from ritz.data.passes.observed import observe
+from ritz.data.passes.statistics import Statistics
 from ritz.operators.affine import Affine
 
 cloudpickle = pytest.importorskip("cloudpickle", reason="dask is not installed")

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block
 from ritz.data.engines.dask.blocks import MERGED_AT_ONCE, DaskBlocks
 from ritz.data.engines.dask.parcel import CutArray, Parcel
 from ritz.data.engines.dask.task import Layout, Part, as_rows, merge, run_pass
 from ritz.data.engines.dask.worker import _Gate, careful
-from ritz.data.finite import _Found
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.finite import _Found
 from ritz.operators.affine import Affine
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -118,7 +118,7 @@ def test_the_tree_has_one_task_a_partition_and_merges_of_eight(rows: np.ndarray)
 
 
 def test_few_partitions_measure_rounding_for_all(rows: np.ndarray) -> None:
-    from ritz.data.gram import DensePass
+    from ritz.data.passes.gram import DensePass
 
     seen = []
 

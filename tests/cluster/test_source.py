@@ -15,7 +15,7 @@ import ritz
 from ritz._core.errors import FileError
 from ritz.data.engines import engaged, engaged_cluster
 from ritz.data.engines.dask.blocks import DaskBlocks
-from ritz.data.source import Span
+from ritz.data.formats.source import Span
 
 cloudpickle = pytest.importorskip("cloudpickle", reason="dask is not installed")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers cannot import the tests

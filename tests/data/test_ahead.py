@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ritz._core.errors import RitzError
-from ritz.data.ahead import ahead
+from ritz.data.passes.read_ahead import ahead
 
 
 def readers() -> list[threading.Thread]:

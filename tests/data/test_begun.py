@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import ritz
-from ritz.data.engines.stream.begun import Begun, first_rows, sampled_spans
 from ritz.data.engines.stream.blocks import StreamBlocks
-from ritz.data.source import Span
-from ritz.data.sources.arrow import views
-from ritz.data.sources.parquet import ParquetSource
+from ritz.data.engines.stream.sample import Begun, first_rows, sampled_spans
+from ritz.data.formats.arrow import views
+from ritz.data.formats.parquet import ParquetSource
+from ritz.data.formats.source import Span
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def table(tmp_path):
 @pytest.fixture
 def source(table, monkeypatch):
     """The source, and the rows of each slice of columns that it decodes."""
-    monkeypatch.setattr("ritz.data.sources.parquet.SPAN_BYTES", 1)
-    monkeypatch.setattr("ritz.data.sources.parquet.BLOCK_BYTES", 1)
+    monkeypatch.setattr("ritz.data.formats.parquet.SPAN_BYTES", 1)
+    monkeypatch.setattr("ritz.data.formats.parquet.BLOCK_BYTES", 1)
     decoded = []
     plain = ParquetSource._slice
 

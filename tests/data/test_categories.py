@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ritz._core.errors import InputError, MergeError
-from ritz.data.blocks import blocks_of
-from ritz.data.categories import MISSING, OTHER, Variable, Vocabulary, pooled, sorted_levels
-from ritz.data.statistics import Statistics
+from ritz.data.encode.vocabulary import MISSING, OTHER, Variable, Vocabulary, pooled, sorted_levels
+from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.statistics import Statistics
 
 
 def variable(name: str, kind: str = "text", order: tuple[str, ...] = (), **counts: float) -> Variable:

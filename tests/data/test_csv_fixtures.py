@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from ritz._core.errors import FileError
-from ritz.data.read import read
-from ritz.data.text.dialect import TextOptions
-from ritz.data.text.read import read_text
+from ritz.data.formats.text.dialect import TextOptions
+from ritz.data.formats.text.read import read_text
+from ritz.data.tables.read import read
 
 FOLDER = Path(__file__).parent / "csv"
 N, C, I, T, D = "numeric", "categorical", "identifier", "text", "date"

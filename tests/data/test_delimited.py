@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ritz._core.errors import FileError, ParameterError
-from ritz.data.sources.delimited import DelimitedSource
-from ritz.data.text.dialect import TextOptions
-from ritz.data.text.numbers import Reading, clean, decimal_mark, forms
-from ritz.data.text.read import read_text
-from ritz.data.text.rows import last_cut
+from ritz.data.formats.delimited import DelimitedSource
+from ritz.data.formats.text.dialect import TextOptions
+from ritz.data.formats.text.numbers import Reading, clean, decimal_mark, forms
+from ritz.data.formats.text.read import read_text
+from ritz.data.formats.text.rows import last_cut
 
 
 @pytest.fixture
@@ -269,8 +269,8 @@ def test_packed_text_that_is_cut_off(put, pack):
 
 
 def test_unpacked_text_goes_to_a_nameless_file(put, monkeypatch, tmp_path):
-    monkeypatch.setattr("ritz.data.text.bytes.KEPT", 10)
-    monkeypatch.setattr("ritz.data.text.file.open_text", _small)
+    monkeypatch.setattr("ritz.data.formats.text.bytes.KEPT", 10)
+    monkeypatch.setattr("ritz.data.formats.text.file.open_text", _small)
     room = tmp_path / "room"
     room.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(room))
@@ -283,14 +283,14 @@ def test_a_full_disk_while_unpacking(put, monkeypatch):
         def write(self, data):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ritz.data.text.file.open_text", _small)
+    monkeypatch.setattr("ritz.data.formats.text.file.open_text", _small)
     monkeypatch.setattr(tempfile, "TemporaryFile", Full)
     with pytest.raises(FileError, match=r"(?s)room for the unpacked text of .*No space left.*\nhint: set TMPDIR"):
         read_text(put(gzip.compress(PLAIN)))
 
 
 def _small(path, encoding):
-    from ritz.data.text.bytes import open_text
+    from ritz.data.formats.text.bytes import open_text
 
     return open_text(path, encoding, kept=4)
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from ritz._core.errors import FileError
-from ritz.data.read import read
-from ritz.data.sources.delimited import DelimitedSource
-from ritz.data.text.dialect import TextOptions
-from ritz.data.text.read import read_text
+from ritz.data.formats.delimited import DelimitedSource
+from ritz.data.formats.text.dialect import TextOptions
+from ritz.data.formats.text.read import read_text
+from ritz.data.tables.read import read
 
 ROWS = 300
 
@@ -77,7 +77,7 @@ def test_a_table_outside_memory_is_that_in_memory(mixed):
 def test_ritz_read_gives_the_same_table_both_ways(mixed, monkeypatch):
     path, X = mixed
     inside = read(path)
-    monkeypatch.setattr("ritz.data.read.EAGER_BYTES", 0.0)
+    monkeypatch.setattr("ritz.data.tables.read.EAGER_BYTES", 0.0)
     outside = read(path)
     assert outside.lazy
     assert not inside.lazy
@@ -98,8 +98,8 @@ def test_kinds_found_on_the_way_are_those_found_in_memory(tmp_path, monkeypatch)
     path = tmp_path / "kinds.csv"
     path.write_text("\n".join(lines))
     inside = read(path)
-    monkeypatch.setattr("ritz.data.read.EAGER_BYTES", 0.0)
-    monkeypatch.setattr("ritz.data.text.read.read_text.__kwdefaults__", {"memory": None, "span_bytes": 64})
+    monkeypatch.setattr("ritz.data.tables.read.EAGER_BYTES", 0.0)
+    monkeypatch.setattr("ritz.data.formats.text.read.read_text.__kwdefaults__", {"memory": None, "span_bytes": 64})
     outside = read(path)
     assert outside.lazy
     assert outside.kinds == inside.kinds

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data.deviations import DeviationBlocks, deviations, in_deviations, row_parts
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.profiles import margins
+from ritz.data.passes.deviations import DeviationBlocks, deviations, in_deviations, row_parts
+from ritz.data.passes.profiles import margins
 
 U = Fraction(1, 2**53)
 

@@ -14,13 +14,13 @@ import pytest
 
 import ritz
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
-from ritz.data.blocks import blocks_of
 from ritz.data.encode import Encoder
 from ritz.data.encode.codes import code_objects, text_of
-from ritz.data.encode.opened import opened
+from ritz.data.encode.openings import opened
 from ritz.data.encode.stream import EncodedSource
 from ritz.data.engines.stream.blocks import StreamBlocks
-from ritz.data.statistics import Statistics
+from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.statistics import Statistics
 
 N = 400
 

@@ -10,7 +10,6 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
-from ritz.data.blocks import DENSE_DENSITY, Block, are_blocks, merged
 from ritz.data.engines import (
     Cluster,
     Columns,
@@ -25,6 +24,7 @@ from ritz.data.engines import (
     unregister,
 )  # fmt: skip
 from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import DENSE_DENSITY, Block, are_blocks, merged
 from ritz.testing import check_engine, largest_sine
 
 # ------------------------------------------------------------------------------------------- a toy engine

@@ -169,6 +169,6 @@ def test_an_anndata_on_a_file_is_read_from_it():
 
 
 def test_other_classes_are_no_anndata():
-    from ritz.data.objects import is_anndata
+    from ritz.data.tables.objects import is_anndata
 
     assert not is_anndata(SimpleNamespace(X=1, obs=1, var=1, obs_names=1, var_names=1))

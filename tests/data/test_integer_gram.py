@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data import gram
-from ritz.data.blocks import Block
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.gram import CROWDED, INTEGER_ROWS, SparsePass
+from ritz.data.passes import gram
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.gram import CROWDED, INTEGER_ROWS, SparsePass
 
 
 def fed(X, weights=None, unit=1.0):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import ritz
 from ritz._core.errors import DigitsLost
-from ritz.data.integers import subtract
+from ritz.data.passes.integers import subtract
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(-100, 101, (20000, 40))

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from ritz._core.container import read_container, write_container
 from ritz._core.errors import MergeError
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.moments import Moments
-from ritz.data.statistics import Statistics
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import Statistics
 
 RNG = np.random.default_rng(0)
 

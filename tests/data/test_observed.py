@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ritz._core.errors import InputError, NonFiniteError
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.observed import ObservedSums, observe
+from ritz.data.passes.observed import ObservedSums, observe
 
 
 def gappy(n: int = 60, d: int = 5, seed: int = 0, mean: float = 0.0) -> np.ndarray:

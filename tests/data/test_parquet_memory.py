@@ -15,8 +15,8 @@ import pytest
 import ritz
 from ritz._core.errors import FileError
 from ritz.data.engines.stream.blocks import StreamBlocks
-from ritz.data.sources.parquet import ParquetSource
-from ritz.data.sources.parquet_rows import Chunk, chosen_way
+from ritz.data.formats.parquet import ParquetSource
+from ritz.data.formats.parquet_rows import Chunk, chosen_way
 
 MB = 1e6
 
@@ -49,7 +49,7 @@ def test_every_way_gives_the_numbers_of_the_file(tmp_path, room, group):
 
 @pytest.mark.parametrize("room", [0.0, 1e9])
 def test_missing_values_types_and_keys_whatever_the_way(tmp_path, room, monkeypatch):
-    monkeypatch.setattr("ritz.data.sources.parquet_rows.OPEN_COLUMNS", 0)
+    monkeypatch.setattr("ritz.data.formats.parquet_rows.OPEN_COLUMNS", 0)
     n = 50_000
     rng = np.random.default_rng(1)
     columns = {
@@ -105,7 +105,7 @@ def test_no_room_for_the_temporary_file_is_said(tmp_path, monkeypatch):
 READ = """
 import sys
 import numpy, scipy.linalg, pyarrow.parquet, ritz
-from ritz.data.sources.parquet import ParquetSource
+from ritz.data.formats.parquet import ParquetSource
 from ritz.data.engines.stream.blocks import StreamBlocks
 from pathlib import Path
 def status(key):

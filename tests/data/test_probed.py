@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.data.blocks import block_rows
-from ritz.data.rounding import Watched, returning
+from ritz.data.passes.blocks import block_rows
+from ritz.data.passes.rounding import Watched, returning
 from ritz.testing.truth import true_spectrum
 
 

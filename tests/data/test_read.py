@@ -14,8 +14,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from ritz._core.errors import ColumnsSetAside, FileError, InputError, NonFiniteError
-from ritz.data.read import read
-from ritz.data.table import Column, Table
+from ritz.data.tables.read import read
+from ritz.data.tables.table import Column, Table
 from ritz.data.validate import require_finite, validate_rows
 
 
@@ -443,9 +443,9 @@ def test_the_bundled_wine_table_is_scikit_learns():
 
     from sklearn.datasets import load_wine
 
-    import ritz.data.read
+    import ritz.data.tables.read
 
-    table = read(Path(ritz.data.read.__file__).parent / "samples" / "wine.csv")
+    table = read(Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv")
     assert table.kinds["cultivar"] == "categorical"
     np.testing.assert_array_equal(numbers(table)[0], load_wine().data)
 

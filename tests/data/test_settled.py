@@ -10,8 +10,8 @@ import pytest
 
 import ritz
 from ritz._core.errors import FileError, MemoryLimitError
-from ritz.data.blocks import are_blocks
-from ritz.data.frames import copied_bytes
+from ritz.data.passes.blocks import are_blocks
+from ritz.data.tables.frames import copied_bytes
 from ritz.data.validate import validate_rows
 
 X = np.random.default_rng(0).standard_normal((60_000, 30))  # 14.4 MB

@@ -16,9 +16,9 @@ import pytest
 import scipy.sparse
 
 from ritz._core.errors import FileError, InputError
-from ritz.data.read import read
-from ritz.data.sources.matrix import MemoryMatrix
-from ritz.data.sources.memory import ArrowTable
+from ritz.data.formats.matrix import MemoryMatrix
+from ritz.data.formats.memory import ArrowTable
+from ritz.data.tables.read import read
 
 TINY = 1000  # a memory limit under which everything stays where it is
 
@@ -77,7 +77,7 @@ def test_npy(tmp_path, order, dtype):
 
 
 def test_npy_in_many_spans(tmp_path, monkeypatch):
-    monkeypatch.setattr("ritz.data.sources.npy.SPAN_BYTES", 1)
+    monkeypatch.setattr("ritz.data.formats.npy.SPAN_BYTES", 1)
     X = normal(2500, 3, np.float32)
     np.save(tmp_path / "x.npy", X)
     source, _ = read(tmp_path / "x.npy", memory=TINY).source_for()
@@ -360,7 +360,7 @@ def test_names_with_dots(tmp_path):
 
 
 def test_large_row_groups_are_read_through_a_buffer(tmp_path, monkeypatch):
-    monkeypatch.setattr("ritz.data.sources.parquet.LARGE_GROUP", 0)
+    monkeypatch.setattr("ritz.data.formats.parquet.LARGE_GROUP", 0)
     table, X = mixed(300)
     pq.write_table(table, tmp_path / "t.parquet", data_page_size=64)
     check(read(tmp_path / "t.parquet", memory=10).source_for(NUMBERS)[0], X)
@@ -370,7 +370,7 @@ def test_reading_numbers_does_not_load_pandas(tmp_path):
     pq.write_table(pa.table({"x": [1.0, None], "n": [1, None], "e": [[1.0], None]}), tmp_path / "t.parquet")
     code = f"""if True:
         import sys
-        from ritz.data.read import read
+        from ritz.data.tables.read import read
         table = read({str(tmp_path / "t.parquet")!r}, memory=10)
         source, columns = table.source_for(["x", "n", "e[0]"])
         assert len(next(source.batches(source.spans[0], columns, 10))) == 2

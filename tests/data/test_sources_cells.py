@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 from ritz._core.errors import ColumnsSetAside, FileError, ParameterError
-from ritz.data.read import read
+from ritz.data.tables.read import read
 
 CELLS = Path(__file__).parent / "anndata" / "cells.h5ad"  # written by anndata 0.12: CSR X, dense and CSC layers
 I, J = np.indices((23, 4))
@@ -101,6 +101,6 @@ def test_a_missing_library_is_named(tmp_path, monkeypatch, package):
         return real(name, *rest)
 
     real = importlib.import_module
-    monkeypatch.setattr("ritz.data.sources.store.import_module", absent)
+    monkeypatch.setattr("ritz.data.formats.store.import_module", absent)
     with pytest.raises(FileError, match=rf"(?s)the package {package}.*\nhint: pip install {package}"):
         read(path)

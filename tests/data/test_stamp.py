@@ -14,7 +14,7 @@ import pytest
 
 import ritz
 from ritz._core.errors import DataChanged
-from ritz.data.stamp import Stamp, named_files, unchanged
+from ritz.data.formats.stamp import Stamp, named_files, unchanged
 
 
 def rows(n=40_000, d=20, seed=0):

@@ -12,9 +12,9 @@ import scipy.sparse
 import ritz
 from ritz._core.errors import FileError, MemoryLimitError
 from ritz._core.memory import within
-from ritz.data.sources.anndata import open_h5ad, open_zarr
-from ritz.data.sources.bands import Bands, Layout
-from ritz.data.sources.declared import require_columns, require_packed, stored_bytes
+from ritz.data.formats.anndata import open_h5ad, open_zarr
+from ritz.data.formats.bands import Bands, Layout
+from ritz.data.formats.declared import require_columns, require_packed, stored_bytes
 
 X = np.random.default_rng(0).integers(0, 9, (1000, 30)).astype(np.float64)
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError, ParameterError
-from ritz.data import scan
-from ritz.data.read import read
-from ritz.data.scan import Distinct, MatrixSummary, Summary
-from ritz.data.sources.parquet import ParquetSource
+from ritz.data.formats.parquet import ParquetSource
+from ritz.data.tables import summaries as scan
+from ritz.data.tables.read import read
+from ritz.data.tables.summaries import Distinct, MatrixSummary, Summary
 
 
 def kinds_table(n=500):
@@ -64,7 +64,7 @@ EXPECTED = {
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_kinds_are_the_same_in_memory_and_outside(tmp_path, monkeypatch, statistics, group, threads):
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
-    monkeypatch.setattr("ritz.data.sources.parquet.SPAN_BYTES", 1)
+    monkeypatch.setattr("ritz.data.formats.parquet.SPAN_BYTES", 1)
     table = kinds_table()
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=group, write_statistics=statistics)
     for memory in (10, None):

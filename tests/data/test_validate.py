@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, NonFiniteError
-from ritz.data import finite
+from ritz.data.passes import finite
 from ritz.data.validate import InputTypeError, require_finite, validate_rows, validate_weights
 
 

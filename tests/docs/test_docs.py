@@ -37,7 +37,7 @@ import pytest
 import ritz
 from ritz.rank.rule import NAMES
 from ritz.spectral import constants
-from ritz.spectral.certificate import Certificate
+from ritz.spectral.certificate.certificate import Certificate
 from ritz.spectral.plan import SOLVERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -350,7 +350,7 @@ def test_every_parameter_method_and_result_is_on_the_page_of_its_method(page, me
 
 
 def test_every_parameter_of_read_and_every_kind_of_column_is_explained():
-    from ritz.data.table import KINDS
+    from ritz.data.tables.table import KINDS
 
     parameters = [name for name in inspect.signature(ritz.read).parameters if name != "source"]
     assert not unexplained("tables.md", [*parameters, *KINDS])
@@ -368,7 +368,7 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line():
 
 
 def test_every_exit_code_is_on_the_page_of_the_command_line():
-    from ritz.cli import console
+    from ritz.cli.terminal import console
 
     codes = {console.DEFECT, console.USAGE, console.DATA, console.FILE, console.FAILED, console.CANCELLED, 0}
     rows = re.findall(r"^\| (\d+) \|", (DOCS / "cli.md").read_text(encoding="utf-8"), flags=re.MULTILINE)

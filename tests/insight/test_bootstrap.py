@@ -7,9 +7,10 @@ import pytest
 
 import ritz
 from ritz import insight
-from ritz.insight.bootstrap_draws import Sample, drawn
-from ritz.insight.bootstrap_fields import column_draws, row_draws
-from ritz.insight.intervals import acceleration, interval, studentized
+from ritz.insight.bootstrap import fields
+from ritz.insight.bootstrap.draws import Sample, drawn
+from ritz.insight.bootstrap.fields import column_draws, row_draws
+from ritz.insight.bootstrap.intervals import acceleration, interval, studentized
 
 SHAPES = {"tall": (60, 8), "wide": (24, 70)}
 
@@ -182,7 +183,7 @@ def test_loadings_in_blocks_are_those_of_all_at_once(monkeypatch, seed):
     X = table(np.random.default_rng(seed), 20, 60)
     model = ritz.PCA(2).fit(X)
     whole = insight.bootstrap(model, X, 50).loadings
-    monkeypatch.setattr("ritz.insight.bootstrap_fields.ENTRIES", 500)
+    monkeypatch.setattr(fields, "ENTRIES", 500)
     parts = insight.bootstrap(model, X, 50).loadings
     assert np.allclose(whole.low, parts.low)
     assert np.allclose(whole.high, parts.high)

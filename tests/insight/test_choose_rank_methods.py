@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
-from ritz.methods.rank_kernel import KERNEL_RULES, KernelSample
-from ritz.methods.rank_tables import (
+from ritz.methods.correspondence.rank import (
     CA_RULES,
     ENCODED_RULES,
     GROUP_RULES,
@@ -19,6 +18,7 @@ from ritz.methods.rank_tables import (
     block_spectra,
     variable_blocks,
 )
+from ritz.methods.kernel_pca.rank import KERNEL_RULES, KernelSample
 from ritz.rank.wishart import white_spectra
 
 pd = pytest.importorskip("pandas")

@@ -8,7 +8,7 @@ from scipy.spatial import procrustes as scipy_procrustes
 
 import ritz
 from ritz import insight
-from ritz.insight.compare import matching, rv
+from ritz.insight.compare.compare import matching, rv
 
 
 def rows(rng, n=80, d=7):

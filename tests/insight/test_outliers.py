@@ -321,7 +321,7 @@ def test_the_outlier_map(seed):
 
 
 def test_scores_that_tie_to_rounding_are_not_odd():
-    from ritz.insight.outliers_tails import pareto_tails, ranks
+    from ritz.insight.outliers.tails import pareto_tails, ranks
 
     scores = 0.7 + 1e-16 * np.random.default_rng(0).standard_normal(80)
     plain = ranks(scores, np.ones(80))

@@ -11,7 +11,7 @@ from sklearn.decomposition import TruncatedSVD
 
 import ritz
 from ritz import insight
-from ritz.insight.limits_gauss import Thetas, spe_limit, tail, training
+from ritz.insight.rows.limits_gauss import Thetas, spe_limit, tail, training
 
 LAMBDA = np.r_[20, 10, 5, np.linspace(1.5, 0.5, 17)]
 
@@ -248,7 +248,7 @@ def test_q_of_rows_of_the_fit_has_exactly_those_cumulants(seed):
 
 
 def test_the_rest_of_the_spectrum_from_wherever_it_can_be_had(seed, monkeypatch):
-    from ritz.insight import limits_rest
+    from ritz.insight.rows import limits_rest
 
     rng = np.random.default_rng(seed)
     X = gaussian(rng, 150, np.r_[50, 20, 3 * 0.9 ** np.arange(58)])
@@ -338,7 +338,8 @@ def test_refusals():
 def test_names_are_functions_whatever_was_imported():
     import importlib
 
-    for name in ("t2", "limits", "blame", "outliers", "ellipse"):
+    for name in ("rows.t2", "outliers", "compare", "bootstrap", "bootstrap.draws"):
         importlib.import_module(f"ritz.insight.{name}")
+    for name in ("t2", "outliers", "compare", "bootstrap"):
         assert callable(getattr(insight, name))
     assert set(insight.__all__) <= set(dir(insight))

@@ -10,7 +10,7 @@ import pytest
 import ritz
 from ritz import insight
 from ritz._core.errors import InputError, ParameterError
-from ritz.insight.limits_gauss import Thetas, training
+from ritz.insight.rows.limits_gauss import Thetas, training
 
 N = 60
 MODELS = {

@@ -7,7 +7,7 @@ import pytest
 
 from ritz._core.errors import InputError
 from ritz.kernels import EditDistance, Spectrum, Subsequence
-from ritz.kernels.strings_input import read_strings
+from ritz.kernels.strings.input import read_strings
 
 WORDS = ["abba", "", "naïve 😀", "\x00end\x00", "abba"]
 

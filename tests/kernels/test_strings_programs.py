@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ritz._core.errors import InputError
-from ritz.kernels import EditDistance, Subsequence, strings_edit, strings_subsequence
+from ritz.kernels import EditDistance, Subsequence
+from ritz.kernels.strings import edit as strings_edit
+from ritz.kernels.strings import subsequence as strings_subsequence
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "strings" / "kernlab_names.json").read_text())
 LODHI = ["science is organized knowledge", "wisdom is organized life"]

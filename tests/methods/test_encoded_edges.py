@@ -13,7 +13,7 @@ import pytest
 import ritz
 from ritz import FAMD, MCA, MFA, PCA
 from ritz._core.errors import ConstantColumnWarning, InputError
-from ritz.data.categories import MISSING, OTHER
+from ritz.data.encode.vocabulary import MISSING, OTHER
 
 
 def survey(n: int = 120, seed: int = 3) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ritz._core.errors import ConstantColumnWarning, InputError, ParameterError
-from ritz.methods.mca import MCA
+from ritz.methods.correspondence.mca.mca import MCA
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "correspondence"
 

@@ -12,7 +12,7 @@ import pytest
 import ritz
 from ritz import MCA
 from ritz._core.errors import AccuracyWarning, InputError, MergeError, ParameterError
-from ritz.methods import mca_regularized
+from ritz.methods.correspondence.mca import regularized as mca_regularized
 
 
 def survey(n: int = 300, seed: int = 0, shape: tuple[int, ...] = (3, 4, 2, 5, 3, 3)) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 import ritz
 from ritz._core.errors import InputError, MergeError
-from ritz.methods.mca import MCA
+from ritz.methods.correspondence.mca.mca import MCA
 
 
 def survey(n: int = 300, seed: int = 0, shape: tuple[int, ...] = (3, 4, 2, 5)) -> pd.DataFrame:

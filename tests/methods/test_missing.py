@@ -16,10 +16,10 @@ import pytest
 import ritz
 from ritz._core.errors import AccuracyWarning, ParameterError
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.observed import observe
-from ritz.methods.missing import Completed, complete
-from ritz.methods.missing_em import Filling, iterate
-from ritz.methods.missing_rank import first_minimum, gcv
+from ritz.data.passes.observed import observe
+from ritz.methods.missing.em import Filling, iterate
+from ritz.methods.missing.missing import Completed, complete
+from ritz.methods.missing.rank import first_minimum, gcv
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "missing"
 
@@ -245,7 +245,7 @@ def test_units_do_not_choose_the_rank_of_scaled_columns() -> None:
 
 
 def test_many_rows_are_sampled_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ritz.methods.missing_rank.MOST_ROWS", 150)
+    monkeypatch.setattr("ritz.methods.missing.rank.MOST_ROWS", 150)
     _, X, _ = low_rank(1000, 12, 3, 0.3, 0.15)
     found = completed(X, "regularized", "gcv", tol=1e-6, weights=np.ones(1000), rows=64)
     assert found.rank == 3
@@ -281,7 +281,7 @@ def test_doubtful_fits_warn() -> None:
 
 def test_an_iteration_that_does_not_end_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     _, X, _ = low_rank(60, 20, 4, 0.8, 0.4)
-    monkeypatch.setattr("ritz.methods.missing.iterate", lambda filling, tol: iterate(filling, tol, 5))
+    monkeypatch.setattr("ritz.methods.missing.missing.iterate", lambda filling, tol: iterate(filling, tol, 5))
     with pytest.warns(AccuracyWarning, match="after 5 passes the filled values still move by"):
         found = completed(X, "regularized", 4)
     assert not found.converged

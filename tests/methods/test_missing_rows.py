@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import ritz.methods.missing_em as em
+import ritz.methods.missing.em as em
 from ritz._core.errors import InputError
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.engines.stream.blocks import StreamBlocks
-from ritz.data.source import Span
-from ritz.methods.missing import complete
-from ritz.methods.missing_em import Filling, iterate
+from ritz.data.formats.source import Span
+from ritz.methods.missing.em import Filling, iterate
+from ritz.methods.missing.missing import complete
 
 METHODS = ("mean", "em", "regularized")
 
@@ -145,7 +145,7 @@ def test_many_columns_by_a_block_of_vectors(
 
 
 def em_observed(blocks: Any) -> Any:
-    from ritz.data.observed import observe
+    from ritz.data.passes.observed import observe
 
     return observe(blocks)
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 import ritz
 from ritz import insight
-from ritz.data.blocks import blocks_of
-from ritz.methods.robust_pca_location import mad, median, spatial_median, univariate_mcd
-from ritz.methods.robust_pca_mcd import least_determinant
+from ritz.data.passes.blocks import blocks_of
+from ritz.methods.robust_pca.location import mad, median, spatial_median, univariate_mcd
+from ritz.methods.robust_pca.mcd import least_determinant
 from ritz.testing.angles import largest_sine
 
 METHODS = ("spherical", "robpca", "pcp")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.methods.robust_pca_factors import good_factor, raw_factor, rrcov_factor, rrcov_rows
-from ritz.methods.robust_pca_location import consistency, univariate_mcd
+from ritz.methods.robust_pca.factors import good_factor, raw_factor, rrcov_factor, rrcov_rows
+from ritz.methods.robust_pca.location import consistency, univariate_mcd
 
 AIR = [80, 80, 75, 62, 62, 62, 62, 62, 58, 58, 58, 58, 58, 58, 50, 50, 50, 50, 50, 56, 70]
 WATER = [27, 27, 25, 24, 22, 23, 24, 24, 23, 18, 18, 17, 18, 19, 18, 18, 19, 19, 20, 20, 20]

@@ -11,8 +11,8 @@ from scipy import sparse
 
 import ritz
 from ritz import insight
-from ritz.methods.sparse_pca_net import lasso, lasso_of_size
-from ritz.methods.sparse_pca_power import leading_sparse
+from ritz.methods.sparse_pca.net import lasso, lasso_of_size
+from ritz.methods.sparse_pca.power import leading_sparse
 
 
 def rows_with(C, n=180, seed=0):

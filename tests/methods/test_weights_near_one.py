@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.data.moments import Moments
-from ritz.data.weights import sum_of_weights
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.weights import sum_of_weights
 from ritz.testing import true_spectrum
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")

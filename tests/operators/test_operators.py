@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, svds
 
 from ritz._core.errors import InputError, MemoryLimitError
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.statistics import Statistics
+from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
     Centered,
     Dense,

@@ -7,7 +7,7 @@ import pytest
 
 import ritz
 from ritz.persist.export.form import form_of
-from ritz.persist.export.sql import sql_query
+from ritz.persist.export.sql.query import sql_query
 from ritz.testing.fuzz_models import FAMILIES, fitted, table
 
 pd = pytest.importorskip("pandas")

@@ -10,7 +10,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz.kernels import RBF, Callable, Cosine, Linear, Polynomial, Precomputed, Sigmoid, Spectrum
 from ritz.kernels.nystrom import nystrom_map
 from ritz.project.kernel import FeatureMapped, KernelMap
-from ritz.project.preimage import (
+from ritz.project.preimage.preimage import (
     choose_method,
     expansion,
     feature_distance,
@@ -96,8 +96,8 @@ def test_neighbours_over_several_blocks_of_known_rows(monkeypatch):
     _, known = fitted(RBF(0.2), rows(90), 4)
     T = rows(30, seed=3)
     whole = neighbours(known, T, 5)
-    monkeypatch.setattr("ritz.project.preimage_known.COLS", 7)
-    monkeypatch.setattr("ritz.project.preimage_known.ROWS", 4)
+    monkeypatch.setattr("ritz.project.preimage.known.COLS", 7)
+    monkeypatch.setattr("ritz.project.preimage.known.ROWS", 4)
     parts = neighbours(known, T, 5)
     assert np.array_equal(whole.index, parts.index)
     assert np.array_equal(whole.distance, parts.distance)

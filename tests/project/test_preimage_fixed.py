@@ -12,8 +12,8 @@ from ritz._core.errors import InputError, ParameterError
 from ritz.kernels import RBF, Polynomial
 from ritz.kernels.nystrom import nystrom_map
 from ritz.project.kernel import KernelMap
-from ritz.project.preimage import feature_distance, known_rows
-from ritz.project.preimage_fixed import _Ascent, _Field, fixed_point_rows
+from ritz.project.preimage.fixed_point import _Ascent, _Field, fixed_point_rows
+from ritz.project.preimage.preimage import feature_distance, known_rows
 
 
 def rows(n: int, d: int = 3, seed: int = 0, mean: float = 0.0) -> np.ndarray:
@@ -121,7 +121,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     held, known = fitted(RBF(0.1), rows(80), 6)
     T = held.forward(rows(12, seed=1))
     whole = fixed_point_rows(known, T)
-    monkeypatch.setattr("ritz.project.preimage_fixed.ENTRIES", 240)
+    monkeypatch.setattr("ritz.project.preimage.fixed_point.ENTRIES", 240)
     assert np.allclose(fixed_point_rows(known, T).rows, whole.rows, atol=1e-9)
 
 

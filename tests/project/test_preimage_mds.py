@@ -9,8 +9,8 @@ import scipy.sparse
 from ritz._core.errors import ParameterError
 from ritz.kernels import RBF, Linear, Polynomial
 from ritz.project.kernel import KernelMap
-from ritz.project.preimage import known_rows
-from ritz.project.preimage_mds import invertible, mds_rows, trilaterate
+from ritz.project.preimage.mds import invertible, mds_rows, trilaterate
+from ritz.project.preimage.preimage import known_rows
 
 
 def rows(n: int, d: int = 3, seed: int = 0, mean: float = 0.0) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import ritz.project.preimage_ridge as module
+import ritz.project.preimage.ridge as module
 from ritz.kernels import RBF
-from ritz.project.preimage_ridge import fit_ridge, leave_one_out, rbf
+from ritz.project.preimage.ridge import fit_ridge, leave_one_out, rbf
 
 
 def scores(n: int, k: int = 2, seed: int = 0) -> np.ndarray:

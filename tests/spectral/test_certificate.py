@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.spectral.completeness import by_start, by_trace, strongest
-from ritz.spectral.enclosure import angle_bounds, enclose
-from ritz.spectral.found import Completeness, Found
+from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
+from ritz.spectral.certificate.enclosure import angle_bounds, enclose
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 
 
 def made(theta, residuals, ceiling=np.inf, rounding=0.0):
@@ -18,7 +18,7 @@ def made(theta, residuals, ceiling=np.inf, rounding=0.0):
     block[np.arange(k), np.arange(k)] = residuals
     V = np.eye(k + 3)[:, :k]
     theta = np.asarray(theta, float)
-    return Found(theta, V, block, rounding, Completeness("trace", ceiling, 0.0, "proved"), True, 1e-16, "float64")
+    return Pairs(theta, V, block, rounding, Completeness("trace", ceiling, 0.0, "proved"), True, 1e-16, "float64")
 
 
 def test_without_completeness_an_interval_holds_some_eigenvalue():

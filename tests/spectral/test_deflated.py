@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ritz.operators.base import Operator
-from ritz.spectral.completeness import by_moments
+from ritz.spectral.certificate.completeness import by_moments
 from ritz.spectral.solvers import deflated
 
 

@@ -14,7 +14,7 @@ import pytest
 from ritz._core.arrays import HOST, Place, place_of, to_numpy
 from ritz._core.errors import InputError
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.statistics import Statistics
+from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
     Centered,
     Dense,

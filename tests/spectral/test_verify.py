@@ -10,7 +10,7 @@ from scipy import sparse
 
 import ritz
 from ritz.operators import Centered
-from ritz.spectral.reread import Reread
+from ritz.spectral.verify.table import Reread
 from ritz.testing import true_rows
 
 RNG = np.random.default_rng(3)

@@ -30,8 +30,8 @@ def test_every_changed_name_of_a_model_is_found(name):
 
 def test_a_verify_that_looks_away_is_seen_through(monkeypatch):
     X = np.random.default_rng(0).standard_normal((30, 4)) * [4, 3, 2, 1]
-    monkeypatch.setattr("ritz.methods.held.refitted", lambda *_: [])
-    monkeypatch.setattr("ritz.methods.held.differing", lambda *_: [])
+    monkeypatch.setattr("ritz.methods.verify.model.refitted", lambda *_: [])
+    monkeypatch.setattr("ritz.methods.verify.model.differing", lambda *_: [])
     lost = {path for path, _, found in unfound(ritz.PCA(2).fit(X), X) if not found}
     assert {"components_", "explained_variance_ratio_", "noise_variance_", "n_samples_", "total_variance_"} <= lost
     # of the certificate only the signs of its vectors, which the components are held against

@@ -1,1 +1,1 @@
-"""The command line, one file for each command; every command is a thin face of a function of the library."""
+"""The command line: ``commands`` are thin faces of the library, the other folders what they share."""

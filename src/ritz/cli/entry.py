@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from ritz.cli.signals import end_cleanly
+from ritz.cli.terminal.signals import end_cleanly
 
 __all__ = ["main"]
 

@@ -22,22 +22,22 @@ from typing import Annotated
 import typer
 
 from ritz import __version__
-from ritz.cli.compare import compare
-from ritz.cli.console import Program, plain
-from ritz.cli.demo import demo
-from ritz.cli.doctor import doctor
-from ritz.cli.export import export
-from ritz.cli.fit import FitCommand, fit
-from ritz.cli.inspect import inspect
-from ritz.cli.inverse import inverse
-from ritz.cli.merge import merge
-from ritz.cli.plan import plan
-from ritz.cli.rank import rank
-from ritz.cli.report import report
-from ritz.cli.signals import end_cleanly
-from ritz.cli.streams import printed, ready
-from ritz.cli.transform import transform
-from ritz.cli.verify import verify
+from ritz.cli.commands.compare import compare
+from ritz.cli.commands.demo import demo
+from ritz.cli.commands.doctor import doctor
+from ritz.cli.commands.export import export
+from ritz.cli.commands.fit import FitCommand, fit
+from ritz.cli.commands.inspect import inspect
+from ritz.cli.commands.inverse import inverse
+from ritz.cli.commands.merge import merge
+from ritz.cli.commands.plan import plan
+from ritz.cli.commands.rank import rank
+from ritz.cli.commands.report import report
+from ritz.cli.commands.transform import transform
+from ritz.cli.commands.verify import verify
+from ritz.cli.terminal.console import Program, plain
+from ritz.cli.terminal.signals import end_cleanly
+from ritz.cli.terminal.streams import printed, ready
 
 __all__ = ["app", "main"]
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ritz.cli.command import Group
+from ritz.cli.terminal.command import Group
 from ritz.methods import shorts
 
 __all__ = [

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from ritz.data.engines import adopt
-from ritz.data.engines.asked import charge, compare_columns, room_for
 from ritz.data.engines.refused import InputTypeError
-from ritz.data.finite import require_finite
-from ritz.data.weights import validate_weights
+from ritz.data.engines.request import charge, compare_columns, room_for
+from ritz.data.passes.finite import require_finite
+from ritz.data.passes.weights import validate_weights
 
 __all__ = [
     "InputTypeError", "charge", "compare_columns", "require_finite", "room_for", "validate_rows", "validate_weights",

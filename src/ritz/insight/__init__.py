@@ -31,63 +31,63 @@ from typing import TYPE_CHECKING, Any
 from ritz._core.imports import module_of
 
 if TYPE_CHECKING:
-    from ritz.insight.align import align as align
-    from ritz.insight.biplot import biplot as biplot
-    from ritz.insight.blame import blame as blame
-    from ritz.insight.bootstrap import bootstrap as bootstrap
+    from ritz.insight.axes.biplot import biplot as biplot
+    from ritz.insight.axes.contributions import column_contributions as column_contributions
+    from ritz.insight.axes.contributions import column_cos2 as column_cos2
+    from ritz.insight.axes.contributions import contributions as contributions
+    from ritz.insight.axes.contributions import cos2 as cos2
+    from ritz.insight.axes.describe import describe as describe
+    from ritz.insight.axes.loadings import communalities as communalities
+    from ritz.insight.axes.loadings import loadings as loadings
+    from ritz.insight.axes.loadings import structure as structure
+    from ritz.insight.axes.loadings import top_variables as top_variables
+    from ritz.insight.axes.rotate import rotate as rotate
+    from ritz.insight.axes.supplementary import supplementary as supplementary
+    from ritz.insight.bootstrap.bootstrap import bootstrap as bootstrap
+    from ritz.insight.bootstrap.permutation import permutation_test as permutation_test
     from ritz.insight.choose_rank import choose_rank as choose_rank
-    from ritz.insight.compare import compare as compare
-    from ritz.insight.contributions import column_contributions as column_contributions
-    from ritz.insight.contributions import column_cos2 as column_cos2
-    from ritz.insight.contributions import contributions as contributions
-    from ritz.insight.contributions import cos2 as cos2
-    from ritz.insight.describe import describe as describe
-    from ritz.insight.ellipse import ellipse as ellipse
-    from ritz.insight.limits import limits as limits
-    from ritz.insight.loadings import communalities as communalities
-    from ritz.insight.loadings import loadings as loadings
-    from ritz.insight.loadings import structure as structure
-    from ritz.insight.loadings import top_variables as top_variables
-    from ritz.insight.outliers import benjamini_hochberg as benjamini_hochberg
-    from ritz.insight.outliers import conformal_p as conformal_p
-    from ritz.insight.outliers import outliers as outliers
-    from ritz.insight.outliers_map import outlier_map as outlier_map
-    from ritz.insight.permutation import permutation_test as permutation_test
-    from ritz.insight.rotate import rotate as rotate
-    from ritz.insight.supplementary import supplementary as supplementary
-    from ritz.insight.t2 import combined as combined
-    from ritz.insight.t2 import spe as spe
-    from ritz.insight.t2 import t2 as t2
+    from ritz.insight.compare.align import align as align
+    from ritz.insight.compare.compare import compare as compare
+    from ritz.insight.outliers.map import outlier_map as outlier_map
+    from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
+    from ritz.insight.outliers.outliers import conformal_p as conformal_p
+    from ritz.insight.outliers.outliers import outliers as outliers
+    from ritz.insight.rows.blame import blame as blame
+    from ritz.insight.rows.ellipse import ellipse as ellipse
+    from ritz.insight.rows.limits import limits as limits
+    from ritz.insight.rows.t2 import combined as combined
+    from ritz.insight.rows.t2 import spe as spe
+    from ritz.insight.rows.t2 import t2 as t2
 
 # Where each public name lives.
 _NAMES = {
-    "align": "align",
-    "benjamini_hochberg": "outliers",
-    "biplot": "biplot",
-    "blame": "blame",
-    "bootstrap": "bootstrap",
+    "align": "compare.align",
+    "benjamini_hochberg": "outliers.outliers",
+    "biplot": "axes.biplot",
+    "blame": "rows.blame",
+    "bootstrap": "bootstrap.bootstrap",
     "choose_rank": "choose_rank",
-    "column_contributions": "contributions",
-    "column_cos2": "contributions",
-    "combined": "t2",
-    "communalities": "loadings",
-    "compare": "compare",
-    "conformal_p": "outliers",
-    "contributions": "contributions",
-    "cos2": "contributions",
-    "describe": "describe",
-    "ellipse": "ellipse",
-    "limits": "limits",
-    "loadings": "loadings",
-    "outlier_map": "outliers_map",
-    "outliers": "outliers",
-    "permutation_test": "permutation",
-    "rotate": "rotate",
-    "spe": "t2",
-    "structure": "loadings",
-    "supplementary": "supplementary",
-    "t2": "t2",
-    "top_variables": "loadings",
+    "column_contributions": "axes.contributions",
+    "column_cos2": "axes.contributions",
+    "combined": "rows.t2",
+    "communalities": "axes.loadings",
+    "compare": "compare.compare",
+    "conformal_p": "outliers.outliers",
+    "contributions": "axes.contributions",
+    "cos2": "axes.contributions",
+    "describe": "axes.describe",
+    "ellipse": "rows.ellipse",
+    "limits": "rows.limits",
+    "loadings": "axes.loadings",
+    "outlier_map": "outliers.map",
+    "outliers": "outliers.outliers",
+    "permutation_test": "bootstrap.permutation",
+    "rotate": "axes.rotate",
+    "spe": "rows.t2",
+    "structure": "axes.loadings",
+    "supplementary": "axes.supplementary",
+    "t2": "rows.t2",
+    "top_variables": "axes.loadings",
 }
 
 __all__ = sorted(_NAMES)

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ritz.kernels.base import Kernel as Kernel
 
 _NAMES = {
-    "BoundedSpectrum": "strings",
+    "BoundedSpectrum": "strings.kernels",
     "Callable": "callables",
     "Cosine": "vectors",
-    "EditDistance": "strings",
+    "EditDistance": "strings.kernels",
     "Kernel": "base",
     "Laplacian": "laplacian",
     "Linear": "vectors",
     "Matern": "matern",
-    "Mismatch": "strings",
+    "Mismatch": "strings.kernels",
     "Normalized": "combine",
     "Polynomial": "vectors",
     "Precomputed": "callables",
@@ -34,8 +34,8 @@ _NAMES = {
     "RBF": "distances",
     "Scaled": "combine",
     "Sigmoid": "vectors",
-    "Spectrum": "strings",
-    "Subsequence": "strings",
+    "Spectrum": "strings.kernels",
+    "Subsequence": "strings.kernels",
     "Sum": "combine",
     "resolve": "resolve",
 }

@@ -15,14 +15,14 @@ __all__ = ["METHODS", "method_called", "method_named", "names_of_methods", "regi
 METHODS: dict[str, tuple[str, str]] = {
     "PCA": ("pca", "pca"),
     "SVD": ("svd", "svd"),
-    "KernelPCA": ("kernel_pca", "kpca"),
-    "CA": ("ca", "ca"),
-    "MCA": ("mca", "mca"),
-    "FAMD": ("famd", "famd"),
-    "MFA": ("mfa", "mfa"),
-    "RobustPCA": ("robust_pca", "robust"),
-    "SparsePCA": ("sparse_pca", "sparse"),
-    "FactorAnalysis": ("factor_analysis", "factor"),
+    "KernelPCA": ("kernel_pca.kernel_pca", "kpca"),
+    "CA": ("correspondence.ca.ca", "ca"),
+    "MCA": ("correspondence.mca.mca", "mca"),
+    "FAMD": ("correspondence.famd.famd", "famd"),
+    "MFA": ("correspondence.mfa.mfa", "mfa"),
+    "RobustPCA": ("robust_pca.robust_pca", "robust"),
+    "SparsePCA": ("sparse_pca.sparse_pca", "sparse"),
+    "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
 }
 _joined: dict[str, type[Any]] = {}
 

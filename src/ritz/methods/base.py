@@ -1,6 +1,6 @@
 """What linear estimators share: validation, planning, solving, coordinates.
 
-    fit:  rows → Statistics → operator A → SpectralProblem → Plan → Spectrum → named results
+    fit:  rows → Statistics → operator A → SpectralProblem → Plan → Solution → named results
 
 scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``.
 """
@@ -24,31 +24,31 @@ from ritz._core.errors import InputError, MemoryLimitError, ParameterError, Ritz
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
-from ritz.data.ahead import ahead
-from ritz.data.apart import require_apart
-from ritz.data.blocks import are_blocks, blocks_of
 from ritz.data.engines import Engine, engine_of
-from ritz.data.extent import UnitChange
-from ritz.data.labelled import library_of
-from ritz.data.labels import Labels, identifiers_of
-from ritz.data.statistics import Statistics
+from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.read_ahead import ahead
+from ritz.data.passes.statistics import Statistics
+from ritz.data.passes.unit import UnitChange
+from ritz.data.tables.apart import require_apart
+from ritz.data.tables.identifiers import Labels, identifiers_of
+from ritz.data.tables.labelled import library_of
+from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, require_finite, room_for, validate_rows, validate_weights
-from ritz.data.write import RowWriter, row_writer
 from ritz.methods.calls import PublicCalls
 from ritz.methods.fitted.about import About
-from ritz.methods.held import with_held
-from ritz.methods.rank_linear import remember
+from ritz.methods.rank.linear import remember
+from ritz.methods.verify.model import with_held
 from ritz.methods.watched import Watched
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.rule import NAMES, resolve
-from ritz.spectral.outside import choose_outside, require_room
 from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
-from ritz.spectral.spectrum import Spectrum
+from ritz.spectral.streamed import choose_outside, require_room
 
 if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
@@ -181,7 +181,7 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
 
     def _solve(
         self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any], rows: Any = None
-    ) -> Spectrum:
+    ) -> Solution:
         """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
         try:
             passes = plan.passes if are_blocks(rows) else 0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
-from ritz.data.finite import require_finite
+from ritz.data.passes.finite import require_finite
 from ritz.project.residual import Frame, Parts
 
 __all__ = ["GaussianModel"]

@@ -18,17 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
-from ritz.data.center import mean_parts
-from ritz.data.read import read
-from ritz.data.statistics import Statistics
-from ritz.data.table import Table
+from ritz.data.passes.center import mean_parts
+from ritz.data.passes.statistics import Statistics
+from ritz.data.tables.read import read
+from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Linear
 from ritz.methods.likelihood import GaussianModel
-from ritz.methods.missing_model import FillsGaps
-from ritz.methods.rank_linear import handed, rows_material
+from ritz.methods.missing.model import FillsGaps
+from ritz.methods.moments import Stateful
+from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, rest_of, squares_off, wide_axes
 from ritz.methods.scaling import (
     TINY,
@@ -41,13 +42,12 @@ from ritz.methods.scaling import (
     times_square,
     unit_of,
 )  # fmt: skip
-from ritz.methods.state import Stateful
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.spectrum import Spectrum
+from ritz.spectral.solution import Solution
 
 if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
@@ -172,7 +172,7 @@ class PCA(FillsGaps, Stateful):
         keep = self._keeps_state(shape.d) and not filled
         plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
 
-        def attempt(rows: Any, unit: float | None) -> tuple[Spectrum, Statistics, int, Any]:
+        def attempt(rows: Any, unit: float | None) -> tuple[Solution, Statistics, int, Any]:
             leaf, stats = self._leaf(rows, weights, plan, unit)
             asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
             problem = self._problem(leaf, stats, asked, shape)
@@ -193,7 +193,7 @@ class PCA(FillsGaps, Stateful):
         return self
 
     def _name(
-        self, spectrum: Spectrum, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
+        self, spectrum: Solution, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
     ) -> None:  # fmt: skip
         """Name the results of a spectrum; ``center``: both parts of the mean, ``rest``: what the components leave
         (in units of unit²)."""
@@ -229,7 +229,7 @@ class PCA(FillsGaps, Stateful):
             if not isinstance(value, (bool, np.bool_)):
                 raise ParameterError(f"{name} must be True or False", received=repr(value), hint=f"PCA({name}=True)")
         if self.missing != "error":
-            from ritz.methods.missing import check_missing
+            from ritz.methods.missing.missing import check_missing
 
             check_missing(self.missing)
 

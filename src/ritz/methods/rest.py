@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from ritz._core.errors import AccuracyWarning
 from ritz._core.tolerance import NOISE_FLOOR
 from ritz._core.warn import warn
-from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block, blocks_of
-from ritz.data.center import mean_parts
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import Block, blocks_of
+from ritz.data.passes.center import mean_parts
 from ritz.project.residual import Frame
-from ritz.spectral.spectrum import Spectrum
+from ritz.spectral.solution import Solution
 
 __all__ = [
     "SUMMED", "beside", "framed", "in_certificate", "left_over", "near_enough", "read_again", "rest_of", "rounding_in",
@@ -48,8 +48,8 @@ SUMMED = 8.0
 
 
 def left_over(
-    spectrum: Spectrum, rank: int, again: Callable[[], float] | None, *, outside: bool = False
-) -> tuple[float, Spectrum]:
+    spectrum: Solution, rank: int, again: Callable[[], float] | None, *, outside: bool = False
+) -> tuple[float, Solution]:
     """The rest of the trace in units of unit², and the spectrum, which tells how often the rows were read.
 
     ``rank``: eigenvalues that can differ from zero. ``again`` adds the rest up from the rows; None: there are none.
@@ -69,7 +69,7 @@ def left_over(
     return told, read_again(spectrum)
 
 
-def _leaked(spectrum: Spectrum) -> float:
+def _leaked(spectrum: Solution) -> float:
     """What a plane that iterations have found may leave of eigenvalues λᵢ of its own, in units of unit².
 
     Σ(λᵢ − θᵢ) over the components, θᵢ their Ritz values: at most ‖rᵢ‖²/(θᵢ − λₖ₊₁) each, or as far as intervals go.
@@ -84,28 +84,28 @@ def _leaked(spectrum: Spectrum) -> float:
     return float(np.sum(np.minimum(np.maximum(c.upper - c.values, 0.0), bent))) / _shown(spectrum)
 
 
-def near_enough(spectrum: Spectrum, share: float = NEAR) -> float:
+def near_enough(spectrum: Solution, share: float = NEAR) -> float:
     """Share of a difference by which it may be wrong: half of the digits of the products that it is made of."""
     u = float(spectrum.certificate.unit_roundoff)
     return share if u < 1e-10 else max(share, 4 * float(np.sqrt(u)))
 
 
-def _shown(spectrum: Spectrum) -> float:
+def _shown(spectrum: Solution) -> float:
     """What turns values in units of unit² into those that the certificate shows."""
     return float((spectrum.unit / spectrum.certificate.frame.get("shown", 1.0)) ** 2)
 
 
-def rounding_in(spectrum: Spectrum) -> float:
+def rounding_in(spectrum: Solution) -> float:
     """The rounding of a certificate in units of unit²."""
     return float(spectrum.certificate.rounding) / _shown(spectrum)
 
 
-def in_certificate(spectrum: Spectrum, rest: float) -> float:
+def in_certificate(spectrum: Solution, rest: float) -> float:
     """A rest in units of unit² as the certificate would show it, which is how models keep it."""
     return rest * _shown(spectrum)
 
 
-def read_again(spectrum: Spectrum) -> Spectrum:
+def read_again(spectrum: Solution) -> Solution:
     """A spectrum whose rows were read once more."""
     certificate = spectrum.certificate
     return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
@@ -138,18 +138,18 @@ def wide_axes(model: Any) -> Floats:
     return np.asarray(V.T * np.where(np.sum(V.T * wide, axis=1) < 0, -1.0, 1.0)[:, None])
 
 
-def _cleared(rest: float, spectrum: Spectrum) -> float:
+def _cleared(rest: float, spectrum: Solution) -> float:
     """Zero where rows are in the plane up to their own rounding."""
     return rest if rest > _floor(spectrum) else 0.0
 
 
-def _floor(spectrum: Spectrum) -> float:
+def _floor(spectrum: Solution) -> float:
     """What the rounding of rows leaves beside any plane."""
     d = spectrum.vectors.shape[0]
     return float(d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.scaled_total))
 
 
-def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:
+def _told(rest: float, doubt: float, spectrum: Solution) -> float:
     """What a state says of the rest: where all eigenvalues are known, those left out, none of them negative."""
     known = np.asarray(spectrum.known if spectrum.thetas is None else spectrum.thetas, np.float64)
     if len(known) >= spectrum.vectors.shape[0]:  # eigenvalues of a d×d state: their sum is the trace
@@ -157,7 +157,7 @@ def _told(rest: float, doubt: float, spectrum: Spectrum) -> float:
     return rest if doubt <= ROUGH * rest else _said(rest, doubt, spectrum, NO_ROWS)
 
 
-def _said(rest: float, doubt: float, spectrum: Spectrum, why: tuple[str, str]) -> float:
+def _said(rest: float, doubt: float, spectrum: Solution, why: tuple[str, str]) -> float:
     """The rest, with a warning; NaN where half of it or more is in doubt."""
     told = doubt <= UNTOLD * rest
     words = f"is right to {doubt / rest:.1%} only" if told else "is NaN"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.warn import warn
 from ritz.data.words import nearest
-from ritz.spectral.canonical import signs
+from ritz.spectral.signs import signs
 
 __all__ = ["OBLIQUE", "ROTATIONS", "Rotated", "rotate_loadings"]
 

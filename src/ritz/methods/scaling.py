@@ -9,10 +9,10 @@ import numpy as np
 from ritz._core.errors import ConstantColumnWarning, InputError
 from ritz._core.tolerance import constant_below
 from ritz._core.warn import warn
-from ritz.data.extent import power_of_two, require_spread
-from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics, Statistics
-from ritz.spectral.spectrum import Spectrum
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
+from ritz.data.passes.unit import power_of_two, require_spread
+from ritz.spectral.solution import Solution
 
 __all__ = [
     "TINY", "degrees_of_freedom", "divisor_held", "divisor_of", "require_told", "require_variances", "spread_of",
@@ -72,7 +72,7 @@ def stored_as(values: Any, dtype: Any) -> Any:
     return wide.astype(dtype) if fits else wide
 
 
-def require_variances(spectrum: Spectrum, column: ColumnStatistics | Moments, names: Any) -> None:
+def require_variances(spectrum: Solution, column: ColumnStatistics | Moments, names: Any) -> None:
     """Refuse variances beyond the range of float64, by the column that varies most."""
     most = times_square(float(np.max(spectrum.scaled_total, initial=0.0)), spectrum.unit, divisor_of(column))
     if bool(np.isfinite(most)):

@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.methods.base import LinearEstimator
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Uncentred
-from ritz.methods.rank_linear import handed, rows_material
+from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import (
     SUMMED,
     framed,
@@ -38,7 +38,7 @@ from ritz.project.linear import LinearMap
 from ritz.rank.rule import NAMES
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.spectrum import Spectrum
+from ritz.spectral.solution import Solution
 
 __all__ = ["SVD"]
 
@@ -108,7 +108,7 @@ class SVD(LinearEstimator):
         wanted = self._wanted(shape.n, shape.d, centered=False)
         plan = self._plan_for(shape, wanted)
 
-        def attempt(rows: Any, unit: float | None) -> tuple[Spectrum, Statistics, int, Any]:
+        def attempt(rows: Any, unit: float | None) -> tuple[Solution, Statistics, int, Any]:
             leaf, stats = self._leaf(rows, weights, plan, unit)
             asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
             problem = self._problem(leaf, stats, asked, shape)
@@ -130,7 +130,7 @@ class SVD(LinearEstimator):
         self._name(spectrum, stats.column, self._float(X), variance, rest)
         return self
 
-    def _spread(self, spectrum: Spectrum, stats: Statistics, X: Any, weights: Any) -> tuple[np.ndarray, Spectrum]:
+    def _spread(self, spectrum: Solution, stats: Statistics, X: Any, weights: Any) -> tuple[np.ndarray, Solution]:
         """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows."""
         column, V = stats.column, spectrum.vectors
         whole = np.maximum(spectrum.scaled, 0.0) / column.weight
@@ -143,7 +143,7 @@ class SVD(LinearEstimator):
         return squares / column.weight, read_again(spectrum)
 
     def _name(
-        self, spectrum: Spectrum, column: ColumnStatistics, dtype: Any, variance: np.ndarray, rest: float
+        self, spectrum: Solution, column: ColumnStatistics, dtype: Any, variance: np.ndarray, rest: float
     ) -> None:  # fmt: skip
         """Name the results of a spectrum."""
         V, weight = spectrum.vectors, column.weight

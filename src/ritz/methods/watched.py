@@ -2,8 +2,8 @@
 
     stamp of the file  →  fit  →  the same stamp, or DataChanged and the model as it was before
 
-Rows that are read in pieces are looked after where they are read (``data/stamp.py``). An array that another program
-changes in memory cannot be found out; one that lies in a file can.
+Rows that are read in pieces are looked after where they are read (``data/formats/stamp.py``). An array that another
+program changes in memory cannot be found out; one that lies in a file can.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import DataChanged
-from ritz.data.stamp import Stamp, unchanged
-from ritz.data.table import Table
+from ritz.data.formats.stamp import Stamp, unchanged
+from ritz.data.tables.table import Table
 
 __all__ = ["Watched"]
 

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array
 from ritz._core.scratch import fresh
-from ritz.data import sparse_sums
-from ritz.data.blocks import Block, RowBlocks
-from ritz.data.center import full_columns
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.gram import TILE_ABOVE, taller
-from ritz.data.integers import has_long, subtract
-from ritz.data.rounding import PIECE, SHORT_NOISE, better, largest
-from ritz.data.statistics import Statistics
+from ritz.data.passes import sparse_sums
+from ritz.data.passes.blocks import Block, RowBlocks
+from ritz.data.passes.center import full_columns
+from ritz.data.passes.gram import TILE_ABOVE, taller
+from ritz.data.passes.integers import has_long, subtract
+from ritz.data.passes.rounding import PIECE, SHORT_NOISE, better, largest
+from ritz.data.passes.statistics import Statistics
 from ritz.operators.lane import Lane
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram

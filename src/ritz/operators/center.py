@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ritz._core.arrays import Array, to_numpy
-from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Wrapper

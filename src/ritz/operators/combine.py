@@ -12,7 +12,7 @@ from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.moments import Moments
+from ritz.data.passes.moments import Moments
 from ritz.operators.affine import Affine
 from ritz.operators.base import DENSE_BUDGET, Operator
 from ritz.operators.framed import Wrapper

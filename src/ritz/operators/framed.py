@@ -14,10 +14,10 @@ import numpy as np
 from ritz._core.arrays import Array
 from ritz._core.lazy import cached_property
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.gram import TILE_ABOVE
-from ritz.data.moments import Moments, scaled_noise
-from ritz.data.rounding import SHORT_NOISE
-from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.passes.gram import TILE_ABOVE
+from ritz.data.passes.moments import Moments, scaled_noise
+from ritz.data.passes.rounding import SHORT_NOISE
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.rounding import taken_off

@@ -14,8 +14,8 @@ from ritz._core.arrays import Array
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import combine
 from ritz._core.tolerance import SCALE_ERROR, constant_below
-from ritz.data.moments import Moments, scaled_noise
-from ritz.data.rounding import largest
+from ritz.data.passes.moments import Moments, scaled_noise
+from ritz.data.passes.rounding import largest
 from ritz.operators.base import Operator
 from ritz.operators.rounding import squared, taken_off
 

@@ -20,7 +20,7 @@ from ritz._core.arrays import Array
 from ritz._core.errors import MemoryLimitError
 from ritz._core.keys import key_of_bytes
 from ritz._core.tolerance import unit_roundoff
-from ritz.data.keys import content_key
+from ritz.data.passes.keys import content_key
 from ritz.kernels.base import Kernel, Prepared, symmetric_matrix
 from ritz.operators.base import DENSE_BUDGET, Operator
 from ritz.operators.kernel_noise import SampledRows, sample_rows

@@ -3,7 +3,7 @@
     total + low ← total + low + zᵀb        float64 sums over blocks keep what rounding takes (``_core/compensated.py``)
 
 Equal blocks would otherwise be rounded the same way every time, as many times as there are blocks. The rounding of the
-product of a block is measured on a few blocks, chosen by their mass t = ‖zᵀb‖_F (``data/rounding.py``).
+product of a block is measured on a few blocks, chosen by their mass t = ‖zᵀb‖_F (``data/passes/rounding.py``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.scratch import fresh
-from ritz.data import sparse_sums
-from ritz.data.blocks import Block
-from ritz.data.gram import column_squares, column_sums
-from ritz.data.rounding import CHECK_PIECE, PIECE, Watched, better, extrapolate
+from ritz.data.passes import sparse_sums
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.gram import column_squares, column_sums
+from ritz.data.passes.rounding import CHECK_PIECE, PIECE, Watched, better, extrapolate
 
 __all__ = ["Lane"]
 

@@ -10,9 +10,9 @@ from ritz._core.arrays import Array, is_foreign, place_of
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
 from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.keys import rows_key
-from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics, Statistics
+from ritz.data.passes.keys import rows_key
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed, Tally

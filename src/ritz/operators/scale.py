@@ -11,8 +11,8 @@ import numpy as np
 from ritz._core.arrays import Array, to_numpy
 from ritz._core.keys import key_of_bytes
 from ritz._core.tolerance import SCALE_ERROR
-from ritz.data.moments import Moments
-from ritz.data.statistics import ColumnStatistics
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import ColumnStatistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed, Wrapper

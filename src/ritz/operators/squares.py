@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.compensated import add_into
-from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block
-from ritz.data.center import full_columns
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.center import full_columns
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine

@@ -15,10 +15,10 @@ import numpy as np
 
 from ritz._core.compensated import add_into
 from ritz._core.threads import go_on, lane_count, run_lanes
-from ritz.data import sparse_sums
-from ritz.data.accumulate import Sums
-from ritz.data.blocks import Block
-from ritz.data.integers import has_long
+from ritz.data.passes import sparse_sums
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.integers import has_long
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine

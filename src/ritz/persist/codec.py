@@ -25,17 +25,17 @@ import numpy as np
 
 from ritz._core.container import DTYPES
 from ritz._core.errors import FileError, ParameterError, RitzError
-from ritz.data.categories import Variable, Vocabulary
-from ritz.data.contingency import Counts
 from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
-from ritz.data.moments import Moments
+from ritz.data.encode.vocabulary import Variable, Vocabulary
+from ritz.data.passes.moments import Moments
+from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
 from ritz.persist.checks import check_record
 from ritz.persist.functions import describe_kernel
 from ritz.project.incomplete import Filler
-from ritz.spectral.certificate import Certificate
+from ritz.spectral.certificate.certificate import Certificate
 from ritz.spectral.plan import Plan
 
 __all__ = ["DAMAGE", "RECORDS", "Decoder", "Encoded", "damaged"]

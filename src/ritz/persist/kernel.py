@@ -15,7 +15,7 @@ import numpy as np
 
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.callables import Callable
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.persist.functions import Functions, check_function, describe_kernel, name_of
 from ritz.project.kernel import FeatureMapped, KernelMap
 

@@ -21,7 +21,7 @@ from ritz._core.atomic import replacing
 from ritz._core.container import pack_container, read_container
 from ritz._core.errors import FileError, MergeError, ParameterError, RitzError
 from ritz._core.warn import one_call
-from ritz.data.write import disk_errors
+from ritz.data.tables.write import disk_errors
 from ritz.methods import method_named, names_of_methods
 from ritz.methods.fitted import fitted_of
 from ritz.persist.checks import check_fitted

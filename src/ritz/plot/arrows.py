@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
-from ritz.data.labelled import row_labels
-from ritz.insight.axes import column_labels
-from ritz.insight.biplot import biplot as coordinates
-from ritz.insight.loadings import structure
-from ritz.insight.supplementary import supplementary as placed
+from ritz.data.tables.labelled import row_labels
+from ritz.insight.axes.biplot import biplot as coordinates
+from ritz.insight.axes.loadings import structure
+from ritz.insight.axes.of_model import column_labels
+from ritz.insight.axes.supplementary import supplementary as placed
 from ritz.plot.groups import column_of, groups_of, scatter
 from ritz.plot.labels import write_names
 from ritz.plot.style import COLUMN, FAINT, INK, PALETTE, axis_label, chosen, dark, one_axes

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ritz._core.warn import one_call
-from ritz.insight.limits import Limits
-from ritz.insight.outliers_map import KINDS
-from ritz.insight.outliers_map import outlier_map as mapped
+from ritz.insight.outliers.map import KINDS
+from ritz.insight.outliers.map import outlier_map as mapped
+from ritz.insight.rows.limits import Limits
 from ritz.plot.groups import column_of
 from ritz.plot.labels import write_names
 from ritz.plot.style import FAINT, INK, MARKERS, PALETTE, WEIGHTS, one_axes

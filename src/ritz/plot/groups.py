@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.frames import frame_names, is_frame, is_missing
-from ritz.data.table import Table
+from ritz.data.tables.frames import frame_names, is_frame, is_missing
+from ritz.data.tables.table import Table
 from ritz.plot.style import FAINT, INK, MARKERS, PALETTE, SEQUENTIAL, WEIGHTS
 
 __all__ = ["Groups", "column_of", "groups_of", "scatter", "tint"]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call, unsaid
-from ritz.data.frames import frame_names, frame_to_rows, is_frame
+from ritz.data.tables.frames import frame_names, frame_to_rows, is_frame
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.style import DIVERGING, FAINT, INK, chosen, panels, share
 

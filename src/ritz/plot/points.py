@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
-from ritz.insight.ellipse import ellipse
+from ritz.insight.rows.ellipse import ellipse
 from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import Groups, column_of, groups_of, scatter, tint
 from ritz.plot.labels import write_names

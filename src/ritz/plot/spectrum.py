@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
 from ritz.data.words import describe
-from ritz.insight.asked import component_numbers
-from ritz.insight.axes import axis_names
-from ritz.insight.bootstrap import Bootstrap
+from ritz.insight.arguments import component_numbers
+from ritz.insight.axes.of_model import axis_names
+from ritz.insight.bootstrap.bootstrap import Bootstrap
 from ritz.methods.fitted import require_fitted
 from ritz.plot.style import FAINT, INK, PALETTE, one_axes, panels
 from ritz.rank.consensus import Ranks

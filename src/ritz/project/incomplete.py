@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.blocks import Block, RowBlocks, blocks_of
-from ritz.data.completed import CompletedBlocks
-from ritz.data.observed import refuse_empty, refuse_infinite
+from ritz.data.passes.blocks import Block, RowBlocks, blocks_of
+from ritz.data.passes.completed import CompletedBlocks
+from ritz.data.passes.observed import refuse_empty, refuse_infinite
 from ritz.project.linear import LinearMap, result_dtype
 
 __all__ = ["Filler", "IncompleteMap", "Uncertainty"]

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz._core.threads import lane_count, run_lanes
-from ritz.data.blocks import blocks_of
-from ritz.data.finite import require_finite
+from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.finite import require_finite
 from ritz.kernels.base import FeatureMap, Kernel, Prepared, chunks, take_rows
 from ritz.kernels.rows import is_sparse, squares
 from ritz.project.linear import forwarded, result_dtype

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ritz._core.arrays import Array, is_foreign, place_of
 from ritz._core.arrays import working_dtype as result_dtype
-from ritz.data.blocks import blocks_of, mapped
-from ritz.data.finite import require_finite
+from ritz.data.passes.blocks import blocks_of, mapped
+from ritz.data.passes.finite import require_finite
 from ritz.operators.affine import Affine
 
 __all__ = ["LinearMap", "result_dtype"]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.blocks import Block, blocks_of
-from ritz.data.center import full_columns, taken_off
+from ritz.data.passes.blocks import Block, blocks_of
+from ritz.data.passes.center import full_columns, taken_off
 
 __all__ = ["Frame", "Parts"]
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.blocks import Block, blocks_of
+from ritz.data.passes.blocks import Block, blocks_of
 
 __all__ = ["contributions", "cos2", "inverse_root", "row_distances", "supplementary"]
 

@@ -24,7 +24,7 @@ from ritz.rank.shares import Curve, Floats
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
 
-__all__ = ["Found", "Handed", "Material", "Sample", "Sampled"]
+__all__ = ["Handed", "Material", "Pairs", "Sample", "Sampled"]
 
 #: Rows that rules look at which permute, cut or resample a table.
 SAMPLE_ROWS = 20_000
@@ -151,7 +151,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Found:
+class Pairs:
     """The answer of a rule that resamples."""
 
     k: int
@@ -169,7 +169,7 @@ class Sampled(Handed):
         super().__init__()
         self.rows = rows
 
-    def find(self) -> Found:
+    def find(self) -> Pairs:
         """The answer, from the material."""
         raise NotImplementedError
 
@@ -178,13 +178,13 @@ class Sampled(Handed):
         held: Sample = self.ask("sample")(self.rows)
         return held
 
-    def found(self) -> Found | None:
+    def found(self) -> Pairs | None:
         """The answer, looked for once; None without material."""
         if self.lacks() is not None:
             return None
         if "found" not in self.held:
             self.held["found"] = self.find()
-        held: Found = self.held["found"]
+        held: Pairs = self.held["found"]
         return held
 
     def decide(self, seen: Seen) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.frames import is_missing
+from ritz.data.tables.frames import is_missing
 from ritz.report.html import KEPT, clip
 from ritz.report.pack import codes, shade
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, RitzError
 from ritz._core.lazy import cached_property
-from ritz.data.table import Table
-from ritz.insight.axes import axes_of, axis_names, column_labels, scores_of
+from ritz.data.tables.table import Table
+from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, scores_of
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.report.colours import Colour, colour_of
 from ritz.report.findings import Odd, find_odd, find_ranks

@@ -19,9 +19,9 @@ from sklearn.base import clone
 from ritz._core.errors import RitzError
 from ritz._core.warn import unsaid
 from ritz.insight.choose_rank import choose_rank
-from ritz.insight.limits import Limits, limits
-from ritz.insight.outliers import Outliers, outliers
-from ritz.insight.plane import distances, fit_sums
+from ritz.insight.outliers.outliers import Outliers, outliers
+from ritz.insight.rows.limits import Limits, limits
+from ritz.insight.rows.plane import distances, fit_sums
 from ritz.methods.fitted import fitted_of
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.blocks import are_blocks
 from ritz.data.engines import engine_of
-from ritz.data.frames import is_frame
-from ritz.data.labelled import row_labels
-from ritz.data.table import Table
+from ritz.data.passes.blocks import are_blocks
+from ritz.data.tables.frames import is_frame
+from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
 
 __all__ = ["Rows", "naming_column", "rows_of"]

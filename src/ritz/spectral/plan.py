@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ritz._core.errors import MemoryLimitError, ParameterError
-from ritz.data.gram import TILE_ABOVE
+from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 
 __all__ = ["SOLVERS", "Plan", "Shape", "choose", "over_memory", "size_words"]

@@ -1,4 +1,4 @@
-"""``solve``: problem + plan → Spectrum.
+"""``solve``: problem + plan → Solution.
 
 Chooses the side (AᵀA for tall, AAᵀ for wide data, where v = Aᵀu/σ), runs the solver, lets a rule ask for more
 components, fixes the signs and writes the certificate.
@@ -18,21 +18,21 @@ from ritz._core.linalg import norms, qr
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.canonical import signs
-from ritz.spectral.certificate import certify
+from ritz.spectral.certificate.certificate import certify
+from ritz.spectral.certificate.inexact import shown_in, widened
 from ritz.spectral.constants import DIRECT_SHARE
-from ritz.spectral.found import Completeness, Found
-from ritz.spectral.inexact import shown_in, widened
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.signs import signs
+from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.solvers.power import power
 from ritz.spectral.solvers.sketch import sketch
-from ritz.spectral.spectrum import Spectrum
 
 __all__ = ["solve"]
 
@@ -47,7 +47,7 @@ def solve(
     unit: float = 1.0,
     frame: dict[str, Any] | None = None,
     quiet: bool = False,
-) -> Spectrum:
+) -> Solution:
     """Solve a problem by a plan; ``unit``² turns the operator's eigenvalues into those of the data.
 
     ``quiet``: a missed tolerance is in the certificate only.
@@ -85,13 +85,13 @@ def solve(
         _warn(found, plan, problem)
     known = np.asarray(found.values, np.float64)
     with np.errstate(over="ignore", under="ignore"):
-        return Spectrum(
+        return Solution(
             found.leading() * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate,
             plan.done(passes, seconds), unit, found.leading(), total, known,
         )  # fmt: skip
 
 
-def _grow(problem: SpectralProblem, plan: Plan) -> Found:
+def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
     found = _run(problem, plan)
     rule, rank = problem.rule, problem.rank
@@ -114,7 +114,7 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Found:
             return found
 
 
-def _run(problem: SpectralProblem, plan: Plan) -> Found:
+def _run(problem: SpectralProblem, plan: Plan) -> Pairs:
     A = problem.operator
     if problem.kind == "eigh":
         return _direct_or_iterative(problem, plan, A, amplified=False)
@@ -125,7 +125,7 @@ def _run(problem: SpectralProblem, plan: Plan) -> Found:
     return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
 
 
-def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, amplified: bool) -> Found:
+def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, amplified: bool) -> Pairs:
     if plan.solver == "svd":
         return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
     if plan.solver == "moments":
@@ -140,7 +140,7 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](problem, M, amplified=amplified)
 
 
-def _total(problem: SpectralProblem, found: Found) -> float:
+def _total(problem: SpectralProblem, found: Pairs) -> float:
     """The exact trace, asked for when the solver is done: a pass may have learned it by then."""
     known = _told(problem)
     return float(np.sum(np.maximum(found.values, 0.0))) if known is None else float(known)
@@ -151,7 +151,7 @@ def _told(problem: SpectralProblem) -> float | None:
     return A.frobenius2() if problem.kind == "svd" else A.trace()
 
 
-def _noted(problem: SpectralProblem, found: Found) -> Found:
+def _noted(problem: SpectralProblem, found: Pairs) -> Pairs:
     """With a line where the total is not that of the operator, which does not tell it."""
     if len(found.values) >= min(problem.operator.shape) or _told(problem) is not None:
         return found
@@ -159,7 +159,7 @@ def _noted(problem: SpectralProblem, found: Found) -> Found:
     return replace(found, notes=(*found.notes, words))
 
 
-def _turn(A: Operator, found: Found) -> Found:
+def _turn(A: Operator, found: Pairs) -> Pairs:
     """From eigenvectors u of AAᵀ to right vectors v = Aᵀu/σ, orthonormalised; one more product.
 
     ‖AᵀAv − θv‖ = ‖Aᵀ(AAᵀu − θu)‖/σ ≤ (σ₁/σ)‖r_u‖: the residuals grow by at most that.
@@ -196,7 +196,7 @@ def _turned_radii(residuals: Any, theta: Any, R: Any, u: float) -> Any:
     return np.minimum((grown @ np.abs(K)) + mixed * (1 + 1e-6), top)
 
 
-def _filled(W: Any, sigma: Any, found: Found) -> Any:
+def _filled(W: Any, sigma: Any, found: Pairs) -> Any:
     """Columns that are pure rounding (σ ≈ 0) give no direction: any orthonormal completion will do."""
     top = float(sigma[0])
     lengths = norms(W)
@@ -207,7 +207,7 @@ def _filled(W: Any, sigma: Any, found: Found) -> Any:
     return np.where(dead, fresh, W / np.where(dead, 1.0, lengths))
 
 
-def _truncate(found: Found, k: int) -> Found:
+def _truncate(found: Pairs, k: int) -> Pairs:
     """The same answer with fewer vectors; what was dropped bounds what is missing."""
     if k >= found.k:
         return found
@@ -227,7 +227,7 @@ def _truncate(found: Found, k: int) -> Found:
     )
 
 
-def _warn(found: Found, plan: Plan, problem: SpectralProblem) -> None:
+def _warn(found: Pairs, plan: Plan, problem: SpectralProblem) -> None:
     top = max(float(found.values[0]), 1e-300)
     worst = float(np.max(norms(found.residual_block), initial=0.0)) / top
     other = (

@@ -28,15 +28,15 @@ from ritz.kernels import (
     Subsequence,
 )
 from ritz.kernels import Callable as Function
-from ritz.methods.ca import CA
-from ritz.methods.factor_analysis import FactorAnalysis
-from ritz.methods.famd import FAMD
-from ritz.methods.kernel_pca import KernelPCA
-from ritz.methods.mca import MCA
-from ritz.methods.mfa import MFA
+from ritz.methods.correspondence.ca.ca import CA
+from ritz.methods.correspondence.famd.famd import FAMD
+from ritz.methods.correspondence.mca.mca import MCA
+from ritz.methods.correspondence.mfa.mfa import MFA
+from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
-from ritz.methods.robust_pca import RobustPCA
-from ritz.methods.sparse_pca import SparsePCA
+from ritz.methods.robust_pca.robust_pca import RobustPCA
+from ritz.methods.sparse_pca.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
 
 __all__ = ["FAMILIES", "WORDS", "fitted", "models", "product_of", "table"]

@@ -19,9 +19,9 @@ import numpy as np
 
 from ritz._core.arrays import Place, to_numpy
 from ritz.operators.base import Operator
-from ritz.spectral.enclosure import angle_bounds, enclose
-from ritz.spectral.found import Found
+from ritz.spectral.certificate.enclosure import angle_bounds, enclose
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.pairs import Pairs
 from ritz.testing.angles import largest_sine
 from ritz.testing.known import symmetric_known
 
@@ -83,7 +83,7 @@ def _cases() -> Iterator[_Case]:
 
 
 def check_solver(
-    solver: Callable[[SpectralProblem], Found],
+    solver: Callable[[SpectralProblem], Pairs],
     *,
     tol: float = 1e-9,
     seed: int = 0,
@@ -96,7 +96,7 @@ def check_solver(
     ----------
     solver : callable
         Takes a `ritz.spectral.problem.SpectralProblem` of kind ``"eigh"`` on a positive semidefinite operator and
-        returns a `ritz.spectral.found.Found`. The operator knows its trace.
+        returns a `ritz.spectral.solvers.pairs.Pairs`. The operator knows its trace.
     tol : float
         Tolerance that the problems ask for.
     seed : int
@@ -125,7 +125,7 @@ def check_solver(
             raise AssertionError(f"{claim} ({case.name}, k={case.k}): {words}")
 
 
-def _refuted(case: _Case, S: Any, Q: Any, found: Found, tol: float) -> Iterator[tuple[str, str]]:
+def _refuted(case: _Case, S: Any, Q: Any, found: Pairs, tol: float) -> Iterator[tuple[str, str]]:
     """Claims that do not hold, the most basic ones first."""
     V, theta = to_numpy(found.vectors), found.leading()
     p, k = len(case.values), case.k
@@ -150,7 +150,7 @@ def _refuted(case: _Case, S: Any, Q: Any, found: Found, tol: float) -> Iterator[
             yield "leading", f"component {i} is {theta[i]!r}, the eigenvalue {case.values[i]}"
 
 
-def _residuals(case: _Case, S: Any, V: Any, found: Found, tol: float) -> Iterator[tuple[str, str]]:
+def _residuals(case: _Case, S: Any, V: Any, found: Pairs, tol: float) -> Iterator[tuple[str, str]]:
     """R is MV − VΘ, or at least as long as it, within the stated rounding."""
     true = S @ V - V * found.leading()
     stated, top = to_numpy(found.residual_block), float(max(case.values[0], 0))
@@ -166,7 +166,7 @@ def _residuals(case: _Case, S: Any, V: Any, found: Found, tol: float) -> Iterato
         yield "tol", f"reported as reached; residuals {lengths}, tol·λ₁ = {tol * top:.2e}"
 
 
-def _enclosures(case: _Case, found: Found) -> Iterator[tuple[str, str]]:
+def _enclosures(case: _Case, found: Pairs) -> Iterator[tuple[str, str]]:
     box, values = enclose(found), np.asarray(case.values, float)
     for i in range(case.k):
         low, high = box.lower[i], box.upper[i]
@@ -179,7 +179,7 @@ def _enclosures(case: _Case, found: Found) -> Iterator[tuple[str, str]]:
         yield "ceiling", f"{values[case.k]:g} was not returned and exceeds {ceiling!r}"
 
 
-def _angles(case: _Case, Q: Any, V: Any, found: Found) -> Iterator[tuple[str, str]]:
+def _angles(case: _Case, Q: Any, V: Any, found: Pairs) -> Iterator[tuple[str, str]]:
     values = np.asarray(case.values)
     sines, clusters = angle_bounds(found, enclose(found))
     for first, last, bound in [*((i, i, s) for i, s in enumerate(sines)), *clusters]:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.categories import MISSING, Variable, Vocabulary, reserved, sorted_levels
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.codes import Coded
-from ritz.data.scan import DISTINCT
+from ritz.data.encode.vocabulary import MISSING, Variable, Vocabulary, reserved, sorted_levels
+from ritz.data.tables.summaries import DISTINCT
 
 __all__ = ["FEW", "Census"]
 

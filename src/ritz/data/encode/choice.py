@@ -15,7 +15,7 @@ from typing import Any
 
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
 from ritz._core.warn import warn
-from ritz.data.table import Table
+from ritz.data.tables.table import Table
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["Choice", "choose"]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.frames import is_missing
-from ritz.data.sources.pack import numbers as arrow_numbers
+from ritz.data.formats.pack import numbers as arrow_numbers
+from ritz.data.tables.frames import is_missing
 
 __all__ = ["Coded", "arrow_kind", "code_arrow", "code_objects", "code_pandas", "text_of"]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, NonFiniteError
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.encode.codes import Coded, arrow_kind, code_arrow, code_objects, code_pandas, text_of
-from ritz.data.frames import is_frame
-from ritz.data.sources.pack import numbers as arrow_numbers
+from ritz.data.formats.pack import numbers as arrow_numbers
+from ritz.data.tables.frames import is_frame
 from ritz.data.words import describe, shorten
 
 __all__ = ["MemoryColumns", "memory_columns"]

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
-from ritz.data.categories import MISSING, OTHER, Vocabulary, label, pooled, reserved
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.fill import Fill
-from ritz.data.encode.opened import opened
+from ritz.data.encode.openings import opened
 from ritz.data.encode.rows import encode
-from ritz.data.moments import Moments
+from ritz.data.encode.vocabulary import MISSING, OTHER, Vocabulary, label, pooled, reserved
+from ritz.data.passes.moments import Moments
 from ritz.data.words import shorten
 
 __all__ = ["UNSEEN_WAYS", "Active", "Encoder"]

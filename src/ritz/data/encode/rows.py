@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.categories import MISSING, label
 from ritz.data.encode.codes import Coded
+from ritz.data.encode.vocabulary import MISSING, label
 from ritz.data.words import shorten
 
 if TYPE_CHECKING:

@@ -21,17 +21,17 @@ from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice
 from ritz.data.encode.codes import arrow_kind
 from ritz.data.encode.columns import MemoryColumns, memory_columns
-from ritz.data.encode.opened import Opened, is_dense
+from ritz.data.encode.openings import Opened, is_dense
 from ritz.data.engines import engaged_cluster
 from ritz.data.engines.stream import on_cluster, require_repeatable
 from ritz.data.engines.stream.blocks import StreamBlocks
-from ritz.data.source import HELD_BATCHES, Span
-from ritz.data.sources.arrow import ArrowSource
-from ritz.data.sources.load import shares
-from ritz.data.sources.matrix import even_spans
-from ritz.data.sources.pack import DECODE_BYTES
-from ritz.data.stamp import unchanged
-from ritz.data.table import Table
+from ritz.data.formats.arrow import ArrowSource
+from ritz.data.formats.load import shares
+from ritz.data.formats.matrix import even_spans
+from ritz.data.formats.pack import DECODE_BYTES
+from ritz.data.formats.source import HELD_BATCHES, Span
+from ritz.data.formats.stamp import unchanged
+from ritz.data.tables.table import Table
 
 __all__ = ["EncodedSource", "HeldRows", "StreamedTable", "look"]
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
-from ritz.data.engines.asked import Asked
 from ritz.data.engines.refused import translated
+from ritz.data.engines.request import Asked
 from ritz.data.words import describe
 
 if TYPE_CHECKING:
-    from ritz.data.blocks import RowBlocks
+    from ritz.data.passes.blocks import RowBlocks
 
 __all__ = [
     "Asked", "Cluster", "Columns", "Engine", "adopt", "engaged", "engaged_cluster", "engine_at", "engine_of", "engines",

@@ -14,7 +14,7 @@ from ritz.data.words import describe
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.plane import Plane
-from ritz.methods.rank_within import Within
+from ritz.methods.rank.within import Within
 from ritz.rank.material import Material
 from ritz.spectral.problem import Seen
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.validate import validate_rows
-from ritz.methods.factor_analysis_model import score_weights
+from ritz.methods.factor_analysis.model import score_weights
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.linear import Oblique
 from ritz.project.linear import LinearMap

@@ -14,8 +14,8 @@ from ritz._core.errors import InputError
 from ritz._core.tolerance import unit_roundoff
 from ritz._core.warn import unsaid
 from ritz.methods.fitted.base import Fitted
-from ritz.methods.kernel_input import len_of, new_rows
-from ritz.methods.rank_kernel import kernel_material
+from ritz.methods.kernel_pca.input import len_of, new_rows
+from ritz.methods.kernel_pca.rank import kernel_material
 from ritz.rank.material import Material
 
 __all__ = ["InFeatureSpace"]

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.blocks import blocks_of
-from ritz.data.statistics import Statistics
+from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.base import PASS, Fitted
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
-from ritz.methods.rank_linear import rows_of_state, state_material
+from ritz.methods.rank.linear import rows_of_state, state_material
 from ritz.methods.rest import rest_of, wide_axes
 from ritz.methods.scaling import divisor_held, divisor_of, require_told
 from ritz.project.incomplete import IncompleteMap

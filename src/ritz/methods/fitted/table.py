@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ritz.methods.fitted.base import PASS, Fitted
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
-from ritz.methods.rank_within import Within
+from ritz.methods.rank.within import Within
 from ritz.methods.scaling import require_told
 from ritz.rank.material import Material
 from ritz.spectral.problem import Seen

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz.data.center import split_sum
+from ritz.data.passes.center import split_sum
 from ritz.kernels.base import Kernel
 from ritz.methods.base import LinearEstimator
-from ritz.methods.ca import CA
-from ritz.methods.encoded import EncodedColumns
+from ritz.methods.correspondence.ca.ca import CA
+from ritz.methods.correspondence.encoded.encoded import EncodedColumns
 from ritz.methods.fitted import fitted_of
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.persist.export.form_choices import Choice, choices_of
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.kernel import FeatureMapped

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.categories import MISSING
+from ritz.data.encode.vocabulary import MISSING
 
 __all__ = ["Answer", "Choice", "choices_of"]
 

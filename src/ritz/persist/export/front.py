@@ -15,7 +15,7 @@ from typing import Any
 from ritz._core.atomic import replacing
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
-from ritz.data.write import disk_errors
+from ritz.data.tables.write import disk_errors
 
 __all__ = ["FORMATS", "export"]
 
@@ -92,7 +92,7 @@ def _content(model: Any, kind: str, options: dict[str, Any]) -> Any:
 
     form = form_of(model)
     if kind == "sql":
-        from ritz.persist.export.sql import sql_query
+        from ritz.persist.export.sql.query import sql_query
 
         return sql_query(form, **options).encode()
     from ritz.persist.export.onnx import onnx_model

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ritz.methods.fitted import fitted_of
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.kernel import FeatureMapped
 

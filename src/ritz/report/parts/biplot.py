@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz.insight.contributions import column_contributions
+from ritz.insight.axes.contributions import column_contributions
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few

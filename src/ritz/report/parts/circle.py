@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.insight.loadings import structure
+from ritz.insight.axes.loadings import structure
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
 from ritz.report.pack import few

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.table import Table
+from ritz.data.tables.table import Table
 from ritz.data.words import counted, grouped
 from ritz.report.colours import _column as column_of
 from ritz.report.context import Context

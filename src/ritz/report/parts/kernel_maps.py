@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.warn import unsaid
-from ritz.insight.axes import scores_of
+from ritz.insight.axes.of_model import scores_of
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, figure, join, percent, tag
 from ritz.report.pack import few, shade
@@ -70,7 +70,7 @@ def _build(about: Context) -> Content:
 
 def numbers_of(about: Context) -> Any:
     """The rows that are shown as numbers, (m, d)."""
-    from ritz.methods.kernel_input import new_rows
+    from ritz.methods.kernel_pca.input import new_rows
 
     return np.asarray(new_rows(about.model, about.part))
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import RitzError
-from ritz.insight.blame import blame
-from ritz.insight.outliers_map import KINDS
+from ritz.insight.outliers.map import KINDS
+from ritz.insight.rows.blame import blame
 from ritz.report.context import Context
 from ritz.report.findings import ALPHA, FDR
 from ritz.report.html import Html, bdi, details, figure, join, number, table, tag

@@ -85,7 +85,7 @@ def _rebuilt(about: Context) -> list[tuple[str, list[tuple[int, Any]]]]:
 
 
 def _dense(about: Context, rows: Any) -> Any:
-    from ritz.insight.plane import rows_of
+    from ritz.insight.rows.plane import rows_of
 
     return rows_of(about.model, rows)
 

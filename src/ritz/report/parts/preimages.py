@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.insight.axes import scores_of
+from ritz.insight.axes.of_model import scores_of
 from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
 from ritz.report.pack import few, shade

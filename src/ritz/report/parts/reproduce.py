@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ritz import __version__
-from ritz.data.table import Table
+from ritz.data.tables.table import Table
 from ritz.report.context import Context
 from ritz.report.html import Html, clip, join, tag
 from ritz.report.part import Content, Part, always

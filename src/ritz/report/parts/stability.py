@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.insight.bootstrap import bootstrap
+from ritz.insight.bootstrap.bootstrap import bootstrap
 from ritz.report.context import Context
 from ritz.report.findings import DRAW, NOTHING, WIDE, same_rows
 from ritz.report.html import Html, details, figure, join, number, percent, table, tag

@@ -21,11 +21,11 @@ from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.combine import Shifted
 from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
-from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
 from ritz.spectral.solvers.lift import lift
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["chebyshev"]
@@ -38,13 +38,13 @@ def chebyshev(
     M: Operator,
     *,
     amplified: bool = False,
-) -> Found:
+) -> Pairs:
     """Leading k pairs of the symmetric operator M; where some λ may be negative, of M + cI with c ≈ −λ_min first."""
     shift = lift(M, problem.start)
     return _lifted(problem, M, shift, amplified) if shift else _filtered(problem, M, amplified)
 
 
-def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
+def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Pairs:
     p, k, place = M.shape[0], problem.k, M.place
     width = min(p, k + 2 * oversampling(k))
     floor, least = rounding(p, roundoff(M)), rounding(p, unit_roundoff(np.float64))
@@ -77,7 +77,7 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Found:
     return stated(package(M, space, min(k, space.m), status, reached, products), M)
 
 
-def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool) -> Found:
+def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool) -> Pairs:
     """The vectors of M + cI, then Rayleigh–Ritz with M itself."""
     raised = Shifted(M, shift)
     found = _filtered(replace(problem, operator=raised, tol=problem.tol / 10), raised, amplified)

@@ -25,8 +25,8 @@ from ritz._core.linalg import combine, eigh, inner, norm2, orth, symmetric
 from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
-from ritz.spectral.completeness import FAILURE
-from ritz.spectral.found import Completeness
+from ritz.spectral.certificate.completeness import FAILURE
+from ritz.spectral.solvers.pairs import Completeness
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["by_search", "relative_gap"]

@@ -16,8 +16,8 @@ from ritz._core.linalg import eigh, inner, leading, positive, svd, symmetric, tr
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 
 __all__ = [
     "Vector",
@@ -60,7 +60,7 @@ def arithmetic(A: Operator) -> tuple[float, str]:
     return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
 
 
-def stated(found: Found, M: Operator) -> Found:
+def stated(found: Pairs, M: Operator) -> Pairs:
     """The answer with the arithmetic that formed the matrix of a state, where it was coarser than the solver's own."""
     u, path = arithmetic(M)
     return (
@@ -91,7 +91,7 @@ def require_positive(M: Operator, values: Vector) -> None:
         )
 
 
-def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
+def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Pairs:
     """All singular values of A and the right vectors asked for."""
     Z = A.to_dense(budget)
     u, Z, M = _stored(Z), wide(Z), Gram(A)
@@ -106,10 +106,10 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Found:
     block = inner(Z, Z @ V) - V * theta[:k]
     slack = 2 * sigma_error * top
     complete = counted(values, k, slack)
-    return Found(values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True)
+    return Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True)
 
 
-def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
+def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
     """All eigenvalues of a symmetric operator and the vectors asked for."""
     S = M.to_dense(budget)
     u, S = _stored(S), symmetric(wide(S))
@@ -123,4 +123,4 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Found:
     slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = leading(V, k)
     block, complete = S @ V - V * theta[:k], counted(values, k, slack)
-    return stated(Found(values, V, block, slack, complete, True, u, "float64", 1, slack, positive=M.positive), M)
+    return stated(Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, positive=M.positive), M)

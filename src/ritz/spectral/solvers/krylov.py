@@ -22,7 +22,7 @@ from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.completeness import by_moments, by_start, by_trace, strongest
+from ritz.spectral.certificate.completeness import by_moments, by_start, by_trace, strongest
 from ritz.spectral.constants import (
     CENTRED,
     FINISH_SPARE,
@@ -38,10 +38,10 @@ from ritz.spectral.constants import (
     oversampling,
     thin_width,
 )
-from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["krylov", "package", "rounding_of", "worst_residual"]
@@ -54,7 +54,7 @@ def krylov(
     amplified: bool = False,
     narrow: bool = False,
     start: Array | None = None,
-) -> Found:
+) -> Pairs:
     """Leading k pairs of the symmetric operator M.
 
     ``amplified``: residuals are weighed by √(θ₁/θᵢ), because the vectors wanted are Aᵀ times those found here.
@@ -266,7 +266,7 @@ def package(
     converged: bool,
     steps: int,
     narrow: bool = False,
-) -> Found:
+) -> Pairs:
     """The answer of an iterative solver from its final subspace."""
     k = min(k, space.m)
     theta = to_numpy(space.theta)
@@ -285,7 +285,7 @@ def package(
     best = whole or strongest(summed, status)
     single = M.dtype == np.float32 and M.checkable
     path = ("float32 products" if single else "float32 iterations") + ", float64 finish" if narrow else "float64"
-    return Found(
+    return Pairs(
         theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps, positive=M.positive
     )
 

@@ -17,10 +17,10 @@ from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_RESTARTS
-from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["lanczos"]
@@ -31,7 +31,7 @@ def lanczos(
     M: Operator,
     *,
     amplified: bool = False,
-) -> Found:
+) -> Pairs:
     """Leading k pairs of the symmetric operator M."""
     p, k, xp, place = M.shape[0], problem.k, M.xp, M.place
     size = min(p, max(2 * k + 12, k + 40))
@@ -93,7 +93,7 @@ def _finish(
     p: int,
     amplified: bool,
     steps: int,
-) -> Found:
+) -> Pairs:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones."""
     xp = M.xp
     many = min(Y.shape[1], k + 1)

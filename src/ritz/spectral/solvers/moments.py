@@ -17,9 +17,9 @@ from ritz._core.tolerance import TRUST, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
 from ritz.spectral.constants import SUBSET_SHARE
-from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import Vector, arithmetic, counted, pick, require_positive
+from ritz.spectral.solvers.pairs import Pairs
 from ritz.spectral.solvers.repair import repair
 
 __all__ = ["moments", "suspects"]
@@ -43,7 +43,7 @@ def _likely(A: Operator, V: Array, top: float, error: float) -> float:
     return error if along is None else min(error, along + 4 * unit_roundoff(np.float64) * top)
 
 
-def moments(problem: SpectralProblem, A: Operator) -> Found:
+def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
     G, M = (wide(A.gram()), Gram(A)) if problem.kind == "svd" else (wide(A.to_dense(1 << 40)), A)
     d = G.shape[0]
@@ -70,7 +70,7 @@ def moments(problem: SpectralProblem, A: Operator) -> Found:
             return found or moments(problem, wider or A)
     V = leading(V, k)
     block = G @ V - V * theta[:k]
-    return Found(
+    return Pairs(
         values, V, block, error, counted(values, k, error), True, u, path, 1, error, positive=signless
     )  # fmt: skip
 

@@ -18,11 +18,11 @@ from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_POWER_STEPS
-from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.solvers.lift import lift
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["power"]
@@ -33,7 +33,7 @@ def power(
     M: Operator,
     *,
     amplified: bool = False,
-) -> Found:
+) -> Pairs:
     """Leading k pairs of the symmetric operator M, one after the other.
 
     Powers turn to the largest |λ|. Where some λ may be negative, M + cI is iterated, c ≈ −λ_min, whose largest |λ| are

@@ -20,9 +20,9 @@ from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding, unit_roun
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
 from ritz.spectral.constants import REPAIR_MARGIN
-from ritz.spectral.found import Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import counted, pick
+from ritz.spectral.solvers.pairs import Pairs
 
 __all__ = ["repair", "scaled_gram_step"]
 
@@ -56,7 +56,7 @@ def repair(
     error: float,
     u: float,
     path: str,
-) -> Found | None:
+) -> Pairs | None:
     """Leading pairs of AᵀA to the accuracy of a dense SVD, by reading the data again.
 
     None where all directions of a float32 Gram matrix would have to be read: forming it in float64 costs less.
@@ -87,12 +87,12 @@ def repair(
         # Only a subspace was read again: its Ritz values bound from below (Cauchy), the Gram matrix from above (Weyl).
         following = np.concatenate([found[:k], values[k:]])
         foot = np.maximum(found[:k] - 2 * np.sqrt(found[:k]) * sigma_error, values[:k] - error)
-        return Found(
+        return Pairs(
             following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns, error,
             upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]), positive=True,
         )  # fmt: skip
     slack = 2 * sigma_error * top
-    return Found(
+    return Pairs(
         found,
         Vk,
         block,

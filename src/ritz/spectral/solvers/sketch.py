@@ -18,15 +18,15 @@ from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import sketch_width
-from ritz.spectral.found import Completeness, Found
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import rounding_of
+from ritz.spectral.solvers.pairs import Completeness, Pairs
 
 __all__ = ["sketch"]
 
 
-def sketch(problem: SpectralProblem, M: Operator) -> Found:
+def sketch(problem: SpectralProblem, M: Operator) -> Pairs:
     """Approximate leading k pairs of the positive semidefinite operator M from one product."""
     if not M.positive:
         raise ParameterError(
@@ -56,7 +56,7 @@ def sketch(problem: SpectralProblem, M: Operator) -> Found:
     V = leading(U, k)
     # ‖MV − VΛ‖ ≤ ‖M − M̂‖ ≤ rest for every column: known without another product.
     block = M.place.full((1, k), float(min(rest, exact, np.finfo(float).max)))
-    found = Found(
+    found = Pairs(
         values,
         V,
         block,
@@ -75,11 +75,11 @@ def sketch(problem: SpectralProblem, M: Operator) -> Found:
     return stated(found, M)
 
 
-def _nothing(Q: Array, k: int, u: float) -> Found:
+def _nothing(Q: Array, k: int, u: float) -> Pairs:
     """The zero operator: all eigenvalues are zero, any vectors will do."""
     zero = np.zeros(k)
     complete = Completeness("trace", 0.0, 0.0, "the trace is zero")
-    return Found(
+    return Pairs(
         zero,
         Q[:, :k],
         place_of(Q).zeros((1, k)),

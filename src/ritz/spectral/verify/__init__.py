@@ -26,7 +26,7 @@ from ritz.spectral.verify.sketched import sketched
 from ritz.spectral.verify.truth import allowance, confirm
 
 if TYPE_CHECKING:
-    from ritz.spectral.certificate import Certificate
+    from ritz.spectral.certificate.certificate import Certificate
 
 __all__ = ["Verification", "verify"]
 

@@ -1,6 +1,6 @@
 """What the data say about an answer, computed anew: residuals, lengths, singular values and vectors.
 
-    Z = D_w^½ (X − 1μᵀ) D_s⁻¹ / unit (``reread.py``),   R = ZᵀZV − VΘ,   ‖Zvᵢ‖,   Z = UΣWᵀ by QR of stacked blocks
+    Z = D_w^½ (X − 1μᵀ) D_s⁻¹ / unit (``table.py``),   R = ZᵀZV − VΘ,   ‖Zvᵢ‖,   Z = UΣWᵀ by QR of stacked blocks
 
 Nothing here comes from the certificate but V, θ and whether columns were centred and divided.
 """
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import rounding
-from ritz.spectral.reread import Reread
 from ritz.spectral.verify.fields import square_of_unit
+from ritz.spectral.verify.table import Reread
 
 if TYPE_CHECKING:
-    from ritz.spectral.certificate import Certificate
+    from ritz.spectral.certificate.certificate import Certificate
 
 __all__ = ["Anew", "U"]
 

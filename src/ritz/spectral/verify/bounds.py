@@ -2,8 +2,8 @@
 
     θ, ‖rᵢ‖, ρ, τ (values, residuals, rounding, ceiling), RᵀR   →   intervals, labels, sines, clusters
 
-The theorems are those of ``enclosure.py``, written down again: a field that was changed no longer follows from the
-others. Whether the others are true is for the data to say (``truth.py``).
+The theorems are those of ``certificate/enclosure.py``, written down again: a field that was changed no longer follows
+from the others. Whether the others are true is for the data to say (``truth.py``).
 """
 
 from __future__ import annotations

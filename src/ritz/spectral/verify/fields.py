@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.spectral.completeness import FAILURE
+from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.verify.bounds import derive
 
 __all__ = ["agree", "scaled", "square_of_unit"]

@@ -76,7 +76,7 @@ class CountCase:
 
     def fit(self, route: str, X: Any) -> Any:
         """The fitted estimator."""
-        from ritz.methods.ca import CA
+        from ritz.methods.correspondence.ca.ca import CA
 
         solver = route.removeprefix("counts:")
         return CA(self.k, solver=solver, random_state=self.seed).fit(X, sample_weight=self.weights())

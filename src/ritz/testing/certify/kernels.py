@@ -78,7 +78,7 @@ class KernelCase:
 
     def fit(self, route: str, X: Any) -> Any:
         """The fitted estimator."""
-        from ritz.methods.kernel_pca import KernelPCA
+        from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 
         options: dict[str, Any] = {"fit_inverse_transform": False, "random_state": self.seed}
         solver = route.removeprefix("kernel:")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ritz._core.errors import RitzError
 from ritz._core.memory import parse
-from ritz.data.read import read
+from ritz.data.tables.read import read
 from ritz.methods.pca import PCA
 
 LOADED = (
     "numpy", "scipy.sparse", "scipy.linalg", "sklearn.utils.validation", "pyarrow.parquet", "pyarrow.csv",
-    "pyarrow.ipc", "pyarrow.compute", "ritz.methods.pca", "ritz.data.sources.columns", "ritz.data.sources.parquet",
-    "ritz.data.text.read", "h5py", "zarr", "threadpoolctl",
+    "pyarrow.ipc", "pyarrow.compute", "ritz.methods.pca", "ritz.data.formats.columns", "ritz.data.formats.parquet",
+    "ritz.data.formats.text.read", "h5py", "zarr", "threadpoolctl",
 )  # fmt: skip
 #: Address space that a program may take beyond what it has, so that a fault here does not stop the machine.
 ROOM = 12 << 30

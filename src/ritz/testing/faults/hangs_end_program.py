@@ -16,7 +16,7 @@ from typing import Any
 from ritz._core.errors import Cancelled
 from ritz._core.progress import track
 from ritz._core.threads import run_lanes
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.testing.faults.hangs_ways_program import Findings, fit, outside, rows, same, way
 
@@ -169,7 +169,7 @@ def ends_of_interpreters(folder: Path) -> Findings:
     """The interpreter ends although an iteration that reads ahead was not; a fit at its end still works."""
     left = """
 import time
-from ritz.data.ahead import ahead
+from ritz.data.passes.read_ahead import ahead
 def slow():
     for i in range(10**6):
         time.sleep(1e-3)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ritz._core.errors import RitzError
 from ritz._core.journal import journaling
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.testing.faults.hangs_ways_program import Batches, Findings, fit, outside, rows, same, way
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ritz._core.threads import run_lanes, single_threaded_blas
-from ritz.methods.ca import CA
-from ritz.methods.kernel_pca import KernelPCA
+from ritz.methods.correspondence.ca.ca import CA
+from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.testing.faults.hangs_ways_program import Findings, fit, outside, rows, same, way
 

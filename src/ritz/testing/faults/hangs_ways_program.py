@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.data.read import read
+from ritz.data.tables.read import read
 from ritz.methods.pca import PCA
 
 __all__ = ["WAYS", "Batches", "Findings", "fit", "outside", "rows", "same", "way"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import RitzError
-from ritz.data.read import read
+from ritz.data.tables.read import read
 
 __all__ = ["check"]
 

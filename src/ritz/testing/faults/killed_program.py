@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import ritz._core.journal as journal
-import ritz.data.sources.npy as npy
+import ritz.data.formats.npy as npy
 
 
 def main() -> None:

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import MemoryLimitError, RitzError
-from ritz.data.read import read
-from ritz.methods.famd import FAMD
+from ritz.data.tables.read import read
+from ritz.methods.correspondence.famd.famd import FAMD
 from ritz.methods.pca import PCA
 
 LOADED = (
     "scipy.linalg", "scipy.sparse.linalg", "scipy.stats", "sklearn.utils.validation", "pyarrow.parquet", "pyarrow.csv",
     "pyarrow.ipc", "pyarrow.compute", "pyarrow.dataset", "threadpoolctl", "pandas", "h5py", "zarr", "ritz.methods.pca",
-    "ritz.methods.famd", "ritz.data.sources.columns", "ritz.data.sources.parquet", "ritz.data.sources.delimited",
-    "ritz.data.encode.stream",
+    "ritz.methods.correspondence.famd.famd", "ritz.data.formats.columns", "ritz.data.formats.parquet",
+    "ritz.data.formats.delimited", "ritz.data.encode.stream",
 )  # fmt: skip
 
 

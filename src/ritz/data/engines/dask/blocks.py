@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from ritz._core import journal as journals
 from ritz._core.errors import ParameterError
 from ritz._core.progress import track
-from ritz.data.blocks import BLOCK_BYTES, DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.engines.dask.cluster import Watch, collected, current_client, free_memory, require_dask
 from ritz.data.engines.dask.parcel import Parcel
 from ritz.data.engines.dask.rows import Partitions, of_collection, of_source
 from ritz.data.engines.dask.task import Layout, Part, all_rows, hand_out, merge, run_pass, run_rows, sample_rows
-from ritz.data.stamp import Stamp, unchanged
+from ritz.data.formats.stamp import Stamp, unchanged
+from ritz.data.passes.blocks import BLOCK_BYTES, DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 
 __all__ = ["DaskBlocks"]
 

@@ -21,7 +21,7 @@ from ritz._core.errors import InputError
 from ritz.data.engines import Columns
 from ritz.data.engines.dask.cluster import require_dask
 from ritz.data.engines.dask.task import Spans, as_rows, count, hand_out, located
-from ritz.data.frames import frame_to_rows
+from ritz.data.tables.frames import frame_to_rows
 
 __all__ = ["Partitions", "columns_of", "grouped", "is_dask", "lazy_map", "of_collection", "of_source"]
 
@@ -249,7 +249,7 @@ class _Mapped:
 
     def __call__(self, chunk: Any, block_info: Any = None) -> Any:
         from ritz._core.errors import NonFiniteError
-        from ritz.data.finite import require_finite
+        from ritz.data.passes.finite import require_finite
 
         rows = as_rows(chunk)
         try:

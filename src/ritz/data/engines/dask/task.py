@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import FileError, InputError
-from ritz.data.ahead import ahead
-from ritz.data.blocks import Block, csr_rows
 from ritz.data.engines.dask.parcel import Parcel
 from ritz.data.engines.dask.worker import careful, tell
+from ritz.data.passes.blocks import Block, csr_rows
+from ritz.data.passes.read_ahead import ahead
 
 __all__ = [
     "Layout",
@@ -240,7 +240,7 @@ def as_rows(chunk: Any) -> Any:
     if isinstance(chunk, np.ndarray):
         return np.asarray(chunk)
     if hasattr(chunk, "columns") and hasattr(chunk, "dtypes"):
-        from ritz.data.frames import frame_to_rows
+        from ritz.data.tables.frames import frame_to_rows
 
         return as_rows(frame_to_rows(chunk))
     if hasattr(chunk, "tocsr"):

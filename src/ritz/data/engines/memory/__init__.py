@@ -33,9 +33,9 @@ class Memory(Engine):
 
     def adopt(self, X: Any, asked: Asked) -> Any:
         """The rows, checked; row blocks where the limit does not hold them."""
-        from ritz.data.checked import checked_data
+        from ritz.data.column_checks import checked_data
         from ritz.data.engines.memory.arrays import native, plain, real
-        from ritz.data.frames import is_frame
+        from ritz.data.tables.frames import is_frame
 
         if isinstance(X, np.memmap) and (rows := _unmapped(X, asked.room)) is not None:
             return asked.recorded(rows)
@@ -46,7 +46,7 @@ class Memory(Engine):
 
     def columns(self, X: Any) -> Columns:
         """Shape, dtype and names."""
-        from ritz.data.frames import frame_names, is_frame
+        from ritz.data.tables.frames import frame_names, is_frame
 
         rows = self.adopt(X, Asked())
         return Columns(rows.shape, rows.dtype, [str(name) for name in frame_names(X)] if is_frame(X) else None)
@@ -54,7 +54,7 @@ class Memory(Engine):
     def opened(self, X: Any, memory: Any = None) -> Any:
         """Columns in memory."""
         from ritz.data.encode.columns import memory_columns
-        from ritz.data.encode.opened import InMemory
+        from ritz.data.encode.openings import InMemory
 
         return InMemory(memory_columns(X), memory=memory)
 
@@ -75,10 +75,10 @@ def _from_frame(X: Any, asked: Asked) -> Any:
     """Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays."""
     from sklearn.utils.validation import check_array
 
-    from ritz.data.checked import checked_data
+    from ritz.data.column_checks import checked_data
     from ritz.data.engines.memory.arrays import native, real
     from ritz.data.engines.stream.blocks import StreamBlocks
-    from ritz.data.frames import copied_bytes, frame_source, frame_to_rows, narwhal
+    from ritz.data.tables.frames import copied_bytes, frame_source, frame_to_rows, narwhal
 
     narwhal(X)
     checked_data(asked.estimator, X, reset=asked.reset, skip_check_array=True)
@@ -93,7 +93,7 @@ def _from_frame(X: Any, asked: Asked) -> Any:
 def _unmapped(X: Any, budget: float) -> Any | None:
     """Rows read from a mapped file that the memory limit does not hold: mapped pages count as memory; else None."""
     from ritz.data.engines.stream.blocks import StreamBlocks
-    from ritz.data.sources.npy import NpySource
+    from ritz.data.formats.npy import NpySource
 
     if X.ndim != 2 or X.nbytes <= budget / 2:
         return None

@@ -15,7 +15,7 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz.data.engines.refused import InputTypeError
-from ritz.data.frames import NO_NUMBERS, is_missing
+from ritz.data.tables.frames import NO_NUMBERS, is_missing
 from ritz.data.words import cut
 
 __all__ = ["native", "plain", "real"]

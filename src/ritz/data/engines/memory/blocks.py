@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import go_on, lane_count, run_lanes
-from ritz.data.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, csr_rows, merged, sparse_rows
+from ritz.data.passes.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, csr_rows, merged, sparse_rows
 
 __all__ = ["MemoryBlocks"]
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.data.blocks import are_blocks
 from ritz.data.engines import Asked, Cluster, Columns, Engine, engaged_cluster
+from ritz.data.passes.blocks import are_blocks
 
 if TYPE_CHECKING:
-    from ritz.data.table import Table
+    from ritz.data.tables.table import Table
 
 __all__ = ["ENGINE", "is_query", "on_cluster", "require_repeatable"]
 
@@ -41,7 +41,7 @@ class Stream(Engine):
         from sklearn.utils.validation import check_array
 
         from ritz.data.engines.memory.arrays import native
-        from ritz.data.read import read
+        from ritz.data.tables.read import read
 
         rows = _from_table(X if _is_table(X) else read(X, memory=asked.memory), asked)
         return rows if are_blocks(rows) else native(check_array(rows, estimator=asked.estimator, **asked.options))
@@ -56,15 +56,15 @@ class Stream(Engine):
     def opened(self, X: Any, memory: Any = None) -> Any:
         """A table in memory, or one that is read in pieces."""
         from ritz.data.encode.columns import memory_columns
-        from ritz.data.encode.opened import InMemory, of_table
-        from ritz.data.read import read
+        from ritz.data.encode.openings import InMemory, of_table
+        from ritz.data.tables.read import read
 
         X = read(X, memory=memory) if is_query(X) else X
         return of_table(X, memory) if _is_table(X) else InMemory(memory_columns(X), memory=memory)
 
     def labels(self, X: Any) -> list[Any] | None:
         """Names of an AnnData, identifiers of a Table in memory."""
-        from ritz.data.objects import is_anndata
+        from ritz.data.tables.objects import is_anndata
 
         if is_anndata(X):
             return [str(name) for name in X.obs_names]
@@ -79,7 +79,7 @@ class Stream(Engine):
 
 
 def _is_table(X: Any) -> bool:
-    from ritz.data.table import Table
+    from ritz.data.tables.table import Table
 
     return isinstance(X, Table)
 
@@ -90,7 +90,7 @@ def is_query(X: Any) -> bool:
         return False
     import narwhals as nw
 
-    from ritz.data.objects import is_anndata
+    from ritz.data.tables.objects import is_anndata
 
     if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_duckdb_relation(X) or is_anndata(X):
         return True

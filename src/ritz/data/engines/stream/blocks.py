@@ -3,7 +3,7 @@
     spans of the source  →  shared out among lanes in row order  →  batches, read ahead  →  blocks of rows
 
 What is held at any time are a few batches a lane, in buffers that the memory limit sizes, and the accumulators. Sums
-that do not mind get columns as they lie (``for_products``); what a sample decoded is not decoded again (``begun.py``).
+that do not mind get columns as they lie (``for_products``); what a sample decoded is not decoded again (``sample.py``).
 Where a journal is kept (``_core/journal.py``), a pass that was summed before is not made again, and one that was broken
 off goes on from where its lanes had written down their sums.
 """
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from ritz._core import journal as journals
 from ritz._core.progress import Step, track
 from ritz._core.threads import go_on, lane_count, run_lanes
-from ritz.data.ahead import ahead
-from ritz.data.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
-from ritz.data.engines.stream.begun import Begun, first_rows, sampled_spans
-from ritz.data.source import HELD_BATCHES, Source, Span, equal_shares, held_bytes
-from ritz.data.stamp import unchanged
+from ritz.data.engines.stream.sample import Begun, first_rows, sampled_spans
+from ritz.data.formats.source import HELD_BATCHES, Source, Span, equal_shares, held_bytes
+from ritz.data.formats.stamp import unchanged
+from ritz.data.passes.blocks import BLOCK_BYTES, Accumulator, Block, block_rows, merged
+from ritz.data.passes.read_ahead import ahead
 
 __all__ = ["StreamBlocks", "batch_bytes", "reading_bytes"]
 

@@ -1,0 +1,90 @@
+"""``ritz inspect MODEL``: what a model file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from ritz.cli.options import MODEL
+from ritz.cli.terminal.command import Answer, command
+
+__all__ = ["inspect"]
+
+SHOWN = 12
+
+
+@command()
+def inspect(model: Annotated[Path, MODEL]) -> Answer:
+    """Show what MODEL is: its method, columns, components, certificate and plan."""
+    from ritz.cli.results.saved import open_model
+    from ritz.cli.results.summary import certificate_sentences, components_of
+
+    saved = open_model(model)
+    fitted = saved.model
+    names = [str(name) for name in getattr(fitted, "feature_names_in_", [])]
+    facts = {
+        "model": str(saved.path),
+        "bytes": saved.path.stat().st_size,
+        "estimator": type(fitted).__name__,
+        "ritz": _written_by(saved.path),
+        "source": saved.manifest.get("source"),
+        "rows": int(fitted.n_samples_),
+        "columns": names,
+        "parameters": _parameters(fitted),
+        **components_of(fitted),
+        "mergeable": vars(fitted).get("_state") is not None or vars(fitted).get("_raw") is not None,
+        "certificate": certificate_sentences(fitted.certificate_),
+        "plan": {"solver": fitted.plan_.solver, "reasons": list(fitted.plan_.reasons)},
+    }
+    if "kernel_" in vars(fitted):
+        facts["kernel"] = repr(fitted.kernel_)
+    return Answer(facts, lambda: _show(facts))
+
+
+def _written_by(path: Path) -> str:
+    from ritz._core.container import read_container
+
+    header, _ = read_container(path, "model")
+    return str(header.get("ritz", ""))[:20]
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """Parameters that differ from the default, as plain values."""
+    plain = type(model)().get_params(deep=False)
+    given = model.get_params(deep=False)
+    return {
+        name: value if isinstance(value, (int, float, str, bool, list, dict)) else repr(value)
+        for name, value in given.items()
+        if name not in ("memory", "progress") and repr(value) != repr(plain[name])
+    }
+
+
+def _show(facts: dict[str, Any]) -> None:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from ritz.cli.results.summary import show_components
+    from ritz.cli.terminal.console import put, stdout
+    from ritz.data.words import counted, shorten
+    from ritz.spectral.plan import size_words
+
+    of = f" of {facts['source']}" if facts["source"] else ""
+    head = f"{facts['model']}: {facts['estimator']}{of}, {counted(facts['rows'], 'row')}"
+    head += f", {counted(len(facts['columns']), 'column')}" if facts["columns"] else ""
+    lines = Grid.grid(padding=(0, 2))
+    lines.add_column(style="bold", no_wrap=True)
+    lines.add_column(overflow="fold")
+    if facts["columns"]:
+        lines.add_row("columns", Text(shorten(facts["columns"], SHOWN)))
+    if facts["parameters"]:
+        lines.add_row("parameters", Text(", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())))
+    lines.add_row("certificate", Text("\n".join(facts["certificate"])))
+    lines.add_row(
+        "plan", Text("\n".join([facts["plan"]["solver"], *(f"because {r}" for r in facts["plan"]["reasons"])]))
+    )
+    lines.add_row(
+        "merge", Text("possible: the state is kept" if facts["mergeable"] else "not possible: no state is kept")
+    )
+    lines.add_row("file", Text(f"{size_words(facts['bytes'])}, written by ritz {facts['ritz']}"))
+    table = show_components(facts) if facts["components"] else "\nNo component is kept.\n"
+    put(stdout(), Text(head, style="bold"), table, lines)

@@ -1,0 +1,84 @@
+"""``ritz plan TABLE``: which route a fit would take and what it should cost, without taking it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from ritz.cli.commands.fit import COMPONENTS, SOLVER, TOL
+from ritz.cli.options import COLUMNS, MEMORY, METHOD, READING, TABLE
+from ritz.cli.terminal.command import Answer, Talk, command
+from ritz.cli.terminal.console import tell_notes
+
+__all__ = ["plan"]
+
+
+@command(METHOD, READING, COLUMNS)
+def plan(
+    table: Annotated[Path, TABLE],
+    method: dict[str, Any],
+    how: dict[str, Any],
+    parts: dict[str, Any],
+    talk: Talk,
+    components: Annotated[str | None, COMPONENTS] = None,
+    solver: Annotated[str, SOLVER] = "auto",
+    tol: Annotated[float, TOL] = 1e-6,
+    memory: Annotated[str | None, MEMORY] = None,
+) -> Answer:
+    """Say how TABLE would be fitted: the method, the solver, why, and what it should cost."""
+    from ritz.cli.fitting.components import parse_components
+    from ritz.cli.fitting.probe import probe
+
+    k = 0 if components is None else parse_components(components, method["missing"])
+    found = probe(
+        table, method, how, parts, k=k, memory=memory, progress=talk.progress, solver=solver, tol=tol
+    )  # fmt: skip
+    tell_notes(found.parts.whole, talk)
+    route = _route(found)
+    used = found.parts.used
+    facts = {
+        "source": used.source,
+        **found.facts(),
+        "in_pieces": used.lazy,
+        "solver": route.solver,
+        "side": route.side,
+        "precision": route.precision,
+        "passes": route.passes,
+        "seconds": route.seconds,
+        "bytes": route.bytes,
+        "reasons": list(route.reasons),
+    }
+    return Answer(facts, lambda: _show(facts, repr(used)))
+
+
+def _route(found: Any) -> Any:
+    from ritz.methods.plan import plan as planned
+
+    return planned(found.rows, found.estimator)
+
+
+def _show(facts: dict[str, Any], table: str) -> None:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from ritz.cli.terminal.console import put, stdout
+    from ritz.spectral.plan import size_words
+
+    lines = Grid.grid(padding=(0, 2))
+    lines.add_column(style="bold", no_wrap=True)
+    lines.add_column(overflow="fold")
+    passes = f"{facts['passes']:g} pass{'' if facts['passes'] == 1 else 'es'} over the data"
+    lines.add_row("table", Text(table.removeprefix("Table(").removesuffix(")")))
+    lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
+    if "scaling" in facts:
+        lines.add_row("scaling", Text(facts["scaling"]))
+    lines.add_row("route", Text(f"{facts['solver']} on the {facts['side']}, {facts['precision']}"))
+    lines.add_row("", Text("\n".join(f"because {reason}" for reason in facts["reasons"])))
+    lines.add_row(
+        "cost", Text(f"{passes}, about {_time(facts['seconds'])}, {size_words(facts['bytes'])} beyond the data")
+    )
+    put(stdout(), lines)
+
+
+def _time(seconds: float) -> str:
+    return f"{max(1000 * seconds, 0.1):.1f} ms" if seconds < 1 else f"{seconds:.1f} s"

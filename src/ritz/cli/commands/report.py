@@ -1,0 +1,64 @@
+"""``ritz report MODEL TABLE``: the report of a model again, or about other rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ritz.cli.options import FORCE, MEMORY, MODEL, READING, TABLE, UNSEEN, column_option
+from ritz.cli.terminal.command import Answer, Talk, command
+from ritz.cli.terminal.console import Program, say, tell_notes
+
+__all__ = ["report"]
+
+OUTPUT = typer.Option(
+    "-o", "--output", metavar="FILE", show_default="report.html beside the model", help="The page that is written."
+)
+COLOR = column_option("--color", "A column that points are coloured by.", "as in the fit")
+TITLE = typer.Option("--title", metavar="TEXT", show_default="the table", help="The heading.")
+
+
+@command(READING)
+def report(
+    model: Annotated[Path, MODEL],
+    table: Annotated[Path, TABLE],
+    how: dict[str, Any],
+    talk: Talk,
+    output: Annotated[Path | None, OUTPUT] = None,
+    color: Annotated[str | None, COLOR] = None,
+    title: Annotated[str | None, TITLE] = None,
+    unseen: Annotated[str | None, UNSEEN] = None,
+    memory: Annotated[str | None, MEMORY] = None,
+    force: Annotated[bool, FORCE] = False,
+) -> Answer:
+    """Write the report of MODEL about the rows of TABLE: one page that opens offline in any browser."""
+    import shlex
+
+    from ritz._core.atomic import replacing
+    from ritz.cli.fitting.columns import expand
+    from ritz.cli.results.manifest import list_file, refuse_existing
+    from ritz.cli.results.page import render_page
+    from ritz.cli.results.saved import open_model, unseen_way
+    from ritz.data.tables.apart import require_apart
+    from ritz.data.tables.write import disk_errors
+
+    saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
+    target = saved.path.parent / "report.html" if output is None else output
+    require_apart(target, [*saved.files, table])
+    fresh = refuse_existing(target, force, own=True)
+    rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
+    tell_notes(rows, talk)
+    tint = expand("--color", [color], rows)[0] if color else saved.manifest.get("color")
+    page = render_page(
+        saved.model, saved.rows(rows), rows, color=tint if tint in rows.names else None, title=title or rows.source,
+        command=shlex.join(["ritz", *Program.typed]),
+    )  # fmt: skip
+    require_apart(target, rows._data.files)
+    with disk_errors(target), replacing(target, fresh=fresh) as file:
+        file.write(page)
+    list_file(target)
+    facts = {"model": str(saved.path), "table": str(table), "rows": rows.n_rows, "report": str(target)}
+    facts["bytes"] = len(page)
+    return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"), wrote=target)

@@ -1,0 +1,73 @@
+"""``ritz transform MODEL TABLE``: coordinates of other rows under a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ritz.cli.options import FORCE, MEMORY, MODEL, OUTPUT_FILE, READING, UNSEEN, model_file
+from ritz.cli.terminal.command import Answer, Talk, command
+from ritz.cli.terminal.console import say, spoken, tell_notes
+
+__all__ = ["transform"]
+
+TABLE = typer.Argument(metavar="TABLE", help="Rows with the columns of the fit.", show_default=False)
+
+
+@command(READING)
+def transform(
+    model: Annotated[Path, MODEL],
+    table: Annotated[Path, TABLE],
+    how: dict[str, Any],
+    talk: Talk,
+    output: Annotated[Path | None, OUTPUT_FILE] = None,
+    unseen: Annotated[str | None, UNSEEN] = None,
+    memory: Annotated[str | None, MEMORY] = None,
+    force: Annotated[bool, FORCE] = False,
+) -> Answer:
+    """Write the scores of TABLE under MODEL.
+
+    Columns are found by name. A table larger than memory is read in pieces; the file appears when it is complete.
+    """
+    from ritz._core.errors import InputError
+    from ritz.cli.fitting.columns import open_table, within_reach
+    from ritz.cli.results.saved import open_model, unseen_way
+    from ritz.cli.results.scores import coordinates
+    from ritz.cli.results.sink import require_free, written
+    from ritz.cli.terminal.vocabulary import by_name
+    from ritz.data.words import counted
+
+    fresh = require_free(output, force, [model_file(model)], [table])
+    saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
+    rows = open_table(table, how, memory=memory, progress=talk.progress)
+    require_free(output, force, saved.files, rows._data.files)
+    tell_notes(rows, talk)
+    ways = saved.model.get_params(deep=False)
+    try:
+        found = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
+        with within_reach(rows):
+            written(output, found, as_json=talk.json, fresh=fresh)
+    except InputError as error:
+        raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error
+    facts = {
+        "model": str(saved.path),
+        "table": str(table),
+        "rows": len(rows),
+        "scores": None if output is None else str(output),
+        "notes": [spoken(note) for note in rows.notes],
+        "components": len(found.heads),
+    }
+    told = f"{counted(len(rows), 'row')}, {counted(len(found.heads), 'component')}: {output}"
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
+
+
+def _on_new_rows(error: Any, parameters: dict[str, Any]) -> Any:
+    """Gaps of new rows are filled by a model that was fitted to do so, if its method can."""
+    from ritz._core.errors import NonFiniteError
+
+    if not isinstance(error, NonFiniteError) or "NaN" not in error.expected:
+        return error
+    fit = "fit the model with --missing regularized, or " if "missing" in parameters else ""
+    return NonFiniteError(error.expected, received=error.received, hint=f"{fit}drop those rows")

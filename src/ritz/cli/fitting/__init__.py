@@ -1,0 +1,1 @@
+"""From a table and options to a fitted model: columns, method, number of components, scaling."""

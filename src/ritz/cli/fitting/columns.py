@@ -1,0 +1,215 @@
+"""Which columns of a table are for what.
+
+    used            what takes part in the axes, and the identifiers that name rows
+    weights         how often a row counts         supplementary   placed among the axes, without part in them
+    color           what points are coloured by; it takes part like any other column
+
+Names are given once for each option, with commas between, as a range ``first..last`` or with ``*`` and ``?``.
+A column that really has such a name is meant by it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError
+from ritz._core.memory import limit
+from ritz.data.tables.read import read
+from ritz.data.tables.table import Table
+from ritz.data.words import ALIKE, shorten
+from ritz.spectral.plan import size_words
+
+__all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of", "within_reach"]
+
+KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
+#: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
+WHOLE_TIMES, WHOLE_LEAST = 16.0, 1e6
+SHORT = 0.6  # of names of a few letters: hew is hue
+RANGED = "--columns, --supplementary and --groups"
+SPELLED = {"drop": "--drop", "ids": "--id", "categorical": "--categorical", "numeric": "--numeric"}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table with what its columns are for."""
+
+    whole: Table
+    used: Table  # columns that may take part, and identifiers
+    weights: str | None = None
+    color: str | None = None
+    supplementary: list[str] = field(default_factory=list)
+    chosen: bool = False  # whether the user named the columns
+
+    def weight(self) -> np.ndarray | None:
+        """The weights (n,) of the rows."""
+        if self.weights is None:
+            return None
+        return np.asarray(self.whole.select([self.weights])[:, 0], np.float64)
+
+    def facts(self) -> dict[str, Any]:
+        """For the manifest and ``--json``."""
+        return {
+            "identifiers": [name for name, kind in self.used.kinds.items() if kind == "identifier"],
+            "weights": self.weights,
+            "color": self.color,
+            "supplementary": self.supplementary,
+        }
+
+
+def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
+    """Read a table as the user says; names in one text with commas between are taken apart where no column has it."""
+    text = {name: value for name, value in how.items() if name not in (*KINDS, "na")}
+    text |= {"missing": list(how["na"]) if how.get("na") else None}
+    said = {option: list(how.get(option) or ()) for option in KINDS}
+    options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
+    apart = {option: [part.strip() for name in names for part in name.split(",")] for option, names in said.items()}
+    tries = [said] if apart == said else [said, apart]
+    for kinds in tries:
+        try:
+            return read(path, **text, **options, kinds=_kinds(kinds))
+        except InputError as error:
+            if kinds is tries[-1]:
+                raise _by_option(error, kinds) from error
+    raise AssertionError("the last try returns or raises")
+
+
+@contextmanager
+def within_reach(table: Table) -> Iterator[None]:
+    """Have an error about the memory limit name the least that would do: a small table can be loaded as a whole."""
+    try:
+        yield
+    except MemoryLimitError as error:
+        least = getattr(error, "least", None)
+        decoded = getattr(table._data, "decoded", None) if table.lazy else None
+        if least is None or decoded is None:
+            raise
+        whole = WHOLE_TIMES * float(decoded) + WHOLE_LEAST
+        if whole >= least:
+            raise
+        hint = f"allow memory='{size_words(whole).replace(' ', '')}' or more, which holds the whole table"
+        raise type(error)(error.expected, received=f"{error.received} in pieces", hint=hint) from error
+
+
+def _by_option(error: InputError, said: dict[str, list[str]]) -> InputError:
+    """An error about a name in ``kinds=`` in terms of the option that the name was given to."""
+    found = re.fullmatch(r"expected a column (.*) for kinds=", error.expected)
+    if found is None:
+        return error
+    option, name = next(
+        ((SPELLED[option], name) for option, names in said.items() for name in names if repr(name) == found[1]),
+        ("--drop or --id", ""),
+    )
+    ranged = f"{option} takes names with commas between; ranges a..b and patterns x_* are for {RANGED}"
+    hint = ranged if ".." in name or set("*?") & set(name) else error.hint
+    return type(error)(f"expected a column {found[1]} for {option}", received=error.received, hint=hint)
+
+
+def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:
+    """``kinds=`` of ``ritz.read``; a column is said to be one thing."""
+    kinds: dict[str, tuple[str, str]] = {}
+    for option, names in said.items():
+        for name in names:
+            if name in kinds and kinds[name][0] != option:
+                raise ParameterError(
+                    "a column is dropped or names the rows" if {option, kinds[name][0]} == {"drop", "ids"}
+                    else "a column is one thing only",
+                    received=f"{SPELLED[kinds[name][0]]} {name} and {SPELLED[option]} {name}",
+                    hint="leave out one of them",
+                )  # fmt: skip
+            kinds[name] = (option, KINDS[option])
+    return {name: kind for name, (_, kind) in kinds.items()} or None
+
+
+def parts_of(
+    table: Table, *, columns: Sequence[str] | None = None, weights: str | None = None, color: str | None = None,
+    supplementary: Sequence[str] | None = None,
+) -> Parts:  # fmt: skip
+    """Find the columns that the user names, and leave the others in peace."""
+    further = expand("--supplementary", supplementary, table)
+    weight = expand("--weights", [weights], table)[0] if weights else None
+    tint = expand("--color", [color], table)[0] if color else None
+    if weight is not None and table.kinds[weight] not in ("numeric", "constant"):
+        column = next(one for one in table.columns if one.name == weight)
+        raise InputError(
+            "expected numbers in the column of --weights", received=f"{weight!r} ({column.reason})",
+            hint="name a column that says how often each row counts",
+        )  # fmt: skip
+    if weight in further:
+        raise ParameterError(
+            "a column holds weights or is supplementary", received=f"{weight} for both", hint="leave out one of them"
+        )
+    wanted = expand("--columns", columns, table) if columns else None
+    out = {weight, *further}
+    kept = [
+        one.name
+        for one in table.columns
+        if one.name not in out and (wanted is None or one.name in wanted or one.kind == "identifier")
+    ]
+    used = narrowed(table, kept) if len(kept) < len(table.columns) else table
+    if wanted is not None:
+        used = _meant(used, wanted)
+    return Parts(table, used, weight, tint, further, wanted is not None)
+
+
+def _meant(table: Table, wanted: list[str]) -> Table:
+    """Identifiers that count 1, 2, 3 and are named as columns to use are numbers."""
+    held = set(table._data.names)
+    same = copy(table)
+    same.columns = tuple(
+        replace(one, kind="numeric", reason="")
+        if one.name in wanted and one.kind == "identifier" and one.name in held
+        else one
+        for one in table.columns
+    )
+    return same
+
+
+def narrowed(table: Table, names: Sequence[str]) -> Table:
+    """The same table with these columns only."""
+    kept = set(names)
+    same = copy(table)
+    same.columns = tuple(one for one in table.columns if one.name in kept)
+    same._position = {one.name: j for j, one in enumerate(same.columns)}
+    return same
+
+
+def expand(option: str, texts: Sequence[str] | None, table: Table) -> list[str]:
+    """Names of columns that are meant, in the order in which they are named."""
+    found: dict[str, None] = {}
+    for text in texts or ():
+        whole = [text] if text in table.names else [part.strip() for part in text.split(",") if part.strip()]
+        for name in whole:
+            found |= dict.fromkeys(_matches(option, name, table.names, table.source))
+    return list(found)
+
+
+def _matches(option: str, name: str, names: list[str], source: str) -> list[str]:
+    if name in names:
+        return [name]
+    first, dots, last = name.partition("..")
+    if dots and first in names and last in names:
+        i, j = sorted((names.index(first), names.index(last)))
+        return names[i : j + 1]
+    if any(mark in name for mark in "*?"):
+        found = [one for one in names if fnmatch.fnmatchcase(one, name)]
+        if found:
+            return found
+    loose = [one for one in names if one.strip().lower() == name.lower()]
+    close = loose or difflib.get_close_matches(name, names, n=1, cutoff=ALIKE if len(name) > 4 else SHORT)
+    raise InputError(
+        f"expected a column {name!r} for {option}",
+        received=f"columns {shorten([repr(one) for one in names])}",
+        hint=f"did you mean {close[0]!r}?"
+        if close
+        else f"check the names in the first line of {source or 'the table'}",
+    )

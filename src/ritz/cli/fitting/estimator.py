@@ -1,0 +1,185 @@
+"""From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
+
+pca --scale --missing      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ritz._core.errors import ParameterError
+from ritz.cli.fitting.columns import expand
+from ritz.cli.fitting.components import parse_choice
+from ritz.cli.options import KERNELS, STRINGS
+from ritz.data.tables.table import Table
+from ritz.methods import method_called, shorts
+
+__all__ = ["check_method", "kernel_of", "make_estimator", "missing_ways"]
+
+#: Which methods an option belongs to.
+BELONGS = {
+    "scale": ("pca", "mfa", "robust", "sparse", "factor"),
+    "kernel": ("kpca",),
+    "gamma": ("kpca",),
+    "groups": ("mfa",),
+    "counts": ("ca",),
+}
+FILLS: dict[str, tuple[str, ...]] = {
+    "pca": ("mean", "em", "regularized"),
+    "mca": ("category", "exclude", "regularized"),
+}
+FILLS |= dict.fromkeys(("famd", "mfa"), ("category", "exclude"))
+MISSING = ("error", "mean", "em", "regularized", "category", "exclude")
+GAMMAS = ("median", "scale", "entropy", "cv")
+
+
+def missing_ways(method: str) -> tuple[str, ...]:
+    """What ``--missing`` may be."""
+    return ("error", *FILLS.get(method, ()))
+
+
+def check_method(method: dict[str, Any]) -> str:
+    """The name of a method, or ``auto``; other words of its options that cannot be meant are refused."""
+    name = parse_choice("--method", method["name"], ("auto", *shorts()))
+    if name == "auto" and method["groups"]:
+        name = "mfa"
+    if name == "auto" and (method["kernel"] or method["gamma"]):
+        name = "kpca"
+    if name == "auto" and method["counts"]:
+        name = "ca"
+    if name == "mfa" and not method["groups"]:
+        raise ParameterError(
+            "--method mfa needs groups of columns",
+            received="none",
+            hint="--groups taste=acid,sweet --groups origin=soil",
+        )
+    parse_choice("--missing", method["missing"], MISSING, "--missing mean fills gaps by the means of the columns")
+    if name != "auto":
+        _require_own(name, method)
+    return name
+
+
+def _require_own(name: str, method: dict[str, Any]) -> None:
+    for option, methods in BELONGS.items():
+        given = method[option]
+        if given is not None and name not in methods:
+            shown = (
+                {True: "--scale", False: "--no-scale"}.get(given, f"--{option}") if option == "scale" else f"--{option}"
+            )
+            raise ParameterError(
+                f"{shown} is for --method {' and '.join(methods)}", received=f"--method {name}",
+                hint=f"leave out {shown}, or choose --method {methods[0]}",
+            )  # fmt: skip
+    ways = missing_ways(name)
+    if method["missing"] not in ways:
+        raise ParameterError(
+            f"--missing with --method {name} must be one of {', '.join(ways)}" if len(ways) > 1
+            else f"--method {name} takes no missing values",
+            received=f"--missing {method['missing']}",
+            hint=f"--missing {ways[1]}" if len(ways) > 1 else "fill the gaps first, or leave those rows out",
+        )  # fmt: skip
+
+
+def make_estimator(
+    name: str, method: dict[str, Any], table: Table, k: Any, common: dict[str, Any], *, strings: bool = False,
+    scale: bool = False, counts: str | None = None,
+) -> Any:  # fmt: skip
+    """The estimator for ``--method``; ``k`` is a value of ``n_components``."""
+    _require_own(name, method)
+    given: dict[str, Any] = dict(common)
+    if name == "pca":
+        given |= {"scale": scale, "missing": method["missing"]}
+    elif name == "kpca":
+        given |= kernel_of(method, strings=strings)
+    elif name == "ca" and counts is not None:
+        given |= _counted(table, counts)
+    elif name in ("mca", "famd", "mfa"):
+        given |= {"missing": method["missing"]}
+    if name == "mfa":
+        given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
+    elif name != "pca" and method["scale"] is not None:
+        given |= {"scale": bool(method["scale"])}
+    cls = method_called(name)
+    known = cls._get_param_names()  # a method need not take every option that others share
+    return cls(k, **{option: value for option, value in given.items() if option in known})
+
+
+def kernel_of(method: dict[str, Any], *, strings: bool) -> dict[str, Any]:
+    """``kernel=``, ``gamma=`` and ``degree=``; without a word the Gaussian kernel, or Spectrum for strings."""
+    text = (method["kernel"] or ("spectrum:3" if strings else "rbf")).strip().lower()
+    word, _, numbers = text.partition(":")
+    word = parse_choice("--kernel", word, (*KERNELS, *STRINGS))
+    if strings != (word in STRINGS):
+        raise ParameterError(
+            f"--kernel {word} compares {'strings' if word in STRINGS else 'rows of numbers'}",
+            received="strings" if strings else "columns of numbers",
+            hint=f"--kernel {'spectrum:3' if strings else 'rbf'}",
+        )
+    if word in STRINGS:
+        if method["gamma"] is not None:
+            raise ParameterError(
+                "--gamma belongs to kernels of numbers", received=f"--kernel {word}", hint="--kernel edit:0.1"
+            )
+        return {"kernel": _string_kernel(word, numbers, text)}
+    gamma = method["gamma"] if method["gamma"] is not None or word not in ("rbf", "laplacian") else "median"
+    return {"kernel": word, "gamma": _gamma(gamma), "degree": method["degree"]}
+
+
+def _gamma(text: str | None) -> float | str | None:
+    if text is None:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return parse_choice("--gamma", text, GAMMAS)
+    if not 0 < number < float("inf"):
+        raise ParameterError("--gamma must be a positive number", received=text, hint="--gamma median")
+    return number
+
+
+def _string_kernel(word: str, numbers: str, text: str) -> Any:
+    from ritz import kernels
+
+    made = {
+        "spectrum": (kernels.Spectrum, (int,), "spectrum:3"),
+        "bounded": (kernels.BoundedSpectrum, (int,), "bounded:3"),
+        "mismatch": (kernels.Mismatch, (int, int), "mismatch:4,1"),
+        "subsequence": (kernels.Subsequence, (int, float), "subsequence:3,0.5"),
+        "edit": (kernels.EditDistance, (float,), "edit:0.1"),
+    }
+    cls, kinds, example = made[word]
+    given = (numbers or example.partition(":")[2]).split(",")
+    try:
+        return cls(*(kind(one) for kind, one in zip(kinds, given, strict=True)))
+    except ValueError as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError(
+            f"--kernel {word} takes {'a number' if len(kinds) == 1 else 'two numbers'} after the colon",
+            received=repr(text), hint=f"--kernel {example}",
+        ) from error  # fmt: skip
+
+
+def _counted(table: Table, counts: str) -> dict[str, str]:
+    column = expand("--counts", [counts], table)[0]
+    words = [name for name, kind in table.kinds.items() if kind in ("categorical", "text", "identifier")]
+    if len(words) != 2:
+        raise ParameterError(
+            "--counts needs two columns of categories beside it",
+            received=f"{len(words)}: {', '.join(words) or 'none'}", hint="name the two: --columns hair,eye,n",
+        )  # fmt: skip
+    return {"rows": words[0], "columns": words[1], "counts": column}
+
+
+def _groups(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
+    """``taste=acid,sweet`` and its like as a dict."""
+    found: dict[str, list[str]] = {}
+    for text in (part for one in texts for part in one.split(";")):
+        name, equals, columns = text.partition("=")
+        if not equals or not name.strip() or not columns.strip():
+            raise ParameterError(
+                "--groups names a group and its columns", received=repr(text), hint="--groups taste=acid,sweet"
+            )
+        found.setdefault(name.strip(), []).extend(expand(f"--groups {name.strip()}", [columns.strip()], table))
+    return found

@@ -1,0 +1,219 @@
+"""The fit behind ``ritz fit``: a table in memory, or one that is read in pieces.
+
+In memory the spreads of the columns are known before a PCA. From files they come out of the same single pass: the
+moment state gives them, and the state of the columns as they are is also that of the standardised ones. All other
+methods take the table as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.cli.fitting.columns import Parts
+from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
+from ritz.cli.fitting.estimator import make_estimator
+from ritz.cli.fitting.method import Choice
+from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
+from ritz.cli.terminal.console import say
+from ritz.cli.terminal.vocabulary import by_name
+from ritz.data.passes.observed import observe
+from ritz.data.passes.statistics import Statistics
+from ritz.data.tables.table import Table
+from ritz.data.validate import require_finite, validate_rows
+from ritz.methods.moments import LARGEST_STATE
+from ritz.methods.pca import PCA
+from ritz.spectral.plan import size_words
+
+__all__ = ["Fitted", "Request", "fit_table"]
+
+#: Multiplications that a sentence about the choice of k may cost.
+CHEAP = 1e9
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be fitted; ``k`` is 0 where the user did not choose."""
+
+    parts: Parts
+    choice: Choice
+    method: dict[str, Any]
+    k: Any
+    memory: Any
+    options: dict[str, Any]  # of every estimator
+    outside: bool  # read in pieces, or by a cluster
+    scores: str | None
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with what the summary says about it."""
+
+    model: Any
+    rows: Any  # what transform takes, or row blocks
+    columns: list[str]  # of the table, that the fit used
+    shape: tuple[int, int]
+    scaling: Scaling | None = None
+    refit: Callable[[int], Any] | None = field(default=None, repr=False)
+
+
+def fit_table(job: Request) -> Fitted:
+    """Fit by the method that was chosen."""
+    if job.choice.method == "pca":
+        names = job.parts.used.numeric_names()
+        return _outside(job, job.parts.used, names) if job.outside else _inside(job, job.parts.used, names)
+    return _general(job)
+
+
+# principal components
+
+
+def _inside(job: Request, table: Table, names: list[str]) -> Fitted:
+    X, weight = table.select(names), job.parts.weight()
+    missing = job.method["missing"]
+    if missing == "error" or not isinstance(X, np.ndarray):  # gaps of sparse rows are never filled
+        require_finite(X, names, table.row_name)
+    try:
+        scaling = decide_scaling(spreads(X), names, job.method["scale"])
+        model = _pca(job, X.shape, scaling.scale).fit(X, sample_weight=weight)
+    except InputError as error:
+        raise by_name(error, names, table.row_name) from error
+    model.feature_names_in_ = np.asarray(names, dtype=object)  # so that other tables are matched by name
+    cheap = float(X.shape[0]) * X.shape[1] * min(X.shape) <= CHEAP and missing == "error" and weight is None
+    refit = (lambda r: PCA(r, scale=scaling.scale, progress=False).fit(X)) if cheap else None
+    return Fitted(model, X, names, X.shape, scaling, refit)
+
+
+def _outside(job: Request, table: Table, names: list[str]) -> Fitted:
+    probe, wanted = _pca(job, (table.n_rows or 0, len(names)), False), job.method["scale"]
+    rows, weight = validate_rows(probe, table, reset=True), job.parts.weight()
+    shape, missing = (int(rows.shape[0]), len(names)), job.method["missing"]
+    if wanted is not None:
+        model = _pca(job, rows.shape, wanted)
+        _announce(job, model, rows)
+        return Fitted(model.fit(table, sample_weight=weight), rows, names, shape, unknown_spreads(wanted))
+    if len(names) > LARGEST_STATE or missing != "error":
+        scaling = decide_scaling(_spreads(rows, names, missing), names, None)
+        model = _pca(job, rows.shape, scaling.scale)
+        _announce(job, model, rows, before=1)
+        return Fitted(model.fit(table, sample_weight=weight), rows, names, shape, scaling)
+    probe.mergeable = True
+    _announce(job, probe, rows)
+    model = probe.fit(table, sample_weight=weight)
+    state = model._need_state()
+    spread = np.sqrt(np.diag(state.scatter) / max(state.weight - 1, 1.0)) * state.unit
+    scaling = decide_scaling(spread, names, None)
+    if scaling.scale:
+        model = model._restated(scale=True)
+        model._solve_state()
+        # The rows were read once, for the state that both answers come from.
+        cost = {name: getattr(probe.plan_, name) for name in ("actual_passes", "actual_seconds", "reasons")}
+        model.plan_ = replace(model.plan_, **cost)
+        model.certificate_ = replace(model.certificate_, passes=probe.certificate_.passes)
+    return Fitted(model, rows, names, shape, scaling, lambda r: model._restated(n_components=r))
+
+
+def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:
+    n, d = shape
+    missing = job.method["missing"]
+    k = count(job.k, n, d, missing)
+    return PCA(k, scale=scale, missing=missing, memory=job.memory, **job.options)
+
+
+def _spreads(rows: Any, names: list[str], missing: str) -> np.ndarray:
+    """Standard deviations of what every column has, by one pass."""
+    if missing == "error":
+        column = Statistics(rows, names=names).column
+        return np.sqrt(column.squares / max(column.weight - 1, 1.0)) * column.unit
+    seen = observe(rows, None, names)
+    return np.sqrt(seen.squares / np.maximum(seen.weights - 1, 1.0))
+
+
+def _announce(job: Request, model: PCA, rows: Any, before: int = 0) -> None:
+    """Say how often the data will be read, before they are."""
+    if job.quiet:
+        return
+    shape = model._shape(rows)
+    missing = job.method["missing"]
+    if missing != "error":
+        times = "several times"
+        solver = f"missing values: {missing}"
+    else:
+        plan = model._plan_for(shape, model._wanted(shape.n, shape.d, centered=True))
+        passes = plan.passes + before
+        again = plan.solver == "moments" and model._rereads(shape)
+        times = ("at least once" if again else "once") if passes == 1 else f"about {passes:g} times"
+        solver = plan.solver
+    scores = "" if job.scores == "none" else ", then once for scores"
+    say("plan", f"{size_words(rows.nbytes)} will be read {times} to fit ({solver}){scores}", "bold cyan")
+
+
+# all other methods
+
+
+def _general(job: Request) -> Fitted:
+    table, name = job.parts.used, job.choice.method
+    rows, columns, strings = rows_for(job.choice, table)
+    common = {**job.options, "memory": job.memory}
+    weight = job.parts.weight()
+    if weight is not None and name == "kpca":
+        raise ParameterError("--weights is for every method but kpca", received="--method kpca", hint="leave it out")
+
+    def fitted(k: Any) -> Any:
+        model = make_estimator(name, job.method, table, k, common, strings=strings, counts=_counts(job))
+        if name == "kpca":
+            model.remove_zero_eig = job.k == 0
+            return model.fit(rows)
+        return model.fit(rows, sample_weight=weight)
+
+    model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
+    used = columns or _used(model, table)
+    return Fitted(model, rows, used, (int(model.n_samples_), len(used)), _unscaled(name, table, used, strings))
+
+
+def rows_for(choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]:
+    """What ``fit`` takes, the columns that are used where that is known, and whether they are strings."""
+    if choice.strings is None:
+        return table, None, False
+    return ["" if text is None else str(text) for text in table.labels(choice.strings)], [choice.strings], True
+
+
+def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
+    """At most 20 components; a table that has fewer gives all of them."""
+    if name == "factor":  # as many common factors as rows tell; twenty would fit anything
+        return fitted("parallel")
+    if name in ("svd", "kpca"):
+        n = len(table)
+        d = sum(kind == "numeric" for kind in table.kinds.values()) if name == "svd" else n - 1
+        return fitted(max(1, min(n, d, DEFAULT_COMPONENTS)))
+    try:
+        return fitted(DEFAULT_COMPONENTS)
+    except ParameterError as error:
+        if "n_components" not in str(error):
+            raise
+        return fitted(None)
+
+
+def _counts(job: Request) -> str | None:
+    return job.method["counts"] or job.choice.counts
+
+
+def _used(model: Any, table: Table) -> list[str]:
+    if vars(model).get("_raw") is not None:  # counted from two columns of categories
+        asked = [model.rows, model.columns, model.counts]
+        words = [name for name, kind in table.kinds.items() if kind in ("categorical", "text")]
+        return [name for name in asked if name is not None] or words
+    return [str(name) for name in getattr(model, "feature_names_in_", [])]
+
+
+def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scaling | None:
+    """Say of methods that take numbers as they are how much their spreads differ."""
+    if name not in ("svd", "kpca") or strings or table.lazy:
+        return None
+    found = decide_scaling(spreads(table.select(used)), used, False)
+    return Scaling(False, False, found.why.replace("as asked; ", f"{name} takes numbers as they are; "))

@@ -1,0 +1,212 @@
+"""The work behind ``ritz fit``: read → what columns are for → which method → fit → describe → write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ritz import __version__
+from ritz._core.errors import Cancelled, ParameterError, RitzError
+from ritz._core.journal import discard, journaling, known_identity
+from ritz._core.memory import available, limit
+from ritz._core.threads import lane_count
+from ritz.cli.fitting.columns import Parts, open_table, parts_of, within_reach
+from ritz.cli.fitting.components import reason
+from ritz.cli.fitting.estimator import check_method
+from ritz.cli.fitting.fitting import Request, fit_table
+from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
+from ritz.cli.options import STRINGS
+from ritz.cli.results.files import contents
+from ritz.cli.results.output import JOURNAL, Place, check_folder, result_folder, working, write_results
+from ritz.cli.results.summary import describe, possible
+from ritz.cli.terminal.console import say
+from ritz.data.engines import engaged
+from ritz.data.tables.table import Table
+
+__all__ = ["Job", "chosen", "run"]
+
+#: Memory that a report may take, libraries included; 99 to 116 MB were measured beside a table of 400,000 × 100.
+PAGE_MEMORY = 200_000_000
+#: Options of every estimator that its numbers depend on.
+NUMERICAL = ("solver", "tol", "random_state")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the user asked for; ``k`` is 0 where he did not choose."""
+
+    path: Path
+    k: Any
+    method: dict[str, Any]
+    how: dict[str, Any]  # to read the table, as far as the user says
+    parts: dict[str, Any]  # what columns are for
+    options: dict[str, Any]  # of the estimator
+    output: Path | None = None
+    force: bool = False
+    memory: str | float | None = None
+    resume: bool = False
+    engine: str | None = None
+    scores: str | None = None
+    figures: tuple[str, ...] = ()
+    report: bool = True
+    quiet: bool = False
+    command: str = ""
+
+
+def run(job: Job) -> tuple[dict[str, Any], Path]:
+    """Do the work; what the summary says, and the folder with the results."""
+    name = check_method(job.method)
+    folder = result_folder(job.path, job.output)
+    with working(folder):
+        return _run(job, name, folder), folder
+
+
+def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
+    before = check_folder(folder, job.force, [job.path])
+    # Workers of a cluster run in folders of their own.
+    path = job.path if job.engine is None else job.path.absolute()
+    bounded = replace(job, memory=_allowed(job, folder))
+    table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
+    place = Place(folder, [job.path, *table._data.files])
+    parts, choice = chosen(table, name, job.parts, job.method)
+    outside = table.lazy or job.engine is not None
+    if job.resume and not outside:
+        say("note", "a table in memory is fitted at once: nothing to go on with", "bold cyan")
+    memory = bounded.memory if outside else job.memory
+    job = _without_page(job, bounded.memory) if table.lazy else job
+    request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
+    kept = outside and choice.method == "pca"
+    with engaged(job.engine), _keeping(folder) if kept else nullcontext():
+        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table):
+            done = fit_table(request)
+        why = reason(job.k, done.model, done.shape, done.refit, possible(done))
+        facts = {**describe(parts, choice, done, why), "reading": _said(job)}
+        files = contents(job, parts, done)
+        paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
+    replaced = before if before != table.source else None
+    written = [path.name for path in paths]
+    done_with = {"replaced": replaced, "written": written, "removed": removed}
+    return {**facts, **done_with, "seconds": done.model.plan_.actual_seconds}
+
+
+def _without_page(job: Job, memory: Any) -> Job:
+    """The job without a report, where the memory limit would not hold one."""
+    if not job.report or memory >= PAGE_MEMORY:
+        return job
+    if not job.quiet:
+        say("note", f"no report: it takes about {PAGE_MEMORY // 10**6} MB, more than --memory allows", "bold cyan")
+    return replace(job, report=False)
+
+
+def _said(job: Job) -> dict[str, Any]:
+    """How the table was read as far as the user said, for commands that read it again."""
+    return {name: value for name, value in job.how.items() if value not in (None, [])}
+
+
+def read_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
+    """Read a table; a list of strings has no header where the first one looks like the others."""
+    table = open_table(path, how, **options)
+    name = table.names[0]
+    if how["header"] is not None or len(table.names) != 1 or table.lazy or not is_text(table, name):
+        return table
+    texts = [text for text in table.labels(name) if text]
+    letters = set("".join(texts[:1000]))
+    if not texts or not set(name) <= letters or not min(map(len, texts)) <= len(name) <= max(map(len, texts)):
+        return table
+    table = open_table(path, {**how, "header": False}, **options)
+    table.notes = (
+        *table.notes[1:],
+        "the first line looks like the others, so it is no header (--header takes it as a name)",
+    )
+    return table
+
+
+def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any]) -> tuple[Parts, Choice]:
+    """What columns are for, and the method, by the user's word or by a look at the columns."""
+    parts = parts_of(table, **asked)
+    if name == "auto":
+        choice = choose_method(parts.used, weighted=parts.weights is not None)
+        check_method({**method, "name": choice.method})
+    else:
+        choice = asked_for(name, method, parts.used)
+    if choice.weights is not None and parts.weights is None:
+        parts = parts_of(table, **{**asked, "weights": choice.weights})
+    if parts.color is None and choice.color is not None:
+        parts = replace(parts, color=choice.color)
+    if parts.supplementary and choice.method == "kpca":
+        raise ParameterError(
+            "--supplementary is for every method but kpca", received="--method kpca", hint="leave it out"
+        )
+    return parts, choice
+
+
+def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:
+    """The method that the user named; a kernel of strings finds their column."""
+    kernel = (method["kernel"] or "").partition(":")[0].strip().lower()
+    if name == "kpca" and (kernel in STRINGS or not (kernel or "numeric" in table.kinds.values())):
+        column = string_column(table)
+        words = [one for one, kind in table.kinds.items() if kind == "categorical" and one != column]
+        return Choice(name, f"as asked, on the strings in {column}", strings=column, color=words[0] if words else None)
+    return Choice(name, "as asked", color=label_of(table))
+
+
+def _allowed(job: Job, folder: Path) -> float:
+    """The memory limit in bytes: what was asked for, or half of what is available.
+
+    Batches and lanes are sized by it, and with them the order of sums. So a fit that is gone on with keeps the limit it
+    began with, however much is available by now, as long as that much is.
+    """
+    before = known_identity(folder / JOURNAL) if job.resume and job.memory is None else None
+    kept = None if before is None else before.get("memory")
+    if isinstance(kept, (int, float)) and 0 < kept <= available():
+        return float(kept)
+    return float(int(limit(job.memory)))
+
+
+@contextmanager
+def _keeping(folder: Path) -> Iterator[None]:
+    """Keep the sums of the fit until its results are there; a fit that fails by itself takes them away again."""
+    try:
+        yield
+    except (KeyboardInterrupt, Cancelled):
+        say("note", "what was summed so far is kept: run again with --resume", "bold cyan")
+        raise
+    except RitzError:
+        discard(folder / JOURNAL)
+        raise
+    discard(folder / JOURNAL)
+
+
+@contextmanager
+def _journal(job: Job, folder: Path, parts: Parts) -> Iterator[None]:
+    """Write down sums in the result folder while they are formed."""
+    names = [column.name for column in parts.used.columns if column.kind == "numeric"]
+    source, _ = parts.used.source_for(names)
+    place = folder / JOURNAL
+    known = known_identity(place) is not None
+    if job.resume and not known:
+        say("note", f"nothing to go on with in {folder}; starting from the beginning", "bold cyan")
+    if known and not job.resume:
+        say("note", "an earlier fit was broken off; --resume goes on with it, this one starts anew", "bold cyan")
+        discard(place)
+    with journaling(place, _identity(job, parts, names, source), keep=True):
+        yield
+
+
+def _identity(job: Job, parts: Parts, names: list[str], source: Any) -> dict[str, Any]:
+    """Which fit this is: all that its sums depend on, options by the names that users know, and nothing else.
+
+    How much is said on the way (-q, --json, NO_COLOR) and where results go is no part of a fit.
+    """
+    k = {None: "all", 0: "default"}.get(job.k, job.k)
+    estimator = {f"--{name.replace('random_state', 'seed')}": job.options[name] for name in NUMERICAL}
+    options = {"-k": k, "--scale": job.method["scale"], "--missing": job.method["missing"], **estimator}
+    reading = {f"--{'id' if name == 'ids' else name}": value for name, value in job.how.items()}
+    said = {name: "not given" if value in (None, []) else value for name, value in {**options, **reading}.items()}
+    return {
+        "data": source.fingerprint(), "columns": names, "number of threads": lane_count(),
+        "release of Ritz": __version__, "memory": job.memory, "weights": parts.weights, **said,
+    }  # fmt: skip

@@ -1,0 +1,179 @@
+"""Which method suits a table, and why, in one sentence.
+
+    numbers                                          →  pca
+    named rows of whole numbers, none negative       →  ca       if columns are of one order of magnitude
+    two categories and a column ``count`` or ``n``   →  ca       of the table that the list stands for
+    categories                                       →  mca
+    numbers and two or more columns of categories    →  famd     if these are a fifth of the columns or more
+    texts                                            →  kpca     by the Spectrum kernel
+
+Whole numbers are numbers. A single column of categories beside numbers is a label, as in most tables that people have:
+it colours the picture and stays out of the axes, and the sentence says how to let it take part.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.tables.table import Table
+from ritz.data.words import counted, shorten
+
+__all__ = ["Choice", "choose_method", "is_text", "label_of", "string_column"]
+
+LABELS = 0.2  # share of the columns up to which categories are labels
+ALIKE = 100.0  # column totals of a table of counts differ by no more than this factor
+MOST_ROWS = 10_000  # of a table of counts: a longer list of whole numbers is one of observations
+COUNT_NAME = re.compile(r"(n|counts?|freq|freqs|frequency|frequencies|number|weights?)", re.IGNORECASE)
+STRING_NAME = re.compile(r"(seq|sequence|string|smiles|text|word|dna|rna|protein|peptide)s?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method and the reason; ``counts``, ``strings`` and ``color`` are columns that it found for itself."""
+
+    method: str
+    why: str
+    counts: str | None = None
+    strings: str | None = None
+    color: str | None = None
+    weights: str | None = None
+
+
+def choose_method(table: Table, *, weighted: bool = False) -> Choice:
+    """Look at the kinds of the columns, and at the numbers where counts are possible."""
+    kinds = table.kinds
+    numbers = [name for name, kind in kinds.items() if kind == "numeric"]
+    words = [name for name, kind in kinds.items() if kind == "categorical"]
+    if numbers and not words:
+        return _of_numbers(table, numbers)
+    if numbers:
+        return _mixed(table, numbers, words, weighted)
+    texts = _texts(table)
+    if len(words) >= 2 or (words and not texts):
+        what = f"{counted(len(words), 'column')} of categories and none of numbers"
+        return Choice("mca", f"{what}: multiple correspondence analysis")
+    if texts:
+        return _of_texts(table, texts, words)
+    return Choice("pca", "columns of numbers are looked for")  # which fails in words of its own
+
+
+def label_of(table: Table) -> str | None:
+    """A column of categories to colour points by: the only one, or the one with the fewest levels."""
+    words = [(one.reason, one.name) for one in table.columns if one.kind == "categorical"]
+    return min(words, key=lambda one: _levels(one[0]))[1] if words else None
+
+
+def _levels(reason: str) -> int:
+    found = re.search(r"\d+", reason)
+    return int(found[0]) if found else 1 << 30
+
+
+def _of_numbers(table: Table, numbers: list[str]) -> Choice:
+    names = [name for name, kind in table.kinds.items() if kind == "identifier"]
+    if len(names) == 1 and names[0] not in table._data.names and _are_counts(table, numbers):
+        return Choice(
+            "ca",
+            f"rows named by {names[0]} and whole numbers, none negative, look like a table of counts: correspondence "
+            "analysis; --method pca takes them as measurements",
+        )
+    return Choice("pca", f"{counted(len(numbers), 'column')} of numbers: principal component analysis")
+
+
+def _are_counts(table: Table, numbers: list[str]) -> bool:
+    """Whole numbers, none negative, no column of another order of magnitude."""
+    if table.lazy or len(numbers) < 3 or not 3 <= (table.n_rows or 0) <= MOST_ROWS or table.missing:
+        return False
+    X = table.select(numbers)
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "iuf" or not bool(np.all(np.isfinite(X))):
+        return False
+    if bool(np.any(X < 0)) or bool(np.any(np.floor(X) != X)) or not all(_whole(table, name) for name in numbers):
+        return False
+    totals = np.sum(X, axis=0, dtype=np.float64)
+    return bool(np.min(totals) > 0) and float(np.max(totals) / np.min(totals)) <= ALIKE
+
+
+def _whole(table: Table, name: str) -> bool:
+    """Whether the file itself holds whole numbers: 3.0 is a measurement."""
+    import pyarrow.types as pt
+
+    kinds = {one.name: one.type for one in getattr(table._data, "fields", [])}
+    return name in kinds and bool(pt.is_integer(kinds[name]))
+
+
+def _mixed(table: Table, numbers: list[str], words: list[str], weighted: bool) -> Choice:
+    counts = [name for name in numbers if COUNT_NAME.fullmatch(name.strip())]
+    if len(words) >= 2 and len(numbers) == 1 and counts and not weighted and _natural(table, counts[0]):
+        if len(words) == 2:
+            return Choice(
+                "ca", f"{words[0]} and {words[1]} with their counts in {counts[0]}: correspondence analysis of the "
+                "table that the list stands for", counts=counts[0],
+            )  # fmt: skip
+        return Choice(
+            "mca", f"{len(words)} columns of categories with counts in {counts[0]}: multiple correspondence analysis, "
+            f"each row {counts[0]} times", weights=counts[0],
+        )  # fmt: skip
+    if len(words) > 1 and len(words) >= LABELS * (len(words) + len(numbers)):
+        what = f"{counted(len(numbers), 'column')} of numbers and {len(words)} of categories"
+        return Choice("famd", f"{what}: factor analysis of mixed data; --method pca takes the numbers only")
+    name = label_of(table)
+    labels = shorten([repr(one) for one in words], 3)
+    stay = f"{labels} holds categories and stays" if len(words) == 1 else f"{labels} hold categories and stay"
+    return Choice(
+        "pca", f"{counted(len(numbers), 'column')} of numbers: principal component analysis; {stay} out of the axes "
+        "(--method famd lets categories take part)", color=name,
+    )  # fmt: skip
+
+
+def _natural(table: Table, name: str) -> bool:
+    """Whether a column holds whole numbers, none negative."""
+    if table.lazy or not _whole(table, name) or name in table.missing:
+        return False
+    return bool(np.min(table.select([name])) >= 0)
+
+
+def _texts(table: Table) -> list[str]:
+    """Columns of strings: texts, and identifiers that are no numbers."""
+    held = set(table._data.names)
+    return [one.name for one in table.columns if one.kind in ("text", "identifier") and one.name not in held
+            and is_text(table, one.name)]  # fmt: skip
+
+
+def is_text(table: Table, name: str) -> bool:
+    """Whether a column holds strings."""
+    import pyarrow.types as pt
+
+    kinds = {one.name: one.type for one in getattr(table._data, "fields", [])}
+    kind: Any = kinds.get(name)
+    return kind is not None and (pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+
+
+def string_column(table: Table) -> str:
+    """The column of strings that is meant: by its name, or the one with the longest texts."""
+    texts = _texts(table) or [one.name for one in table.columns if is_text(table, one.name)]
+    if not texts:
+        raise InputError(
+            f"expected a column of strings in {table.source or 'the table'}",
+            received=f"columns {shorten([f'{one.name!r} ({one.kind})' for one in table.columns])}",
+            hint="a kernel of numbers, such as --kernel rbf, takes columns of numbers",
+        )
+    named = [name for name in texts if STRING_NAME.fullmatch(name.strip())]
+    return named[0] if named else max(texts, key=lambda name: _length(table, name))
+
+
+def _of_texts(table: Table, texts: list[str], words: list[str]) -> Choice:
+    chosen = string_column(table)
+    other = f"; --columns names another one of {shorten(texts)}" if len(texts) > 1 else ""
+    return Choice(
+        "kpca", f"strings in {chosen}: kernel principal component analysis with the Spectrum kernel{other}",
+        strings=chosen, color=words[0] if words else None,
+    )  # fmt: skip
+
+
+def _length(table: Table, name: str) -> float:
+    some = next(iter(table.batches([name], 1000))).column(0).to_pylist()
+    return float(np.mean([len(str(value or "")) for value in some]))

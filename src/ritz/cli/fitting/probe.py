@@ -1,0 +1,59 @@
+"""A table and the estimator that ``ritz fit`` would use on it, for commands that do not fit and write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ritz.cli.fitting.columns import Parts
+from ritz.cli.fitting.components import count
+from ritz.cli.fitting.estimator import check_method, make_estimator
+from ritz.cli.fitting.fitting import rows_for
+from ritz.cli.fitting.job import chosen, read_table
+from ritz.cli.fitting.method import Choice
+from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
+
+__all__ = ["Probe", "probe"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What would be fitted."""
+
+    parts: Parts
+    choice: Choice
+    estimator: Any
+    rows: Any
+    scaling: Scaling | None
+
+    def facts(self) -> dict[str, Any]:
+        """Rows, columns and method, for ``--json``."""
+        held = {"rows": self.parts.whole.n_rows, "method": self.choice.method, "method_reason": self.choice.why}
+        return held if self.scaling is None else {**held, "scaled": self.scaling.scale, "scaling": self.scaling.why}
+
+
+def probe(
+    path: Path, method: dict[str, Any], how: dict[str, Any], asked: dict[str, Any], *, k: Any = None,
+    memory: Any = None, seed: int = 0, progress: Any = None, solver: str = "auto", tol: float = 1e-6,
+) -> Probe:  # fmt: skip
+    """Read a table and choose the method; columns of numbers are looked at for their spreads where they are loaded."""
+    name = check_method(method)
+    table = read_table(path, how, memory=memory, progress=progress)
+    parts, choice = chosen(table, name, asked, method)
+    used, scaling = parts.used, None
+    common = {"memory": memory, "random_state": seed, "progress": progress, "solver": solver, "tol": tol}
+    if choice.method == "pca":
+        names = used.numeric_names()
+        wanted = method["scale"]
+        if wanted is not None or used.lazy:
+            scaling = unknown_spreads(bool(wanted))
+        else:
+            scaling = decide_scaling(spreads(used.select(names)), names, None)
+        k = None if k is None else count(k, used.n_rows or 0, len(names), method["missing"])
+        made = make_estimator("pca", method, used, k, common, scale=scaling.scale)
+        return Probe(parts, choice, made, used, scaling)
+    rows, _, strings = rows_for(choice, used)
+    counts = method["counts"] or choice.counts
+    made = make_estimator(choice.method, method, used, k or None, common, strings=strings, counts=counts)
+    return Probe(parts, choice, made, rows, None)

@@ -1,0 +1,92 @@
+"""Whether columns are standardised: yes when their spreads differ more than tenfold, unless the user decides.
+
+    spread_j = √(Σᵢ (x_ij − mean_j)² / (n − 1)),     max spread / min spread > 10  →  scale
+
+Unscaled, a column in milligrams outweighs the same column in grams a million times, and the first axis is
+that column. The rule looks at columns that vary at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.statistics import Statistics
+
+__all__ = ["Scaling", "decide_scaling", "spreads", "unknown_spreads"]
+
+TENFOLD = 10.0
+BLOCK_ENTRIES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The decision, who made it, and the sentence for the summary."""
+
+    scale: bool
+    asked: bool
+    why: str
+
+
+def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) -> Scaling:
+    """Decide from the spreads (d,) of the columns; ``wanted`` is the user's word or None."""
+    varying = np.flatnonzero(spread > 0)
+    if varying.size < 2:
+        fold, facts = 1.0, "there is only one column that varies"
+    else:
+        low, high = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]
+        fold = float(spread[high] / spread[low])
+        facts = (
+            f"the spreads of the columns differ {_fold(fold)} "
+            f"(from {names[low]} {spread[low]:.3g} to {names[high]} {spread[high]:.3g})"
+        )
+    scale = fold > TENFOLD if wanted is None else wanted
+    if wanted is None:
+        rule = "more than tenfold" if scale else "not more than tenfold"
+        tail = f", {rule}; --no-scale keeps the units" if scale else f", {rule}; --scale standardises"
+        why = f"{facts}{tail}" if varying.size >= 2 else facts
+    else:
+        why = f"as asked; {facts}"
+    return Scaling(scale, wanted is not None, f"{'standardised' if scale else 'not standardised'}: {why}")
+
+
+def unknown_spreads(wanted: bool) -> Scaling:
+    """The user's word, where asking for the spreads would cost a pass over the data."""
+    return Scaling(wanted, True, f"{'standardised' if wanted else 'not standardised'}: as asked")
+
+
+def spreads(X: np.ndarray) -> np.ndarray:
+    """Standard deviation of what every column has, in two passes over blocks of rows.
+
+    Values are brought to [−1, 1] by the first pass, so neither a large mean nor a large unit costs digits.
+    """
+    if not isinstance(X, np.ndarray):
+        column = Statistics(MemoryBlocks(X)).column
+        return np.sqrt(column.squares / max(column.weight - 1, 1.0)) * column.unit
+    d = X.shape[1]
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
+    for block in _blocks(X):
+        low, high = np.fmin(low, np.fmin.reduce(block, axis=0)), np.fmax(high, np.fmax.reduce(block, axis=0))
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    unit = np.where(half > 0, half, 1.0)
+    count, total, squares = np.zeros(d), np.zeros(d), np.zeros(d)
+    for block in _blocks(X):
+        z = (block - middle) / unit
+        count += np.sum(~np.isnan(z), axis=0)
+        total += np.nansum(z, axis=0)
+        squares += np.nansum(z * z, axis=0)
+    variance = np.maximum(squares - total * total / np.maximum(count, 1), 0.0) / np.maximum(count - 1, 1)
+    return np.where(half > 0, np.sqrt(variance) * unit, 0.0)
+
+
+def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
+    step = max(1, BLOCK_ENTRIES // max(X.shape[1], 1))
+    for i in range(0, X.shape[0], step):
+        yield X[i : i + step].astype(np.float64)
+
+
+def _fold(ratio: float) -> str:
+    return f"{ratio:.1f}-fold" if ratio < 100 else f"{ratio:,.0f}-fold"

@@ -1,0 +1,97 @@
+"""Pictures of a fit for papers, by ``ritz.plot``: PNG, SVG or PDF files of the result folder.
+
+Each picture has its condition; those that make no sense for a model are left out. Equal fits give equal files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ritz._core.errors import MissingDependency, RitzError
+from ritz.cli.fitting.columns import Parts
+from ritz.cli.fitting.fitting import Fitted
+from ritz.data.tables.table import Table
+from ritz.methods.fitted import fitted_of
+
+__all__ = ["figures"]
+
+DPI = 200
+#: Rows up to which names are written beside points.
+NAMED = 60
+
+
+def figures(kinds: tuple[str, ...], done: Fitted, parts: Parts) -> dict[str, Any]:
+    """Files by name, each a function that writes to an open file."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise MissingDependency("--figures needs matplotlib", hint="pip install 'ritz[plot]'")
+    found: dict[str, Any] = {}
+    for name, draw in _pictures(done, parts).items():
+        held = _drawn(draw, kinds)
+        found |= {f"figure_{name}.{kind}": _writer(data) for kind, data in held.items()}
+    return found
+
+
+def _pictures(done: Fitted, parts: Parts) -> dict[str, Callable[[], Any]]:
+    from ritz import plot
+
+    model, rows = done.model, done.rows if isinstance(done.rows, list) else parts.whole
+    k = int(model._n_features_out)
+    color: Any = parts.color
+    if isinstance(rows, list) and color is not None:
+        color = parts.whole.labels(color)
+    made: dict[str, Callable[[], Any]] = {}
+    if "scree" in plot.__all__ and k:
+        made["scree"] = lambda: plot.scree(model)
+    if k < 2:
+        return made
+    names = _names(parts)
+    known = fitted_of(model)
+    if known.space == "table":
+        made["map"] = lambda: plot.map(model)
+        return made
+    made["scores"] = lambda: plot.scores(model, rows, color=color, names=names)
+    if known.space == "columns" and isinstance(rows, Table) and not rows.lazy:
+        made["biplot"] = lambda: plot.biplot(model, rows, color=color)
+        made["circle"] = lambda: plot.circle(model)
+    return made
+
+
+def _names(parts: Parts) -> list[str] | None:
+    """Names of a few rows."""
+    named = [name for name, kind in parts.used.kinds.items() if kind == "identifier"]
+    if not named or (parts.whole.n_rows or 0) > NAMED:
+        return None
+    return [str(label) for label in parts.whole.labels(named[0])]
+
+
+def _drawn(draw: Callable[[], Any], kinds: tuple[str, ...]) -> dict[str, bytes]:
+    """The picture in every kind; nothing where the model has none."""
+    import io
+
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from ritz.plot import house
+
+    with mpl.rc_context({"svg.hashsalt": "ritz"}), house():
+        try:
+            figure = draw().figure
+        except (RitzError, TypeError):
+            return {}
+        held: dict[str, bytes] = {}
+        for kind in kinds:
+            stamp = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}[kind]  # would differ from run to run
+            with io.BytesIO() as file:
+                figure.savefig(file, format=kind, dpi=DPI, bbox_inches="tight", metadata={stamp: None})
+                held[kind] = file.getvalue()
+        from matplotlib import pyplot as plt
+
+        plt.close(figure)
+    return held
+
+
+def _writer(data: bytes) -> Callable[[Any], None]:
+    return lambda sink: sink.write(data)

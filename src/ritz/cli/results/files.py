@@ -1,0 +1,158 @@
+"""The files of a result folder: scores with their row labels, components, the model, and what was asked for besides.
+
+scores        row, identifiers, axes
+components    pca, svd: column, mean, scale, axes      score = Σ_j (x_j − mean_j)/scale_j · PC_j
+              ca, mca, famd, mfa: column, mass, coordinates, contributions and cos² on each axis
+              kpca: coefficients of the training rows; of windows of letters where the kernel counts these
+supplementary columns without part in the fit, placed among the axes
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ritz.cli.fitting.columns import Parts, narrowed
+from ritz.cli.fitting.fitting import Fitted
+from ritz.cli.results.scores import axis_heads, coordinates
+from ritz.data.tables.table import Table
+from ritz.data.tables.write import rows_to
+from ritz.methods.fitted import fitted_of
+from ritz.persist.model import pack
+
+__all__ = ["components_table", "contents"]
+
+
+def contents(job: Any, parts: Parts, done: Fitted) -> dict[str, Any]:
+    """Files by name: functions that write to an open file, or Arrow tables."""
+    ending = job.scores or ("parquet" if parts.used.lazy else "csv")
+    files: dict[str, Any] = {"model.ritz": lambda sink: pack(_untimed(done.model, job.memory), sink)}
+    if ending != "none":
+        files[f"scores.{ending}"] = lambda sink: _scores(sink, ending, done, parts.used)
+    files["components.csv"] = components_table(done.model, done.columns)
+    if parts.supplementary:
+        files["supplementary.csv"] = _supplementary(done, parts)
+    if job.figures:
+        from ritz.cli.results.figures import figures
+
+        files |= figures(job.figures, done, parts)
+    if job.report:
+        files["report.html"] = lambda sink: sink.write(_page(job, parts, done))
+    return files
+
+
+def _page(job: Any, parts: Parts, done: Fitted) -> bytes:
+    from ritz.cli.results.page import render_page
+
+    model = _untimed(done.model, job.memory)
+    return render_page(
+        model, done.rows if isinstance(done.rows, list) else None, parts.whole, color=parts.color,
+        title=parts.whole.source, command=job.command, seed=job.options["random_state"], memory=job.memory,
+    )  # fmt: skip
+
+
+def _untimed(model: Any, memory: Any) -> Any:
+    """The model without seconds and with the limit as it was asked for, so that equal runs write equal files."""
+    copy = type(model)(**model.get_params(deep=False))
+    copy.__dict__.update({**vars(model), "progress": None, "memory": memory})
+    copy.certificate_ = replace(model.certificate_, seconds=float("nan"))
+    copy.plan_ = replace(model.plan_, actual_seconds=None)
+    return copy
+
+
+def _scores(sink: Any, ending: str, done: Fitted, table: Table) -> None:
+    found = coordinates(done.model, done.rows, table, fitted=True)
+    with rows_to(sink, f".{ending}", found.heads, found.dtype, found.rows) as write:
+        found.into(write)
+
+
+# components
+
+
+def components_table(model: Any, columns: list[str]) -> Any:
+    """What the axes are made of, as an Arrow table."""
+    import pyarrow as pa
+
+    heads = axis_heads(model)
+    space = fitted_of(model).space
+    if space == "feature":
+        return pa.table(_kernel_columns(model, heads))
+    if space == "table":
+        return pa.table(_coordinate_columns(model, heads))
+    d = len(columns)
+    mean, scale = getattr(model, "mean_", None), getattr(model, "scale_", None)
+    held: dict[str, Any] = {"column": columns, "mean": np.zeros(d) if mean is None else mean}
+    held["scale"] = np.ones(d) if scale is None else scale
+    return pa.table(held | {head: np.ascontiguousarray(model.components_[i]) for i, head in enumerate(heads)})
+
+
+def _coordinate_columns(model: Any, heads: list[str]) -> dict[str, Any]:
+    labels = fitted_of(model).column_labels()
+    if labels is None:
+        labels = [f"x{j}" for j in range(model.components_.shape[1])]
+    held: dict[str, Any] = {"column": [str(label) for label in labels]}
+    held["mass"] = np.asarray(model.column_masses_, np.float64).ravel()
+    for tail, values in (
+        ("", model.column_coordinates_),
+        ("_contribution", model.column_contributions_),
+        ("_cos2", model.column_cos2_),
+    ):
+        array = np.asarray(values, np.float64)
+        held |= {f"{head}{tail}": np.ascontiguousarray(array[:, i]) for i, head in enumerate(heads)}
+    return held
+
+
+def _kernel_columns(model: Any, heads: list[str]) -> dict[str, Any]:
+    held = vars(model)["_solved_map"]
+    spell = getattr(getattr(held, "features", None), "names", None)
+    if spell is not None and hasattr(held, "axes"):
+        axes = np.asarray(held.axes, np.float64)
+        first: dict[str, Any] = {"window": [str(word) for word in spell()], "mean": np.asarray(held.mean).ravel()}
+        return first | {head: np.ascontiguousarray(axes[:, i]) for i, head in enumerate(heads)}
+    dual = getattr(held, "dual", None)
+    if dual is None:
+        dual = np.asarray(held.axes, np.float64)
+    rows = np.arange(len(dual))
+    return {"row": rows} | {head: np.ascontiguousarray(np.asarray(dual)[:, i]) for i, head in enumerate(heads)}
+
+
+# supplementary columns
+
+
+def _supplementary(done: Fitted, parts: Parts) -> Any:
+    """Correlations of numbers, barycentres and test values of categories, one line each."""
+    import pyarrow as pa
+
+    model, heads = done.model, axis_heads(done.model)
+    further = narrowed(parts.whole, parts.supplementary)
+    if fitted_of(model).space == "table":
+        found = model.supplementary_columns(further)
+        array = np.asarray(found, np.float64)
+        names = [str(name) for name in getattr(found, "index", range(len(array)))]
+        return pa.table({"column": names} | {head: array[:, i] for i, head in enumerate(heads)})
+    from ritz.insight import supplementary
+
+    frame = pa.table({name: further.labels(name) for name in parts.supplementary})
+    placed = supplementary(model, parts.used, frame, sample_weight=parts.weight())
+    names, kinds, values = [], [], []
+    for kind, labels, table in (
+        ("correlation", placed.measurements, placed.correlations),
+        ("barycentre", placed.levels, placed.barycentres),
+        ("test value", placed.levels, placed.v_tests),
+    ):
+        names += [str(label) for label in labels]
+        kinds += [kind] * len(labels)
+        if len(labels):
+            values.append(_numbers(table, heads))
+    array = np.vstack(values) if values else np.zeros((0, len(heads)))
+    held = {"column": names, "what": kinds}
+    return pa.table(held | {head: np.ascontiguousarray(array[:, i]) for i, head in enumerate(heads)})
+
+
+def _numbers(table: Any, heads: list[str]) -> np.ndarray:
+    """The coordinates of a frame of Arrow, which carries its labels in a column."""
+    if not hasattr(table, "column_names"):
+        return np.asarray(table, np.float64)
+    return np.column_stack([table.column(i).to_numpy() for i in range(table.num_columns)[-len(heads) :]])

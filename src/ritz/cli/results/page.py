@@ -1,0 +1,44 @@
+"""The report of a fit, as the bytes of a page.
+
+The page gets the whole table, so that a reader can colour rows by columns that took no part; strings come as a list,
+with the other columns beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ritz._core.memory import limit
+from ritz.data.tables.table import Table
+
+__all__ = ["render_page"]
+
+#: Rows on the charts, and the share of the memory limit that they may take where a table is read in pieces.
+POINTS, FEWEST, SHARE = 100_000, 2_000, 0.03
+LABELS = ("categorical", "numeric")
+
+
+def render_page(
+    model: Any, rows: Any, table: Table, *, color: str | None, title: str, command: str | None, seed: Any = None,
+    memory: Any = None,
+) -> bytes:  # fmt: skip
+    """The page about ``model`` and the ``rows`` of ``table``; of one read in pieces, as many as ``memory`` holds."""
+    from ritz.report import render
+
+    given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "points": _points(table, memory)}
+    if isinstance(rows, list):
+        kinds = table.kinds
+        first = [color] if color is not None else []
+        columns = [*first, *(name for name, kind in kinds.items() if kind in LABELS and name != color)]
+        names = next((name for name, kind in kinds.items() if kind == "identifier"), None)
+        given |= {"color": {name: table.labels(name) for name in columns} or None}
+        given |= {"names": rows if names is None else [str(label) for label in table.labels(names)]}
+        return render(model, rows, **given).encode("utf-8", "replace")
+    return render(model, table, color=color, **given).encode("utf-8", "replace")
+
+
+def _points(table: Table, memory: Any) -> int:
+    if not table.lazy:
+        return POINTS
+    room = SHARE * limit(memory) / (8 * max(1, len(table.columns)))
+    return int(min(POINTS, max(FEWEST, room)))

@@ -1,0 +1,102 @@
+"""A model file, and the manifest that lies beside it when ``ritz fit`` wrote both.
+
+The manifest knows what columns were for. A table that goes with the model is read in the same way, unless the user
+says otherwise; a model that stands alone takes the table as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ritz._core.errors import FileError, ParameterError
+from ritz.cli.fitting.columns import open_table
+from ritz.cli.fitting.method import string_column
+from ritz.cli.options import MODEL_NAME, model_file
+from ritz.cli.results.manifest import MANIFEST
+from ritz.data.tables.table import Table
+
+__all__ = ["Saved", "open_model", "unseen_way"]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A fitted model, where it lies, and what is known of its fit."""
+
+    path: Path
+    model: Any
+    manifest: dict[str, Any]
+
+    @property
+    def files(self) -> list[Path]:
+        """What is read of it: never written over."""
+        return [self.path, self.path.parent / MANIFEST]
+
+    @property
+    def takes_strings(self) -> bool:
+        """Whether rows are strings."""
+        kernel = vars(self.model).get("kernel_")
+        return kernel is not None and kernel.takes == "strings"
+
+    def fitted_table(self, path: Path, how: dict[str, Any], **options: Any) -> Table:
+        """The table of the fit, read as the fit read it."""
+        before = self.manifest.get("reading")
+        said = {name: value for name, value in how.items() if value not in (None, [])}
+        return open_table(path, {**how, **(before if isinstance(before, dict) else {}), **said}, **options)
+
+    def rows(self, table: Table) -> Any:
+        """What ``transform`` takes: the table, or its column of strings."""
+        if not self.takes_strings:
+            return table
+        known = [name for name in self.manifest.get("columns") or [] if name in table.names]
+        return ["" if text is None else str(text) for text in table.labels(known[0] if known else string_column(table))]
+
+
+def open_model(path: Path, **parameters: Any) -> Saved:
+    """Load a model; ``parameters`` such as ``memory`` and ``progress`` are those of this run."""
+    from ritz.persist.model import load
+
+    if not path.exists():
+        raise FileError(f"there is no model at {path}", hint=_near(path))
+    file = model_file(path)
+    model = load(file)
+    if "unseen" in parameters and "unseen" not in model.get_params(deep=False):
+        raise ParameterError(
+            "--unseen is for models of categories: mca, famd, mfa", received=type(model).__name__,
+            hint="leave out --unseen",
+        )  # fmt: skip
+    if parameters:
+        model.set_params(**parameters)
+    return Saved(file, model, _manifest(file))
+
+
+def unseen_way(text: str | None) -> dict[str, str]:
+    """``--unseen`` as a parameter of the model, where it is given."""
+    from ritz.cli.fitting.components import parse_choice
+    from ritz.data.encode.encoder import UNSEEN_WAYS
+
+    return {} if text is None else {"unseen": parse_choice("--unseen", text, UNSEEN_WAYS)}
+
+
+def _near(path: Path) -> str:
+    """Suggest a result folder of nearly the same name."""
+    folder = path.parent
+    names = [one.name for one in folder.iterdir() if (one / MODEL_NAME).exists() or one.suffix == ".ritz"] \
+        if folder.is_dir() else []  # fmt: skip
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f"did you mean {folder / close[0]}?" if close else "ritz fit TABLE writes one to the folder <stem>_ritz"
+
+
+def _manifest(file: Path) -> dict[str, Any]:
+    """What lies beside the model, if it is of this model."""
+    import hashlib
+
+    try:
+        content = json.loads((file.parent / MANIFEST).read_text(encoding="utf-8"))
+        listed = content["files"][file.name]["sha256"]
+        return content if hashlib.sha256(file.read_bytes()).hexdigest() == listed else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

@@ -1,0 +1,212 @@
+"""What a fit was, for people and for programs.
+
+    describe(...)  →  dict for ``--json`` and the manifest
+    show(...)      →  a table of components and a few lines, on stderr
+
+The certificate speaks of eigenvalues of AᵀA; variances and their enclosures are those divided by n − 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ritz import __version__
+from ritz.cli.terminal.console import put, spoken
+from ritz.data.words import counted, grouped, shorten
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ritz.cli.fitting.columns import Parts
+    from ritz.cli.fitting.fitting import Fitted
+    from ritz.cli.fitting.method import Choice
+
+__all__ = ["certificate_sentences", "components_of", "describe", "possible", "show", "show_components"]
+
+SHOWN_COMPONENTS = 20
+SHOWN_COLUMNS = 8
+
+
+def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any]) -> dict[str, Any]:
+    """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
+    model, table = done.model, parts.whole
+    facts: dict[str, Any] = {
+        "ritz": __version__,
+        "source": table.source,
+        "rows": len(table),
+        "table_columns": len(table.columns),
+        "columns": done.columns,
+        "method": method.method,
+        "method_reason": method.why,
+        **parts.facts(),
+        "set_aside": [{"column": name, "reason": reason} for name, reason in _left(parts, method, done)],
+        "notes": [spoken(note) for note in table.notes],
+    }
+    if done.scaling is not None:
+        facts |= {"scaled": done.scaling.scale, "scaling": done.scaling.why}
+    if "kernel_" in vars(model):
+        facts["kernel"] = repr(model.kernel_)
+    facts |= {"choice": choice, **components_of(model), "possible_components": possible(done)}
+    return facts | {"certificate": certificate_sentences(model.certificate_), "plan": _plan(model.plan_)}
+
+
+def components_of(model: Any) -> dict[str, Any]:
+    """What the components are, one entry each, and what is measured by their values."""
+    from ritz.methods.fitted import fitted_of
+
+    known, certificate = fitted_of(model), model.certificate_
+    k, divisor, share = known.k, known.divisor, known.shares
+    values = certificate.values[:k] / divisor  # in float64, so that the enclosure speaks of the number shown
+    half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower)[:k] / divisor
+    angles, labelled = np.asarray(certificate.angles)[:k], np.asarray(certificate.labelled)[:k]
+    if not known.certified:  # the certificate is that of a problem behind the method: its bounds are not of these
+        values = np.asarray(model.explained_variance_, np.float64)
+        half, angles, labelled = np.full(k, np.nan), np.full(k, np.nan), np.ones(k, bool)
+    heads = known.axis_names()
+    components = [
+        {
+            "name": heads[i],
+            "variance": _number(values[i]),
+            "share": _number(share[i]),
+            "cumulated": _number(share[: i + 1].sum()),
+            "variance_error": _number(half[i]),
+            "angle_error": _number(angles[i]),
+            "certified": bool(labelled[i]),
+        }
+        for i in range(k)
+    ]
+    return {"measure": known.about.measure, "bounded": known.certified, "components": components}
+
+
+def possible(done: Fitted) -> int | None:
+    """How many components the table has; None where that is not known without computing them."""
+    from ritz.methods.fitted import fitted_of
+
+    return fitted_of(done.model).possible(*done.shape)
+
+
+def _left(parts: Parts, method: Choice, done: Fitted) -> list[tuple[str, str]]:
+    """Columns that took no part, each with the reason; those that the user put to another use are not meant."""
+    used = set(done.columns)
+    what = {"mca": "numbers; --categorical makes them categories"}.get(method.method, "numbers")
+    return [
+        (one.name, one.reason or what)
+        for one in parts.used.columns
+        if one.name not in used and not (method.method == "ca" and one.kind == "identifier")
+    ]
+
+
+def show(facts: dict[str, Any], console: Console, written: str) -> None:
+    """Print the summary; ``facts`` may also hold the ``seconds`` that the fit took."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    head = Text(f"{facts['source']}: {_data(facts)}", style="bold")
+    table = show_components(facts) if facts["components"] else "\nNo component is kept, so there are no scores.\n"
+    lines = Grid.grid(padding=(0, 2))
+    lines.add_column(style="bold", no_wrap=True)
+    lines.add_column(overflow="fold")
+    for item in facts["notes"]:
+        lines.add_row("read", Text(item))
+    lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
+    for role in ("weights", "supplementary"):
+        if facts[role]:
+            lines.add_row(role, Text(facts[role] if role == "weights" else shorten(facts[role], SHOWN_COLUMNS)))
+    if facts["set_aside"]:
+        lines.add_row("set aside", Text("\n".join(_aside(facts["set_aside"]))))
+    if "kernel" in facts:
+        lines.add_row("kernel", Text(facts["kernel"]))
+    if "scaling" in facts:
+        lines.add_row("scaling", Text(facts["scaling"]))
+    if facts["choice"]["why"]:
+        lines.add_row("components", Text(_choice(facts["choice"])))
+    lines.add_row("certificate", Text("\n".join(facts["certificate"])))
+    lines.add_row("plan", Text(_route(facts)))
+    lines.add_row("files", Text(written))
+    put(console, head, table, lines)
+
+
+def show_components(facts: dict[str, Any]) -> Any:
+    """A table of the components."""
+    from rich import box
+    from rich.table import Table as Grid
+
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+    measure = facts["measure"]
+    bounds = (f"± {measure}", "angle ≤") if facts["bounded"] else ()
+    for title in ("component", measure, "share", "cumulated", *bounds):
+        grid.add_column(title, justify="left" if title == "component" else "right", no_wrap=True)
+    for item in facts["components"][:SHOWN_COMPONENTS]:
+        error = _figure(item["variance_error"], "{:.1e}") + ("" if item["certified"] else "?")
+        angle = _figure(item["angle_error"], "{:.1e}", "gap")
+        value = _figure(item["variance"], "{:.5g}")
+        shares = (_percent(item["share"]), _percent(item["cumulated"]))
+        grid.add_row(item["name"], value, *shares, *((error, angle) if bounds else ()))
+    hidden = len(facts["components"]) - SHOWN_COMPONENTS
+    if hidden > 0:
+        grid.add_row(f"… {hidden} more", *[""] * (3 + len(bounds)))
+    return grid
+
+
+def _data(facts: dict[str, Any]) -> str:
+    used, total = len(facts["columns"]), facts["table_columns"]
+    columns = counted(total, "column") if used == total else f"{used:,} of {counted(total, 'column')}"
+    k, possible = len(facts["components"]), facts["possible_components"]
+    components = counted(k if possible is None else possible, "component")
+    every = f"all {components}" if possible not in (None, 1) else components
+    shown = every if possible is None or k == possible else f"{k} of {components}"
+    if possible is not None and k > possible:  # a centred table of n rows has n − 1, and zeros beyond
+        shown = f"{k} components, of which {possible} can vary"
+    return f"{counted(facts['rows'], 'row')}, {columns}, {shown}"
+
+
+def _choice(choice: dict[str, Any]) -> str:
+    if choice["rule"] is None:
+        return str(choice["why"])
+    return f"by {'the share of the variance' if choice['rule'] == 'fraction' else choice['rule']}: {choice['why']}"
+
+
+def _aside(items: list[dict[str, str]]) -> list[str]:
+    """One line for each reason, with the columns that share it, and the way out for text among numbers."""
+    lines = grouped([(item["column"], item["reason"]) for item in items], SHOWN_COLUMNS)
+    stray = any(item["reason"].startswith("text among numbers") for item in items)
+    return [*lines, "--na TEXT counts a text as missing, and the column is one of numbers again"] if stray else lines
+
+
+def certificate_sentences(certificate: Any) -> list[str]:
+    """Keep what is proved; cost and repeated figures are left to the plan and the table."""
+    return [line for line in certificate.sentences() if "over the data" not in line]
+
+
+def _plan(plan: Any) -> dict[str, Any]:
+    """Keep the route and its reasons; predicted and real seconds would differ from run to run."""
+    return {
+        "solver": plan.solver,
+        "side": plan.side,
+        "precision": plan.precision,
+        "passes": plan.actual_passes,
+        "reasons": list(plan.reasons),
+    }
+
+
+def _route(facts: dict[str, Any]) -> str:
+    plan = facts["plan"]
+    passes = f"{plan['passes']} pass{'es' if plan['passes'] != 1 else ''} over the data"
+    seconds = f" in {facts['seconds']:.2g} s" if facts.get("seconds") is not None else ""
+    head = f"{plan['solver']} on the {plan['side']}, {plan['precision']}, {passes}{seconds}"
+    return "\n".join([head, *(f"because {reason}" for reason in plan["reasons"])])
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _figure(value: float | None, form: str, missing: str = "?") -> str:
+    return missing if value is None else form.format(value)
+
+
+def _percent(value: float | None) -> str:
+    return "?" if value is None else f"{100 * value:.1f} %"

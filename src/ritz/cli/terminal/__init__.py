@@ -1,0 +1,1 @@
+"""How the program talks: consoles, streams, signals, and the words of its messages."""

@@ -1,0 +1,243 @@
+"""Variables and their levels: what a categorical table can say.
+
+    variable j      levels l₁ … l_Kⱼ, in order          Σ Kⱼ = K columns of the indicator
+    column          "variable=level"                     counts (K,): Σw of the rows that give this answer
+
+    union           A ∪ B, with the places of A's and of B's columns in it       counts add
+    difference      A ∖ B: counts are taken off, and levels that nobody gives any more are gone
+
+Levels are texts. Their order is the declared one where a column has declared categories; otherwise numbers and truth
+values keep theirs and all else is sorted by text, so that the order never depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError, MergeError
+from ritz._core.lazy import cached_property
+from ritz.data.passes.moments import Moments
+from ritz.data.words import shorten
+
+__all__ = ["MISSING", "OTHER", "Variable", "Vocabulary", "label", "pooled", "reserved", "sorted_levels"]
+
+#: The level of answers that are missing, where they are one of their own, and that of rare levels taken together.
+MISSING, OTHER = "(missing)", "(other)"
+#: Σw of a level below this share of what it was before is what rounding left of zero.
+GONE = 1e-12
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+def label(variable: str, level: str) -> str:
+    """The name of a column of the indicator."""
+    return f"{variable}={level}"
+
+
+def reserved(variable: str, level: str, whose: str, instead: str) -> InputError:
+    """The refusal of a level that is spelled like one that the analysis makes."""
+    return InputError(
+        f"expected no level {level!r} in column {variable!r}: the name that {whose}",
+        received="rows that give this very answer",
+        hint=f"call the level otherwise before the fit, or use {instead}",
+    )
+
+
+def sorted_levels(levels: Iterable[str], kind: str, order: Sequence[str] = ()) -> tuple[str, ...]:
+    """Levels in their order: declared ones first, as declared, then numbers by size and texts by letter."""
+    place = {level: i for i, level in enumerate(order)}
+
+    def key(level: str) -> tuple[bool, int, float, str]:
+        number = float(level) if kind == "number" and level not in (MISSING, OTHER) else 0.0
+        return level in (MISSING, OTHER), place.get(level, len(place)), number, level
+
+    return tuple(sorted(set(levels), key=key))
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A categorical column.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    levels
+        Texts of the levels that occur, in order.
+    counts
+        Σw of every level.
+    kind
+        ``text``, ``truth`` or ``number``: what the texts stand for.
+    order
+        Declared categories, whether they occur or not; none where none were declared.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    counts: Floats
+    kind: str = "text"
+    order: tuple[str, ...] = ()
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """Where each level stands."""
+        return {level: i for i, level in enumerate(self.levels)}
+
+    def union(self, other: Variable) -> Variable:
+        """The levels of both, with counts added."""
+        kind = self.kind if self.kind == other.kind else "text"
+        order = (*self.order, *(level for level in other.order if level not in set(self.order)))
+        levels = sorted_levels((*self.levels, *other.levels), kind, order)
+        place = {level: i for i, level in enumerate(levels)}
+        counts = np.zeros(len(levels))
+        for part in (self, other):
+            counts[[place[level] for level in part.levels]] += part.counts
+        return Variable(self.name, levels, counts, kind, order)
+
+    def difference(self, other: Variable) -> Variable:
+        """The counts without those of ``other``; levels that are left with nothing are gone."""
+        strange = [label(self.name, level) for level in other.levels if level not in self.place]
+        if strange:
+            raise _not_part(f"{shorten(strange)}, which this one never saw")
+        counts = self.counts.copy()
+        counts[[self.place[level] for level in other.levels]] -= other.counts
+        slack = GONE * np.maximum(self.counts, 1.0)
+        if bool(np.any(counts < -slack)):
+            raise _not_part(f"{label(self.name, self.levels[int(np.argmin(counts))])} more often than this one")
+        kept = np.flatnonzero(counts > slack)
+        return replace(self, levels=tuple(self.levels[i] for i in kept), counts=counts[kept])
+
+
+def _not_part(received: str) -> MergeError:
+    return MergeError(
+        "subtract needs a model whose rows are part of this one",
+        received=f"a model that has {received}",
+        hint="subtract only what was merged or fitted before",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """All variables, in the order of the table."""
+
+    variables: tuple[Variable, ...]
+
+    @property
+    def J(self) -> int:
+        """Number of variables."""
+        return len(self.variables)
+
+    @property
+    def K(self) -> int:
+        """Number of levels of all variables together."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def offsets(self) -> Places:
+        """(J + 1,) where the columns of each variable begin."""
+        return np.cumsum([0, *(len(variable.levels) for variable in self.variables)]).astype(np.intp)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """(K,) Σw of every level."""
+        return np.concatenate([np.zeros(0), *(variable.counts for variable in self.variables)])
+
+    @cached_property
+    def owners(self) -> Places:
+        """(K,) the variable of every column."""
+        return np.repeat(np.arange(self.J), np.diff(self.offsets))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables."""
+        return [variable.name for variable in self.variables]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """(K,) ``variable=level``."""
+        return [label(variable.name, level) for variable in self.variables for level in variable.levels]
+
+    def union(self, other: Vocabulary) -> tuple[Vocabulary, Places, Places]:
+        """Both vocabularies as one, and the places of the columns of each in it."""
+        self._match(other)
+        both = zip(self.variables, other.variables, strict=True)
+        whole = Vocabulary(tuple(mine.union(theirs) for mine, theirs in both))
+        return whole, self.places_in(whole), other.places_in(whole)
+
+    def difference(self, other: Vocabulary) -> tuple[Vocabulary, Places, Places]:
+        """What is left without ``other``, the columns of this one that stay, and where those of ``other`` stand in it.
+
+        So a state of this one's columns is brought to the rest by ``scatter[stay][:, stay]``.
+        """
+        self._match(other)
+        both = zip(self.variables, other.variables, strict=True)
+        rest = Vocabulary(tuple(mine.difference(theirs) for mine, theirs in both))
+        return rest, rest.places_in(self), other.places_in(self)
+
+    def places_in(self, whole: Vocabulary) -> Places:
+        """(K,) where the columns stand in a vocabulary that has them all."""
+        return np.asarray(
+            [
+                whole.offsets[j] + whole.variables[j].place[level]
+                for j, variable in enumerate(self.variables)
+                for level in variable.levels
+            ],
+            np.intp,
+        )
+
+    def _match(self, other: Vocabulary) -> None:
+        if self.names != other.names:
+            raise MergeError(
+                "both models must have the same columns",
+                received=f"{shorten(self.names)} and {shorten(other.names)}",
+                hint="fit both on the same columns in the same order",
+            )
+
+    def find(self, wanted: Iterable[str]) -> Places:
+        """Columns by their labels; unknown ones are an error."""
+        place = {name: i for i, name in enumerate(self.labels)}
+        found = []
+        for name in wanted:
+            if name not in place:
+                raise _no_level(name, self.labels)
+            found.append(place[name])
+        return np.asarray(found, np.intp)
+
+
+def _no_level(name: object, known: Sequence[str]) -> InputError:
+    import difflib
+
+    close = difflib.get_close_matches(str(name), known, n=1)
+    return InputError(
+        f"expected a level {name!r}, written variable=level",
+        received=f"levels {shorten(list(known))}",
+        hint=f"did you mean {close[0]!r}?" if close else "check the names",
+    )
+
+
+def pooled(state: Moments, places: Places, d: int) -> Moments:
+    """The state of the same rows in ``d`` other columns: column j is added to ``places[j]``, −1 leaves it out.
+
+    An error E of the scatter becomes CᵀEC with C the 0/1 matrix of the places, so it grows at most by the largest
+    number of columns that are added together.
+    """
+    kept = np.flatnonzero(places >= 0)
+    at = places[kept]
+    scatter, shift, offset = np.zeros((d, d)), np.zeros(d), np.zeros(d)
+    np.add.at(scatter, (at[:, None], at[None, :]), state.scatter[np.ix_(kept, kept)])
+    np.add.at(shift, at, state.shift[kept])
+    np.add.at(offset, at, state.offset[kept])
+    most = float(np.max(np.bincount(at, minlength=1), initial=1))
+    lost = None
+    if state.lost is not None:
+        lost = np.zeros(d)
+        np.add.at(lost, at, state.lost[kept] * most)
+    return replace(
+        state, shift=shift, offset=offset, scatter=scatter, noise=state.noise * most, lost=lost, scatter_low=None,
+        offset_low=None,
+    )  # fmt: skip

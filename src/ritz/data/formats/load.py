@@ -1,0 +1,95 @@
+"""A source brought into memory as a whole: lanes read different spans, the rows stay in order."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ritz._core.progress import track
+from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz.data.formats.arrow import ArrowSource
+from ritz.data.formats.matrix import MatrixSource, MemoryMatrix
+from ritz.data.formats.memory import ArrowTable
+from ritz.data.formats.source import Span, equal_shares
+from ritz.data.formats.stamp import unchanged
+
+__all__ = ["load", "rows_of", "shares"]
+
+BATCH_BYTES = 8 << 20
+
+
+def load(source: Any) -> Any:
+    """The same table, in memory."""
+    with unchanged(source):
+        if isinstance(source, ArrowSource):
+            return _load_arrow(source)
+        if isinstance(source, MatrixSource):
+            labels = {name: _labels(source, name) for name in source.label_names}
+            return MemoryMatrix(_rows_of(source, None), source.names, labels, source.files)
+    raise TypeError(f"no source: {type(source).__name__}")
+
+
+def shares(spans: list[Span]) -> list[list[Span]]:
+    """Neighbouring spans for each lane, about equally many rows."""
+    return equal_shares(spans, lane_count())
+
+
+def rows_of(source: Any, columns: list[int] | None) -> Any:
+    """All rows of some columns: an array (n, d), or CSR."""
+    with unchanged(source):
+        return _rows_of(source, columns)
+
+
+def _rows_of(source: Any, columns: list[int] | None) -> Any:
+    d = len(source.names) if columns is None else len(columns)
+    step = max(1, BATCH_BYTES // max(1, d * source.dtype.itemsize))
+    n = source.n_rows
+    if n is None or source.sparse:
+        parts = [part for span in source.spans for part in source.batches(span, columns, step)]
+        if not source.sparse:
+            return np.concatenate(parts)
+        import scipy.sparse
+
+        return scipy.sparse.vstack(parts, format="csr", dtype=source.dtype)
+    out = np.empty((n, d), dtype=source.dtype)
+
+    def fill(spans: list[Span]) -> None:
+        for span in spans:
+            at = span.start
+            for block in source.batches(span, columns, step):
+                go_on()
+                out[at : at + len(block)] = block
+                at += len(block)
+                advance(len(block))
+
+    with track("loading rows", total=n) as advance:
+        run_lanes(fill, shares(source.spans))
+    return out
+
+
+def _load_arrow(source: ArrowSource) -> ArrowTable:
+    import pyarrow as pa
+
+    def work(spans: list[Span]) -> list[Any]:
+        held = []
+        for span in spans:
+            for batch in source.record_batches(span, source.fields, 1 << 16):
+                go_on()
+                held.append(batch)
+                advance(batch.num_rows)
+        return held
+
+    with track("loading rows", total=source.n_rows) as advance:
+        batches = [batch for part in run_lanes(work, shares(source.spans)) for batch in part]
+    table = pa.Table.from_batches(batches)
+    fields = [dataclasses.replace(field, at=j, type=table.schema.types[j]) for j, field in enumerate(source.fields)]
+    return ArrowTable(table, fields, source.files)
+
+
+def _labels(source: MatrixSource, name: str) -> Any:
+    import pyarrow as pa
+
+    parts = [source.read_labels(name, span.start, span.stop) for span in source.spans]
+    return pa.concat_arrays(parts)

@@ -1,0 +1,263 @@
+"""How a text file is cut into fields: found from its beginning, or said by the user.
+
+    sample (256 KB, or some lines)  →  encoding, lines before the header, delimiter, decimal mark, header
+
+A delimiter (comma, semicolon, tab, bar; one space where most fields are numbers) is scored by how many lines it cuts
+into the same number (≥ 2) of fields, then by the share of fields that are numbers. A first line ``sep=;`` names it.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ritz._core.errors import FileError, ParameterError
+from ritz.data.formats.text.encoding import decode, not_a_table
+from ritz.data.formats.text.header import beginning, fit_names, is_header, unique_names
+from ritz.data.formats.text.numbers import LOOSE, decimal_mark
+from ritz.data.formats.text.records import records
+from ritz.data.words import cut, shorten
+
+__all__ = ["MISSING_MARKS", "SAMPLE_BYTES", "Dialect", "TextOptions", "sniff"]
+
+SAMPLE_BYTES = 1 << 18
+SAMPLE_LINES = 200
+DELIMITERS = ("\t", ";", "|", ",")
+SPACE_SHARE = 0.3  # of fields that are numbers, from which lines cut at spaces are a table and not prose
+MISSING_MARKS = ("", "?", "-", ".", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "missing")
+SEP_LINE = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What the user says about a text file; None is found out.
+
+    ``missing`` are texts that count as missing beside the usual marks.
+    """
+
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    missing: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        _one_character("delimiter", self.delimiter, "delimiter=';'")
+        _one_character("thousands", self.thousands, "thousands='.'")
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError("decimal must be '.' or ','", received=repr(self.decimal), hint="decimal=','")
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise ParameterError(
+                "decimal and thousands must differ", received=f"{self.decimal!r} for both", hint="give only one of them"
+            )
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)
+            except LookupError:
+                raise ParameterError(
+                    "encoding must be one that Python knows",
+                    received=repr(self.encoding),
+                    hint="encoding='utf-8', 'cp1252' or 'utf-16'",
+                ) from None
+        if isinstance(self.missing, str) or not all(isinstance(mark, str) for mark in self.missing or ()):
+            raise ParameterError("missing must be a list of texts", received=repr(self.missing), hint="missing=['-99']")
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The texts that count as missing."""
+        return tuple(dict.fromkeys([*MISSING_MARKS, *(self.missing or ())]))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is cut into fields."""
+
+    delimiter: str
+    decimal: str
+    encoding: str
+    header: tuple[str, ...] | None  # None where the first line is data
+    width: int
+    skip: int  # lines before the data
+    quoted: bool  # fields may hold line ends; pyarrow then reads on one thread
+    told: bool = False  # the user said whether there is a header
+    newline: str = "\n"
+    notes: tuple[str, ...] = ()  # what was decided about delimiter, lines before the header, encoding
+    surplus: bool = False  # every line ends in a delimiter, behind which nothing stands
+
+
+def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: bool | None = None) -> Dialect:
+    """Find the dialect from the first bytes of a file; ``whole`` says whether they are all of it."""
+    options = options or TextOptions()
+    whole = len(sample) < SAMPLE_BYTES if whole is None else whole
+    text, encoding, notes = decode(sample, path, options.encoding, whole)
+    text, skip, said, more = _sep_line(text)
+    notes += more
+    _refuse_markup(text, path)
+    delimiter = options.delimiter or said or _delimiter(text, path, whole)
+    found = _records(text, delimiter, whole)
+    if not any(any(field.strip() for field in fields) for _, fields in found):
+        raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
+    width = _width(found)
+    start, names, more = beginning(found, width)
+    notes += more
+    body = [fields for _, fields in found[start + 1 :]] or [names]
+    names, surplus, more = fit_names(names, body, width)
+    notes += more
+    if not (is_header([names, *body]) if options.header is None else options.header):
+        names = []
+        body = [fields for _, fields in found[start:]]
+    first = found[start][0] if not names else _line_after(found, start, text, delimiter)
+    decimal, sure = decimal_mark(itertools.chain(*body), delimiter)
+    decimal = options.decimal or _other(options.thousands) or decimal
+    dialect = Dialect(
+        delimiter,
+        decimal,
+        encoding,
+        tuple(names) or None,
+        width,
+        skip + first,
+        '"' in text,
+        options.header is not None,
+        _newline(text),
+        surplus=surplus,
+    )
+    return replace(dialect, notes=(*notes, *_told(dialect, options, said, sure)))
+
+
+# --- text to records ---------------------------------------------------------------------------------------
+
+
+def _sep_line(text: str) -> tuple[str, int, str | None, tuple[str, ...]]:
+    """Take off a first line such as ``sep=;``, which spreadsheets write to name the delimiter."""
+    line, end, rest = _first_line(text)
+    match = SEP_LINE.fullmatch(line.strip())
+    if match is None or not end:
+        return text, 0, None, ()
+    said = "\t" if match[1] == "\\t" else match[1]
+    return rest, 1, said, (f"the first line, {line.strip()}, names the delimiter",)
+
+
+def _first_line(text: str) -> tuple[str, str, str]:
+    match = re.search(r"\r\n|\n|\r", text)
+    return (text, "", "") if match is None else (text[: match.start()], match[0], text[match.end() :])
+
+
+def _newline(text: str) -> str:
+    """What ends the lines, whatever stands inside quotes; ``\\r\\n`` ends in ``\\n``."""
+    bare = re.sub(r'"[^"]*"', "", text)
+    return "\r" if "\r" in bare and "\n" not in bare else "\n"
+
+
+def _refuse_markup(text: str, path: Path) -> None:
+    start = text.lstrip()
+    if start[:1] in {"<", "{"} or re.match(r"\[\s*\{", start):
+        raise not_a_table(path, f"a file that begins with {cut(_first_line(start)[0].strip(), 30)!r}")
+
+
+def _records(text: str, delimiter: str, whole: bool = True) -> list[tuple[int, list[str]]]:
+    """The first records, each with the number of lines before it; blank lines are none."""
+    out = []
+    try:
+        for before, _, fields in records(text, delimiter):
+            if len(fields) > 1 or (fields and fields[0].strip()):
+                out.append((before, fields))
+            if len(out) > SAMPLE_LINES:
+                return out
+    except csv.Error:
+        pass  # what came before it decides
+    return out if whole or len(out) < 2 else out[:-1]  # the last one is cut in its middle
+
+
+def _delimiter(text: str, path: Path, whole: bool) -> str:
+    cuts = {mark: [fields for _, fields in _records(text, mark, whole)] for mark in (*DELIMITERS, " ")}
+    if not cuts[","]:
+        raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
+    best = max(DELIMITERS, key=lambda mark: _score(cuts[mark]))
+    if _score(cuts[best])[0] > 0.0:
+        return best
+    share, numbers, _ = _score(cuts[" "])
+    runs = re.search(r"[^\s\"]  +[^\s\"]", text) is not None
+    if share > 0.9 and numbers >= SPACE_SHARE and not runs:
+        return " "
+    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()][:SAMPLE_LINES]
+    if sum(" " in line.strip() for line in lines) > len(lines) / 2 or len(lines) == 1:
+        if runs and re.search(r"\d  +[-+\d.]", text):
+            raise not_a_table(path, "columns set apart by several spaces", RUNS_HINT)
+        raise not_a_table(path, f"lines without a delimiter, such as {cut(lines[0].strip())!r}")
+    return ","
+
+
+RUNS_HINT = "put one delimiter between the columns, e.g. tr -s ' ' ';' < old.txt > new.csv"
+
+
+def _score(rows: list[list[str]]) -> tuple[float, float, int]:
+    """Share of lines of the commonest width, share of numbers below the first line, width."""
+    body = rows[1:] or rows
+    width, count = max(Counter(map(len, body)).items(), key=lambda item: (item[1], item[0]))
+    if width < 2:
+        return 0.0, 0.0, 1
+    cells = [field for fields in body for field in fields]
+    return count / len(body), sum(LOOSE.fullmatch(c.strip()) is not None for c in cells) / len(cells), width
+
+
+def _width(rows: list[tuple[int, list[str]]]) -> int:
+    """The commonest number of fields, taken below the first line where there are lines enough."""
+    counts = Counter(len(fields) for _, fields in (rows[1:] or rows))
+    return max(counts.items(), key=lambda item: (item[1], item[0]))[0]
+
+
+def _line_after(here: list[tuple[int, list[str]]], start: int, text: str, delimiter: str) -> int:
+    """Lines before the record that follows the header; the header itself may run over several lines."""
+    if start + 1 < len(here):
+        return here[start + 1][0]
+    return next((line for _, line, fields in records(text, delimiter) if fields == here[start][1]), 0)
+
+
+def _one_character(name: str, value: str | None, example: str) -> None:
+    if value is not None and (not isinstance(value, str) or len(value) != 1 or value in '"\r\n'):
+        raise ParameterError(f"{name} must be one character", received=repr(value), hint=example)
+
+
+def _other(thousands: str | None) -> str | None:
+    return {",": ".", ".": ","}.get(thousands or "")
+
+
+AS_DATA = "(header=False takes it as data)"
+SPOKEN = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
+
+
+def _told(found: Dialect, options: TextOptions, said: str | None, sure: bool) -> list[str]:
+    """Notes on header, delimiter and decimal mark."""
+    notes = _header_notes(found)
+    if found.delimiter != "," and options.delimiter is None and said is None:
+        notes.append(f"fields are separated by {SPOKEN.get(found.delimiter, repr(found.delimiter))}")
+    if found.decimal == "," and options.decimal is None and options.thousands is None:
+        way = "" if sure else " (thousands=',' takes the commas as separators of thousands)"
+        notes.append(f"the decimal mark is a comma{way}")
+    return notes
+
+
+def _header_notes(found: Dialect) -> list[str]:
+    if found.header is None:
+        why = "as asked, the first line is" if found.told else "no header: the first line holds numbers, so it is"
+        way = "" if found.told else " (header=True takes it as names)"
+        return [f"{why} taken as data{way}; columns are named x0, x1, …"]
+    notes = []
+    names = found.header[: found.width - found.surplus]
+    numbers = [name for name in names if LOOSE.fullmatch(name)]
+    if numbers and not found.told:
+        counts = len(numbers) == len(names)
+        what = "numbers the columns" if counts else f"holds numbers that look like names ({numbers[0]}, …)"
+        notes.append(f"the first line, {names[0]} … {names[-1]}, {what}, so it is the header {AS_DATA}")
+    if len({name for name in names if name}) < sum(map(bool, names)):
+        notes.append("some columns share a name; a number was added")
+    called = [repr(new) for name, new in zip(names, unique_names(names), strict=True) if not name]
+    if called:
+        notes.append(f"columns without a name are called {shorten(called)}")
+    return notes

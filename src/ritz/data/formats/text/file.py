@@ -1,0 +1,284 @@
+"""One text file: its dialect, its bytes, and pieces of it parsed by pyarrow.
+
+    bytes of whole rows  →  UTF-8  →  pyarrow.csv (types found, or given)  →  pyarrow.Table
+
+Every error names the file and, where it can be found, the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import lzma
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ritz._core.errors import FileError
+from ritz.data.formats.declared import require_columns, room, too_large
+from ritz.data.formats.stamp import Stamp
+from ritz.data.formats.text.bytes import BYTEWISE, open_packed, open_text, stamp
+from ritz.data.formats.text.dialect import SAMPLE_BYTES, TextOptions, sniff
+from ritz.data.formats.text.ending import open_end
+from ritz.data.formats.text.header import unique_names
+from ritz.data.formats.text.records import records
+from ritz.data.formats.text.rows import NotUtf8, Piece, cut_rows, empty_end, skip_lines
+from ritz.data.words import counted, cut
+
+__all__ = ["SURPLUS", "TextFile"]
+
+SURPLUS = "\x00surplus"  # the field behind a delimiter at the end of a line
+BOM = b"\xef\xbb\xbf"
+CONVERSION = re.compile(r"Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
+BLOCK_BYTES = 1 << 20  # parsed at a time: stays in the caches
+#: Lines that must end in a sample: a header, and rows enough to compare with it.
+SAMPLE_ENDS = 4
+#: Memory for a byte of the sample: its text, and 60 bytes for a field of a few characters.
+SAMPLE_COST = 32
+DELIMITERS = (b",", b";", b"\t", b"|", b" ")
+#: What is known of a column of text while it is looked at: 4.6 kB were seen for 50,000 columns.
+COLUMN_BYTES = 5000
+
+
+class TextFile:
+    """A delimited text file and how it is read."""
+
+    def __init__(self, path: Path, options: TextOptions | None = None) -> None:
+        self.path, self.options = path, options or TextOptions()
+        self.stamp, self.seen = stamp(path), Stamp([path])
+        sample, whole = _sample(path)
+        self.dialect = sniff(sample, path, self.options, whole)
+        width = self.dialect.width
+        require_columns(width, path, COLUMN_BYTES)
+        given = self.dialect.header or tuple(f"x{j}" for j in range(width))
+        self.fields = unique_names(given)  # one a field; the columns are those with a value behind them
+        if self.dialect.surplus:
+            self.fields[-1] = SURPLUS
+        self.names = [name for name in self.fields if name != SURPLUS]
+        self.encoding = self.dialect.encoding
+        self._open()
+
+    def _open(self) -> None:
+        self.text = open_text(self.path, self.encoding)
+        if self.encoding not in BYTEWISE:
+            self.encoding = "utf8"  # the copy is
+        self.start = skip_lines(self.text, self.dialect.skip)
+        self.stop, empty = self.text.size, 0
+        if len(self.fields) > 1 and self.dialect.delimiter != " ":
+            self.stop, empty = empty_end(self.text, self.start, self.dialect.delimiter)
+        lines = "line" if empty == 1 else "lines"
+        self.notes = (*self.dialect.notes, *[f"{empty} empty {lines} at the end left out"][: min(empty, 1)])
+        self.cut = ""
+        if not empty:
+            packed = self.text.size != self.stamp[0]
+            end = self.start, self.stop, self.dialect.newline, self.dialect.delimiter, packed
+            note, self.cut = open_end(self.text, *end)
+            self.notes += (note,) if note else ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "text": None, "encoding": self.dialect.encoding}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open()
+
+    def pieces(self, size: int) -> Iterator[tuple[Piece, bytes]]:
+        """Whole rows, about ``size`` bytes at a time."""
+        return cut_rows(
+            self.text,
+            self.start,
+            self.stop,
+            self.dialect.skip + 1,
+            delimiter=self.dialect.delimiter,
+            newline=self.dialect.newline,
+            size=size,
+            utf8=self.encoding == "utf8",
+            path=self.path,
+        )
+
+    def read(self, piece: Piece) -> bytes:
+        """The bytes of a piece that was cut before."""
+        if stamp(self.path) != self.stamp:
+            raise FileError(
+                f"{self.path} has changed since it was first read",
+                hint="read it again with ritz.read once nothing writes to it",
+            )
+        data = self.text.read(piece.start, piece.stop)
+        if len(data) < piece.stop - piece.start:
+            raise FileError(f"{self.path} became shorter while it was read", hint="read it again once it is complete")
+        return data
+
+    def parse(
+        self,
+        data: bytes,
+        piece: Piece,
+        *,
+        types: dict[str, Any] | None = None,
+        columns: Sequence[str] | None = None,
+        marks: Sequence[str] | None = None,
+    ) -> Any:
+        """Parse a piece to a pyarrow.Table; types are found where they are not given."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        try:
+            for block in (BLOCK_BYTES, len(data) + 1 << 1):
+                try:
+                    stream = pa.BufferReader(self._utf8(data))
+                    return pc.read_csv(stream, **self._how(piece, types, columns, marks, block, threads=True))
+                except pa.ArrowInvalid as error:
+                    if "straddling" not in str(error):  # a row longer than the block
+                        raise
+        except pa.ArrowInvalid as error:
+            raise self.explained(error, data, piece) from error
+
+    def stream(self, data: bytes, piece: Piece, types: dict[str, Any], columns: Sequence[str]) -> Iterator[Any]:
+        """Parse a piece to record batches of the given types, on the calling thread."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        size = max(BLOCK_BYTES, 0 if not piece.wrapped else len(data) + 1 << 1)
+        try:
+            reader = pc.open_csv(
+                pa.BufferReader(self._utf8(data)), **self._how(piece, types, columns, None, size, threads=False)
+            )
+            yield from reader
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error):
+                raise self.explained(error, data, piece) from error
+            yield from self.parse(data, piece, types=types, columns=columns).to_batches()
+
+    def _how(
+        self,
+        piece: Piece,
+        types: dict[str, Any] | None,
+        columns: Sequence[str] | None,
+        marks: Sequence[str] | None,
+        block: int,
+        threads: bool,
+    ) -> dict[str, Any]:
+        import pyarrow.csv as pc
+
+        words = [("true", "True", "TRUE"), ("false", "False", "FALSE")]  # 0 and 1 are numbers
+        return {
+            "read_options": pc.ReadOptions(
+                column_names=self.fields, block_size=min(block, (1 << 31) - 1), use_threads=threads
+            ),
+            "parse_options": pc.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=piece.wrapped),
+            "convert_options": pc.ConvertOptions(
+                null_values=list(self.options.marks if marks is None else marks),
+                strings_can_be_null=True,
+                decimal_point=self.dialect.decimal,
+                true_values=list(words[0]),
+                false_values=list(words[1]),
+                column_types=types or {},
+                include_columns=list(columns or []),
+            ),
+        }
+
+    def _utf8(self, data: bytes) -> bytes:
+        if data.isascii():
+            return data
+        if self.encoding == "utf8":  # pyarrow takes a mark off, also one that stands in the middle of the file
+            return BOM + data if data.startswith(BOM) else data
+        try:
+            return data.decode(self.encoding).encode()
+        except UnicodeDecodeError as error:
+            raise NotUtf8(data) from error
+
+    def records(self, data: bytes) -> Iterator[tuple[int, int, list[str]]]:
+        """Records of a piece, slowly: lines before it, its last line, its fields. Blank lines are none."""
+        text = data.decode("utf8" if self.encoding == "utf8" else self.encoding, errors="replace")
+        for before, last, fields in records(text, self.dialect.delimiter):
+            if fields:
+                yield before, last, fields
+
+    def line(self, piece: Piece, row: int) -> int | None:
+        """The line of the file, from 1, that holds a row of a piece, from 0."""
+        try:
+            for i, (before, _, _) in enumerate(self.records(self.text.read(piece.start, piece.stop))):
+                if i == row:
+                    return piece.line + before
+        except csv.Error:
+            pass
+        return None
+
+    def explained(self, error: Exception, data: bytes, piece: Piece) -> FileError:
+        """Name the line that does not fit."""
+        width, end = len(self.fields), self.dialect.newline.encode()
+        lines = data.count(end)
+        try:
+            for before, _, fields in self.records(data):
+                if len(fields) != width and not (self.dialect.surplus and not "".join(fields[width - 1 :])):
+                    return self.ragged(piece.line + before, fields, last=before == lines and not data.endswith(end))
+        except csv.Error:
+            pass
+        value = CONVERSION.search(str(error))
+        if value is not None:  # types were given because all values fitted them before
+            line = self.line(piece, int(value[1]) - 1)
+            return FileError(
+                f"expected a number in line {line} of {self.path}",
+                received=repr(cut(value[2])),
+                hint="the file has changed since it was first read; read it again with ritz.read",
+            )
+        return FileError(
+            f"expected a table with one row a line in {self.path}",
+            received=cut(" ".join(str(error).split()), 200),
+            hint="every line needs the same number of fields, separated by comma, semicolon, tab or bar",
+        )
+
+    def ragged(self, line: int, fields: Sequence[str], last: bool = False) -> FileError:
+        """The error for a line with another number of fields."""
+        width = len(self.names)
+        shown = cut(self.dialect.delimiter.join(fields), 60)
+        hint = "every line needs the same number of fields; put a field that holds the delimiter in double quotes"
+        if last and len(fields) < width:
+            hint = "the last line has no end: the file seems to be cut off"
+        return FileError(
+            f"expected a table with one row a line in {self.path}",
+            received=f"line {line}: Expected {counted(width, 'column')}, got {len(fields)}: {shown!r}",
+            hint=hint,
+        )
+
+
+def _sample(path: Path) -> tuple[bytes, bool]:
+    """The beginning of a file: some lines of it, however long they are; and whether it is all of it."""
+    stream, kind = open_packed(path)
+    most = max(float(SAMPLE_BYTES), room() / SAMPLE_COST)
+    try:
+        with stream:
+            held = bytes(stream.read(SAMPLE_BYTES))
+            whole = len(held) < SAMPLE_BYTES
+            while not whole and _line_count(held) < SAMPLE_ENDS:
+                if len(held) >= most:
+                    what = f"lines of more than {len(held) / 1e6:,.1f} MB"
+                    raise too_large(_least(stream, held), path, what)
+                more = bytes(stream.read(len(held)))
+                whole = len(more) < len(held)
+                held += more
+            return held, whole
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(
+            f"expected an undamaged {kind or 'text'} file at {path}",
+            received=str(error).splitlines()[0] if str(error) else "its end",
+            hint="the file may be cut off; copy it again",
+        ) from error
+
+
+def _least(stream: Any, held: bytes) -> float:
+    """Bytes that hold the sample and its columns; what is left of the sample is counted without being kept."""
+    length, ends, piece, width = 0, 0, held, 0
+    while piece and ends < SAMPLE_ENDS:
+        if not ends:
+            first = re.split(rb"[\r\n]", piece, maxsplit=1)[0]
+            width += max(first.count(mark) for mark in DELIMITERS)
+        length, ends = length + len(piece), ends + _line_count(piece)
+        piece = bytes(stream.read(SAMPLE_BYTES))
+    return max(2.0 * SAMPLE_COST * length, COLUMN_BYTES * (width + 1.0))
+
+
+def _line_count(data: bytes) -> int:
+    """Lines that end in these bytes, at least; a wide encoding has its line ends among zeros."""
+    return max(data.count(b"\n"), data.count(b"\r"))

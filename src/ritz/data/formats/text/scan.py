@@ -1,0 +1,246 @@
+"""One look at a whole text file: where its rows are, and what its columns hold.
+
+    pieces of whole rows  →  pyarrow finds types  →  columns are widened and read as a person would (``columns.py``)
+
+The pieces parsed on the way are kept for a table in memory and let go for one that stays outside.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import FileError
+from ritz._core.progress import Step, track, using
+from ritz.data.formats.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
+from ritz.data.formats.text.encoding import single_byte, single_byte_note
+from ritz.data.formats.text.file import SURPLUS, TextFile
+from ritz.data.formats.text.rows import NotUtf8, Piece
+from ritz.data.formats.text.sums import ColumnSum
+from ritz.data.words import counted, cut, shorten
+
+__all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
+
+SPAN_BYTES = 32 << 20
+LARGE = 2.0**63  # from here on whole numbers do not fit an integer
+
+
+@dataclass
+class Scanned:
+    """What was found in a text file."""
+
+    file: TextFile
+    forms: list[ColumnForm] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)  # first row of each piece
+    rows: int = 0
+    missing: list[int] = field(default_factory=list)  # of each column, as pyarrow saw it
+    notes: tuple[str, ...] = ()
+    tables: list[Any] = field(default_factory=list)
+    summaries: dict[str, Any] = field(default_factory=dict)  # of columns that are what they were parsed to
+
+    def line(self, row: int) -> int | None:
+        """The line of the file, from 1, that holds a row, from 0."""
+        if not 0 <= row < self.rows:
+            return None
+        k = bisect.bisect_right(self.starts, row) - 1
+        return self.file.line(self.pieces[k], row - self.starts[k])
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why columns that look like numbers are text."""
+        out = {}
+        for form in self.forms:
+            if form.stray is not None:
+                text, row = form.stray
+                line = self.line(row)
+                where = "" if line is None else f" in line {line}"
+                out[form.name] = f"text among numbers, such as {cut(text)!r}{where}"
+        return out
+
+
+def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
+    """Look at the whole file; ``keep`` holds on to what was parsed, otherwise columns are summarised on the way."""
+    notes: tuple[str, ...] = ()
+    while True:
+        try:
+            with using(None, "read", expected=file.stop - file.start), track("scanning", total=1.0) as advance:
+                found = _scan(file, size, keep, advance)
+        except NotUtf8 as fault:
+            if file.options.encoding is not None:
+                raise FileError(
+                    f"expected {file.options.encoding} text in {file.path}",
+                    received="bytes that are not",
+                    hint="leave encoding out to have it found, or try encoding='cp1252'",
+                ) from fault
+            file.encoding = single_byte(fault.data) if file.encoding == "utf8" else "latin-1"
+            file.dialect = replace(file.dialect, encoding=file.encoding)
+            notes = (single_byte_note(file.encoding),)
+        else:
+            found.notes = (*notes, *found.notes)
+            _require_rows(found.rows, file)
+            return found
+
+
+def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
+    found = Scanned(file, missing=[0] * len(file.names))
+    columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
+    marks: set[str] = set()
+    sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
+    for piece, data in _told(file, size, advance):
+        table = file.parse(data, piece)
+        if table.num_rows == 0:  # blank lines
+            continue
+        if file.dialect.surplus:
+            table = _without_surplus(file, table, data, piece)
+        table = _codes(file, table, data, piece)
+        lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
+        marks |= _marks(file, data, piece, lacking)
+        for j, column in enumerate(columns):
+            column.update(table.column(j), found.rows)
+            found.missing[j] += table.column(j).null_count
+        found.pieces.append(piece)
+        found.starts.append(found.rows)
+        found.rows += table.num_rows
+        if keep:
+            found.tables.append(table)
+            continue
+        for total, values in zip(sums, table.columns, strict=True):
+            total.update(values)
+    _look_again(found, columns)
+    found.forms = [column.form() for column in columns]
+    found.summaries = {} if keep else {f.name: s.summary for f, s in zip(found.forms, sums, strict=True) if s.holds(f)}
+    marks = marks.union(*(column.marks for column in columns))
+    found.notes = (*_column_notes(columns, found.forms), *_mark_notes(file, marks))
+    return found
+
+
+def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, bytes]]:
+    """The pieces of a file; each is reported once it has been looked at."""
+    for piece, data in file.pieces(size):
+        yield piece, data
+        share = len(data) / max(1, file.stop - file.start)
+        advance(share, passes=share, bytes=len(data))
+
+
+def load(found: Scanned) -> Any:
+    """The parsed pieces as one pyarrow.Table of the columns' own types."""
+    import pyarrow as pa
+
+    file, out = found.file, []
+    wanted = {form.name: form.type for form in found.forms}
+    schema = pa.schema([(form.name, form.final_type) for form in found.forms])
+    for piece, held in zip(found.pieces, found.tables, strict=True):
+        table = held
+        if any(is_text(form.type) and not is_text(table.column(j).type) for j, form in enumerate(found.forms)):
+            table = file.parse(file.read(piece), piece, types=wanted, columns=file.names)
+        columns = [form.finish(table.column(j), file.options.marks) for j, form in enumerate(found.forms)]
+        cast = [values.cast(kind) for values, kind in zip(columns, schema.types, strict=True)]
+        out.append(pa.table(cast, schema=schema))
+    found.tables = []
+    return pa.concat_tables(out) if out else schema.empty_table()
+
+
+def _require_rows(rows: int, file: TextFile) -> None:
+    if rows == 0:
+        names = ", ".join(repr(name) for name in file.names[:5])
+        raise FileError(
+            f"expected rows and columns in {file.path}",
+            received=f"0 rows and {counted(len(file.names), 'column')} ({names}{', …' if len(file.names) > 5 else ''})",
+            hint="the file has a header and nothing below it; header=False takes that line as data",
+        )
+
+
+def _look_again(found: Scanned, columns: Sequence[ColumnScan]) -> None:
+    """Read as text what was a number in one piece and text in another, while a reading of all is possible."""
+    import pyarrow as pa
+
+    file = found.file
+    for column in columns:
+        for k in column.again():
+            piece = found.pieces[k]
+            types = {column.name: pa.string()}
+            table = file.parse(file.read(piece), piece, types=types, columns=[column.name])
+            column.look(table.column(0), found.starts[k], counted=is_number(column.types[k]))
+            if not column.readings and not column.dates:
+                break
+
+
+def _codes(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
+    """Put text in the place of numbers where one of them is a code: 00123, or 20 digits and more."""
+    import pyarrow as pa
+
+    numbers = [j for j, kind in enumerate(table.schema.types) if is_number(kind)]
+    if not numbers:
+        return table
+    suspects = numbers if _leading_zeros(data, file.dialect.delimiter) else [j for j in numbers if _large(table[j])]
+    if not suspects:
+        return table
+    names = [file.names[j] for j in suspects]
+    texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names)
+    for j, values in zip(suspects, texts.columns, strict=True):
+        if first_code(values.drop_null()):
+            table = table.set_column(j, file.names[j], values)
+    return table
+
+
+def _leading_zeros(data: bytes, delimiter: str) -> bool:
+    """Whether a field may begin with a zero before another digit."""
+    values = np.frombuffer(data, np.uint8)
+    at = np.flatnonzero((values[:-1] == 48) & (values[1:] - np.uint8(48) < 10))
+    edge = np.zeros(256, bool)
+    edge[[34, 10, 13, 32, 43, 45, *delimiter.encode()]] = True
+    return bool(at.size) and (at[0] == 0 or bool(edge[values[at[at > 0] - 1]].any()))
+
+
+def _large(values: Any) -> bool:
+    import pyarrow.compute as pc
+    import pyarrow.types as pt
+
+    if not pt.is_floating(values.type):
+        return False
+    ends = pc.min_max(values).as_py()
+    return ends["max"] is not None and max(abs(ends["min"]), abs(ends["max"])) >= LARGE
+
+
+def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
+    """Leave out the field behind the last delimiter of each line; it must be empty."""
+    last = table.column(table.num_columns - 1)
+    if last.null_count < len(last):
+        for before, _, fields in file.records(data):
+            if fields[-1].strip():
+                raise file.ragged(piece.line + before, fields)
+    return table.drop_columns([SURPLUS])
+
+
+def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> set[str]:
+    """The missing marks that occur in these columns."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not names:
+        return set()
+    texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names, marks=[])
+    held = pa.array(file.options.marks, pa.string())
+    found = [values.filter(pc.is_in(values, value_set=held)).unique() for values in texts.columns]
+    return {text for values in found for text in values.to_pylist() if text}
+
+
+def _mark_notes(file: TextFile, marks: set[str]) -> list[str]:
+    if not marks or file.options.missing is not None:
+        return []
+    verb = "counts" if len(marks) == 1 else "count"
+    return [f"{shorten([repr(mark) for mark in file.options.marks if mark in marks])} {verb} as missing"]
+
+
+def _column_notes(columns: Sequence[ColumnScan], forms: Sequence[ColumnForm]) -> list[str]:
+    """One note for each thing that was done, with the columns it was done to."""
+    done: dict[str, list[str]] = {}
+    for column, form in zip(columns, forms, strict=True):
+        for phrase in column.phrases(form):
+            done.setdefault(phrase, []).append(repr(column.name))
+    return [f"{shorten(names)}: {phrase}" for phrase, names in done.items()]

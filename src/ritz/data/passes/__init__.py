@@ -1,0 +1,1 @@
+"""What one pass over row blocks leaves behind: sums, moments, units, rounding, keys."""

@@ -1,0 +1,260 @@
+"""One lane of a pass that forms moments: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit.
+
+    dense    blocks are shifted into one reused buffer; S by a symmetric product a block, summed in float64
+    sparse   Xᵀ(wX) of a CSR block, in short chains (``sparse_sums.py``); s = 0
+
+Rounding is measured, not assumed (``rounding.py``). Float64 sums over blocks keep what rounding takes (S + S_low), so
+the number of blocks does not matter; float32 products are summed in float64, which is as good.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.compensated import LAG, add_into, settle
+from ritz._core.scratch import fresh
+from ritz._core.threads import lane_count
+from ritz.data.passes import sparse_sums
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import Block, RowBlocks, csr_rows
+from ritz.data.passes.integers import has_long, subtract
+from ritz.data.passes.rounding import PIECE, Watched, better
+
+__all__ = [
+    "COHERENT",
+    "SHORT_WORK",
+    "TILE_ABOVE",
+    "DensePass",
+    "SparsePass",
+    "column_squares",
+    "column_sums",
+    "taller",
+]
+
+#: Multiplications below which sums are always formed in short pieces: it costs less than it is worth measuring.
+SHORT_WORK = 1e8
+#: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
+COHERENT = 30.0
+#: Bytes of a piece of which only the columns are summed: it stays in the second-level cache.
+LOOK_BYTES = 1 << 20
+#: Rows and bytes of a block whose Gram matrix is formed, at most, for tables of at least TALL_ABOVE columns: mirroring
+#: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
+#: of 1,280 rows, 86e9 of 4,096.
+TALL_ROWS, TALL_BYTES, TALL_ABOVE = 4096, 16 << 20, 512
+#: Rows more than needed between the columns of a buffer that is laid column after column.
+PAD = 16
+#: Share of entries above which a sparse block of small integers is multiplied as a dense one, this many rows at a time:
+#: a product of r entries a row costs 3.3 ns·r² sparse and 0.016 ns·d² dense (20 questions of 10 answers: 67 and 31 ms).
+CROWDED, INTEGER_ROWS = 0.07, 1024
+#: Above this many columns the Gram matrix is formed tile by tile, so that lanes do not hold copies of it.
+TILE_ABOVE = 2048
+
+
+class DensePass(Watched):
+    """Accumulators and buffer of one lane over dense blocks."""
+
+    SUMS = ("m", "m_low", "q", "q_low", "S", "S_low", "blocks", *Watched.SUMS)
+
+    def __init__(
+        self,
+        shift: NDArray[Any],
+        unit: float,
+        weights: NDArray[Any] | None,
+        dtype: np.dtype[Any],
+        products: bool,
+        short: bool = False,
+        rows: int = 0,
+    ) -> None:
+        d = shift.shape[0]
+        self.short = short  # sum in short pieces, level by level
+        self.shift = shift.astype(dtype)
+        self.inverse = dtype.type(1 / unit)
+        self.weights, self.dtype, self.products = weights, dtype, products
+        self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
+        self.S = np.zeros((d, d)) if products else None
+        self.S_low = np.zeros((d, d)) if products and dtype.itemsize == 8 else None
+        self.buffer, self.order = np.empty((0, d), dtype), "C"
+        self.product = np.empty((d, d), dtype) if products and not short else None
+        self.blocks = 0
+        self.watch(d, rows, dtype)
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        if self.S is None:
+            rows = max(PIECE, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE * PIECE)
+            for first in range(0, block.values.shape[0], rows):
+                self._look(Block(block.values[first : first + rows], block.start + first))
+            return
+        z = self._shifted(np.asarray(block.values))
+        w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            add_into(self.m, self.m_low, column_sums(z, w))
+            if w is not None:
+                z *= np.sqrt(w)[:, None]
+            self.blocks += 1
+            product, head = (better(z), None) if self.short else self.form(z, self.product)
+            if self.S_low is None:
+                self.S += product
+            else:
+                self.S_low += product
+                if self.blocks % LAG == 0:
+                    settle(self.S, self.S_low)
+            if not self.short:
+                self.look(z, product, head)
+
+    def finish(self) -> NDArray[np.float64]:
+        """S with all that rounding took from it."""
+        S = np.asarray(self.S)
+        if self.S_low is not None:
+            S += self.S_low
+            self.S_low[...] = 0.0
+        return S
+
+    def _look(self, block: Block) -> None:
+        """Add the sums of the columns alone."""
+        z = self._shifted(np.asarray(block.values))
+        w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            add_into(self.m, self.m_low, column_sums(z, w))
+            add_into(self.q, self.q_low, column_squares(z, w))
+
+    def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
+        rows = x.shape[0]
+        order: Literal["C", "F"] = "F" if x.strides[0] < x.strides[1] else "C"  # as the rows lie: nothing is turned
+        if self.buffer.shape[0] < rows or self.order != order:
+            self.order = order
+            # Columns a power of two apart would share few lines of the caches.
+            self.buffer = fresh((rows + (PAD if order == "F" else 0), x.shape[1]), self.dtype, order)
+        z = self.buffer[:rows]
+        if has_long(x):
+            subtract(x, self.shift, z)
+        elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
+            np.copyto(z, x, casting="unsafe")
+            np.subtract(z, self.shift, out=z)
+        else:
+            np.subtract(x, self.shift, out=z, dtype=self.dtype)
+        if self.inverse != 1:
+            z *= self.inverse
+        return z
+
+
+class SparsePass(Sums):
+    """Accumulators of one lane over CSR blocks; the shift is zero, so that zeros stay zeros.
+
+    ``inexact`` counts the blocks that hold other numbers than integers, or weights: without any, all sums are exact.
+    """
+
+    SUMS = ("m", "m_low", "q", "q_low", "S", "blocks", "inexact")
+
+    def __init__(
+        self,
+        shift: NDArray[Any],
+        unit: float,
+        weights: NDArray[Any] | None,
+        dtype: np.dtype[Any],
+        products: bool,
+        short: bool = False,
+        rows: int = 0,
+    ) -> None:
+        d = shift.shape[0]
+        self.unit, self.weights, self.products = unit, weights, products
+        self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
+        self.S = np.zeros((d, d)) if products else None
+        self.blocks = self.inexact = 0
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        x = block.values.astype(np.float64)
+        if self.unit != 1.0:
+            x.data /= self.unit
+        integers = np.array_equal(x.data, np.rint(x.data))
+        self.inexact += self.weights is not None or not integers
+        w = None if self.weights is None else self.weights[block.rows]
+        self.blocks += self.S is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.S is not None and w is None and integers and _crowded(x):
+                m, S = _integer_gram(x)
+                add_into(self.m, self.m_low, m)
+                add_into(self.q, self.q_low, np.diag(S))
+                self.S += S
+                return
+            m, q = sparse_sums.sums(x, w)
+            add_into(self.m, self.m_low, m)
+            add_into(self.q, self.q_low, q)
+            if self.S is None:
+                return
+            if w is not None:
+                x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
+            product = sparse_sums.gram(x)  # every position once, so that plain fancy indexing adds them all
+            self.S[product.coords[0], product.coords[1]] += product.data
+
+    def finish(self) -> NDArray[np.float64]:
+        """S; its diagonal from the sums of squares, whose chains are the longest."""
+        S = np.asarray(self.S)
+        np.fill_diagonal(S, self.q + self.q_low)
+        return S
+
+    @property
+    def length(self) -> float:
+        """What the sum over blocks may add, in units of u: a quarter of their number was seen on equal ones."""
+        return self.blocks / 2
+
+
+def _crowded(x: Any) -> bool:
+    """Whether small integers are multiplied faster as a dense block; in float32 every sum of theirs is exact."""
+    n, d = x.shape
+    small = float(np.max(np.abs(x.data), initial=0.0)) ** 2 * min(n, INTEGER_ROWS) <= 2.0**24
+    return small and x.nnz > CROWDED * n * d
+
+
+def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Σz and Σzzᵀ of small integers, exactly."""
+    n, d = x.shape
+    m, S = np.zeros(d), np.zeros((d, d))
+    buffer, ones = np.empty((min(n, INTEGER_ROWS), d), np.float32), np.ones(min(n, INTEGER_ROWS), np.float32)
+    x = x.astype(np.float32)
+    for i in range(0, n, INTEGER_ROWS):
+        part = csr_rows(x, i, min(i + INTEGER_ROWS, n))
+        z = part.toarray(out=buffer[: part.shape[0]])
+        m += ones[: z.shape[0]] @ z
+        S += z.T @ z
+    return m, S
+
+
+def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
+    """The same rows in blocks for Gram matrices: tall ones, but several for every lane; from files in any order.
+
+    Where sums are formed in ``short`` pieces, the height of blocks does not matter.
+    """
+    n, d = blocks.shape
+    rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
+    rows = rows if d >= TALL_ABOVE and not short else 0
+    prepared = getattr(blocks, "for_products", None)
+    return blocks if prepared is None else prepared(rows)
+
+
+def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
+    """``Σwz`` of a block, summed in short pieces."""
+    whole = z.shape[0] // PIECE * PIECE
+    ones = np.ones(z.shape[0], z.dtype) if w is None else w
+    total = (ones[whole:] @ z[whole:]).astype(np.float64)
+    if whole:
+        pieces = np.matmul(ones[:whole].reshape(-1, 1, PIECE), z[:whole].reshape(-1, PIECE, z.shape[1]))
+        total += pieces.sum(axis=(0, 1), dtype=np.float64)
+    return total
+
+
+def column_squares(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
+    """``Σwz²`` of a block, summed in short pieces."""
+    whole = z.shape[0] // PIECE * PIECE
+    y = z if w is None else z * w[:, None]
+    total = np.einsum("ij,ij->j", y[whole:], z[whole:]).astype(np.float64)
+    if whole:
+        shape = (-1, PIECE, z.shape[1])
+        total += np.einsum("pij,pij->pj", y[:whole].reshape(shape), z[:whole].reshape(shape)).sum(
+            axis=0, dtype=np.float64
+        )
+    return total

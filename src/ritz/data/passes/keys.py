@@ -1,0 +1,99 @@
+"""The key of a table: 64 bits that every entry has a part in, the same however rows are cut and shared out.
+
+    w_ij the 64 bits of x_ij as float64,  r_i = Σ_j w_ij,  h = Σ_i mix(r_i + i·ρ),  c_j = Σ_{8 | i} w_ij    modulo 2⁶⁴
+
+Sums of whole numbers modulo 2⁶⁴ do not round, so blocks, threads and engines cannot change them. They run at the speed
+of memory: 5 to 10 GB/s a core, where a cryptographic hash reads 0.3 to 0.9. Of sparse rows only what is stored counts,
+each entry with its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.keys import key_of_bytes
+from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import Block, RowBlocks
+
+__all__ = ["content_key", "rows_key"]
+
+#: Odd multipliers of the golden ratio and of splitmix64, and the shift of its finaliser.
+STEP, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+SHIFT = np.uint64(31)
+
+#: Which rows have a part in the sums of the columns, which tell one order of columns from another.
+EVERY = 8
+
+#: Entries whose words are summed while they are in the cache.
+PIECE = 1 << 15
+
+
+class _Margins(Sums):
+    """Row and column sums of the words of a table."""
+
+    SUMS = ("columns", "rows")
+
+    def __init__(self, d: int) -> None:
+        self.columns, self.rows = np.zeros(d, np.uint64), np.zeros(1, np.uint64)
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        x, start = block.values, block.start
+        if not isinstance(x, np.ndarray):
+            words = _words(x.data) + (x.indices.astype(np.uint64) + np.uint64(1)) * STEP
+            ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words), dtype=np.uint64)])
+            self._add(ends[x.indptr[1:]] - ends[x.indptr[:-1]], start)
+            return
+        sums = np.zeros(x.shape[0], np.uint64)
+        across = abs(x.strides[0]) < abs(x.strides[1])  # stored by columns
+        step = max(1, PIECE // max(1, x.shape[0] if across else x.shape[1]))
+        for i in range(0, x.shape[1] if across else x.shape[0], step):
+            some = slice(i, i + step)
+            part = (slice(None), some) if across else (some, slice(None))
+            words = _words(x[part])
+            first = start if across else start + i
+            self.columns[part[1]] += np.add.reduce(words[-first % EVERY :: EVERY], axis=0)
+            sums[part[0]] += np.add.reduce(words, axis=1)
+        self._add(sums, start)
+
+    def _add(self, sums: NDArray[np.uint64], start: int) -> None:
+        places = np.arange(start + 1, start + 1 + len(sums), dtype=np.uint64)
+        self.rows += np.add.reduce(_mixed(sums + places * STEP))
+
+
+def _words(x: Any) -> NDArray[np.uint64]:
+    """The bits of the numbers as float64."""
+    return np.asarray(x, np.float64).view(np.uint64)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    words = (words ^ (words >> SHIFT)) * MIX
+    return words ^ (words >> SHIFT)
+
+
+def _feed(state: _Margins, block: Block) -> None:
+    state.feed(block)
+
+
+def rows_key(blocks: RowBlocks) -> int:
+    """The key of all rows, by one pass over them."""
+    d = int(blocks.shape[1])
+    sums = blocks.map_reduce(lambda: _Margins(d), _feed)
+    return key_of_bytes(np.asarray(blocks.shape, np.int64), sums.rows, sums.columns)
+
+
+def content_key(held: Any) -> int:
+    """The key of prepared rows: arrays, CSR matrices, texts, and dictionaries and lists of these."""
+    if isinstance(held, dict):
+        return key_of_bytes(*(f"{name}={content_key(each)};" for name, each in held.items()))
+    if isinstance(held, np.ndarray) and held.ndim == 1 and held.dtype.kind in "fiub":
+        return rows_key(MemoryBlocks(held[:, None]))
+    if getattr(held, "ndim", 0) == 2 and held.dtype.kind in "fiub":
+        return rows_key(MemoryBlocks(held if isinstance(held, np.ndarray) else held.tocsr()))
+    if isinstance(held, (list, tuple)):
+        return key_of_bytes(*(f"{each!r};" for each in held))
+    return content_key(held.rows) if hasattr(held, "rows") else key_of_bytes(repr(held))

@@ -1,0 +1,291 @@
+"""Rounding of products zᵀz, measured while they are formed: everywhere a little, somewhere in full.
+
+    somewhere   E = fl(zᵀz) − zᵀz of a block; zᵀz anew with less rounding, in float64 or in pieces of 256 rows
+    everywhere  y = Σ (fl(zᵀz) r − zᵀ(z r)),  r random: O(bd) a block beside the O(bd²) of its product
+
+A product of b rows errs by about √b·u, by b·u where the same numbers return in every row (indicators, repeated rows).
+Errors of the first kind are independent from block to block, those of the second add up. With t the trace of a block,
+R the vectors r and Y what they saw, scaled from the mass that each of them met to all of it,
+
+    ‖ΣE‖₂ ≲ 3·e·√Σt² + 3·(max |D| + ‖E'‖₊)        e = max ‖E‖₂/t,   D a diagonal fitted to Y,   E'R = Y − DR
+
+The first term is what blocks like those formed anew leave if they are independent. The second is all that the probes
+saw beyond that, with its sign, so errors that add up count in full, and so do blocks unlike those formed anew. Squares
+all round the same way, hence D. ‖E'‖ is the lesser of two estimates, from A = (E'R)ᵀE'R, m×m, of singular values s:
+
+    Σs² = tr A/m            Σs⁴ = ‖A − (tr A/m)·I‖²_F/(m² + m − 2)            both bound the largest one
+
+less what independent errors make of them. Probes of a few blocks cannot tell errors that add up from the chance of one
+block where both are small, so the whole mass of blocks whose numbers return counts with the error of such a block.
+Which blocks are formed anew follows their mass: the first with any, and each that outweighs those before. Of a table of
+many blocks some sixteen or more are probed, and every block that weighs as much as all before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.linalg import norms
+from ritz._core.tolerance import unit_roundoff
+from ritz.data.passes.accumulate import Sums
+from ritz.data.passes.blocks import block_rows
+
+__all__ = [
+    "CHECK_PIECE", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest", "times",
+]  # fmt: skip
+
+#: Rows of a short piece and of a checking one, and the safety factor.
+PIECE = 64
+CHECK_PIECE = 256
+NOISE_SAFETY = 3.0
+#: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
+#: data, 7 on two values, 11 on identical rows.
+SHORT_NOISE = 60.0
+#: Vectors r. The mean square of m Gaussian numbers is below 1/9 with probability 0.001 for m = 8, 0.02 for m = 4.
+PROBES = 8
+#: A block is formed anew when it outweighs those formed anew before this many times; at most so many in a lane.
+OUTWEIGHS, ANEW = 8.0, 6
+#: A block with this share of all that a lane has summed is probed by all vectors.
+HEAVY = 1 / 2
+#: Columns that a probe adds up in the precision of the block.
+COLUMNS = 128
+#: What a probe itself rounds, in units of u·t: 0.15 to 0.2 for Gaussian blocks of 100 and 784 columns.
+BLUR = 0.1
+#: Of a table of many blocks about MANY are probed, one of EVERY at least, by one vector each: a probe takes 26 of the
+#: 370 µs of a block of 2,048×100 in float32, 0.9 of the 21 ms of a block of 1,280×784 in float64.
+MANY, EVERY = 16, 16
+
+
+#: Blocks of long tables of which one is looked at for returning numbers: that takes 11 of the 370 µs of such a block.
+LOOKED = 4
+#: Blocks of returning numbers that are formed anew, in a lane; rows and columns by which these are known, and the share
+#: of equal ones among them.
+RETURNING, SAMPLED_ROWS, SAMPLED_COLUMNS, SHARE_EQUAL = 2, 16, 32, 0.5
+#: 2⁶⁴ over the golden ratio: multiples of it, as fractions of 2⁶⁴, are evenly spread.
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+class Watched(Sums):
+    """Accumulators of products whose rounding is measured."""
+
+    SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2", "heaviest", "turn", "repeated")
+    LISTS: ClassVar[tuple[str, ...]] = ("errors", "alike")
+
+    def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
+        """Begin: ``n`` rows of ``d`` columns are to come, in all lanes together."""
+        count = max(1, n // block_rows(d))
+        self.every = every or max(1, min(EVERY, count // MANY))
+        self.vectors = 1 if count >= PROBES else PROBES
+        self.most, self.heaviest, self.turn = ANEW, 0.0, 0
+        self.ordinal, self.before, self.returns = 0, -1.0, False
+        self.mass = self.mass2 = 0.0
+        self.errors: list[NDArray[Any]] = []  # E/t of blocks formed anew
+        self.alike: list[NDArray[Any]] = []  # and of blocks whose numbers return, which have the mass ``repeated``
+        self.repeated = 0.0
+        self.u = unit_roundoff(dtype)
+        # numbers of the working precision, so that both sides of a probe see the same ones
+        self.random = np.random.default_rng([d, 71]).standard_normal((d, PROBES)).astype(dtype).astype(np.float64)
+        # what each vector saw, and the mass that it met
+        self.probe, self.met, self.met2 = np.zeros((d, PROBES)), np.zeros(PROBES), np.zeros(PROBES)
+
+    def unchecked(self) -> None:
+        """Form no block anew: other accumulators speak for this one. Blocks are probed all the same."""
+        self.most = 0
+
+    def weigh(self, mass: float) -> bool:
+        """Count a block; whether it is to be formed anew."""
+        self.mass += mass
+        self.mass2 += mass * mass
+        if not mass > OUTWEIGHS * self.heaviest or len(self.errors) >= self.most:
+            return False
+        self.heaviest = mass
+        return True
+
+    def some(self, mass: float) -> slice:
+        """The vectors to probe a block with; none for most blocks of long tables.
+
+        One block in every group of ``every`` is probed, at a place that changes from group to group, and every block
+        that weighs exactly what the one before it weighs: equal rows round alike.
+        """
+        group, place = divmod(self.ordinal, self.every)
+        same, self.before = mass == self.before, mass
+        self.ordinal += 1
+        if not mass > 0:
+            return slice(0, 0)
+        if mass >= HEAVY * self.mass or self.vectors == PROBES:
+            return slice(0, PROBES)
+        drawn = ((group + 1) * GOLDEN % 2**64 * self.every) >> 64
+        if place != drawn and not same:
+            return slice(0, 0)
+        self.turn += 1
+        first = int(self.turn) % PROBES
+        return slice(first, first + 1)
+
+    def form(self, z: NDArray[Any], out: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """``zᵀz``, and the part of it from rows of usual height where a tall block is the first to be formed anew."""
+        usual = block_rows(z.shape[1])
+        if z.shape[0] <= usual or self.heaviest > 0 or not self.most:
+            return np.matmul(z.T, z, out=out), None
+        first, rest = z[:usual].T @ z[:usual], z[usual:]
+        product = np.matmul(rest.T, rest, out=out)
+        product += first
+        return product, first
+
+    def look(self, z: NDArray[Any], product: NDArray[Any], first: NDArray[Any] | None) -> None:
+        """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
+        mass = float(np.einsum("ii", product))
+        heavy = self.weigh(mass) and z.shape[0] > PIECE
+        if heavy or self.every == 1 or self.ordinal % LOOKED == 0:  # numbers that return do so in runs of blocks
+            self.returns = bool(self.most) and z.shape[0] > PIECE and returning(z)
+        again = self.returns and mass > 0
+        self.repeated += mass if again else 0.0
+        if heavy or (again and len(self.alike) < RETURNING):
+            # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
+            head = z[: block_rows(z.shape[1])]
+            made = product if len(head) == len(z) else head.T @ head if first is None else first
+            with np.errstate(divide="ignore", invalid="ignore"):
+                error = (made - better(head, None, CHECK_PIECE)) / float(np.trace(made))
+            self.errors += [error] if heavy else []
+            self.alike += [error] if again else []
+        some = self.some(mass)
+        if some.stop:
+            diagonal = np.diag(product).astype(np.float64)
+            np.fill_diagonal(product, 0.0)  # a buffer: what was to be added has been
+            off = times(product, self.random[:, some])
+            self.probes(z, diagonal, off, some, mass)
+
+    def probes(self, z: NDArray[Any], diagonal: NDArray[Any], off: NDArray[Any], some: slice, mass: float) -> None:
+        """Add what the probes saw of fl(zᵀz): its diagonal, and ``off``, the rest times r.
+
+        The diagonal, nearly all of the product with r, is set against zᵀ(z r) first: so less is rounded.
+        """
+        r = self.random[:, some]
+        seen = diagonal[:, None] * r - pieced(z, times(z, r))
+        self.probe[:, some] += seen + off
+        self.met[some] += mass
+        self.met2[some] += mass * mass
+
+    def noise(self, V: NDArray[Any] | None = None) -> float:
+        """Bound on ‖E‖₂ of all that was summed; with V, an estimate of ‖VᵀEV‖₂."""
+        parts = self.errors if V is None else [E @ V for E in self.errors]
+        inner = parts if V is None else [V.T @ part for part in parts]
+        alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
+        usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0) + (BLUR * self.u if V is None else 0.0)
+        along = self.alike if V is None else [V.T @ E @ V for E in self.alike]
+        together = max((largest(E) for E in along), default=0.0) * self.repeated * _coherence(self.alike)
+        return NOISE_SAFETY * (alone + self._beyond(usual, V)) + together
+
+    def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
+        """What the probes saw beyond the usual."""
+        if not bool(np.all(self.met > 0)):
+            return 0.0  # nothing had any mass
+        scale, R = self.mass / self.met, self.random
+        Y = self.probe * scale
+        chance = 2 * np.square(usual * scale) * self.met2  # of each vector's ‖E'r‖², twice
+        diagonal = np.sum(R * Y, axis=1) / np.sum(R * R, axis=1)
+        rest = (Y - diagonal[:, None] * R) * float(np.sqrt(PROBES / (PROBES - 1)))
+        if V is not None:
+            return largest(V.T @ (diagonal[:, None] * V)) + _excess(V.T @ rest, chance)
+        sure = float(np.max(np.abs(diagonal))) - 4 * float(np.sqrt(np.mean(chance) / (2 * PROBES * len(R))))
+        return max(0.0, sure) + _excess(rest, chance)
+
+
+def _coherence(errors: list[NDArray[Any]]) -> float:
+    """√ of the largest correlation of two errors: 1 where they add up, or where there are no two to compare."""
+    lengths = [float(np.linalg.norm(E)) for E in errors]
+    pairs = [(i, j) for i in range(len(errors)) for j in range(i) if lengths[i] > 0 and lengths[j] > 0]
+    found = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
+    return float(np.sqrt(np.clip(max(found), 0.0, 1.0))) if found else 1.0
+
+
+def returning(z: NDArray[Any]) -> bool:
+    """Whether the numbers of some column of a block come again and again, as its sampled rows and columns tell."""
+    b, d = z.shape
+    some = np.sort(z[:: max(1, b // SAMPLED_ROWS), :: max(1, d // SAMPLED_COLUMNS)], axis=0)
+    equal = np.count_nonzero(some[1:] == some[:-1], axis=0)
+    return bool(np.any(equal >= SHARE_EQUAL * len(some)))
+
+
+def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:
+    """Estimate of ‖E‖₂ from Y = ER, less what independent errors with ‖Er‖² = ``chance`` would make of it."""
+    A = Y.T @ Y
+    middle, usual = float(np.mean(np.diag(A))), float(np.mean(chance))
+    spread = float(np.sum(np.square(A - middle * np.eye(PROBES))))
+    spread -= float(np.sum(np.square(chance - usual))) + PROBES * (PROBES + 1) * usual * usual / len(Y)
+    fourth = max(0.0, spread) / (PROBES * PROBES + PROBES - 2)
+    return min(float(np.sqrt(max(0.0, middle - usual))), fourth**0.25)
+
+
+def times(z: NDArray[Any], r: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``z r``, (b, l), for numbers r of the precision of z: some columns at a time, added in float64."""
+    total = np.zeros((z.shape[0], r.shape[1]))
+    for j in range(0, z.shape[1], COLUMNS):
+        total += z[:, j : j + COLUMNS] @ r[j : j + COLUMNS].astype(z.dtype)
+    return total
+
+
+def pieced(z: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``zᵀ y`` of a block, (d, l), in short pieces that are added in float64; y in two parts of the precision of z."""
+    if z.dtype == np.float32:
+        high = y.astype(np.float32)
+        both = _pieced(z, np.concatenate([high, (y - high).astype(np.float32)], axis=1))
+        return both[:, : y.shape[1]] + both[:, y.shape[1] :]
+    return _pieced(z, y)
+
+
+def _pieced(z: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
+    if z.strides[0] < z.strides[1]:  # column after column: BLAS adds along memory in many lanes
+        parts = range(0, z.shape[0], CHECK_PIECE)
+        return np.asarray(sum((z[i : i + CHECK_PIECE].T @ y[i : i + CHECK_PIECE]).astype(np.float64) for i in parts))
+    whole, d, width = z.shape[0] // PIECE * PIECE, z.shape[1], y.shape[1]
+    total = (y[whole:].T @ z[whole:]).astype(np.float64)
+    if whole:
+        left = np.ascontiguousarray(y[:whole].reshape(-1, PIECE, width).transpose(0, 2, 1))
+        total += np.matmul(left, z[:whole].reshape(-1, PIECE, d)).sum(axis=0, dtype=np.float64)
+    return total.T
+
+
+def extrapolate(errors: list[NDArray[Any]], mass: float, mass2: float) -> float:
+    """Bound on the error of a sum of products, ``mass`` = Σt and ``mass2`` = Σt², from the errors E/t of a few."""
+    if not errors:
+        return 0.0
+    worst = max(largest(E) if E.shape[0] == E.shape[1] else float(np.max(norms(E))) for E in errors)
+    lengths = [float(np.linalg.norm(E)) for E in errors]
+    pairs = [(i, j) for i in range(len(errors)) for j in range(i) if lengths[i] > 0 and lengths[j] > 0]
+    alike = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
+    # Independent errors still correlate by chance, by about 1/d.
+    c = max(0.0, float(np.mean(alike)) - 1.5 / errors[0].shape[1]) if alike else 1.0
+    return NOISE_SAFETY * worst * float(np.sqrt(mass2 + mass * mass * c))
+
+
+def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -> NDArray[Any]:
+    """``zᵀb`` (``zᵀz``) of a block with less rounding: in float64 and in short pieces, summed level by level."""
+    if z.dtype.itemsize < 8:
+        piece = z.shape[0]  # float64 sums of float32 numbers are exact enough at any length
+        z = z.astype(np.float64)
+        b = None if b is None else b.astype(np.float64)
+    right = z if b is None else b
+    total = np.zeros((z.shape[1], right.shape[1]))
+    for first in range(0, z.shape[0], 16 * piece):
+        group = np.zeros_like(total)
+        for i in range(first, min(first + 16 * piece, z.shape[0]), piece):
+            left = z[i : i + piece]
+            group += left.T @ (left if b is None else right[i : i + piece])
+        total += group
+    return total
+
+
+def largest(E: NDArray[Any]) -> float:
+    """Spectral norm of a small symmetric matrix: a few power steps from below, with a margin."""
+    v = np.cos(np.arange(E.shape[0]) + 1.0)[:, None]
+    size = 0.0
+    for _ in range(8):
+        norm = float(np.linalg.norm(v))
+        if norm == 0:
+            return size
+        v = E @ (v / norm)
+        size = float(np.linalg.norm(v))
+    return 1.25 * size

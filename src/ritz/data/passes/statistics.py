@@ -1,0 +1,426 @@
+"""What a pass over the rows learns: column statistics, or the whole moment state.
+
+    z = (x − s)/unit      m = Σwz      q = Σwz²      S = Σwzzᵀ
+    μ = s + unit·m/w      var·w = q − m²/w           scatter = S − mmᵀ/w
+
+``s`` is the mean of rows sampled evenly over the table, the heaviest included. Any point inside the data will do: the
+error factor is 1 + (μ−s)²/var. Where the sample was unlike the rest, a second pass about the mean is made.
+
+float32 products are summed in float64 block by block; their rounding is measured on sampled blocks, not assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import DigitsLost
+from ritz._core.lazy import cached_property
+from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
+from ritz._core.warn import warn
+from ritz.data.passes.blocks import Block, RowBlocks
+from ritz.data.passes.finite import require_finite
+from ritz.data.passes.gram import (
+    COHERENT,
+    SHORT_WORK,
+    TILE_ABOVE,
+    DensePass,
+    SparsePass,
+    taller,
+)
+from ritz.data.passes.integers import EXACT
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
+from ritz.data.passes.unit import LEAST_EXTENT, RANGE, UnitChange, extent_of, out_of_range, power_of_two
+from ritz.data.passes.weights import sum_of_weights
+from ritz.data.passes.wide import WidePass
+
+__all__ = ["ColumnStatistics", "Statistics"]
+
+#: Rows sampled for the shift and the unit, and heaviest rows taken along.
+SAMPLE_ROWS, HEAVY_ROWS = 256, 64
+
+#: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
+OFF_CENTRE = 4.0
+
+#: Passes by which the shift is moved at most: from one far row, by way of rows without weight, to the mean.
+MOVES = 3
+
+#: Share of the old shift below which a mean is nothing but its rounding; the shift is then zero.
+CANCELLED = 8 * 2.0**-53
+
+#: Sums of squares, in the unit, that solvers square again without loss, and weights that leave them there; the same for
+#: products in float32.
+SQUARES, WEIGHTS = (1e-130, 1e130), (1e-60, 1e60)
+NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
+
+#: Share of a sum of squares that is left of a sparse column about its mean, below which small tables are filled in: the
+#: difference has lost half of its digits. Cells of such a table at most.
+LOST_DIGITS, FILLED = 1e-8, 1 << 23
+
+#: Deviations above this, in units, have squares in range even where a row has next to no weight.
+PLAIN = 1e-120
+
+#: What is told of integers that float64 cannot hold.
+LONG_MEAN = (
+    "the rows are integers with means beyond 2^53: what rows differ by is computed exactly, but float64 keeps 16 "
+    "digits of a mean, so transform moves all rows by the same vector. Subtract an integer from such columns first, "
+    "e.g. X - X.min(axis=0)."
+)
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Weight, mean and sum of squares of every column."""
+
+    rows: int
+    weight: float
+    shift: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    squares: NDArray[np.float64]  # Σw(x−μ)²/unit², (d,)
+    unit: float
+    weight_low: float = 0.0  # what the float64 number ``weight`` lacks of Σw
+    whole: bool = False  # whether the entries are whole numbers of an integer type
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Weighted column means."""
+        return self.shift + self.offset
+
+
+@dataclass
+class Statistics:
+    """Statistics of a table, each learned by at most one pass, when first asked for.
+
+    Parameters
+    ----------
+    blocks
+        The rows.
+    weights
+        Frequencies of the rows, or None.
+    precision
+        dtype of the products that form the moment state.
+    names
+        Column names, for messages.
+    rescales
+        Whether whoever fits begins again in another unit (``UnitChange``) where squares would leave the range.
+    about_zero
+        Whether the rows are analysed about zero and not about their mean.
+    given
+        The unit, where an earlier attempt has found it.
+    """
+
+    blocks: RowBlocks
+    weights: NDArray[np.float64] | None = None
+    precision: Any = np.float64
+    names: Any = None
+    rescales: bool = False
+    about_zero: bool = False
+    given: float | None = None
+    passes: int = field(default=0, init=False)
+    _moves: int = field(default=0, init=False, repr=False)
+    _watched: Watched | None = field(default=None, init=False, repr=False)
+    _divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = field(default=None, init=False, repr=False)
+
+    def divide(self, columns: NDArray[np.bool_], rounding: NDArray[np.float64] | float = 0.0) -> None:
+        """Announce columns that are divided by their standard deviation: one that float64 cannot tell is refused.
+
+        ``rounding``: what a column that does not vary may differ from its mean by, beside the rounding of the mean.
+        """
+        self._divided = columns, rounding
+        if self.known:
+            self._told(self.column)
+
+    def _told(self, column: ColumnStatistics) -> None:
+        """Refuse columns that vary by so little that their squares vanish; the sample tells them from constant ones."""
+        if self._divided is None or self.blocks.shape[0] == 0:
+            return
+        chosen, rounding = self._divided
+        held = self.given is not None or (self.weights is not None and not self._usual_weights())
+        heavy = max(1.0, column.weight) if held else 1.0  # which the unit holds then
+        small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0) / heavy)
+        if not bool(np.any(small)):
+            return
+        reach = self._reach(column.mean)
+        still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
+        lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit / np.sqrt(heavy)))
+        if len(lost):
+            raise out_of_range(float(reach[lost[0]]), lost, self.names)
+
+    def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(d,) how far sampled entries lie from the mean."""
+        # In memory all rows are looked at: a sample may have missed the few that vary.
+        held: Any = getattr(self.blocks, "X", None)
+        whole = held is not None and isinstance(held, np.ndarray) != self.blocks.sparse
+        rows: Any = held if whole else self.blocks.sample(SAMPLE_ROWS)
+        with np.errstate(invalid="ignore", over="ignore"):
+            if not self.blocks.sparse:
+                return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
+            stored = np.bincount(rows.indices, minlength=len(mean))
+            reach = np.where(stored < rows.shape[0], np.abs(mean), 0.0)
+            np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
+        return reach
+
+    @cached_property
+    def _sample(self) -> Any:
+        rows = self.blocks.sample(SAMPLE_ROWS)
+        return rows.toarray() if self.blocks.sparse else np.asarray(rows)
+
+    @cached_property
+    def unit(self) -> float:
+        """Power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise."""
+        if self.given is not None:
+            return self.given
+        if self.rescales and self.weights is not None and not self._usual_weights():
+            return self._true_unit()
+        data = self.blocks.sample(SAMPLE_ROWS)
+        entries = data.data if self.blocks.sparse else np.asarray(data)
+        largest = float(np.max(np.abs(entries), initial=0)) if entries.size else 0.0
+        low, high = safe_range(self.precision)
+        if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
+            return 1.0
+        if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
+            raise out_of_range(largest)
+        return self._power_of_two(float(np.log2(largest)))
+
+    def _usual_weights(self) -> bool:
+        """Whether weights, in the precision of the products, leave squares where the data put them."""
+        w = np.asarray(self.weights)
+        low, high = WEIGHTS if np.dtype(self.precision).itemsize >= 8 else NARROW_WEIGHTS
+        return bool(np.max(w, initial=1.0) <= high) and bool(np.min(w, initial=1.0, where=w > 0) >= low)
+
+    def _true_unit(self) -> float:
+        """The unit by a pass over all rows; 1 where there is nothing but zeros."""
+        self.passes += 1
+        shift = None if self.about_zero or self.blocks.sparse else self.shift
+        extent = extent_of(self.blocks, shift, self.weights)
+        return self._power_of_two(extent) if np.isfinite(extent) else 1.0
+
+    def _power_of_two(self, extent: float) -> float:
+        if extent < LEAST_EXTENT:
+            raise out_of_range(float(np.ldexp(1.0, int(extent))))
+        return power_of_two(extent)
+
+    def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
+        """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
+        if not self.rescales or self.given is not None:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            about = self._divisor * np.square(self.shift / self.unit) if self.about_zero else 0.0
+            top = float(np.max(np.maximum(q, about), initial=0.0))
+        low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
+        unit = self.unit if low <= top <= high else self._true_unit()
+        dense = self._far_from_zero(m, q)
+        if dense or unit != self.unit:
+            raise UnitChange(unit, dense=dense)
+
+    def _far_from_zero(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
+        """Whether the means of a small sparse table must be taken off its entries to leave their spreads any digits.
+
+        Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
+        """
+        if not self.blocks.sparse or self.about_zero or float(np.prod(self.blocks.shape)) > FILLED:
+            return False
+        left = q - m * m / self._divisor
+        told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
+        return bool(np.any((left < LOST_DIGITS * q) & told))
+
+    def settle(self) -> None:
+        """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
+        if self.rescales and self.given is None and (unit := self._true_unit()) != self.unit:
+            raise UnitChange(unit)
+
+    @cached_property
+    def shift(self) -> NDArray[np.float64]:
+        """A point inside the data, exactly representable in the precision of the products."""
+        if self.blocks.sparse or self.blocks.shape[0] == 0:
+            return np.zeros(self.blocks.shape[1])
+        sample, w = self._typical()
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
+            middle = np.clip(np.average(sample, axis=0, weights=w), sample.min(axis=0), sample.max(axis=0))
+            shift = middle.astype(self.precision).astype(np.float64)
+        if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
+            warn(LONG_MEAN, DigitsLost)
+            shift = np.rint(shift)
+        return np.where(np.isfinite(shift), shift, 0.0)
+
+    def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
+        sample = self._sample.astype(np.float64, copy=False)
+        X = getattr(self.blocks, "X", None)
+        if self.weights is None or not isinstance(X, np.ndarray):
+            return sample, None
+        step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
+        heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
+        w = np.concatenate([self.weights[::step], self.weights[heavy]])
+        rows = np.concatenate([sample, np.asarray(X[heavy], np.float64)])
+        return (rows, w) if float(np.sum(w)) > 0 else (sample, None)
+
+    def _off_centre(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
+        """Whether the shift lies so far from the mean that a second pass about the mean is due; the shift moves."""
+        if self.blocks.sparse or self._moves >= MOVES:
+            return False
+        with np.errstate(invalid="ignore", over="ignore"):
+            about = m * m / self._divisor
+            far = bool(np.any(about > OFF_CENTRE * np.maximum(q - about, 0.0)))
+        if far and np.all(np.isfinite(m)):
+            mean = self.shift + m * (self.unit / self._divisor)
+            mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
+            mean = mean.astype(self.precision).astype(np.float64)
+            if np.array_equal(mean, self.shift):
+                return False
+            self.__dict__["shift"] = mean
+            self._moves += 1
+            return True
+        return False
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows with a positive weight."""
+        return self.blocks.shape[0] if self.weights is None else int(np.count_nonzero(self.weights))
+
+    @property
+    def weight(self) -> float:
+        """Σw."""
+        return self._weight[0]
+
+    @property
+    def weight_low(self) -> float:
+        """What the float64 number ``weight`` lacks of Σw."""
+        return self._weight[1]
+
+    @cached_property
+    def _weight(self) -> tuple[float, float]:
+        return (float(self.blocks.shape[0]), 0.0) if self.weights is None else sum_of_weights(self.weights)
+
+    @property
+    def _divisor(self) -> float:
+        """Σw, or 1 for rows that are all absent."""
+        return self.weight or 1.0
+
+    @property
+    def known(self) -> bool:
+        """Whether the means are known without another pass."""
+        return "moments" in self.__dict__ or "column" in self.__dict__
+
+    @cached_property
+    def column(self) -> ColumnStatistics:
+        """Column means and variances: from the moment state if it is there, else by one pass."""
+        if "moments" in self.__dict__:
+            held = self.moments
+            return _columns_of(held)
+        self.passes += 1
+        sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
+        m, q = sums.m + sums.m_low, sums.q + sums.q_low
+        self._finite(q)
+        self._in_unit(m, q)
+        if self._off_centre(m, q):
+            return self.column
+        mean = m / self._divisor
+        squares = np.maximum(q - m * mean, 0.0)
+        found = self._found(mean, squares)
+        self._told(found)
+        return found
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moment state, by one pass; by a second one where rounding turns out to go all in one direction."""
+        n, d = self.blocks.shape
+        short = float(n) * d * d <= SHORT_WORK and not self.blocks.sparse
+        if short:
+            self.precision = np.float64  # float32 would save nothing
+        m, S, noise = self._products(short)
+        self._finite(np.diag(S))
+        self._in_unit(m, np.diag(S))
+        while self._off_centre(m, np.diag(S)):
+            m, S, noise = self._products(short)
+        u = unit_roundoff(self.precision)
+        if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
+            self.precision, u = np.float64, unit_roundoff(np.float64)  # short sums in float32 would not be worth it
+            m, S, noise = self._products(True)
+        scatter = S - np.outer(m, m / self._divisor)
+        diagonal = np.einsum("ii->i", scatter)
+        np.maximum(diagonal, 0.0, out=diagonal)
+        noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
+        offset = m * (self.unit / self._divisor)
+        found = Moments(
+            self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u, weight_low=self.weight_low,
+            whole=self.blocks.dtype.kind in "iu",
+        )  # fmt: skip
+        self._told(_columns_of(found))
+        return found
+
+    def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Σwz and Σwzzᵀ with the noise of the latter."""
+        self.passes += 1
+        blocks = taller(self.blocks, np.dtype(self.precision).itemsize, short)
+        sums = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
+        S, finite = sums.finish(), True
+        # wide tables have no short pieces: their second pass, in float64, is measured like the first
+        measured = isinstance(sums, Watched) and (not short or isinstance(sums, WidePass))
+        self._watched = sums if measured and not isinstance(sums, WidePass) else None
+        if not measured:
+            finite = bool(np.all(np.isfinite(S)))
+            exact = isinstance(sums, SparsePass) and not sums.inexact and float(np.max(np.diag(S))) < 2.0**53
+        top = largest(S) if finite else 0.0
+        u, length = unit_roundoff(self.precision), getattr(sums, "length", 0.0) * 2.0**-53
+        if not measured:
+            noise = 0.0 if exact else (SHORT_NOISE * 2.0**-53 + length) * top
+        else:
+            noise = sums.noise() + (length + (4 * u if u > 1e-10 else 0.0)) * top  # and the rounding of x − s itself
+        return sums.m + sums.m_low, S, noise
+
+    def noise_along(self, V: NDArray[np.float64]) -> float | None:
+        """Estimate of ‖VᵀEV‖₂, E the scatter's rounding, in units of unit²; None if unknown."""
+        return None if self._watched is None or not self._watched.errors else self._watched.noise(V)
+
+    def widen(self) -> None:
+        """Form the moment state in float64 from now on; a narrower one is forgotten."""
+        self.precision = np.float64
+        for name in ("moments", "column"):
+            self.__dict__.pop(name, None)
+
+    def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
+        """Take over the sums Σwz and Σwz² of a pass that computed something else, unless they lie off centre."""
+        self._finite(q)
+        self._in_unit(m, q)
+        if self._off_centre(m, q):
+            return
+        mean = m / self._divisor
+        squares = np.maximum(q - m * mean, 0.0)
+        found = self._found(mean, squares)
+        self._told(found)
+        self.__dict__["column"] = found
+
+    def _found(self, mean: NDArray[np.float64], squares: NDArray[np.float64]) -> ColumnStatistics:
+        offset = mean * self.unit
+        held = (self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
+        return ColumnStatistics(*held, whole=self.blocks.dtype.kind in "iu")
+
+    def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
+        kind: Any = SparsePass if self.blocks.sparse else DensePass
+        if kind is DensePass and products and self.blocks.shape[1] > TILE_ABOVE:
+            kind = WidePass
+        rows = self.blocks.shape[0]
+        return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short, rows)
+
+    def _finite(self, sums: NDArray[np.float64]) -> None:
+        """NaN or infinity in the data shows in the sums; the data are searched only then."""
+        if not np.all(np.isfinite(sums)):
+            require_finite(getattr(self.blocks, "X", self.blocks), self.names)
+            self.settle()
+            raise out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
+
+
+def _columns_of(held: Moments) -> ColumnStatistics:
+    squares = np.diag(held.scatter).copy()
+    known = (held.rows, held.weight, held.shift, held.offset, squares, held.unit, held.weight_low)
+    return ColumnStatistics(*known, whole=held.whole)
+
+
+def _feed(state: DensePass | SparsePass | WidePass, block: Block) -> None:
+    state.feed(block)

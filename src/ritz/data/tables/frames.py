@@ -1,0 +1,196 @@
+"""Data frames to arrays: pandas, polars, pyarrow and whatever else narwhals reads.
+
+    frame (n × d, one type a column)  →  ndarray (n, d), one dtype for all
+
+The common dtype is NumPy's promotion of the columns' own dtypes, so float32 stays float32 and booleans stay
+booleans. Missing values become NaN and therefore need a floating dtype. A pandas frame that is one block is
+handed out as a view; every other frame is filled column by column, so the peak is the frame plus the array.
+A column that holds no numbers raises by name: a silent choice of columns is made for files only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.passes.integers import has_long, warn_lost
+from ritz.data.words import shorten
+
+__all__ = [
+    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "is_frame", "is_missing", "narwhal",
+]  # fmt: skip
+
+
+#: What Python turns into a number although it is none: a date of NumPy becomes its nanoseconds since 1970.
+NO_NUMBERS = (str, bytes, complex, np.datetime64, np.timedelta64)
+
+
+def is_frame(X: object) -> bool:
+    """Say whether ``X`` is a data frame: two dimensions, named columns, all in memory."""
+    if isinstance(X, np.ndarray):
+        return False
+    import narwhals as nw
+
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def narwhal(X: Any) -> Any:
+    """The frame as narwhals sees it; columns that share a name are refused, as nothing could be found by it."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        return nw.from_native(X, eager_only=True)
+    except DuplicateError as error:
+        names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "iloc") else list(X.column_names)
+        twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
+        raise InputError(
+            "expected columns of different names in a frame",
+            received=shorten(twice) or str(error),
+            hint="rename them, or let ritz.read(X) number them ('a', 'a_2'), or give the numbers alone: X.to_numpy()",
+        ) from error
+
+
+def frame_names(X: Any) -> list[Any]:
+    """Column names as the frame holds them (pandas allows other things than strings)."""
+    return list(narwhal(X).columns)
+
+
+def frame_to_rows(X: Any) -> Any:
+    """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
+    frame = narwhal(X)
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        whole = _pandas_whole(native)
+        if whole is not None:
+            return whole
+    columns = [_column(frame, j) for j in range(frame.shape[1])]
+    refused = [
+        f"{name!r} ({kind})"
+        for name, kind, values in zip(frame.columns, _kinds(frame, native), columns, strict=True)
+        if values is None
+    ]
+    if refused:
+        raise _refused(refused)
+    dtype = np.result_type(*[v.dtype for v in columns if v is not None]) if columns else np.float64
+    rows = np.empty(frame.shape, dtype=dtype, order="F")
+    for j, values in enumerate(columns):
+        if rows.dtype.kind == "f" and values is not None and has_long(values):
+            warn_lost(f"column {str(frame.columns[j])!r}")
+        rows[:, j] = values
+    return rows
+
+
+def copied_bytes(X: Any) -> int:
+    """Bytes of the array that ``frame_to_rows`` makes beside the frame; 0 where it hands out a view."""
+    frame = narwhal(X)
+    n, d = frame.shape
+    if frame.implementation.is_pandas():
+        import pandas as pd
+
+        native = frame.to_native()
+        dtypes = set(native.dtypes)
+        sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in dtypes)
+        if d == 0 or sparse or (_plain_block(dtypes) and _root(native.iloc[:, 0].to_numpy()).size == n * d):
+            return 0
+        widths = [dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else 8 for dtype in dtypes]
+        return n * d * max(widths)
+    return n * d * 8
+
+
+def _root(values: np.ndarray) -> np.ndarray:
+    """The array whose memory ``values`` looks at: all of a frame, or one column."""
+    while isinstance(values.base, np.ndarray):
+        values = values.base
+    return values
+
+
+def _plain_block(dtypes: set[Any]) -> bool:
+    return len(dtypes) == 1 and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes)
+
+
+def frame_source(X: Any) -> Any:
+    """The columns of a frame of numbers as a source: they are used where they lie, some rows at a time."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    from ritz.data.formats.memory import ArrowTable
+
+    table = X if isinstance(X, pa.Table) else None
+    if nw.dependencies.is_pandas_dataframe(X):
+        other = [name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
+        for name in other:
+            if _column(narwhal(X[[name]]), 0) is None:
+                raise _refused([f"{name!r} ({X.dtypes[name]})"])
+        table = pa.Table.from_pandas(X, preserve_index=False)
+    source = ArrowTable(narwhal(X).to_arrow() if table is None else table)
+    if source.label_names:
+        raise _refused([repr(name) for name in source.label_names])
+    return source
+
+
+def _refused(columns: list[str]) -> InputError:
+    return InputError(
+        "every column of a frame must hold numbers",
+        received=f"non-numeric column{'s' if len(columns) > 1 else ''} {shorten(columns)}",
+        hint="drop or encode them first, e.g. X.select_dtypes('number') in pandas or "
+        "X.select(polars.selectors.numeric()) in polars; ritz.read(path) sets them aside by itself",
+    )
+
+
+def _pandas_whole(native: Any) -> Any:
+    """Return a pandas frame's values without going column by column where pandas can, else None."""
+    import pandas as pd
+
+    dtypes = list(native.dtypes)
+    if dtypes and all(isinstance(t, pd.SparseDtype) for t in dtypes):
+        return native.sparse.to_coo()
+    if all(isinstance(t, np.dtype) and t.kind in "biuf" for t in dtypes) and len(set(dtypes)) == 1:
+        return native.to_numpy()
+    return None
+
+
+def _kinds(frame: Any, native: Any) -> list[str]:
+    """Words for the type of each column, as the user's own library calls it."""
+    if frame.implementation.is_pandas():
+        return [str(t) for t in native.dtypes]
+    return [str(t) for t in frame.schema.values()]
+
+
+def _column(frame: Any, j: int) -> np.ndarray | None:
+    """Numbers of column ``j`` in its own dtype, missing as NaN; None when it holds something else."""
+    series = frame[:, j]
+    dtype = series.dtype
+    if dtype.is_decimal():
+        return _object_column(series.to_list())
+    if dtype.is_numeric() or dtype.is_boolean():
+        values = series.to_numpy()
+        return _object_column(values) if values.dtype == object else values
+    native = series.to_native()
+    if getattr(native, "dtype", None) == np.dtype(object):  # any Python value; dates have dtypes of their own
+        return _object_column(native.to_numpy())
+    return None
+
+
+def _object_column(values: Any) -> np.ndarray | None:
+    """Turn Python numbers and missing marks into float64; None when anything else is among them."""
+    rows = np.empty(len(values), dtype=np.float64)
+    for i, value in enumerate(values):
+        if is_missing(value):
+            rows[i] = np.nan
+        elif isinstance(value, NO_NUMBERS):
+            return None
+        else:
+            try:
+                rows[i] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                return None
+    return rows
+
+
+def is_missing(value: object) -> bool:
+    """Recognise None and the missing marks of pandas (its NA refuses to be compared, hence by type)."""
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}

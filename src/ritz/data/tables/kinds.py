@@ -1,0 +1,135 @@
+"""What a column is: numbers, categories, text, an identifier, dates, or the same value all over.
+
+    numbers and booleans          → numeric, unless constant or an identifier
+    integers, all different       → identifier if the name says so (``id``, ``no.``, no name), or if the first
+                                    column counts 0, 1, 2, … for ten rows or more
+    text of numbers with signs    → text: "$1,000.50" and "5%" are for the user to turn into numbers
+    text, few different values    → categorical   (at most 20, or a tenth of the rows)
+    text, all different           → identifier if short, else text
+
+Judged by the column's summary (``summaries.py``), so a table that stays on disk is judged as one in memory. Rules of
+thumb, so each one leaves a reason that is shown to the user; ``kinds=`` in ``read`` overrules them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from ritz.data.formats.pack import numpy_dtype
+from ritz.data.tables.summaries import DISTINCT, MatrixSummary, Summary
+from ritz.data.tables.table import RAGGED, Column
+from ritz.data.words import cut
+
+__all__ = ["column_kind", "matrix_columns", "may_identify"]
+
+FEW_VALUES = 20
+FEW_SHARE = 0.1
+MANY_ROWS = 10  # fewer rows may count up by chance
+LONG_TEXT = 40  # characters; identifiers are shorter
+MOSTLY_NUMBERS = 0.8
+CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
+SIGNED = re.compile(r"[-+]?[$€£¥]\s?[-+]?\d[\d,.' ]*|[-+]?\d[\d,.' ]*\s?[$€£¥%]")
+IDENTIFIER_NAME = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE)
+OWN = "an identifier: every row has its own"
+MORE = f"more than {DISTINCT:,} different values"
+OWN_SO_FAR = f"an identifier: {MORE}, and none of the first twice"
+
+
+def may_identify(name: str, kind: Any, first: bool) -> bool:
+    """Whether integers of this name and place may identify rows, so that they must be compared with each other."""
+    import pyarrow.types as pt
+
+    return pt.is_integer(kind) and (first or _named(name))
+
+
+def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
+    """Say what a column is; ``first`` marks the leftmost."""
+    import pyarrow.types as pt
+
+    kind, missing = summary.type, summary.missing
+    if summary.present == 0:
+        return Column(name, "constant", missing, "no values")
+    if summary.numeric:
+        return _number(name, summary, first)
+    if pt.is_temporal(kind) or "period" in str(kind):  # those of pandas come as an extension
+        return Column(name, "date", missing, "dates or times")
+    if len(summary.distinct):
+        return _words(name, summary)
+    lists = pt.is_list(kind) or pt.is_large_list(kind)
+    ragged = lists and numpy_dtype(kind.value_type) is not None
+    return Column(name, "text", missing, RAGGED if ragged else f"values of type {kind}")
+
+
+def matrix_columns(summary: MatrixSummary, names: list[str]) -> list[Column]:
+    """Describe the columns of a plain array: numbers, the same ones whether it is loaded or read in pieces.
+
+    Constant columns stay: an array in pieces is not looked at before the fit, where they do no harm.
+    """
+    return [Column(name, "numeric", count) for name, count in zip(names, summary.missing.tolist(), strict=True)]
+
+
+def _named(name: str) -> bool:
+    return not name or IDENTIFIER_NAME.search(name) is not None
+
+
+def _number(name: str, summary: Summary, first: bool) -> Column:
+    low, high, rows, missing = summary.low, summary.high, summary.rows, summary.missing
+    if rows > 1 and low == high:
+        return Column(name, "constant", missing, f"always {low:g}" if not isinstance(low, bool) else f"always {low}")
+    if summary.compared and not missing and rows > 2:
+        counting = first and rows >= MANY_ROWS and low in (0, 1) and summary.counts
+        if counting or (_named(name) and (summary.rises or not summary.distinct.twice)):
+            sure = summary.rises or not summary.distinct.more
+            return Column(name, "identifier", missing, OWN if sure else OWN_SO_FAR)
+    return Column(name, "numeric", missing)
+
+
+def _words(name: str, summary: Summary) -> Column:
+    distinct, missing, present = summary.distinct, summary.missing, summary.present
+    some = distinct.values[:CHECKED_VALUES].to_pylist()
+    stray = _stray_text(some)
+    if stray is not None:
+        return Column(name, "text", missing, f"text among numbers, such as {cut(stray)!r}")
+    signs = _signs(some)
+    if signs:
+        return Column(name, "text", missing, f"text that holds numbers with {signs}, such as {cut(some[0])!r}")
+    u = len(distinct)
+    if u == 1 and present > 1:
+        return Column(name, "constant", missing, f"always {cut(some[0])!r}")
+    if not distinct.twice:
+        if summary.longest > LONG_TEXT:
+            return Column(name, "text", missing, "text")
+        return Column(
+            name, "identifier", missing, f"an identifier: {MORE}, none of them twice" if distinct.more else OWN
+        )
+    if distinct.more:
+        return Column(name, "text", missing, f"text: {MORE}")
+    if u <= max(FEW_VALUES, FEW_SHARE * present):
+        return Column(name, "categorical", missing, f"categories: {u} different values")
+    return Column(name, "text", missing, f"text: {u} different values")
+
+
+def _stray_text(distinct: list[str]) -> str | None:
+    """Return a value that is no number when nearly all others are numbers."""
+    others = [text for text in distinct if not _is_number(text)]
+    if not others or len(distinct) - len(others) < max(2, MOSTLY_NUMBERS * len(distinct)):
+        return None
+    return others[0]
+
+
+def _signs(distinct: list[str]) -> str:
+    """Name the signs when nearly all values are numbers beside a sign of money or a per cent sign."""
+    found = [text for text in distinct if SIGNED.fullmatch(text.strip())]
+    if len(found) < MOSTLY_NUMBERS * len(distinct):
+        return ""
+    seen = {sign for text in found for sign in text if sign in "$€£¥%"}
+    return "$ or %" if seen <= {"$", "%"} else " or ".join(sorted(seen))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return not math.isnan(float(text))
+    except ValueError:
+        return False

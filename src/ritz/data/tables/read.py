@@ -1,0 +1,290 @@
+"""Anything with rows and columns to a table: files, folders, frames, arrays, queries, batches.
+
+    read(path or object)  →  Table, in memory where it is small or a quarter of the stated limit holds it,
+                             else where it lies
+
+A Table without a stated limit is loaded by the first fit whose own limit holds it four times.
+
+The content of a file decides, not its ending: ``PAR1`` is Parquet, ``\\x93NUMPY`` an array, ``ARROW1`` an Arrow file,
+well-known other formats are refused by name, and all else is read as delimited text. Nothing is ever unpickled, and
+nothing is mapped into memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ritz._core.errors import FileError, ParameterError, RitzError
+from ritz._core.memory import limit, within
+from ritz._core.progress import Progress, using
+from ritz._core.warn import one_call
+from ritz.data.formats.files import unreadable
+from ritz.data.tables.objects import is_anndata, source_of
+from ritz.data.tables.table import EAGER_SHARE, Table
+from ritz.data.words import ALIKE, counted, shorten
+
+__all__ = ["read"]
+
+#: Bytes up to which a table is loaded where no limit is stated, and that looking at its columns may take.
+EAGER_BYTES, LOOK_BYTES = 8e6, 16e6
+
+# First bytes of what people drop here by mistake, with the way out.
+FOREIGN = (
+    (b"PK\x03\x04", "a zip archive or a spreadsheet (.xlsx, .ods)", "save the sheet as CSV, or unpack the archive"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls)", "save the sheet as CSV"),
+    (b"%PDF", "a PDF document", "export the table as CSV"),
+    (b"\x89PNG", "a PNG picture", "give a table of numbers"),
+    (b"\xff\xd8\xff", "a JPEG picture", "give a table of numbers"),
+    (b"\xff\xff\xff\xff", "an Arrow stream", "write it as a file: pyarrow.ipc.new_file, or as Parquet"),
+    (b"FEA1", "a Feather file of version 1", "write it as Feather version 2 or as Parquet"),
+    (b"\x80\x04", "a Python pickle", "Ritz never unpickles; save the table as Parquet or CSV"),
+    (b"\x80\x05", "a Python pickle", "Ritz never unpickles; save the table as Parquet or CSV"),
+    (b"\x93RITZ", "a Ritz model or state", "give the table it was fitted on"),
+    (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
+    (b"ORC", "an ORC file", "write it as Parquet: pyarrow.orc.read_table, pyarrow.parquet.write_table"),
+    (b"Obj\x01", "an Avro file", "write it as Parquet"),
+)
+TABLES = {".csv", ".tsv", ".txt", ".npy", ".npz", ".h5ad", ".arrow", ".feather"}
+ZARR = ("zarr.json", ".zarray", ".zgroup")
+
+
+@one_call()
+def read(
+    source: Any,
+    *,
+    header: bool | None = None,
+    memory: Any = None,
+    kinds: Mapping[str, str] | None = None,
+    layer: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+    progress: Progress | bool | None = None,
+) -> Table:
+    """Read a table from a file, a folder, a frame, an array, a query, or batches of rows.
+
+    Parameters
+    ----------
+    source : path or object
+        CSV and its relatives (also packed: ``.csv.gz``), Parquet (a file, a folder, hive partitions), Arrow and Feather
+        files, ``.npy``, ``.npz`` with one array or a sparse matrix, ``.h5ad`` and zarr where their libraries are there;
+        pandas, polars and Arrow frames, arrays, sparse matrices; polars LazyFrames, pyarrow Datasets, DuckDB relations;
+        any iterable of batches. An iterator of batches can be read once only.
+    header : bool or None
+        Whether the first line of a text file names the columns; None finds out, and ``notes`` says what was found.
+    memory : str, int or None
+        Memory limit, such as ``"2GB"``. A table that takes more than a quarter of it stays where it is and is read in
+        pieces: the numbers are the same. Without it only small tables are loaded at once; a larger one is loaded by
+        the first fit whose limit allows it.
+    kinds : mapping, optional
+        What columns are, where the table would be misread: ``{"zip": "categorical", "year": "numeric"}``;
+        ``"drop"`` leaves a column out.
+    layer : str, optional
+        Layer of an AnnData store to read instead of X.
+    delimiter, decimal, thousands, encoding : str, optional
+        How a text file is written; found out without them.
+    missing : sequence of str, optional
+        Texts of a text file that count as missing beside the usual marks, such as ``["-99"]``.
+    progress : None, bool or callable
+        Looking at a long file takes time: None shows a bar on a terminal, False nothing; a function of an event is
+        called instead, and stops by returning False.
+
+    Returns
+    -------
+    Table
+        With the kind of every column and the number of missing values.
+
+    Raises
+    ------
+    FileError
+        When there is no such file, or it holds no table, or no rows.
+    """
+    if isinstance(source, Table):
+        return source
+    allowed, eager = limit(memory), EAGER_BYTES if memory is None else EAGER_SHARE * limit(memory)
+    text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    text |= {"encoding": encoding, "missing": missing}
+    with using(progress, "read"), within(allowed):
+        if not isinstance(source, (str, os.PathLike)):
+            _no_options(**text, layer=None if is_anndata(source) else layer)
+            return _table(_Found(source_of(source, EAGER_SHARE * allowed, layer)), kinds, memory, eager)
+        try:
+            look = LOOK_BYTES if memory is None else EAGER_SHARE * allowed
+            return _table(_from_path(Path(source), text, layer, eager, look), kinds, memory, eager)
+        except OSError as error:
+            if isinstance(error, RitzError):
+                raise
+            raise unreadable(source, error) from error
+
+
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    """A source, and what the reader has to say about it."""
+
+    source: Any
+    name: str = ""
+    notes: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    line: Callable[[int], int | None] | None = None
+
+
+def _table(found: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float) -> Table:
+    """Load what is small enough, and say what the columns are."""
+    from ritz.data.formats.columns import judge, said
+    from ritz.data.formats.load import load
+    from ritz.data.formats.matrix import MemoryMatrix
+    from ritz.data.formats.memory import ArrowTable
+
+    source, forced = said(found.source, kinds)
+    held = isinstance(source, (ArrowTable, MemoryMatrix))
+    if not held and source.repeatable and source.decoded <= eager:
+        source = load(source)
+    dropped = [repr(name) for name, kind in (kinds or {}).items() if kind == "drop"]
+    notes = (*found.notes, f"left out, as you said: {shorten(dropped)}") if dropped else found.notes
+    shared = [repr(field.name) for field in getattr(source, "fields", ()) if field.shared]
+    if shared:
+        notes = (*notes, f"some columns share a name; a number was added: {shorten(shared)}")
+    columns = [
+        dataclasses.replace(column, kind="text", reason=found.reasons[column.name])
+        if column.name in found.reasons and column.name not in forced
+        else column
+        for column in judge(source, forced)
+    ]
+    stated = None if memory is None else limit(memory)
+    return Table(columns, source, source=found.name, notes=notes, line=found.line, memory=stated, forced=forced)
+
+
+def _no_options(**options: Any) -> None:
+    """Refuse options that mean nothing for what is read."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ParameterError(
+            f"{given[0]} is for {'AnnData stores' if given[0] == 'layer' else 'text files'} only",
+            received=f"{given[0]}={options[given[0]]!r} for something else",
+            hint=f"leave out {given[0]}=",
+        )
+
+
+def _from_path(path: Path, text: dict[str, Any], layer: str | None, eager: float, look: float) -> _Found:
+    """A source for a file or folder."""
+    if path.is_dir():
+        _no_options(**text)
+        # "." and ".." are no names.
+        source, notes = _from_folder(path, layer)
+        return _Found(source, path.resolve().name, notes)
+    start = _first_bytes(path)
+    if start.startswith(b"\x89HDF"):
+        from ritz.data.formats.anndata import open_h5ad
+
+        _no_options(**text)
+        return _Found(open_h5ad(path, layer), path.name)
+    _no_options(layer=layer)
+    found = _from_binary(path, start)
+    if found is not None:
+        _no_options(**text)
+        return _Found(found, path.name)
+    return _from_text(path, text, eager, look)
+
+
+def _from_binary(path: Path, start: bytes) -> Any:
+    """A source for a file of a format with marks of its own; None for text."""
+    if start.startswith(b"\x93NUMPY"):
+        from ritz.data.formats.npy import NpySource
+
+        return NpySource(path)
+    if start.startswith(b"PAR1"):
+        from ritz.data.formats.parquet import ParquetSource
+
+        return ParquetSource([path])
+    if start.startswith(b"ARROW1"):
+        from ritz.data.formats.ipc import IpcSource
+
+        return IpcSource(path)
+    if start.startswith(b"PK\x03\x04"):
+        from ritz.data.formats.npz import is_npz, open_npz
+
+        if is_npz(path):
+            return open_npz(path)
+    for magic, what, hint in FOREIGN:
+        if start.startswith(magic):
+            raise FileError(f"expected a CSV, Parquet, Arrow or array table at {path}", received=what, hint=hint)
+    return None
+
+
+def _from_text(path: Path, text: dict[str, Any], eager: float, look: float) -> _Found:
+    from ritz.data.formats.memory import ArrowTable
+    from ritz.data.formats.text.read import TextOptions, read_text
+
+    found = read_text(path, TextOptions(**text), memory=eager, look=look)
+    source = ArrowTable(found.values, files=[path]) if found.source is None else found.source
+    return _Found(source, path.name, found.notes, found.reasons, found.line)
+
+
+def _from_folder(path: Path, layer: str | None) -> tuple[Any, tuple[str, ...]]:
+    """A source for a folder, and which of its files are read where there are others."""
+    if any((path / name).exists() for name in ZARR):
+        from ritz.data.formats.anndata import open_zarr
+
+        return open_zarr(path, layer), ()
+    from ritz.data.formats.parquet import ParquetSource, parquet_files
+    from ritz.data.formats.parquet_folder import other_files
+
+    _no_options(layer=layer)
+    files = parquet_files(path)
+    if not files:
+        raise FileError(
+            f"expected a file at {path}, or a folder of Parquet files",
+            received="a folder without any",
+            hint=_inside(path),
+        )
+    others = [str(other.relative_to(path)) for other in other_files(path)]
+    used = shorten([str(file.relative_to(path)) for file in files])
+    notes = (f"{counted(len(files), 'Parquet file')} of the folder: {used}; ignored: {shorten(others)}",)
+    return ParquetSource(files, path), notes if others else ()
+
+
+def _inside(folder: Path) -> str:
+    """Suggest a table in a folder that is none."""
+    tables = sorted(entry for entry in folder.iterdir() if TABLES & set(entry.suffixes) and entry.is_file())
+    return f"give one table inside it, such as {tables[0]}" if tables else "give one table"
+
+
+def _first_bytes(path: Path) -> bytes:
+    if path.is_fifo() or (path.name == "-" and not path.exists()):
+        raise FileError(
+            "expected a file, which can be read more than once", received=f"a stream, {path}",
+            hint="write it to a file first: … > table.csv",
+        )  # fmt: skip
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except FileNotFoundError as error:
+        raise FileError(f"{path} does not exist", hint=_near(path)) from error
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise unreadable(path, error) from error
+    if not start:
+        raise FileError(f"expected a table at {path}", received="an empty file", hint="check how the file was made")
+    return start
+
+
+def _near(path: Path) -> str:
+    """Suggest a file of nearly the same name."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    files = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
+    stem = path.name.split(".")[0]
+    same_stem = [name for name in files if name.split(".")[0] == stem]
+    # Endings are left out: ".csv" alone would make any two short names alike.
+    lower = {name.split(".")[0].lower(): name for name in reversed(files)}
+    close = same_stem or [lower[k] for k in difflib.get_close_matches(stem.lower(), lower, n=1, cutoff=ALIKE)]
+    if close:
+        return f"did you mean {folder / close[0]}?"
+    return f"the path is relative to {Path.cwd()}" if not path.is_absolute() else "check the path"

@@ -1,0 +1,1 @@
+"""What axes are made of: loadings, contributions, rotations, biplots, supplementary variables."""

@@ -1,0 +1,103 @@
+"""Who makes an axis, and how well an axis shows somebody.
+
+    rows      contribution wᵢt²ᵢₖ/Σ wt²ₖ      columns sum to 1           cos² t²ᵢₖ/‖zᵢ‖²     rows sum to at most 1
+    columns   contribution v²ⱼₖ                columns sum to 1           cos² = squared structure correlations
+
+t scores, z the row in the frame of the fit (in feature space for kernels), w weights (counts for CA). A large
+contribution says that an axis is about a row; a large cos² says that the axis says much about the row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import ParameterError
+from ritz._core.warn import one_call
+from ritz.insight.axes.loadings import _per, structure
+from ritz.insight.axes.of_model import axes_of, axis_names, columns_named, rows_named, scores_of, weights_of
+from ritz.methods.fitted import fitted_of
+from ritz.project.transition import cos2 as shares
+
+__all__ = ["column_contributions", "column_cos2", "contributions", "cos2"]
+
+Floats = NDArray[np.float64]
+
+
+@one_call()
+def contributions(model: Any, X: Any, *, sample_weight: Any = None) -> Any:
+    """Share of every row in every axis, (n, k); columns sum to 1.
+
+    Parameters
+    ----------
+    model : any fitted model of the library
+    X : rows, as ``transform`` takes them
+        Shares are those among these rows: pass the rows of the fit to ask who made its axes.
+    sample_weight : (n,) frequencies of the rows, or None
+    """
+    F = scores_of(model, X)
+    w = weights_of(model, X, len(F), sample_weight)
+    squares = np.square(np.where(w[:, None] > 0, F, 0.0)) * w[:, None]
+    return rows_named(X, _per(squares, squares.sum(axis=0)), axis_names(model, F.shape[1]))
+
+
+@one_call()
+def cos2(model: Any, X: Any) -> Any:
+    """Share of every axis in the squared distance of every row from the centre, (n, k); NaN at the centre itself.
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, KernelPCA, RobustPCA, CA, MCA, FAMD or MFA
+    X : rows, as ``transform`` takes them
+    """
+    F, squares = fitted_of(model).squares(X)
+    return rows_named(X, shares(F, squares), axis_names(model, F.shape[1]))
+
+
+@one_call()
+def column_contributions(model: Any) -> Any:
+    """Share of every column in every axis, (d, k); columns sum to 1.
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, RobustPCA, SparsePCA, FactorAnalysis, CA, MCA, FAMD or MFA
+    """
+    own = fitted_of(model).column_contributions()
+    if own is not None:
+        return own
+    L = np.square(axes_of(model).loadings)
+    return columns_named(model, _per(L, L.sum(axis=0)), axis_names(model, L.shape[1]))
+
+
+@one_call()
+def column_cos2(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
+    """Share of the variance of every column that lies along every axis, (d, k).
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, RobustPCA, CA, MCA, FAMD or MFA
+        Or FactorAnalysis, as long as its factors are uncorrelated.
+    X, sample_weight
+        As for :func:`structure`.
+    """
+    own = fitted_of(model).column_cos2()
+    if own is not None:
+        return own
+    if axes_of(model).correlations is not None:
+        raise ParameterError(
+            "cos² of columns needs uncorrelated factors", received="a model with correlated ones",
+            hint="structure(model) for correlations, communalities(model) for their common share",
+        )  # fmt: skip
+    found = structure(model, X, sample_weight=sample_weight)
+    values = np.square(np.asarray(found if isinstance(found, np.ndarray) else _numbers(found)))
+    return columns_named(model, values, axis_names(model, values.shape[1]))
+
+
+def _numbers(frame: Any) -> Floats:
+    """The numbers of a labelled frame, without its column of labels."""
+    import narwhals as nw
+
+    held = nw.from_native(frame, eager_only=True)
+    return held.select([name for name in held.columns if name != "column"]).to_numpy()

@@ -1,0 +1,122 @@
+"""What components are made of, column by column.
+
+    loadings        L = V Λ^½             (d, k)    in the frame of the fit: of standardised columns when scale=True
+    structure       LΦ/s                  (d, k)    correlations of the columns with the scores
+    communalities   Σₖ (L∘LΦ)ⱼₖ/s²ⱼ       (d,)      share of a column's variance that the components account for
+
+s the standard deviations of the columns, Φ the correlations of the factors (I unless a rotation made them oblique).
+About zero (SVD) deviations are root mean squares and correlations are cosines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.warn import one_call
+from ritz.insight.arguments import component_numbers
+from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, columns_named, independent, spread
+
+__all__ = ["TopVariable", "communalities", "loadings", "structure", "top_variables"]
+
+Floats = NDArray[np.float64]
+
+
+@one_call()
+def loadings(model: Any) -> Any:
+    """Components times the standard deviations of their scores, (d, k).
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, RobustPCA, SparsePCA or FactorAnalysis
+        The result is a frame where the fit had names of columns, an array otherwise.
+    """
+    axes = axes_of(model)
+    return columns_named(model, axes.loadings, axis_names(model, axes.loadings.shape[1]))
+
+
+@one_call()
+def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
+    """Correlations of the columns with the scores, (d, k).
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, RobustPCA or FactorAnalysis
+    X : rows of the fit, optional
+        Needed where the model did not keep how much its columns vary: SVD, RobustPCA, a PCA of unscaled columns
+        without its moment state.
+    sample_weight : (n,) frequencies of the rows, or None
+    """
+    axes = axes_of(model)
+    independent(axes, "structure correlations")
+    values = _per(axes.structure, spread(model, X, sample_weight)[:, None])
+    return columns_named(model, values, axis_names(model, values.shape[1]))
+
+
+@one_call()
+def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
+    """Share of the variance of every column that the components account for, (d,).
+
+    Parameters
+    ----------
+    model, X, sample_weight
+        As for :func:`structure`.
+    """
+    axes = axes_of(model)
+    independent(axes, "communalities")
+    values = np.einsum("ij,ij->i", axes.loadings, axes.structure)
+    return columns_named(model, _per(values, np.square(spread(model, X, sample_weight))), None)
+
+
+def _per(values: Floats, size: Floats) -> Floats:
+    """Quotients; NaN for columns that do not vary."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(size > 0, values / size, np.nan)
+
+
+@dataclass(frozen=True)
+class TopVariable:
+    """One of the columns that make a component.
+
+    Attributes
+    ----------
+    axis : name of the component
+    variable : name of the column, or its number
+    loading : with its sign
+    contribution : share of the squared loadings of the component
+    """
+
+    axis: str
+    variable: Any
+    loading: float
+    contribution: float
+
+    def __repr__(self) -> str:
+        return f"{self.axis} {self.loading:+.3f} {self.variable} ({self.contribution:.0%})"
+
+
+@one_call()
+def top_variables(model: Any, component: int | str | None = None, n: int = 5) -> list[TopVariable]:
+    """The columns with the largest loadings of a component, largest first, with their signs.
+
+    Parameters
+    ----------
+    model : as for :func:`loadings`
+    component : int, str or None
+        Which one, from 0 or by name, 0 or "PC1"; None: all, one after the other.
+    n : int
+        Columns of each component, at most.
+    """
+    L = axes_of(model).loadings
+    d, k = L.shape
+    names: list[Any] = [*(column_labels(model) or range(d))]
+    axes = axis_names(model, k)
+    shares = _per(np.square(L), np.square(L).sum(axis=0))
+    found = []
+    for i in range(k) if component is None else component_numbers(component, axes):
+        order = np.argsort(-np.abs(L[:, i]), kind="stable")[: max(int(n), 0)]
+        found += [TopVariable(axes[i], names[j], float(L[j, i]), float(shares[j, i])) for j in order]
+    return found

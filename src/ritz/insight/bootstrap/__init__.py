@@ -1,0 +1,1 @@
+"""How sure a decomposition is: draws, permutations, intervals."""

@@ -1,0 +1,1 @@
+"""Two models side by side, and a new one in the terms of an old one."""

@@ -1,0 +1,1 @@
+"""Which rows are odd, with few false alarms."""

@@ -1,0 +1,90 @@
+"""The outlier map: how far a row lies in the plane, against how far off it.                                   [HRV05]
+
+score distance √T²,  orthogonal distance √Q,  a cut-off for each
+
+           √Q
+ orthogonal │ bad leverage          off the plane, and where the plane is tilted most by it
+────────────┼────────────
+    regular │ good leverage  √T²    far out, but where the plane says
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.warn import one_call
+from ritz.data.tables.labelled import row_labels
+from ritz.insight.rows.limits import Limits, limits
+from ritz.insight.rows.plane import distances
+
+__all__ = ["KINDS", "OutlierMap", "outlier_map"]
+
+Floats = NDArray[np.float64]
+
+#: What a row can be, by (beyond the score cut-off) + 2·(beyond the orthogonal cut-off).
+KINDS = ("regular", "good leverage", "orthogonal outlier", "bad leverage")
+
+
+@dataclass(frozen=True)
+class OutlierMap:
+    """Both distances of every row, their cut-offs, and what follows.
+
+    Attributes
+    ----------
+    score_distance, orthogonal_distance : (n,)
+    score_cutoff, orthogonal_cutoff : float
+    kind : (n,) "regular", "good leverage", "orthogonal outlier" or "bad leverage"
+    names : (n,) of the rows, where they have some
+    """
+
+    score_distance: Floats
+    orthogonal_distance: Floats
+    score_cutoff: float
+    orthogonal_cutoff: float
+    kind: NDArray[Any]
+    names: list[Any] | None = None
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """(n,) True beyond either cut-off."""
+        return np.asarray(self.kind != KINDS[0])
+
+    def count(self) -> dict[str, int]:
+        """How many rows of each kind."""
+        return {name: int(np.count_nonzero(self.kind == name)) for name in KINDS}
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{number} {name}" for name, number in self.count().items())
+        return f"OutlierMap({counts}; cut-offs {self.score_cutoff:.4g} and {self.orthogonal_cutoff:.4g})"
+
+
+@one_call()
+def outlier_map(
+    model: Any, X: Any, alpha: float = 0.025, rows: str = "training", *, bounds: Limits | None = None
+) -> OutlierMap:
+    """Score distance against orthogonal distance of every row, with cut-offs.
+
+    Parameters
+    ----------
+    model : fitted PCA, SVD, KernelPCA, RobustPCA, SparsePCA, CA, MCA, FAMD or MFA
+    X : array-like, sparse matrix, frame or Table of shape (n, d)
+    alpha : float
+        Share of rows beyond each cut-off if nothing is wrong.
+    rows : "training" or "new"
+        Whether X are the rows of the fit.
+    bounds : Limits, optional
+        Limits that are known already, such as ``limits(model, X=X_fit)`` of a model that needs the rows of its fit.
+    """
+    known = bounds
+    if known is None:
+        known = limits(model, alpha, rows, X=X if rows == "training" else None)
+    inside, off = distances(model, X)
+    beyond = (inside > known.t2).astype(int) + 2 * (off > known.spe)
+    return OutlierMap(
+        np.sqrt(inside), np.sqrt(off), float(np.sqrt(known.t2)), float(np.sqrt(known.spe)), np.array(KINDS)[beyond],
+        row_labels(X),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Kernels between strings, their features and their dynamic programs."""

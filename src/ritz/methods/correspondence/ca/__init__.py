@@ -1,0 +1,1 @@
+"""Correspondence analysis of counts."""

@@ -1,0 +1,1 @@
+"""What methods of categories and mixed columns share: columns that are encoded before they are analysed."""

@@ -1,0 +1,91 @@
+"""Factor analysis of mixed data: numbers and categories in one map.
+
+    A = D_w^½ ([X | Z] − 1[μ | p]ᵀ) D_s⁻¹,   s = [σ | √p],   Σw = 1,   AᵀA V = V Λ          X numbers, Z indicators
+
+    rows         F = ([x | z] − [μ | p]) D_s⁻¹ V
+    numbers      correlations r = v√λ
+    categories   barycentres of their rows, vλ/√p
+    variables    r² and η² = λ Σ v² over its columns (the squared loadings), which sum to λ
+
+A number brings the inertia 1 and a variable of K categories K − 1, but on one axis neither more than 1: so no kind of
+column drowns the other. Only numbers: PCA(scale=True); only J categorical variables: MCA, eigenvalues times J.
+
+[Pages04], with the conventions of FactoMineR [HLP17]: the divisor is Σw.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ritz.methods.correspondence.famd.results import MixedColumns
+from ritz.methods.correspondence.rank import ENCODED_RULES
+from ritz.methods.fitted.about import INERTIA, About
+
+__all__ = ["FAMD"]
+
+
+class FAMD(MixedColumns):
+    """Factor analysis of mixed data with a certificate.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All axes, a number, a fraction of the inertia in (0, 1), or a rule.
+    categorical : None, "all" or list of names
+        Columns that are categories whatever they hold; texts, truth values and categorical columns are anyway.
+    numeric : None, "all" or list of names
+        Columns of integers with few different values that are meant as numbers, or all: they are not asked about.
+    missing : "error", "category" or "exclude"
+        Missing categories: refused, a level of their own, or without a column. Missing numbers are refused.
+    unseen : "error", "ignore", "missing" or "supplementary"
+        Levels in new rows that the fit has not seen.
+    rare : float or None
+        Levels of a smaller share become one level ``(other)`` of their variable.
+    exclude : list of "variable=level"
+        Levels that get no column.
+    solver, tol, mergeable, random_state, memory, device, progress
+        As for :class:`ritz.PCA`.
+
+    Attributes
+    ----------
+    eigenvalues_, explained_inertia_ratio_ : (k,) inertias of the axes and their shares
+    total_inertia_ : number of numeric columns + Σ (categories − 1)
+    row_coordinates_, row_contributions_, row_cos2_, row_masses_, row_inertias_
+    column_coordinates_ : (d, k) correlations of numbers, barycentres of categories
+    column_contributions_, column_cos2_, column_v_tests_, column_masses_, column_inertias_
+    variable_coordinates_ : squared correlations r² and correlation ratios η²
+    variable_contributions_, variable_cos2_
+    certificate_, plan_, n_components_, n_samples_, n_features_in_
+    """
+
+    about: ClassVar[About] = About(
+        "Factor analysis of mixed data",
+        "famd",
+        takes="mixed",
+        pieces="categories and numbers",
+        **INERTIA,
+        paper="J. Pagès, Analyse factorielle de données mixtes, Revue de statistique appliquée 52 (2004), 93–111.",
+    )
+    _agreeing = ("n_components", "categorical", "missing", "rare", "exclude")
+    _rules = ENCODED_RULES
+
+    def __init__(
+        self, n_components: Any = None, *, categorical: Any = None, numeric: Any = None, missing: str = "error",
+        unseen: str = "error", rare: float | None = None, exclude: Any = (), solver: str = "auto", tol: float = 1e-6,
+        mergeable: bool | None = None, random_state: Any = 0, memory: Any = None, device: str = "cpu",
+        progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.categorical = categorical
+        self.numeric = numeric
+        self.missing = missing
+        self.unseen = unseen
+        self.rare = rare
+        self.exclude = exclude
+        self.solver = solver
+        self.tol = tol
+        self.mergeable = mergeable
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress

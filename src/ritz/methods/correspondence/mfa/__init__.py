@@ -1,0 +1,1 @@
+"""Multiple factor analysis of groups of columns."""

@@ -1,0 +1,380 @@
+"""Multiple factor analysis: groups of columns on equal terms.
+
+    B_g      the columns of group g under their own scale: numbers σ (or 1), categories √p, counts √f
+    λ₁(g)    its first eigenvalue, from the same spectral core
+    A = [B₁/√λ₁(1) | … | B_G/√λ₁(G)],    AᵀA V = V Λ,    λ₁ between 1 (groups that share nothing) and G (all the same)
+
+No group alone can make the first axis, however many columns it has or how well they agree. Numbers make a group a PCA,
+categories an MCA, both an FAMD, counts a CA (several tables: intra-table CA). [EP94; BP04 for counts]
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import MergeError, ParameterError
+from ritz.data.passes.blocks import are_blocks
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
+from ritz.data.tables.labelled import labelled
+from ritz.methods.correspondence.encoded.encoded import EncodedTable
+from ritz.methods.correspondence.famd.results import variances
+from ritz.methods.correspondence.mfa.results import GroupResults
+from ritz.methods.correspondence.mfa.rows import without_counts
+from ritz.methods.correspondence.mfa.separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
+from ritz.methods.correspondence.rank import GROUP_RULES, encoded_material
+from ritz.methods.correspondence.table import Encoded
+from ritz.methods.fitted.about import INERTIA, About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.table import OfGroups
+from ritz.methods.moments import KEEP_STATE, LARGEST_STATE
+from ritz.operators.base import Operator
+from ritz.project.linear import LinearMap
+from ritz.rank.material import Material
+from ritz.spectral.plan import Shape
+from ritz.spectral.problem import SpectralProblem
+
+__all__ = ["MFA"]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+#: Numbers of partial points that are kept, and rows up to which n×n matrices give Lg without a state.
+KEPT_POINTS, FEW_ROWS = 50_000_000, 4_000
+
+
+class MFA(GroupResults):
+    """Multiple factor analysis with a certificate.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All axes, a number, a fraction of the inertia in (0, 1), or a rule.
+    groups : dict of name and columns
+        Columns are a list of names, or a slice of names that holds both ends; places where columns have no names.
+        Numbers, categories, or both.
+    frequencies : list of names of groups
+        Groups whose columns are counts.
+    supplementary : list of names of groups
+        Groups that are placed against the axes and take no part in them.
+    scale : bool, or dict of group and bool
+        Divide numbers by their standard deviation.
+    categorical, numeric, missing, unseen, rare, exclude
+        As for :class:`ritz.FAMD`.
+    solver, tol, mergeable, random_state, memory, device, progress
+        As for :class:`ritz.PCA`.
+
+    Attributes
+    ----------
+    eigenvalues_, explained_inertia_ratio_, total_inertia_
+    row_coordinates_, row_contributions_, row_cos2_, row_masses_, row_inertias_
+    column_coordinates_ : correlations of numbers, barycentres of categories, principal coordinates of counts
+    column_contributions_, column_cos2_, column_v_tests_, variable_coordinates_, variable_contributions_
+    group_coordinates_, group_contributions_, group_cos2_, group_correlations_ : (G, k)
+    group_eigenvalues_ : dict of the eigenvalues of each group's own analysis
+    partial_coordinates_ : dict of (n, k), the rows as each group sees them;  inertia_ratio_ : (k,) how well they agree
+    partial_axes_ : correlations of the groups' own axes with those of the whole
+    lg_, rv_ : Lg and RV coefficients of groups and whole
+    certificate_, plan_, n_components_, n_samples_, n_features_in_
+    """
+
+    fitted: ClassVar[type[Fitted]] = OfGroups
+    about: ClassVar[About] = About(
+        "Multiple factor analysis",
+        "mfa",
+        takes="groups",
+        pieces="categories and numbers",
+        **INERTIA,
+        paper="B. Escofier and J. Pagès, Multiple factor analysis, Computational Statistics & Data Analysis 18 "
+        "(1994), 121–140.",
+    )
+    _agreeing = (
+        "n_components", "groups", "frequencies", "supplementary", "scale", "categorical", "missing", "rare", "exclude",
+    )  # fmt: skip
+    _rules = GROUP_RULES
+
+    def __init__(
+        self, n_components: Any = None, *, groups: Any = None, frequencies: Any = (), supplementary: Any = (),
+        scale: Any = True, categorical: Any = None, numeric: Any = None, missing: str = "error", unseen: str = "error",
+        rare: float | None = None, exclude: Any = (), solver: str = "auto", tol: float = 1e-6,
+        mergeable: bool | None = None, random_state: Any = 0, memory: Any = None, device: str = "cpu",
+        progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.groups = groups
+        self.frequencies = frequencies
+        self.supplementary = supplementary
+        self.scale = scale
+        self.categorical = categorical
+        self.numeric = numeric
+        self.missing = missing
+        self.unseen = unseen
+        self.rare = rare
+        self.exclude = exclude
+        self.solver = solver
+        self.tol = tol
+        self.mergeable = mergeable
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    # the problem
+
+    def _own_scale(self, column: ColumnStatistics | Moments) -> Floats:
+        scale, p = super()._own_scale(column), self._encoder.p
+        places = self._group_places()
+        for group, at in places.items():
+            if group in self.frequencies:
+                f = self._shares_of(column)[at]
+                scale[at] = np.sqrt(np.where(f > 0, f, 1.0))
+            elif not self._scales(group):
+                scale[at[at < p]] = 1.0
+        return scale
+
+    def _shares_of(self, column: ColumnStatistics | Moments) -> Floats:
+        """Means of the shares of counts, which rows of several tables no longer have."""
+        held = self.__dict__.get("_frequencies")
+        return np.asarray(column.mean if held is None else held)
+
+    def _metric(self, column: ColumnStatistics | Moments) -> Floats:
+        own = self._own_scale(column)
+        if isinstance(column, Moments):
+            self._separated(column, own)
+        return own * self.__dict__["_first"]
+
+    def _separated(self, state: Moments, own: Floats) -> None:
+        """The groups' own analyses from a state with Σw = 1."""
+        places = self._group_places()
+        self._adopt_axes({name: own_axes(from_state(self, state, own, at), name) for name, at in places.items()})
+
+    def _adopt_axes(self, found: dict[str, tuple[Floats, Floats]]) -> None:
+        places, encoder = self._group_places(), self._encoder
+        first, separate = np.ones(encoder.d), {}
+        for name, (values, vectors) in found.items():
+            first[places[name]] = np.sqrt(values[0])
+            separate[name] = {"values": values, "vectors": vectors, "variables": self._variables(places[name])}
+        self.__dict__.update(_first=first, _separate=separate)
+
+    def _variables(self, places: Places) -> int:
+        """Number of variables of a group of categories alone, whose own analysis is an MCA; 1 for all else."""
+        encoder = self._encoder
+        if not bool(np.all(places >= encoder.p)):
+            return 1
+        return len(np.unique(encoder.active.owners[places - encoder.p]))
+
+    def _problem(
+        self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape, centre: NDArray[np.float64] | None = None
+    ) -> SpectralProblem:
+        outside = shape.outside
+        if shape.d <= KEEP_STATE or self.mergeable or outside:
+            if outside and shape.d > LARGEST_STATE:
+                raise ParameterError(
+                    f"MFA of rows outside memory takes at most {LARGEST_STATE:,} columns", received=f"{shape.d:,}",
+                    hint="rare=0.01 takes rare levels together",
+                )  # fmt: skip
+            state = stats.moments.times(1 / stats.weight)
+            self._separated(state, self._own_scale(state))
+            self.__dict__["_moments"] = state
+        else:
+            own, R = self._own_scale(stats.column), leaf.X  # type: ignore[attr-defined]
+            labels = self._encoder.labels
+            w = np.full(shape.n, 1 / shape.n) if stats.weights is None else np.asarray(stats.weights)
+            self._adopt_axes({
+                name: own_axes(from_rows(self, R[:, at], w, own[at], [labels[j] for j in at]), name)
+                for name, at in self._group_places().items()
+            })  # fmt: skip
+        return super()._problem(leaf, stats, wanted, shape, centre)
+
+    def _most(self, rows: int, d: int) -> int:
+        return max(0, min(super()._most(rows, d), d - len(self._tables().places)))
+
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+        owners = np.zeros(d, np.intp)
+        for group, places in enumerate(self._group_places().values()):
+            owners[places] = group
+        return encoded_material(self, R, weights, owners, None, self._most(rows, d))
+
+    def _keeps_state(self, d: int) -> bool:
+        if len(self._tables().places) < 2:
+            return super()._keeps_state(d)
+        if self.mergeable:
+            raise ParameterError(
+                "mergeable=True needs rows that can be added up, so at most one group of frequencies",
+                received=f"{len(self._tables().places)} groups of frequencies",
+                hint="leave mergeable=None",
+            )
+        return False
+
+    def _need_state(self, verb: str = "merge") -> Moments:
+        check_is_fitted(self)
+        self._one_table(verb)
+        return super()._need_state(verb)
+
+    def _one_table(self, verb: str) -> None:
+        if len([name for name in self.frequencies if name not in self.supplementary]) > 1:
+            raise MergeError(
+                f"{verb} needs rows that can be added up",
+                received="several groups of frequencies, each centred by the profile of all rows",
+                hint="fit all rows at once",
+            )
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Any:
+        """Add rows, as :meth:`ritz.FAMD.partial_fit` does; at most one group of frequencies."""
+        self._check_parameters()
+        self._one_table("partial_fit")
+        return super().partial_fit(X, y, sample_weight, check_input)
+
+    def _combine(self, others: list[Any], verb: Any) -> Any:
+        result = super()._combine(others, verb)
+        if verb is Moments.subtract and self._counted:
+            result.__dict__["_state"] = without_counts(
+                result.__dict__["_state"], self._need_state(), self._count_places()
+            )
+        return result
+
+    def _count_places(self) -> Places:
+        held = set(self._counted)
+        return np.asarray([j for j, name in enumerate(self._encoder.numeric) if name in held], np.intp)
+
+    def _restated(self, **parameters: Any) -> Any:
+        model = super()._restated(**parameters)
+        model.__dict__["_members"] = self.__dict__["_members"]
+        return model
+
+    # results
+
+    def _name_columns(self, spectrum: Any, column: Any, scale: Any, whole: float, rows: int) -> None:
+        super()._name_columns(spectrum, column, scale, whole, rows)
+        state = column if isinstance(column, Moments) else self.__dict__.pop("_moments", None)
+        found = None
+        if state is not None:
+            found = Summary(scaled_gram(state, scale), self._group_places(), self.components_.T)
+        spread = np.sqrt(variances(column))
+        self.__dict__.update(
+            _lg=None if found is None else found.lg,
+            _within=None if found is None else found.within,
+            _row_norms=None if found is None else found.norms,
+            _spread=spread,
+            _means=np.array(self._shares_of(column)),
+        )
+        for name in ("_partial", "_beside"):
+            self.__dict__.pop(name, None)
+
+    def _norms(self) -> Floats:
+        len(self.components_)  # solves a pending state
+        held = self.__dict__.get("_row_norms")
+        return super()._norms() if held is None else np.asarray(held)
+
+    @property
+    def _counts_at(self) -> NDArray[np.bool_]:
+        """(d,) which columns are counts."""
+        out = np.zeros(self._encoder.d, bool)
+        out[self._tables().all] = True
+        return out
+
+    @property
+    def _shares(self) -> Floats:
+        share = super()._shares
+        return np.where(self._counts_at, self.__dict__["_means"], share)
+
+    def _factors(self) -> Floats:
+        share, scale, still = self._shares, self.__dict__["_scale"], self.__dict__["_still"]
+        by = np.where(np.arange(len(share)) < self._encoder.p, self.__dict__["_spread"], share)
+        by = np.where(self._counts_at, share, by)
+        return np.where(still, np.nan, scale / np.where(still, 1.0, by))[:, None]
+
+    def _column_masses(self) -> Floats:
+        weight = self._shares / np.square(self.__dict__["_first"])
+        return weight / weight.sum()
+
+    def _column_squares(self) -> Floats:
+        squares, at = super()._column_squares(), self._counts_at
+        squares[at] = self._column_inertias()[at] * np.square(self._factors()[at, 0])
+        return squares
+
+    def _variable_coordinates(self) -> Floats:
+        values = super()._variable_coordinates()
+        values[: self._encoder.p][self._counts_at[: self._encoder.p]] = np.nan  # a count is part of a profile
+        return values
+
+    def _name_rows(self, coded: Encoded) -> None:
+        super()._name_rows(coded)
+        if are_blocks(coded.rows) or not isinstance(coded, EncodedTable):
+            return
+        w, G = self._row_masses(), len(self._group_places())
+        if G * coded.rows.shape[0] * self.n_components_ <= KEPT_POINTS:
+            parts = self._parts(coded)
+            known = w > 0
+            within = np.einsum("i,igk->gk", w[known], np.square(parts[known])) / G**2
+            self.__dict__.update(_partial=parts, _within=within)
+        if self.__dict__["_lg"] is None and coded.rows.shape[0] <= FEW_ROWS:
+            R, some = self._present(coded)
+            mean, scale = self.__dict__["_mean"], self.__dict__["_scale"]
+            self.__dict__["_lg"] = lg_of_rows(R, some / np.sum(some), mean, scale, self._group_places())
+        if self.supplementary:
+            self._place_beside(coded)
+
+    def _place_beside(self, coded: EncodedTable) -> None:
+        from ritz.methods.correspondence.mfa.supplementary import beside
+
+        found = beside(self, coded)
+        lg, cross = self.__dict__["_lg"], found.pop("lg")
+        if lg is not None:
+            G = len(lg)
+            self.__dict__["_lg"] = np.block([[lg, cross[:, :G].T], [cross[:, :G], cross[:, G:]]])
+        self.__dict__["_beside"] = found
+
+    def _parts(self, coded: Encoded) -> Floats:
+        """Partial points (n, G, k)."""
+        places, k, d = self._group_places(), self.n_components_, self._encoder.d
+        parted = np.zeros((len(places), k, d))
+        for g, at in enumerate(places.values()):
+            parted[g][:, at] = len(places) * self.components_[:, at]
+        step = LinearMap(parted.reshape(-1, d), self.__dict__["_mean"], self.__dict__["_scale"], None)
+        parts = step.forward(coded.rows, np.float64).reshape(coded.rows.shape[0], len(places), k)
+        empty = getattr(coded, "empty", None)
+        if empty is not None:
+            parts[empty] = np.nan
+        return parts
+
+    def partial_transform(self, X: Any) -> dict[str, Any]:
+        """Coordinates of rows as each group alone sees them, a table (n, k) a group; their mean is ``transform``."""
+        coded = self._new(X)
+        parts = self._parts(coded)
+        names = self._axis_names()
+        return {
+            name: labelled(parts[:, g], coded.labels, names, coded.library, "row")
+            for g, name in enumerate(self._group_places())
+        }
+
+    def supplementary_columns(self, X: Any = None, result: str = "coordinates", **options: Any) -> Any:
+        """Columns that took no part in the fit: those of the supplementary groups, or other ones for the same rows.
+
+        Parameters
+        ----------
+        X : None, or frame, Table or array of shape (n, m)
+            None: the columns of the supplementary groups. Otherwise as for :class:`ritz.FAMD`.
+        result : "coordinates", "cos2", "v_tests" or "eta2"
+        """
+        if X is not None:
+            return super().supplementary_columns(X, result, **options)
+        from ritz.methods.correspondence.mca.supplementary import RESULTS
+        from ritz.methods.correspondence.mfa.results import NO_BESIDE
+
+        check_is_fitted(self)
+        if result not in RESULTS:
+            raise ParameterError(f"result must be one of {', '.join(map(repr, RESULTS))}", received=repr(result))
+        held = self._held("_beside", NO_BESIDE)["results"][result]
+        return labelled(held["values"], held["labels"], self._axis_names(), self.__dict__.get("_library"), "column")
+
+    def _rebuilt(self, X: Any) -> Floats:
+        R = super()._rebuilt(X)
+        if "_profiles" in self.__dict__:
+            at = self._tables().all
+            R[:, at] += self.__dict__["_frequencies"][at]
+        return R

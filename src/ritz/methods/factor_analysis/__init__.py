@@ -1,0 +1,1 @@
+"""Factor analysis: common factors and uniquenesses by maximum likelihood."""

@@ -1,0 +1,395 @@
+"""Factor analysis: what columns have in common, apart from what is each one's own.
+
+    z = L f + ε,   cov f = Φ,   cov ε = Ψ diagonal,   Σ = LΦLᵀ + Ψ              z = (x − μ) D_σ⁻¹,  L (d×k)
+
+    scores   regression  t = z Ψ⁻¹L(Φ⁻¹ + LᵀΨ⁻¹L)⁻¹     smallest error          (Thomson)
+             Bartlett    t = z Ψ⁻¹L(LᵀΨ⁻¹L)⁻¹            unbiased
+
+The fit needs the correlations alone, so one pass over the rows, wherever they are, does. At the maximum of the
+likelihood L comes from the leading eigenvectors of Ψ^-½RΨ^-½: a spectral problem, which the certificate is about;
+with principal axes it is about the ordinary components of the same columns. Fits: ``fit.py``.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
+from ritz._core.progress import using
+from ritz._core.warn import warn
+from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.center import mean_parts
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import Statistics
+from ritz.data.validate import room_for, validate_rows
+from ritz.data.words import counted, nearest
+from ritz.methods.base import LinearEstimator
+from ritz.methods.factor_analysis.fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
+from ritz.methods.factor_analysis.model import FactorModel, score_weights
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.factors import Factors
+from ritz.methods.rank.linear import handed, rows_material
+from ritz.methods.rest import beside, framed, squares_off
+from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
+from ritz.methods.scaling import divisor_held, divisor_of, spread_of
+from ritz.methods.sparse_pca.sparse_pca import ObliqueMap, rest_spectrum
+from ritz.operators import MomentGram
+from ritz.project.linear import result_dtype
+from ritz.rank.rule import resolve
+from ritz.spectral.plan import Shape
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.signs import signs
+from ritz.spectral.solution import Solution
+from ritz.spectral.solve import solve
+
+__all__ = ["FactorAnalysis"]
+
+Floats = NDArray[np.float64]
+
+METHODS = ("ml", "principal-axes")
+SCORES = ("regression", "bartlett")
+#: Slope of the criterion, in units of log Ψ, that counts as not converged.
+STILL_STEEP = 1e-4
+
+
+class FactorAnalysis(LinearEstimator):
+    """Factor analysis by maximum likelihood or principal axes, with rotations.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        Number of factors; a rule for ordinary components of the columns, such as ``"parallel"``; None: as many as
+        leave the model fewer parameters than there are correlations.
+    method : "ml" or "principal-axes"
+        Maximum likelihood, or iterated principal axes (minimum residuals).
+    rotation : None, "varimax", "quartimax", "promax" or "oblimin"
+        As :func:`ritz.insight.rotate` does it; None: factors by decreasing variance.
+    scores : "regression" or "bartlett"
+        What ``transform`` gives: smallest error, or unbiased.
+    scale : bool
+        Loadings of standardised columns, as factanal and psych; False: in the units of the data.
+    min_uniqueness : float
+        Least share of its variance that a column keeps for itself: a guard against Heywood cases.
+    max_iter : int
+        Iterations at most.
+    tol : float
+        Slope of the criterion at which iterations end.
+    solver, random_state, memory, device, progress
+        As for :class:`ritz.PCA`; the solver finds the eigenvectors that the certificate is about.
+
+    Attributes
+    ----------
+    components_ : (k, d) loadings (the pattern, where factors are correlated)
+    factor_correlations_ : (k, k) Φ, I unless the rotation is oblique
+    rotation_matrix_ : (k, k) T of the rotation, I without one
+    noise_variance_ : (d,) variances of what is each column's own, in the scale of the fit
+    uniquenesses_, communalities_ : (d,) shares of the variance of each column; they sum to 1
+    explained_variance_, explained_variance_ratio_ : (k,) variance that each factor accounts for, and its share
+    total_variance_ : sum of the variances of all columns
+    chi2_, dof_, p_value_ : test of the hypothesis that so many factors are enough, with Bartlett's correction
+    mean_, scale_ : (d,); scale_ is None with ``scale=False``
+    n_iter_, n_components_, n_samples_, n_features_in_ : int
+    certificate_, plan_ : of Ψ^-½RΨ^-½ (ml), or of the ordinary components
+    """
+
+    about: ClassVar[About] = About(
+        "Factor analysis",
+        "factor",
+        "F",
+        component="factor",
+        behind=" The certificate is that of the eigenvalue problem behind the factors.",
+        paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
+    )
+    fitted: ClassVar[type[Factors]] = Factors
+    _rules: ClassVar[tuple[str, ...]] = LinearEstimator._rules
+
+    def __init__(
+        self, n_components: Any = None, *, method: str = "ml", rotation: str | None = None,
+        scores: str = "regression", scale: bool = True, min_uniqueness: float = 0.005, max_iter: int = 1000,
+        solver: str = "auto", tol: float = 1e-8, random_state: Any = 0, memory: Any = None, device: str = "cpu",
+        progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.method = method
+        self.rotation = rotation
+        self.scores = scores
+        self.scale = scale
+        self.min_uniqueness = min_uniqueness
+        self.max_iter = max_iter
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorAnalysis:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame or Table of shape (n, d)
+            What stays outside memory is read once.
+        y : ignored
+        sample_weight : (n,) frequencies, or None
+        """
+        self._check_parameters()
+        X, weights = self._rows(X, sample_weight, reset=True)
+        rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+        if rows < 2:
+            raise InputError(
+                "FactorAnalysis needs at least 2 rows to have correlations", received=f"n_samples={rows}",
+                hint="pass more rows",
+            )  # fmt: skip
+        self._fits(X.shape[1])
+        stats = Statistics(blocks_of(X), weights, np.float64, getattr(self, "feature_names_in_", None))
+        with using(self.progress, type(self).__name__):
+            state = stats.moments
+            spread = spread_of(state, self)
+            k, ordinary = self._number(X, weights, stats, spread)
+            self._model(state, spread, k, ordinary, result_dtype(X.dtype))
+            self.__dict__["_rest_variance"] = self._off(state, X, weights)
+        return self
+
+    def _off(self, state: Moments, X: Any, weights: Any) -> float:
+        """Variance off the plane of the score weights."""
+        Q, divisor = np.linalg.qr(self.__dict__["_weights"])[0], divisor_of(state)
+        frame, unit = framed(state, center=True, scale=self.__dict__["_scale64"])
+        C = MomentGram(state, center=True, scale=self.__dict__["_scale64"]).matrix / divisor
+        top = float(np.max(np.diag(state.scatter), initial=0.0))
+        noise = state.noise / top * float(np.max(np.diag(C))) if top > 0 else 0.0
+        again = lambda: squares_off(X, weights, Q, frame) * unit**2 / divisor  # noqa: E731
+        return beside(C, Q, noise, again)
+
+    # the number of factors
+
+    def _number(self, X: Any, weights: Any, stats: Statistics, spread: Floats) -> tuple[int, Solution | None]:
+        """How many factors; with a rule, also the spectrum of the ordinary components that decided."""
+        n, d = stats.moments.rows, stats.moments.d
+        if self.n_components is None:
+            return min(_most_factors(d), _rank(stats.moments, spread)), None
+        wanted = resolve(
+            self.n_components, n=n, d=d, centered=True, names=self._rules, method=type(self).__name__
+        )  # fmt: skip
+        if isinstance(wanted, int):
+            return max(wanted, 1), None
+        wanted = handed(wanted, lambda: rows_material(_Standardised(self), X, weights, stats))
+        spectrum = self._spectrum(stats.moments, spread, wanted)
+        return max(len(spectrum.values), 1), spectrum
+
+    def _spectrum(self, state: Moments, scale: Floats, wanted: Any, *, metric: bool = False) -> Solution:
+        """Eigenvectors of D⁻¹SD⁻¹ with their certificate; ``metric``: D is not the deviations of the columns."""
+        shape = Shape(state.rows, state.d, 8, None, symmetric=True)
+        plan = self._plan_for(shape, wanted, whole=True)
+        problem = SpectralProblem(
+            MomentGram(state, center=True, scale=scale), kind="eigh", n=state.weight, d=state.d, rows=state.rows,
+            centered=True, repeatable=False, **{**self._request(wanted, shape), "tol": min(self.tol, 1e-6)},
+        )  # fmt: skip
+        return solve(problem, plan, frame={"mean": state.mean, "scale": scale, "metric": metric})
+
+    # the fit
+
+    def _model(self, state: Moments, spread: Floats, k: int, ordinary: Solution | None, dtype: Any) -> None:
+        S = MomentGram(state, center=True, scale=spread if self._scaled else None).matrix
+        S = S / divisor_of(state)
+        there = np.diag(S) > 0
+        C = S[np.ix_(there, there)]
+        if not np.isfinite(C).all():
+            raise InputError("FactorAnalysis needs finite numbers", received="NaN or infinity", hint="fill the gaps")
+        psi, L = np.zeros(len(S)), np.zeros((len(S), k))
+        known = None
+        if len(C):
+            known = fit_uniquenesses(C, min(k, len(C)), self.method, self.min_uniqueness, self.max_iter, self.tol)
+            psi[there] = known.uniquenesses
+        spectrum = ordinary
+        if self.method == "ml":
+            size = (1.0 if not self._scaled else spread) * np.sqrt(np.where(there, psi, 1.0))
+            spectrum = self._spectrum(state, np.asarray(size, np.float64), k, metric=True)
+            theta = spectrum.values / divisor_of(state)
+            L = np.sqrt(psi)[:, None] * spectrum.vectors * np.sqrt(np.maximum(theta - 1, 0.0))
+        else:
+            spectrum = self._spectrum(state, spread, k) if spectrum is None else spectrum
+            L[there, : min(k, len(C))] = principal_axes_loadings(C, psi[there], k)
+        if known is not None:
+            self._tell(known, np.flatnonzero(there))
+        self._name(L * signs(L) + 0.0, psi, S, state, spread, there, dtype)
+        self.n_iter_ = known.iterations if known is not None else 0
+        self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+
+    @property
+    def _scaled(self) -> bool:
+        return bool(self.scale)
+
+    def _name(
+        self, A: Floats, psi: Floats, S: Floats, state: Moments, spread: Floats, there: NDArray[np.bool_], dtype: Any
+    ) -> None:  # fmt: skip
+        """Rotate, and name the results."""
+        k = A.shape[1]
+        turned = Rotated(A, np.eye(k), np.eye(k))
+        if self.rotation is not None:
+            turned = rotate_loadings(A, self.rotation)
+        L, phi = turned.loadings, turned.correlations
+        common = np.einsum("ij,ij->i", A, A)
+        with np.errstate(invalid="ignore"):
+            share = np.where(there, common / (common + psi), 0.0)
+        total = float(np.trace(S))
+        self.components_ = np.ascontiguousarray(L.T, dtype)
+        self.factor_correlations_, self.rotation_matrix_ = phi.astype(dtype), turned.matrix.astype(dtype)
+        self.noise_variance_ = psi.astype(dtype)
+        self.communalities_, self.uniquenesses_ = share.astype(dtype), (1 - share).astype(dtype)
+        self.explained_variance_ = turned.variances.astype(dtype)
+        self.explained_variance_ratio_ = (turned.variances / total if total > 0 else np.zeros(k)).astype(dtype)
+        self.total_variance_ = total
+        mean, low = mean_parts(state)
+        self.mean_ = mean.astype(dtype)
+        self.scale_ = spread.astype(dtype) if self._scaled else None
+        self.n_components_, self.n_samples_ = k, state.rows
+        self._test(A[there], psi[there], S[np.ix_(there, there)], state.weight)
+        scale = spread if self._scaled else None
+        W = score_weights(L, psi, phi, self.scores)
+        self.__dict__.update(
+            _mean64=mean, _mean_low=low, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
+            _weight_low=state.weight_low,
+            _loadings=L, _unrotated=A, _weights=W, _psi=psi, _dtype=dtype, _score_covariance=W.T @ S @ W,
+            _rest=rest_spectrum(S, np.linalg.qr(W)[0]),
+        )  # fmt: skip
+
+    def _test(self, A: Floats, psi: Floats, S: Floats, n: float) -> None:
+        """(n − 1 − (2d + 5)/6 − 2k/3) times the discrepancy, against χ² on ((d − k)² − d − k)/2."""
+        d, k = A.shape
+        self.dof_ = ((d - k) ** 2 - d - k) // 2
+        self.chi2_ = self.p_value_ = float("nan")
+        if d and self.dof_ < 0:
+            warn(
+                f"{counted(k, 'factor')} of {counted(d, 'column')} have more parameters than there are correlations: "
+                "many loadings fit equally well; try fewer factors",
+                AccuracyWarning,
+            )
+        if d and self.dof_ > 0:
+            from scipy.stats import chi2
+
+            self.chi2_ = (n - 1 - (2 * d + 5) / 6 - 2 * k / 3) * discrepancy(S, A, psi)
+            self.p_value_ = float(chi2.sf(self.chi2_, self.dof_))
+
+    def _tell(self, known: Fitted, columns: NDArray[np.intp]) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        stopped = columns[known.heywood]
+        if len(stopped):
+            shown = ", ".join(str(names[j]) if names is not None else str(j) for j in stopped[:5])
+            more = f" and {len(stopped) - 5} more" if len(stopped) > 5 else ""
+            warn(
+                f"Heywood case: the uniqueness of {shown}{more} was stopped at min_uniqueness="
+                f"{self.min_uniqueness:g} of the variance; try fewer factors, or more rows",
+                AccuracyWarning,
+            )
+        if known.slope > max(STILL_STEEP, self.tol):
+            warn(
+                f"uniquenesses still changed (slope {known.slope:.2g}) after {known.iterations} iterations; try a "
+                f"larger max_iter than {self.max_iter}",
+                AccuracyWarning,
+            )
+
+    # what insight asks
+
+    def _plane(self) -> dict[str, Any]:
+        """An orthonormal basis of the plane of the score weights, and what makes its coordinates white."""
+        held = vars(self)
+        values, vectors = np.linalg.eigh(held["_score_covariance"])
+        keep = values > 1e-12 * float(np.max(values, initial=0.0))
+        Q, R = np.linalg.qr(held["_weights"])  # t = zW = (zQ)R
+        return {
+            "basis": Q.T, "white": R @ (vectors[:, keep] / np.sqrt(values[keep])), "mean": held["_mean64"],
+            "scale": held["_scale64"], "low": held.get("_mean_low"), "variances": values[keep][::-1],
+            "rows": held["_weight"],
+            "divisor": divisor_held(self), "centered": True, "rest": held["_rest_variance"],
+            "chosen": False,
+        }  # fmt: skip
+
+    # coordinates and the Gaussian model
+
+    def _map(self) -> ObliqueMap:
+        check_is_fitted(self)
+        held, names = vars(self), getattr(self, "feature_names_in_", None)
+        return ObliqueMap(
+            held["_weights"].T, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"),
+            dual=held["_loadings"].T,
+        )  # fmt: skip
+
+    def _gaussian(self) -> FactorModel:
+        check_is_fitted(self)
+        held, names = vars(self), getattr(self, "feature_names_in_", None)
+        return FactorModel(
+            held["_unrotated"], held["_psi"], held["_mean64"], held["_scale64"], names, held.get("_mean_low")
+        )
+
+    def get_covariance(self) -> Floats:
+        """Covariance of the model, LΦLᵀ + Ψ, in the units of the data."""
+        return self._gaussian().covariance()
+
+    def get_precision(self) -> Floats:
+        """Inverse of the model's covariance."""
+        return self._gaussian().precision()
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log-likelihood of every row under the model."""
+        check_is_fitted(self)
+        return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    # small checks
+
+    def _fits(self, d: int) -> None:
+        size, room = 8 * 8.0 * d * d, room_for(self)
+        if size > room:
+            raise MemoryLimitError(
+                f"FactorAnalysis works on the correlations of the columns, about {size / 1e9:.3g} GB for {d:,} of them",
+                received=f"a limit of {room / 1e9:.3g} GB", hint="choose fewer columns first",
+            )  # fmt: skip
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        known = {"method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
+        for name, values in known.items():
+            value = getattr(self, name)
+            if value not in values:
+                words = ", ".join(map(repr, values))
+                raise ParameterError(
+                    f"{name} must be one of {words}",
+                    received=repr(value),
+                    hint=f"{name}={nearest(value, [word for word in values if word is not None])!r}",
+                )
+        if not isinstance(self.scale, (bool, np.bool_)):
+            raise ParameterError("scale must be True or False", received=repr(self.scale), hint="scale=True")
+        floor = self.min_uniqueness
+        if not (isinstance(floor, numbers.Real) and 0 < floor < 1):
+            raise ParameterError("min_uniqueness must be a share in (0, 1)", received=repr(floor), hint="0.005")
+        if not isinstance(self.max_iter, numbers.Integral) or isinstance(self.max_iter, bool) or self.max_iter < 1:
+            raise ParameterError("max_iter must be a whole number ≥ 1", received=repr(self.max_iter))
+
+
+class _Standardised:
+    """The columns as rules for the number of factors see them: centred and of unit variance."""
+
+    center, scale = True, True
+
+    def __init__(self, model: FactorAnalysis) -> None:
+        self.random_state, self.model = model.random_state, model
+
+
+def _most_factors(d: int) -> int:
+    """Ledermann's bound: the largest k ≥ 1 that leaves the test degrees of freedom."""
+    return max(int(np.floor((2 * d + 1 - np.sqrt(8 * d + 1)) / 2)), 1)
+
+
+def _rank(state: Moments, spread: Floats) -> int:
+    """Dimensions in which the rows vary, at least 1."""
+    values = np.linalg.eigvalsh(MomentGram(state, center=True, scale=spread).matrix)
+    return max(int(np.count_nonzero(values > 1e-10 * max(float(values[-1]), 0.0))), 1)

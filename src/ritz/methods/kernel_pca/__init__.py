@@ -1,0 +1,1 @@
+"""Kernel principal component analysis: its rows, its routes, its signs, its check."""

@@ -1,0 +1,342 @@
+"""Kernel principal component analysis.
+
+    M = J K J   (n×n),   K = [k(xᵢ, xⱼ)],  J = I − 11ᵀ/n,     M U = U Λ,
+    f(x) = Λ^-½ Uᵀ (k_x − K1/n)   (k),      on the training rows U Λ^½
+
+φ(x) is centred by the training mean, so ``transform`` of the training rows equals ``fit_transform``. Where φ is known
+(few explicit features, or Nyström's), M = (JΦ)(JΦ)ᵀ and the problem is that of PCA on Φ [Schölkopf 1998].
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.notebook import html_of
+from ritz._core.progress import using
+from ritz._core.random import seed_of
+from ritz._core.warn import warn
+from ritz.data.validate import room_for
+from ritz.kernels.resolve import resolve as resolve_kernel
+from ritz.methods.calls import PublicCalls
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.kernel import InFeatureSpace
+from ritz.methods.kernel_pca.gamma import fixed
+from ritz.methods.kernel_pca.input import check_symmetry, fit_rows, new_rows
+from ritz.methods.kernel_pca.rank import KERNEL_RULES
+from ritz.methods.kernel_pca.routes import solve_kernel
+from ritz.methods.kernel_pca.sign import check_negative
+from ritz.methods.kernel_pca.solved import Solved
+from ritz.methods.kernel_pca.trust import require_representable
+from ritz.methods.watched import Watched
+from ritz.project.kernel import KernelMap
+from ritz.project.linear import result_dtype
+from ritz.project.preimage.preimage import (
+    Known,
+    Neighbours,
+    Preimages,
+    choose_method,
+    fit_ridge,
+    known_rows,
+    neighbours,
+    preimages,
+)
+
+if TYPE_CHECKING:
+    from ritz.spectral.plan import Plan
+    from ritz.spectral.verify import Verification
+
+__all__ = ["KernelPCA"]
+
+SOLVERS = ("auto", "svd", "krylov", "lanczos", "power", "nystrom", "moments", "chebyshev", "sketch")
+
+
+class InverseNotFitted(ParameterError, NotFittedError):
+    """``fit_inverse_transform=False``: what pre-images need was not kept. scikit-learn raises NotFittedError here."""
+
+
+class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Principal components in the feature space of a kernel, with a certificate.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All with a positive eigenvalue, a number, a fraction of the variance in (0, 1), or a rule.
+    kernel : str, ritz.kernels object or callable
+        ``linear poly rbf sigmoid laplacian cosine matern precomputed``, an object of ``ritz.kernels``, or a function
+        of two rows (of any kind).
+    gamma, degree, coef0, kernel_params
+        Parameters of a kernel given by name; ``gamma`` also ``"scale"``, ``"median"``, ``"entropy"``, ``"alignment"``
+        or ``"cv"``; None is 1/d.
+    alpha : float or None
+        Penalty of the ridge pre-image; None: chosen by leave-one-out.
+    fit_inverse_transform : bool
+        Keep what pre-images need.
+    remove_zero_eig : bool
+        Drop components without variance.
+    negative : "clip", "flip", "krein" or "error"
+        What becomes of negative eigenvalues of an indefinite kernel.
+    solver : str
+        ``"auto"``, ``"svd"`` (dense), ``"krylov"``, ``"lanczos"``, ``"power"``, or ``"nystrom"``.
+    landmarks : int or array
+        For Nyström: how many, or the rows themselves.
+    sampling : "rpcholesky", "uniform" or "kmeans"
+        How landmarks are chosen.
+    tol, random_state, memory, device, progress
+        As for :class:`ritz.PCA`.
+
+    Attributes
+    ----------
+    eigenvalues_ : (k,) of the centred kernel matrix, decreasing (by magnitude with ``flip`` and ``krein``)
+    eigenvectors_ : (n, k) unit vectors; not kept by a Nyström model
+    explained_variance_ratio_ : (k,) shares of the exact trace; of Σ|λ| for an indefinite kernel
+    total_variance_, total_variance_error_ : what shares are shares of, and its standard error where it is estimated
+    negative_share_ : Σ|λ⁻|/Σ|λ|
+    gamma_ : the kernel's γ, where it has one
+    kernel_ : the kernel with a number for every parameter
+    X_fit_ : training rows, or landmarks
+    n_components_, n_samples_, n_features_in_ : int
+    certificate_, plan_
+    """
+
+    about: ClassVar[About] = About(
+        "Kernel principal component analysis",
+        "kpca",
+        "PC",
+        takes="objects",
+        measure="eigenvalue",
+        cites=("[SSM98]",),
+        paper="B. Schölkopf, A. Smola and K.-R. Müller, Nonlinear component analysis as a kernel eigenvalue "
+        "problem, Neural Computation 10 (1998), 1299–1319.",
+    )
+    fitted: ClassVar[type[Fitted]] = InFeatureSpace
+    _rules: ClassVar[tuple[str, ...]] = KERNEL_RULES
+
+    def __init__(
+        self, n_components: Any = None, *, kernel: Any = "linear", gamma: Any = None, degree: int = 3,
+        coef0: float = 1.0, kernel_params: Any = None, alpha: float | None = None, fit_inverse_transform: bool = True,
+        remove_zero_eig: bool = False, negative: str = "clip", solver: str = "auto", tol: float = 1e-6,
+        landmarks: Any = 1000, sampling: str = "rpcholesky", random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.remove_zero_eig = remove_zero_eig
+        self.negative = negative
+        self.solver = solver
+        self.tol = tol
+        self.landmarks = landmarks
+        self.sampling = sampling
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> KernelPCA:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse (n, d); a kernel matrix (n, n) for ``kernel="precomputed"``; a list of n objects
+        y : labels, used by ``gamma="alignment"`` only
+        """
+        self._check_parameters()
+        kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        rows = fit_rows(self, X, kernel)
+        kernel = fixed(self, kernel, rows, y)
+        check_symmetry(kernel, rows)
+        with using(self.progress, type(self).__name__):
+            solved = solve_kernel(self, kernel, rows, room_for(self))
+        self._name(solved, rows)
+        return self
+
+    def _name(self, solved: Solved, rows: Any) -> None:
+        """Name the results."""
+        spectrum, dtype = solved.spectrum, result_dtype(solved.dtype)
+        values = spectrum.values
+        keep = values != 0 if self.remove_zero_eig or self.n_components is None else np.ones(len(values), bool)
+        solved = solved.kept(keep)
+        self.kernel_, self.gamma_ = solved.kernel, getattr(solved.kernel, "gamma", None)
+        self.eigenvalues_ = require_representable(solved.spectrum.values, dtype)
+        if solved.vectors is not None:
+            self.eigenvectors_ = solved.vectors.astype(dtype)
+        total = solved.total
+        ratio = np.abs(solved.spectrum.values) / total if total > 0 else np.zeros(int(keep.sum()))
+        self.explained_variance_ratio_ = ratio.astype(dtype)
+        self.total_variance_, self.negative_share_ = total, solved.negative_share
+        self.total_variance_error_ = solved.total_error
+        self.X_fit_ = solved.kept_rows
+        self.n_components_, self.n_samples_ = int(keep.sum()), solved.n
+        self.certificate_, self.plan_ = solved.spectrum.certificate, solved.spectrum.plan
+        for name in ("_preimage", "_score_ridge", *(() if solved.vectors is not None else ("eigenvectors_",))):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(_solved_map=solved.coordinates, _dtype=dtype, _signature=np.sign(solved.spectrum.values))
+
+    # coordinates
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates of rows, (n, k); a kernel matrix with the training rows for ``kernel="precomputed"``."""
+        check_is_fitted(self)
+        return self.__dict__["_solved_map"].forward(new_rows(self, X))
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit and return the coordinates of the rows."""
+        self.fit(X, y)
+        if "eigenvectors_" not in self.__dict__:
+            return self.transform(X)
+        return np.asarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)), self.__dict__["_dtype"])
+
+    # back to rows
+
+    def inverse_transform(self, X: Any, method: str = "auto") -> np.ndarray:
+        """Rows whose coordinates come near the given ones, (n, d): pre-images.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+        method : "auto", "ridge", "fixed-point" or "mds"
+            Kernel ridge regression from scores to rows; Mika's fixed point (best for denoising with an RBF kernel);
+            distances to neighbours. The linear kernel is inverted exactly.
+        """
+        found = self.preimages(X, method)
+        if found.guessed is not None and len(found.guessed):
+            warn(
+                f"{len(found.guessed)} of {len(found.rows)} points lie far from the scores of all fitted rows: their "
+                "pre-images are means of the nearest rows; preimages(X).error says how far these are apart.",
+                AccuracyWarning,
+            )
+        return np.asarray(found.rows, self.__dict__["_dtype"])
+
+    def preimages(self, X: Any, method: str = "auto") -> Preimages:
+        """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``."""
+        T, known = self._coordinates(X), self._known()
+        ridge = None
+        if method in ("auto", "ridge") and choose_method(self.kernel_, False, vectors=True).method == "ridge":
+            ridge = self._ridge()
+        return preimages(known, T, method, ridge=ridge)
+
+    def neighbours(self, X: Any, count: int = 10) -> Neighbours:
+        """Training rows nearest to points of the feature space, and their weights: pre-images of strings and others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+        count : int
+            How many rows to name.
+        """
+        return neighbours(self._known(), self._coordinates(X), count, weights=True)
+
+    def _coordinates(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        T = np.asarray(X)
+        k = self._n_features_out
+        if T.ndim != 2 or T.shape[1] != k or T.dtype.kind not in "fiub":
+            raise InputError(
+                f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
+                received=f"shape {T.shape}, dtype {T.dtype}",
+                hint="pass what transform returned",
+            )
+        return T.astype(np.float64, copy=False)
+
+    def _known(self) -> Known:
+        """What pre-images know of the training rows."""
+        check_is_fitted(self)
+        if not self.fit_inverse_transform:
+            raise InverseNotFitted(
+                "inverse_transform needs what fit_inverse_transform=True keeps",
+                received="fit_inverse_transform=False",
+                hint="KernelPCA(fit_inverse_transform=True)",
+            )
+        if "_preimage" not in self.__dict__:
+            held = self.__dict__["_solved_map"]
+            scores = None
+            if "eigenvectors_" in self.__dict__:
+                scores = np.asarray(self.eigenvectors_, np.float64) * np.sqrt(np.abs(self.eigenvalues_))
+            rows = None if isinstance(held, KernelMap) else self.X_fit_
+            self.__dict__["_preimage"] = known_rows(held, rows, scores=scores)
+        return self.__dict__["_preimage"]
+
+    def _ridge(self) -> Any:
+        if "_score_ridge" not in self.__dict__:
+            known = self._known()
+            self.__dict__["_score_ridge"] = fit_ridge(
+                known.scores, known.rows, alpha=self.alpha, seed=seed_of(self.random_state)
+            )
+        return self.__dict__["_score_ridge"]
+
+    # scores
+
+    def novelty(self, X: Any) -> np.ndarray:
+        """Hoffmann's reconstruction error ‖φ(x) − Pφ(x)‖² of each row: larger is stranger."""
+        check_is_fitted(self)
+        return self.__dict__["_solved_map"].reconstruction_error(new_rows(self, X))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Minus the reconstruction error: higher is more normal, as in scikit-learn."""
+        return -self.novelty(X)
+
+    def potential(self, X: Any) -> np.ndarray:
+        """The spherical potential ‖φ(x) − mean‖² of each row."""
+        check_is_fitted(self)
+        return self.__dict__["_solved_map"].potential(new_rows(self, X))
+
+    def activation(self, X: Any) -> np.ndarray:
+        """F(x) = Σ|fᵢ(x)|, the lectures' activation."""
+        check_is_fitted(self)
+        return self.__dict__["_solved_map"].activation(new_rows(self, X))
+
+    def verify(self, X: Any) -> Verification:
+        """Check every number that the model stores against the rows of the fit, by a kernel matrix formed anew.
+
+        Eigenpairs, enclosures, angles, shares and the coordinates of the rows; up to 5,000 rows.
+        """
+        check_is_fitted(self)
+        from ritz.methods.kernel_pca.verify import verify_kernel
+
+        return verify_kernel(self, X)
+
+    def _route(self, X: Any) -> Plan:
+        from ritz.methods.kernel_pca.plan import kernel_plan
+
+        return kernel_plan(self, X)
+
+    # conventions
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.eigenvalues_.shape[0])
+
+    def _html_repr(self) -> str:
+        """What a notebook shows, as for linear estimators."""
+        return html_of(self, super()._html_repr)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_parameters(self) -> None:
+        if self.device != "cpu":
+            raise ParameterError("device must be 'cpu': no other is supported yet", received=repr(self.device))
+        if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
+            raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
+        if self.solver not in SOLVERS:
+            raise ParameterError(f"solver must be one of {', '.join(SOLVERS)}", received=repr(self.solver))
+        check_negative(self.negative)

@@ -1,0 +1,1 @@
+"""Missing values: gaps filled in by the components themselves."""

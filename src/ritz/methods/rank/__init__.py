@@ -1,0 +1,1 @@
+"""What the rules for the number of components may see of a method."""

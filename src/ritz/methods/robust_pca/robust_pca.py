@@ -1,0 +1,332 @@
+"""Principal components that some bad rows, or bad entries, cannot turn.
+
+    spherical   axes of the directions of rows about the spatial median            robust_pca_spherical.py     [LMS99]
+    robpca      projection pursuit, then a robust covariance in the subspace       robust_pca_robpca.py        [HRV05]
+    pcp         PCA of the low-rank part L of X = L + S, S sparse                  robust_pca_pursuit.py       [CLMW11]
+
+Each ends in one spectral problem, of the directions uᵢ, of the good rows, or of L, whose certificate the model carries.
+Variances are robust: MAD² along the axes, the covariance of the good rows, that of L. What the plane leaves of a row,
+Q, has Q^⅓ nearly normal for good rows [WH31]; its median and MAD give the cut-off, the median and the good rows the
+variance off the plane (``off.py``).
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import ConstantColumnWarning, InputError, ParameterError
+from ritz._core.tolerance import CONSTANT
+from ritz._core.warn import warn
+from ritz.data.passes.blocks import are_blocks
+from ritz.data.validate import require_finite, validate_rows
+from ritz.data.words import nearest
+from ritz.methods.base import LinearEstimator
+from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.linear import OfGoodRows
+from ritz.methods.likelihood import GaussianModel
+from ritz.methods.robust_pca.factors import CORRECTIONS
+from ritz.methods.robust_pca.location import mad, median
+from ritz.methods.robust_pca.off import off_thetas
+from ritz.methods.robust_pca.solved import METHODS, Robust
+from ritz.methods.robust_pca.spherical import column_mad
+from ritz.methods.verify.model import with_held
+from ritz.project.linear import LinearMap
+from ritz.project.residual import Frame
+from ritz.rank.rule import resolve
+from ritz.spectral.problem import Seen
+from ritz.spectral.verify import Verification
+
+__all__ = ["RobustPCA"]
+
+Floats = NDArray[np.float64]
+
+#: Rules that read robust variances; the others assume that eigenvalues come from all rows.
+RULES = ("fraction", "broken-stick", "elbow", "kaiser")
+#: A share of the variance that is rounding.
+NOTHING = 1e-12
+
+
+class RobustPCA(LinearEstimator):
+    """Robust principal component analysis.
+
+    Parameters
+    ----------
+    n_components : None, int, float or str
+        All that vary, a number, a fraction of the robust variance in (0, 1), or ``broken-stick elbow kaiser``.
+    method : "spherical", "robpca" or "pcp"
+        Directions of rows about their spatial median: any size, quick. ROBPCA: the most accurate for bad rows, in
+        memory. Principal component pursuit: for bad entries rather than bad rows, in memory.
+    scale : bool
+        Divide columns by their MAD.
+    coverage : float
+        robpca: the share of rows that is trusted, in [0.5, 1]; the others may be anything.
+    directions : int
+        robpca: how many directions to look along for rows that stand out.
+    correction : "good" or "rrcov"
+        robpca: variances of the good rows, whatever the share of bad ones; or those of R's PcaHubert, which count rows
+        that were left out as if they had been normal.
+    penalty : float or None
+        pcp: weight λ of the sparse part; None is 1/√max(n, d).
+    max_iter : int
+        Iterations at most, of the spatial median or of the pursuit.
+    solver, tol, random_state, memory, device, progress
+        As for :class:`ritz.PCA`; pcp ends when both its residuals are below tol/100.
+
+    Attributes
+    ----------
+    components_ : (k, d) principal axes, by decreasing robust variance
+    explained_variance_, explained_variance_ratio_, singular_values_ : (k,) robust
+    mean_, scale_ : (d,) robust centre; MADs or None
+    noise_variance_, total_variance_ : robust, as for PCA
+    support_ : (n,) rows that the covariance rests on (robpca)
+    low_rank_, sparse_ : (n, d) the two parts of the table (pcp)
+    gap_ : how far the two parts can be from the best, as a share (pcp)
+    n_iter_ : iterations of the spatial median, of reweighting, or of the pursuit
+    n_components_, n_samples_, n_features_in_ : int
+    certificate_, plan_
+    """
+
+    about: ClassVar[About] = About(
+        "Robust principal component analysis",
+        "robust",
+        "PC",
+        cites=("[HRV05]",),
+        paper="M. Hubert, P. J. Rousseeuw and K. Vanden Branden, ROBPCA: a new approach to robust principal "
+        "component analysis, Technometrics 47 (2005), 64–79.",
+    )
+    fitted: ClassVar[type[Fitted]] = OfGoodRows
+    _rules: ClassVar[tuple[str, ...]] = RULES[1:]
+
+    def __init__(
+        self, n_components: Any = None, *, method: str = "spherical", scale: bool = False, coverage: float = 0.75,
+        directions: int = 250, correction: str = "good", penalty: float | None = None, max_iter: int = 1000,
+        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.method = method
+        self.scale = scale
+        self.coverage = coverage
+        self.directions = directions
+        self.correction = correction
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+        self.memory = memory
+        self.device = device
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustPCA:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame or Table of shape (n, d)
+            ``method="spherical"`` reads what stays outside memory in pieces; the others need the rows in memory.
+        y : ignored
+        sample_weight : (n,) frequencies, or None; whole numbers for ``method="robpca"``
+        """
+        self._check_parameters()
+        X, weights = self._rows(X, sample_weight, reset=True)
+        rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+        if rows < 2:
+            raise InputError(
+                "RobustPCA needs at least 2 rows to have a variance", received=f"n_samples={rows}",
+                hint="pass more rows",
+            )  # fmt: skip
+        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_", "_subspace", "_center", "_before", "_good"):
+            self.__dict__.pop(name, None)
+        if not are_blocks(X):
+            require_finite(X, getattr(self, "feature_names_in_", None))
+        scale = self._spread(X, weights) if self.scale else None
+        found = METHODS[self.method](self, X, weights, scale)
+        self._name(found, X, weights, scale, rows)
+        return self
+
+    def _spread(self, X: Any, weights: Floats | None) -> Floats:
+        """MAD of every column; 1, with a warning, where it is 0."""
+        middle, spread = column_mad(X, weights)
+        flat = spread <= CONSTANT * 2.0**-53 * np.abs(middle)
+        if bool(np.any(flat)):
+            names = getattr(self, "feature_names_in_", None)
+            shown = ", ".join(str(names[j] if names is not None else j) for j in np.flatnonzero(flat)[:5])
+            more = f" and {np.count_nonzero(flat) - 5} more" if np.count_nonzero(flat) > 5 else ""
+            warn(
+                f"columns {shown}{more} have the same value in more than half of the rows: no MAD to divide by, kept "
+                "with scale 1",
+                ConstantColumnWarning,
+            )
+        return np.where(flat, 1.0, spread)
+
+    def _count(self, n: int, d: int) -> Any:
+        """``n_components`` as a number, None for all, or a function that decides from variances."""
+        if self.n_components is None:
+            return None
+        wanted = resolve(self.n_components, n=n, d=d, centered=True)
+        if isinstance(wanted, int):
+            return wanted
+        if wanted.name not in RULES:
+            raise ParameterError(
+                f"n_components={wanted.name!r} makes no sense for RobustPCA",
+                received="a rule about eigenvalues of all rows",
+                hint=f"these rules do: {', '.join(map(repr, RULES[1:]))}, or a fraction such as 0.9",
+            )
+
+        def decide(variances: Floats, total: float | None = None) -> int:
+            values = np.maximum(np.sort(variances)[::-1], 0.0) * (n - 1)
+            whole = float(np.sum(values)) if total is None else total * (n - 1)
+            seen = Seen(values, whole, float(n), d, len(values), True, True)
+            return max(1, wanted.decide(seen) or 1)
+
+        return decide
+
+    def _name(self, found: Robust, X: Any, weights: Floats | None, scale: Floats | None, rows: int) -> None:
+        """Name the results: variances in the plane, and off it from a pass over the rows."""
+        dtype, k = self._float(X), len(found.variances)
+        mass = float(rows) if weights is None else float(np.sum(weights))
+        self.components_ = np.ascontiguousarray(found.components, dtype)
+        self.mean_, self.scale_ = found.center.astype(dtype), None if scale is None else scale.astype(dtype)
+        self.n_components_, self.n_samples_ = k, rows
+        self.certificate_, self.plan_ = found.spectrum.certificate, found.spectrum.plan
+        self.__dict__.update(_mean64=found.center, _mean_low=found.low, _scale64=scale, _dtype=dtype, _weight=mass)
+        self.__dict__.update(found.kept)
+        self.explained_variance_ = found.variances.astype(dtype)
+        self.__dict__["_variance64"] = found.variances
+        distances = Frame(**self._frame()).distances(X)
+        root, inside = np.cbrt(distances[:, 1]), float(np.sum(found.variances))
+        place, spread = float(median(root[:, None], weights)[0]), float(mad(root[:, None], weights)[0])
+        if place**3 <= NOTHING * inside or k >= min(rows - 1, self.n_features_in_):
+            place = spread = 0.0
+        thetas = off_thetas(X, weights, distances, self._frame(), place, spread)
+        w = np.ones(len(root)) if weights is None else weights
+        sums = tuple(float(v) for v in (mass, *(w @ distances)))
+        self.__dict__.update(_off_location=place, _off_spread=spread, _off_thetas=thetas, _sums=sums)
+        self._shares(inside, thetas[0], mass, dtype)
+
+    def _shares(self, inside: float, rest: float, mass: float, dtype: Any) -> None:
+        total, k, d = inside + rest, self.n_components_, self.n_features_in_
+        variances = self.__dict__["_variance64"]
+        self.total_variance_ = total
+        self.explained_variance_ratio_ = (variances / total if total > 0 else np.zeros(k)).astype(dtype)
+        self.singular_values_ = np.sqrt(variances * max(mass - 1, 1.0)).astype(dtype)
+        self.noise_variance_ = dtype.type(rest / (d - k) if k < d else 0.0)
+
+    # what insight asks
+
+    def _frame(self) -> dict[str, Any]:
+        """The plane of the components that vary, and its whitening."""
+        variances = self.__dict__["_variance64"]
+        keep = variances > NOTHING * float(np.max(variances, initial=0.0))
+        V = np.asarray(self.components_, np.float64)[keep]
+        V = V / np.linalg.norm(V, axis=1, keepdims=True)
+        white = np.diag(1 / np.sqrt(variances[keep]))
+        held = vars(self)
+        place = {"mean": held["_mean64"], "scale": held["_scale64"], "low": held.get("_mean_low")}
+        return {"basis": V, "white": white, **place}
+
+    def _plane(self) -> dict[str, Any]:
+        variances, mass = self.__dict__["_variance64"], self.__dict__["_weight"]
+        kept = variances[variances > NOTHING * float(np.max(variances, initial=0.0))]
+        about = {"rows": mass, "divisor": max(mass - 1, 1.0), "centered": True, "chosen": False}
+        return {**self._frame(), "variances": kept, "rest": self.__dict__["_off_thetas"][0], **about}
+
+    def _robust_limits(self, alpha: float) -> tuple[float, float, tuple[float, float, float]]:
+        """Limits of T² and Q, and θ₁, θ₂/θ₁², θ₃/θ₁³ with Q's first three moments."""
+        from scipy.stats import chi2, norm
+
+        k = len(self._frame()["basis"])
+        m, s = self.__dict__["_off_location"], self.__dict__["_off_spread"]
+        off = max(m + s * float(norm.isf(alpha)), 0.0) ** 3
+        return float(chi2.isf(alpha, k)) if k else 0.0, off, tuple(self.__dict__["_off_thetas"])
+
+    def _sure(self) -> float:
+        """Rows that variances as sure as these would need, if they came from all rows."""
+        if self.method == "spherical":
+            return 0.37 * self.__dict__["_weight"]  # the efficiency of the MAD
+        return float(self.__dict__["_good"] if self.method == "robpca" else self.__dict__["_weight"])
+
+    # the certificate
+
+    def verify(self, X: Any, sample_weight: Any = None) -> Verification:
+        """Check the certificate against the rows of the fit, sharing no code with how the answer was found.
+
+        Parameters
+        ----------
+        X : rows of the fit
+            Their directions (spherical), or their coordinates in the robust subspace (robpca), are formed again; with
+            ``method="pcp"`` the low-rank part is checked.
+        sample_weight : their weights, or None
+        """
+        check_is_fitted(self)
+        from ritz.methods.robust_pca.solved import problem_rows
+
+        rows, weights = self._rows(X, sample_weight, reset=False)
+        return with_held(self, self.certificate_.verify(*problem_rows(self, rows, weights)), (X, sample_weight))
+
+    # coordinates and the Gaussian model
+
+    def _map(self) -> LinearMap:
+        names = getattr(self, "feature_names_in_", None)
+        held = vars(self)
+        return LinearMap(self.components_, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"))
+
+    def _gaussian(self) -> GaussianModel:
+        check_is_fitted(self)
+        frame = self._frame()
+        kept = np.square(1 / np.diag(frame["white"]))
+        names = getattr(self, "feature_names_in_", None)
+        place = (frame["mean"], frame["scale"], names, frame["low"])
+        return GaussianModel(frame["basis"], kept, float(self.noise_variance_), *place)
+
+    def get_covariance(self) -> Floats:
+        """Robust covariance V(Λ − σ²)Vᵀ + σ²I, in the units of the data."""
+        return self._gaussian().covariance()
+
+    def get_precision(self) -> Floats:
+        """Inverse of the robust covariance."""
+        return self._gaussian().precision()
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log-likelihood of every row under the probabilistic model of the good rows."""
+        check_is_fitted(self)
+        return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    # small checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.method not in METHODS:
+            raise ParameterError(
+                f"method must be one of {', '.join(map(repr, METHODS))}", received=repr(self.method),
+                hint=f"method={nearest(self.method, tuple(METHODS))!r}",
+            )  # fmt: skip
+        if not isinstance(self.scale, (bool, np.bool_)):
+            raise ParameterError("scale must be True or False", received=repr(self.scale), hint="scale=True")
+        whole = {"directions": self.directions, "max_iter": self.max_iter}
+        for name, value in whole.items():
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+                raise ParameterError(f"{name} must be a whole number ≥ 1", received=repr(value), hint=f"{name}=250")
+        if not (isinstance(self.coverage, numbers.Real) and 0.5 <= self.coverage <= 1):
+            raise ParameterError(
+                "coverage must be a share of the rows in [0.5, 1]", received=repr(self.coverage), hint="coverage=0.75"
+            )
+        if self.correction not in CORRECTIONS:
+            raise ParameterError(
+                f"correction must be one of {', '.join(map(repr, CORRECTIONS))}", received=repr(self.correction),
+                hint="correction='good'",
+            )  # fmt: skip
+        penalty = self.penalty
+        if not (penalty is None or (isinstance(penalty, numbers.Real) and penalty > 0)):
+            raise ParameterError("penalty must be None or a number > 0", received=repr(penalty), hint="penalty=None")

@@ -1,0 +1,261 @@
+"""From a robust method to components: the spectral problem that each ends in, solved and certified.
+
+spherical   A = D_w^½ U           U the directions (n×d)                     variances MAD²(Xv)
+robpca      A = R                 R the good rows in the subspace (m×p)      variances c·λ/(m − 1)
+pcp         A = D_w^½ (L − 1μᵀ)   L the low-rank part (n×d)                  variances λ/(Σw − 1)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
+from ritz._core.progress import track, using
+from ritz._core.random import seed_of
+from ritz._core.warn import warn
+from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.center import split_sum
+from ritz.data.validate import room_for
+from ritz.methods.kernel_pca.solved import picked
+from ritz.methods.robust_pca.location import mad, median
+from ritz.methods.robust_pca.pursuit import pursue
+from ritz.methods.robust_pca.robpca import robust_plane
+from ritz.methods.robust_pca.spherical import SphereBlocks, sphere_center
+from ritz.operators import Centered, Weighted
+from ritz.operators.base import Operator
+from ritz.project.linear import LinearMap
+from ritz.rank.positive import Positive
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.signs import signs
+from ritz.spectral.solution import Solution
+from ritz.spectral.solve import solve
+
+__all__ = ["METHODS", "Robust", "problem_rows"]
+
+Floats = NDArray[np.float64]
+
+#: Largest smaller side of a table of which all robust variances are computed for a rule.
+ALL = 5_000
+#: Distance of the medians from zero, in units of the spread, beyond which pursuit takes them off first.
+OFFSET = 10.0
+
+
+@dataclass(frozen=True)
+class Robust:
+    """What a robust method found."""
+
+    components: Floats  # (k, d)
+    variances: Floats  # (k,)
+    center: Floats  # (d,) in the units of the data
+    spectrum: Solution
+    low: Floats | None = None  # (d,) what rounding took from the centre
+    kept: dict[str, Any] = field(default_factory=dict)  # further results by name
+
+
+def _decompose(model: Any, rows: Any, weights: Any, k: int | None, matrix: str, *, centered: bool) -> Solution:
+    """The leading pairs of rows; None: all that are not rounding."""
+    shape = model._shape(rows)
+    most = min(shape.n - 1 if centered else shape.n, shape.d)
+    wanted: Any = Positive(max(most, 1)) if k is None else max(1, min(k, most))
+    plan = model._plan_for(shape, wanted)
+    leaf, stats = model._leaf(rows, weights, plan)
+    A: Operator = Centered(leaf, stats) if centered else leaf
+    if weights is not None:
+        A = Weighted(A, weights)
+    again = model._rereads(shape)
+    problem = SpectralProblem(
+        A, n=stats.weight, d=shape.d, rows=stats.rows, centered=centered, repeatable=again,
+        **model._request(wanted, shape),
+    )  # fmt: skip
+    passes = plan.passes if are_blocks(rows) else 0
+    with using(model.progress, type(model).__name__, expected=passes * getattr(rows, "nbytes", 0)):
+        spectrum = solve(problem, plan, frame={"mean": None, "scale": None, "matrix": matrix})
+    spectrum.certificate.frame["mean"] = stats.column.mean if centered else None
+    return spectrum
+
+
+def _noted(spectrum: Solution, *words: str) -> Solution:
+    certificate = spectrum.certificate
+    return replace(spectrum, certificate=replace(certificate, notes=(*certificate.notes, *words)))
+
+
+# directions
+
+
+def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
+    (center, low), steps, words = sphere_center(X, scale, weights, int(model.max_iter))
+    U = _directions(model, X, center, low, scale)
+    wanted = model._count(X.shape[0], X.shape[1])
+    small = min(X.shape)
+    if callable(wanted) and small > ALL:
+        raise InputError(
+            f"a rule for n_components needs the robust variance along every axis, at most {ALL:,}",
+            received=f"{X.shape[0]:,} × {X.shape[1]:,}", hint="give a number of components",
+        )  # fmt: skip
+    spectrum = _decompose(model, U, weights, None if callable(wanted) else wanted, "Σ w u uᵀ", centered=False)
+    scores = LinearMap(spectrum.vectors.T, center, scale, None, low=low).forward(X, np.float64)
+    variances = np.square(mad(scores, weights))
+    order = np.argsort(-variances, kind="stable")
+    if callable(wanted):
+        order = order[: wanted(variances)]
+    # the certificate stays that of the directions, in the order of their eigenvalues
+    changed = "" if np.array_equal(order, np.arange(len(variances))) else "components are ordered by robust variance"
+    spectrum = _noted(spectrum, *filter(None, (words, changed)))
+    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, {"n_iter_": steps})
+
+
+def _directions(model: Any, X: Any, center: Floats, low: Floats, scale: Floats | None) -> Any:
+    """Directions in memory where there is room for them, otherwise formed as rows are read."""
+    dtype = np.float32 if model._float(X) == np.float32 else np.float64
+    sphere = SphereBlocks(blocks_of(X), center, scale, dtype, low)
+    room = room_for(model)
+    dense = not are_blocks(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize <= room / 2
+    return sphere.whole() if dense else sphere
+
+
+# good rows
+
+
+def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
+    rows = _dense(model, X)
+    before = median(rows, weights)  # taken off before rows are divided: a large mean costs no digits
+    units = np.ones(rows.shape[1]) if scale is None else scale
+    Z, copies = _copied((rows - before) / units, weights)
+    begin = time.perf_counter()
+    wanted = model._count(len(Z), Z.shape[1])
+    k = wanted if wanted is not None else min(Z.shape)
+    plane = robust_plane(
+        Z, k, coverage=float(model.coverage), directions=int(model.directions), seed=seed_of(model.random_state),
+        correction=model.correction,
+    )  # fmt: skip
+    few = None if callable(wanted) or wanted is None else min(int(wanted), plane.inside.shape[1])
+    spectrum = _decompose(model, plane.inside, None, few, "RᵀR, R the good rows", centered=False)
+    variances = np.maximum(spectrum.values, 0.0) / max(len(plane.inside) - 1, 1) * plane.factor
+    if callable(wanted) and (count := wanted(variances)) < len(variances):
+        spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
+    V = plane.basis @ spectrum.vectors
+    flip = signs(V)
+    spectrum.certificate.frame["vectors"] = spectrum.certificate.frame["vectors"] * flip
+    support = np.zeros(X.shape[0], bool)
+    support[copies[plane.support]] = True
+    center, low = split_sum(before, plane.center * units)
+    kept = {
+        "support_": support, "n_iter_": plane.rounds, "_subspace": plane.basis, "_center": plane.center,
+        "_before": before,
+        "_good": float(np.count_nonzero(plane.support)),
+    }  # fmt: skip
+    seconds = time.perf_counter() - begin
+    words = (plane.words, f"{int(support.sum())} of {len(support)} rows count; {seconds:.3g} s in all")
+    return Robust((V * flip).T, variances, center, _noted(spectrum, *words), low, kept)
+
+
+def _dense(model: Any, X: Any) -> Floats:
+    """Rows in memory."""
+    if are_blocks(X):
+        raise InputError(
+            f"rows in memory: method={model.method!r} looks at all of them many times",
+            received=f"{X.shape[0]:,} × {X.shape[1]:,} that stay outside",
+            hint="method='spherical' reads any size, or take a sample of rows",
+        )
+    size, room = 8.0 * X.shape[0] * X.shape[1], room_for(model)
+    if 4 * size > room:
+        raise MemoryLimitError(
+            f"method={model.method!r} holds about four dense copies of the rows, {4 * size / 1e9:.3g} GB",
+            received=f"a limit of {room / 1e9:.3g} GB", hint="method='spherical' needs far less",
+        )  # fmt: skip
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+
+
+def _copied(Z: Floats, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:
+    """Rows as often as they count, and which row each copy is of."""
+    if weights is None:
+        return Z, np.arange(len(Z))
+    if not bool(np.all(weights == np.round(weights))):
+        raise InputError(
+            "method='robpca' takes weights that are whole numbers: how often each row occurs",
+            received="fractions", hint="method='spherical' takes any weights",
+        )  # fmt: skip
+    index = np.repeat(np.arange(len(Z)), weights.astype(int))
+    return Z[index], index
+
+
+# good entries
+
+
+def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
+    rows, units = _dense(model, X), 1.0 if scale is None else scale
+    before = _offset(rows / units, weights)
+    base = before * units  # in the units of the data: what is taken off is known to the last digit
+    Z = (rows - base) / units
+    with using(model.progress, type(model).__name__), track("pursuit", total=model.max_iter) as step:
+        found = pursue(
+            Z, weights, model.penalty, tol=max(model.tol, 1e-12) / 100, steps=int(model.max_iter),
+            tick=lambda _number, _residual: step(1),
+        )  # fmt: skip
+    if not found.converged:
+        warn(
+            f"principal component pursuit stopped after {found.iterations} iterations at a residual of "
+            f"{found.residual:.1e}; the parts are within {found.gap:.1e} of the best. Try "
+            f"max_iter={2 * model.max_iter}, or a looser tol.",
+            AccuracyWarning,
+        )
+    wanted = model._count(*Z.shape)
+    k = min(wanted, *Z.shape) if isinstance(wanted, int) else None
+    kept: dict[str, Any] = {
+        "low_rank_": found.low * units + base, "sparse_": found.sparse * units, "gap_": found.gap,
+        "n_iter_": found.iterations, "_before": before,
+    }  # fmt: skip
+    # of the part as it is kept: far from zero its last digits are those of the offset
+    part = _about(kept["low_rank_"], scale, before)
+    spectrum = _decompose(model, part, weights, k, "AᵀA of the low-rank part", centered=True)
+    mass = float(len(Z)) if weights is None else float(np.sum(weights))
+    variances = np.maximum(spectrum.values, 0.0) / max(mass - 1, 1.0)
+    if callable(wanted) and (count := wanted(variances)) < len(variances):
+        spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
+    center, low = split_sum(base, spectrum.certificate.frame["mean"] * units)
+    share = float(np.count_nonzero(found.sparse)) / max(found.sparse.size, 1)
+    words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
+    spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
+    return Robust(spectrum.vectors.T, variances, center, spectrum, low, kept)
+
+
+def _about(low: Floats, scale: Floats | None, before: Floats) -> Floats:
+    """The low-rank part in units of the scale, without what was taken off first (in those units)."""
+    units = 1.0 if scale is None else scale
+    return np.asarray((low - before * units) / units, np.float64)
+
+
+def _offset(Z: Floats, weights: Floats | None) -> Floats:
+    """What is taken off first: columns that do not vary, and medians that would drown the rest.
+
+    Smaller medians are low-rank like the rest and better left in: medians of columns with gross errors add a dimension.
+    """
+    middle, still = median(Z, weights), np.ptp(Z, axis=0) == 0
+    small = float(np.sum(middle[~still] ** 2)) <= OFFSET**2 * float(np.sum(mad(Z, weights) ** 2))
+    return np.where(still, middle, 0.0) if small else middle
+
+
+METHODS: dict[str, Callable[[Any, Any, Floats | None, Floats | None], Robust]] = {
+    "spherical": _spherical, "robpca": _robpca, "pcp": _pcp,
+}  # fmt: skip
+
+
+def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
+    """The rows that the certificate of a fitted model speaks of, formed anew, and their weights."""
+    held = vars(model)
+    scale = held["_scale64"]
+    if model.method == "spherical":
+        sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"], held.get("_mean_low"))
+        return sphere.whole(), weights
+    if model.method == "pcp":
+        return _about(model.low_rank_, scale, held["_before"]), weights
+    rows = _dense(model, X) - held.get("_before", 0.0)  # files of earlier releases took nothing off
+    rows, copies = _copied(rows if scale is None else rows / scale, weights)
+    good = model.support_[copies]
+    return (rows[good] - held["_center"]) @ held["_subspace"], None

@@ -1,0 +1,1 @@
+"""Sparse principal component analysis: loadings of few columns."""

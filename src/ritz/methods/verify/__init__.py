@@ -1,0 +1,1 @@
+"""Whether a model holds what its certificate and its data say."""

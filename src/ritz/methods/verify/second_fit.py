@@ -1,0 +1,176 @@
+"""A second fit to the same rows, of which every stored number is compared.
+
+What a method names beside its spectral problem (the rows that a robust method trusts, sparse loadings, uniquenesses,
+coordinates of rows, a moment state) has no short formula that a check could write down again. The same call on the
+same rows gives the same numbers, so a number that was changed shows. This is no proof that the method is right: for
+that the certificate is there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import RitzError
+from ritz.data.passes.blocks import are_blocks
+from ritz.data.words import counted
+
+__all__ = ["refitted"]
+
+#: Relative difference that another machine, another cut of the rows, or a state may leave.
+DOUBLE, SINGLE = 1e-6, 1e-4
+
+#: Names that say how the answer was found, or which library gave the table.
+FREE = ("certificate_", "plan_", "n_iter_", "_library", "_pending", "_note", "_mean_slack", "_added_bytes")
+
+#: Parts of a moment state that depend on how rows were cut: what was measured, and the two parts of the mean.
+PARTS = tuple(f"._state.{name}" for name in ("noise", "roundoff", "lost", "shift", "offset", "unit", "rounded"))
+
+#: Numbers kept in two parts, of which the second is what rounding took from the first.
+PAIRS = (("_mean64", "_mean_low"), ("_weight", "_weight_low"))
+STATE_PAIRS = (("scatter", "scatter_low"), ("offset", "offset_low"), ("weight", "weight_low"))
+LOW = (*(low for _, low in PAIRS), *(f"_state.{low}" for _, low in STATE_PAIRS))
+
+#: How far both parts of a mean together may be off, in standard deviations, and those of Σw in units of Σw − 1.
+TOGETHER = 1e-9
+
+
+def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
+    """Stored numbers that a second fit does not give, in words."""
+    if "_F" not in vars(model) and vars(model).get("_row_labels", X) is not X and are_blocks(X):
+        return []
+    other = type(model)(**model.get_params(deep=False))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            other.fit(X) if sample_weight is None else other.fit(X, sample_weight=sample_weight)
+            len(other.components_)  # solves a pending state
+    except (RitzError, ValueError) as error:
+        return [f"the table cannot be fitted again: {str(error).splitlines()[0]}"]
+    mine, theirs = (dict(_numbers("", _kept(one))) for one in (model, other))
+    close = SINGLE if np.dtype(vars(model).get("_dtype", np.float64)) == np.float32 else DOUBLE
+    close = max(close, _blurred(model))
+    same = _basis(model, other, close)
+    words = _two_parts(model, other)
+    drawn = not same and model.certificate_.kind == "estimate"  # rows read once: a second fit draws another block
+    words += _left_by_sketch(model) if drawn else []
+    for name in mine.keys() & theirs.keys():
+        if name.lstrip(".") in LOW or (drawn and name in ("._left", ".noise_variance_")):
+            continue
+        a, b = np.asarray(mine[name]), np.asarray(theirs[name])
+        free = not same and a.ndim > 0 and model.n_components_ in a.shape
+        if not free and not _alike(a, b, close):
+            words.append(f"{name.lstrip('.')} is not what a second fit gives")
+    return _public(words)
+
+
+def _public(words: list[str]) -> list[str]:
+    """Sentences about names that users know; what a model keeps for itself is counted only."""
+    own = [word for word in words if word.startswith(("_", "frame."))]
+    told = sorted(word for word in words if word not in own)[:5]
+    inside = f"{counted(len(own), 'number')} inside the model: not what a second fit gives"
+    return [*told, inside] if own else told
+
+
+def _two_parts(model: Any, other: Any) -> list[str]:
+    """Second parts that are larger than rounding, or that together with the first are not those of a second fit."""
+    held, state = vars(model), vars(model).get("_state")
+    pairs = [(held.get(high, held.get("_mean")), held.get(low), low) for high, low in PAIRS]
+    if state is not None:
+        pairs += [(getattr(state, high), getattr(state, low), f"_state.{low}") for high, low in STATE_PAIRS]
+    words = []
+    for high, low, name in pairs:
+        if low is not None and not (
+            np.shape(low) == np.shape(high) and bool(np.all(np.abs(low) <= 2.0**-52 * np.abs(high) + 1e-300))
+        ):
+            words.append(f"{name} is more than rounding took")
+    if words:
+        return words
+    divisor = max(float(held.get("_weight", 1.0)) - 1, 2.0**-52)
+    shown = model.certificate_.frame.get("shown", 1.0)
+    size = np.sqrt(max(float(model.certificate_.total), 0.0) / max(divisor, 1.0)) * shown
+    scale = held.get("_scale64")
+    allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
+    loose = max(_blurred(model), SINGLE if held.get("_dtype") == np.float32 else 0.0) / TOGETHER
+    for high, low in PAIRS:
+        if high not in held or held.get(low) is None or vars(other).get(low) is None:
+            continue
+        off = (np.asarray(held[high]) - np.asarray(vars(other)[high])) + (held[low] - vars(other)[low])
+        if not bool(np.all(np.abs(off) <= allowed[low] * max(1.0, loose))):
+            words.append(f"{low} is not what a second fit gives")
+    return words
+
+
+def _left_by_sketch(model: Any) -> list[str]:
+    """Whether what a sketch leaves is the difference of its total and its values."""
+    c, held = model.certificate_, vars(model)
+    left = max(float(c.total - np.sum(c.values)), 0.0)
+    full = min(int(held["n_samples_"]), int(held["n_features_in_"])) - len(c.values)
+    divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 1.0)
+    noise = float(held.get("noise_variance_", np.nan)) * max(full, 1) * divisor
+    right = abs(float(held.get("_left", left)) - left) <= 1e-6 * c.total
+    right = right and (np.isnan(noise) or full <= 0 or abs(noise - left) <= 1e-4 * c.total)
+    return [] if right else ["what the sketch leaves is not the difference of its total and its values"]
+
+
+def _kept(model: Any) -> dict[str, Any]:
+    params = model.get_params(deep=False)
+    held = {name: value for name, value in vars(model).items() if name not in params and name not in FREE}
+    frame = model.certificate_.frame
+    if type(model)._holds_vectors:
+        held.pop("components_")  # compared with the certificate, whose signs may be those of another model (``align``)
+    # of models that show other components, the vectors of the certificate are compared as well, signs included
+    names = ("mean", "scale", "metric", "unit", *(() if type(model)._holds_vectors else ("vectors",)))
+    return {**held, "frame": {name: frame.get(name) for name in names}}
+
+
+def _numbers(path: str, held: Any) -> Iterator[tuple[str, Any]]:
+    """Every number, truth value and array of numbers with the way to it."""
+    if isinstance(held, np.ndarray):
+        if held.dtype.kind in "fiub":
+            yield path, held
+    elif isinstance(held, (bool, np.bool_, int, float, np.number)):
+        yield path, held
+    elif isinstance(held, dict):
+        for name, value in held.items():
+            yield from _numbers(f"{path}.{name}", value)
+    elif isinstance(held, (list, tuple)):
+        for i, value in enumerate(held):
+            yield from _numbers(f"{path}[{i}]", value)
+    elif dataclasses.is_dataclass(held):
+        for field in dataclasses.fields(held):
+            where = f"{path}.{field.name}"
+            if where not in PARTS:
+                yield from _numbers(where, getattr(held, field.name))
+
+
+def _blurred(model: Any) -> float:
+    """What the certificate itself allows: a subtraction, or a loose tolerance."""
+    c = model.certificate_
+    top = float(np.max(c.values, initial=0.0))
+    if top <= 0:
+        return 0.0
+    lost = any(note.startswith("subtracted: ") for note in c.notes)
+    return 10 * float(c.rounding) / top if lost else 0.0
+
+
+def _basis(model: Any, other: Any, close: float) -> bool:
+    """Whether both fits have the same vectors; of a plane either may have another basis."""
+    mine, theirs = (np.asarray(one.certificate_.frame["vectors"], np.float64) for one in (model, other))
+    return mine.shape == theirs.shape and bool(np.all(np.abs(np.abs(mine) - np.abs(theirs)) <= max(close, 1e-6)))
+
+
+def _alike(a: Any, b: Any, close: float) -> bool:
+    if a.shape != b.shape:
+        return False
+    if a.dtype.kind in "iub" and b.dtype.kind in "iub":
+        return bool(np.array_equal(a, b))
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    gone = np.isnan(a) & np.isnan(b)
+    size = np.max(np.abs(b[np.isfinite(b)]), initial=0.0)
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(gone | (a == b) | (np.abs(a - b) <= close * size)))

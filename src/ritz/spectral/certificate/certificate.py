@@ -1,0 +1,234 @@
+"""The certificate: what is proved about an answer, printed as a small table.
+
+All numbers are in units of eigenvalues of M = AᵀA (σ², not divided by n − 1). It is made from what the solver already
+holds: no extra pass over the data. ``verify`` does the heavy, independent check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.arrays import to_numpy
+from ritz._core.tolerance import defect_rounding
+from ritz.data.passes.rounding import better
+from ritz.spectral.certificate.enclosure import angle_bounds, enclose
+from ritz.spectral.solvers.pairs import Pairs
+from ritz.spectral.verify import Verification, verify
+
+__all__ = ["Certificate", "certify"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """Residuals, enclosures, angles and completeness of the returned pairs.
+
+    Attributes
+    ----------
+    values
+        Eigenvalues of M as returned.
+    lower, upper
+        Enclosure of every eigenvalue, rounding included.
+    labelled
+        True: the i-th largest eigenvalue lies in the interval. False: some eigenvalue does.
+    residuals
+        ‖Mv − θv‖ of every pair, as computed.
+    angles
+        Bound on the sine of the angle between computed and true vector; nan where the gap is too small.
+    clusters
+        ``(first, last, sine)``: components that only together span a subspace, with its sine bound.
+    completeness
+        Why no eigenvalue was missed, in words.
+    ceiling
+        Bound on every eigenvalue that was not returned.
+    probability
+        Probability with which completeness holds; 1 where it is proved.
+    total
+        Trace of M: the total variance times its divisor. For an operator that cannot tell its trace, the sum of the
+        eigenvalues found.
+    rounding
+        What rounding may add to a residual or move an eigenvalue by.
+    orthogonality
+        Largest entry of |VᵀV − I|.
+    kind
+        ``"certified"``, or ``"estimate"`` for a single-pass sketch.
+    converged
+        Whether the tolerance was reached; always true for direct solvers.
+    """
+
+    values: Vector
+    lower: Vector
+    upper: Vector
+    labelled: NDArray[np.bool_]
+    residuals: Vector
+    angles: Vector
+    clusters: tuple[tuple[int, int, float], ...]
+    completeness: str
+    ceiling: float
+    probability: float
+    total: float
+    orthogonality: float
+    kind: Literal["certified", "estimate"]
+    converged: bool
+    tol: float | None
+    unit_roundoff: float
+    precision: str
+    rounding: float
+    passes: int
+    seconds: float
+    estimate: float | None = None
+    notes: tuple[str, ...] = ()
+    frame: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def width(self) -> Vector:
+        """Widths of the enclosures."""
+        return self.upper - self.lower
+
+    def verify(self, X: Any, sample_weight: Any = None) -> Verification:
+        """Check the answer against data, independently of how it was found.
+
+        Recomputes every residual in float64, counts the eigenvalues above the enclosures by the inertia of an LDLᵀ
+        factorisation (up to 5,000 columns) or bounds what was missed by Lanczos on the deflated operator.
+        """
+        return verify(self, X, sample_weight)
+
+    def sentences(self) -> list[str]:
+        """What the certificate says, in words."""
+        proved = tuple(cluster for cluster in self.clusters if bool(np.any(self.labelled[cluster[0] : cluster[1] + 1])))
+        lines = [_gap_words(proved)] if proved else []
+        if len(proved) < len(self.clusters):
+            lines.append("angles are bounded only where completeness is proved")
+        lines.append(f"completeness: {self._complete_words()}")
+        lines.append(f"total {self.total:.6g}; |VᵀV − I| ≤ {self.orthogonality:.1e}; {self.precision}")
+        if not self.converged:
+            worst = float(np.max(self.residuals)) / max(float(self.values[0]), 1e-300) if len(self.values) else 0.0
+            lines.append(f"tolerance {self.tol:g} not reached: largest residual {worst:.1e}·λ₁")
+        if self.estimate is not None:
+            lines.append(f"estimated ‖M − M̂‖_F (leave-one-out): {self.estimate:.3g}")
+        took = "" if np.isnan(self.seconds) else f", {self.seconds:.3g} s"
+        lines.append(f"{self.passes} pass{'es' if self.passes != 1 else ''} over the data{took}")
+        return [*lines, *self.notes]
+
+    def _complete_words(self) -> str:
+        if len(self.values) and not bool(np.all(self.labelled)):
+            first = int(np.argmin(self.labelled)) + 1
+            if np.isinf(self.ceiling):
+                return f"not proved ({self.completeness or 'no test applies'}): each interval holds some eigenvalue"
+            if first == 1:
+                return f"not proved: each interval holds some eigenvalue, and nothing missed exceeds {self.ceiling:.6g}"
+            return (
+                f"proved up to component {first - 1} ({self.completeness}); nothing missed exceeds {self.ceiling:.6g}"
+            )
+        if self.probability < 1:
+            return f"none missed, with probability {_nines(self.probability)} ({self.completeness})"
+        return f"none missed ({self.completeness})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        head = f"{'':>4} {'eigenvalue':>14} {'± enclosure':>12} {'residual':>10} {'angle ≤':>10}"
+        rows = [head]
+        shown = min(len(self.values), 12)
+        for i in range(shown):
+            half = max(self.upper[i] - self.values[i], self.values[i] - self.lower[i])
+            angle = f"{self.angles[i]:10.1e}" if np.isfinite(self.angles[i]) else f"{'gap':>10}"
+            mark = " " if self.labelled[i] else "?"
+            rows.append(f"{i + 1:>3}{mark} {self.values[i]:>14.7g} {half:>12.1e} {self.residuals[i]:>10.1e} {angle}")
+        if shown < len(self.values):
+            rows.append(f"  … {len(self.values) - shown} more")
+        return "\n".join(
+            [f"certificate ({self.kind}; eigenvalues of {self.frame.get('matrix', 'AᵀA')})", *rows, *self.sentences()]
+        )
+
+
+def certify(
+    found: Pairs,
+    *,
+    total: float,
+    unit: float,
+    tol: float | None,
+    passes: int,
+    seconds: float,
+    frame: dict[str, Any],
+) -> Certificate:
+    """The certificate of an answer; ``unit``² turns the solver's scaled eigenvalues into true ones."""
+    box = enclose(found)
+    angles, clusters = angle_bounds(found, box)
+    V = to_numpy(found.vectors)
+    # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
+    defect = float(np.max(np.abs(better(V) - np.eye(V.shape[1])), initial=0.0)) + defect_rounding(V.shape[0])
+    c = unit * unit
+    return Certificate(
+        values=found.leading() * c,
+        lower=box.lower * c,
+        upper=box.upper * c,
+        labelled=box.labelled,
+        residuals=box.residuals * c,
+        angles=angles,
+        clusters=tuple(clusters),
+        completeness=found.completeness.words,
+        ceiling=found.completeness.ceiling * c,
+        probability=1.0 - found.completeness.failure,
+        total=total,
+        orthogonality=defect,
+        kind="certified" if found.estimate is None else "estimate",
+        converged=found.converged,
+        tol=tol,
+        unit_roundoff=found.roundoff,
+        precision=found.precision,
+        rounding=max(found.rounding, found.error or 0.0) * c,
+        passes=passes,
+        seconds=seconds,
+        estimate=None if found.estimate is None else found.estimate * c,
+        notes=found.notes,
+        frame={**frame, "grounds": _grounds(found)},
+    )
+
+
+def _grounds(found: Pairs) -> dict[str, Any]:
+    """What the bounds were derived from, in the units of the solver: ``verify`` derives them again."""
+    sketch, given = found.estimate is not None, found.lower is not None
+    direct = found.error is not None or found.upper is not None
+    block = to_numpy(found.residual_block if found.value_block is None else found.value_block)
+    rest = found.upper - found.leading() if sketch and found.upper is not None else np.zeros(0)
+    return {
+        "k": found.k,
+        "route": "sketch" if sketch else "direct" if direct else "iterative",
+        "rounding": float(found.rounding),
+        "error": None if found.error is None else float(found.error),
+        "sigma": None if found.sigma_error is None else float(found.sigma_error),
+        "rest": float(np.max(rest, initial=0.0)),
+        "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
+        "null": float(found.null),
+        "positive": bool(found.positive),
+        "given": given,
+        "turned": found.value_block is not None,
+        "drawn": None if found.drawn is None else (f"{found.drawn[0]:x}", int(found.drawn[1])),
+    }
+
+
+def _gap_words(clusters: tuple[tuple[int, int, float], ...]) -> str:
+    parts = []
+    for first, last, sine in clusters[:4]:
+        name = f"component {first + 1}" if first == last else f"components {first + 1}–{last + 1}"
+        if first == last:
+            parts.append(f"{name} cannot be told from the one that follows")
+            continue
+        size = last - first + 1
+        article = "an" if str(size).startswith("8") or size in (11, 18) else "a"
+        shape = "a plane" if size == 2 else f"{article} {size}-space"
+        sure = f" (angle ≤ {sine:.1e})" if np.isfinite(sine) else ""
+        parts.append(f"{name} span {shape}{sure}")
+    more = f" and {len(clusters) - 4} more groups" if len(clusters) > 4 else ""
+    return f"gap too small: {'; '.join(parts)}{more}"
+
+
+def _nines(probability: float) -> str:
+    return f"1 − {1 - probability:.0e}"

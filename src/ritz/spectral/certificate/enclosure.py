@@ -1,0 +1,188 @@
+"""From pairs and residuals to bounds on eigenvalues and angles.
+
+With V (p×k) orthonormal, θ the Ritz values, R = MV − VΘ, ρ the rounding, τ ≥ every eigenvalue not returned:
+
+    Cauchy        λᵢ ≥ θᵢ − ρ                                          always, for the i-th eigenvalue
+    residual      some eigenvalue lies within ‖rᵢ‖ + ρ of θᵢ           always
+    Kahan         m pairs whose intervals overlap own m eigenvalues within ‖R_c‖₂ + ρ
+    interlacing   at most j eigenvalues exceed τⱼ ≥ everything in the complement of the first j vectors
+    Schur         λᵢ ≤ θᵢ + ‖R_{≤j}‖²/(θᵢ − τⱼ) + ρ                    when τⱼ < θᵢ, i ≤ j
+    Weyl          |λᵢ − θᵢ| ≤ error                                    for a solver with a global backward error
+    Davis–Kahan   sin∠(vᵢ, xᵢ) ≤ (‖rᵢ‖ + ρ)/gap                        gap to every other enclosed eigenvalue  [DK70]
+
+The upper bounds are labelled by index where some τⱼ lies below: then nothing that was missed can push λᵢ up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.arrays import Array, to_numpy
+from ritz._core.linalg import norm2, norms
+from ritz._core.tolerance import CLUSTER_GAP
+from ritz.spectral.solvers.pairs import Pairs
+
+__all__ = ["Enclosure", "angle_bounds", "enclose"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """Bounds on the k returned eigenvalues of M."""
+
+    lower: Vector
+    upper: Vector
+    labelled: NDArray[np.bool_]
+    residuals: Vector
+
+
+def enclose(found: Pairs) -> Enclosure:
+    """Enclose every returned eigenvalue."""
+    theta, rho = found.leading(), found.rounding
+    residuals = to_numpy(norms(found.residual_block)).astype(np.float64)
+    if found.error is not None or found.upper is not None:
+        return _direct(found, theta, residuals)
+    block = found.residual_block if found.value_block is None else found.value_block
+    own = to_numpy(norms(block)).astype(np.float64)
+    reach = _reach(block, theta, own, rho, found.completeness.ceiling)
+    # A label is not worth a wide interval: where a neighbour's residual would widen it, the pair's own is used.
+    labelled = reach <= 3 * residuals + rho
+    lower = np.where(labelled, theta - rho, theta - own - rho)
+    upper = theta + rho + np.where(labelled, reach, own)
+    return Enclosure(np.maximum(lower, 0.0) if found.positive else lower, upper, labelled, residuals)
+
+
+def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> Vector:
+    """How far above θᵢ the i-th eigenvalue can lie; infinity where no index can be given.
+
+    The complement of the first j vectors has eigenvalues below τⱼ = max(θ_{j+1}, τ) + ‖R_{>j}‖, and by interlacing at
+    most j eigenvalues exceed τⱼ. Each i ≤ j takes the best j.
+    """
+    k = len(theta)
+    if k == 0:
+        return np.zeros(0)
+    head = np.sqrt(np.cumsum(np.square(own)))
+    ceiling = _ceilings(theta, own, tau)
+    gap = theta[:, None] - ceiling[None, :]  # gap[i, j] = θᵢ − τⱼ
+    usable = (gap > 0) & (np.arange(k)[:, None] <= np.arange(k)[None, :])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        schur = np.min(np.where(usable, np.square(head)[None, :] / gap, np.inf), axis=1)
+    radius, ends = _clusters(block, theta, own, rho)
+    lowest = np.minimum.accumulate(theta - radius - rho)
+    counted = np.flatnonzero(ends & (lowest > ceiling))
+    last = int(counted[-1]) if len(counted) else -1
+    bound: Vector = np.minimum(schur, np.where(np.arange(k) <= last, radius, np.inf))
+    return bound
+
+
+def _direct(found: Pairs, theta: Vector, residuals: Vector) -> Enclosure:
+    """Weyl: a backward error of the whole matrix bounds every eigenvalue by its index."""
+    error = found.rounding if found.error is None else found.error
+    lower, upper = theta - error, theta + error
+    if found.sigma_error is not None:
+        sigma = np.sqrt(np.maximum(theta, 0.0))
+        lower = np.maximum(lower, np.square(np.maximum(sigma - found.sigma_error, 0.0)))
+        upper = np.minimum(upper, np.square(sigma + found.sigma_error))
+    if found.upper is not None:
+        upper = np.asarray(found.upper, np.float64)
+    if found.lower is not None:
+        lower = np.asarray(found.lower, np.float64)
+    if found.positive:
+        lower = np.maximum(lower, 0.0)
+    return Enclosure(lower, upper, np.ones(found.k, np.bool_), residuals)
+
+
+def _ceilings(theta: Vector, own: Vector, tau: float) -> Vector:
+    """τⱼ: bound on every eigenvalue in the complement of the first j vectors."""
+    tail = np.sqrt(np.append(np.cumsum(np.square(own)[:0:-1])[::-1], 0.0))
+    ceilings: Vector = np.maximum(np.append(theta[1:], -np.inf), tau) + tail
+    return ceilings
+
+
+def _clusters(block: Array, theta: Vector, own: Vector, rho: float) -> tuple[Vector, NDArray[np.bool_]]:
+    """‖R_c‖₂ of the group of overlapping intervals that each pair belongs to, and where groups end."""
+    k, radius = len(theta), own.copy()
+    for _ in range(k):
+        low = np.minimum.accumulate(theta - radius - rho)
+        high = np.maximum.accumulate((theta + radius + rho)[::-1])[::-1]
+        ends = np.append(high[1:] < low[:-1], True)
+        grown = radius.copy()
+        start = 0
+        for i in np.flatnonzero(ends).tolist():
+            if i > start:
+                grown[start : i + 1] = norm2(block[:, start : i + 1])
+            start = i + 1
+        if np.array_equal(grown, radius):
+            break
+        radius = grown
+    return radius, ends
+
+
+def angle_bounds(found: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, int, float]]]:
+    """Sine bounds of single vectors (nan where the gap is too small) and of the subspaces that clusters span.
+
+    A cluster is ``(first, last, sine)`` with inclusive indices; its sine is nan if even the cluster has no gap.
+    """
+    theta, k = found.leading(), found.k
+    if k == 0:
+        return np.zeros(0), []
+    if found.error is not None or found.upper is not None:
+        below = np.append(box.upper[1:], max(found.completeness.ceiling, found.null))
+        above = np.append(np.inf, box.lower[:-1])
+    else:
+        # Interlacing bounds the neighbours whether or not they carry a label.
+        block = found.residual_block if found.value_block is None else found.value_block
+        own = to_numpy(norms(block)).astype(np.float64)
+        below = np.maximum(_ceilings(theta, own, found.completeness.ceiling) + found.rounding, found.null)
+        above = np.append(np.inf, theta[:-1] - found.rounding)
+    gaps = np.minimum(above - theta, theta - below)
+    sine = np.array([_sine(found, i, i, box.residuals[i], gaps[i], below[i], above[i]) for i in range(k)])
+    weak = ~(sine <= CLUSTER_GAP)
+    groups = _groups(weak, theta, below, above)
+    clusters = []
+    for first, last in groups:
+        residual = norm2(found.residual_block[:, first : last + 1])
+        gap = min(above[first] - theta[first], theta[last] - below[last])
+        clusters.append((first, last, _sine(found, first, last, residual, gap, below[last], above[first])))
+        sine[first : last + 1] = np.nan
+    return sine, clusters
+
+
+def _sine(found: Pairs, first: int, last: int, residual: float, gap: float, below: float, above: float) -> float:
+    """The better of Davis–Kahan on M and, where singular values have a backward error, Wedin on A."""
+    bounds = [(residual + found.rounding) / gap] if gap > 0 else []
+    if found.sigma_error is not None:
+        theta = found.leading()
+        high, low = np.sqrt(max(theta[first], 0.0)), np.sqrt(max(theta[last], 0.0))
+        spread = min(np.sqrt(max(above, 0.0)) - high, low - np.sqrt(max(below, 0.0)), max(low, 1e-300))
+        if spread > 0:
+            bounds.append(2 * found.sigma_error / spread)
+    best = min(bounds, default=np.nan)
+    return float(best) if best < 1 else np.nan
+
+
+def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector) -> list[tuple[int, int]]:
+    """Runs of neighbours that cannot be told apart: each weak vector joins the neighbour it is closest to."""
+    k = len(theta)
+    joined = np.zeros(max(k - 1, 0), np.bool_)  # joined[i]: i and i+1 belong together
+    for i in np.flatnonzero(weak).tolist():
+        up = above[i] - theta[i] if i > 0 else np.inf
+        down = theta[i] - below[i]
+        if i > 0 and up <= down:
+            joined[i - 1] = True
+        elif i < k - 1:
+            joined[i] = True
+    groups: list[tuple[int, int]] = []
+    i = 0
+    while i < k:
+        j = i
+        while j < k - 1 and joined[j]:
+            j += 1
+        if j > i or weak[i]:
+            groups.append((i, j))
+        i = j + 1
+    return groups

@@ -1,0 +1,55 @@
+"""Entries that were rounded when they were formed: what a bound of their error does to every claim.
+
+    Ã = A + E,  ‖E‖₂ ≤ ε      ⇒      |σ̃ᵢ − σᵢ| ≤ ε,   |λ̃ᵢ − λᵢ| ≤ 2‖Ã‖₂ε + ε² = ‖M̃ − M‖₂ at most        (Weyl)
+
+A solver speaks of the Ã that it was handed. So what it says of eigenvalues is widened by that much, and what rounding
+may add to a residual grows by as much; labels stay, because Weyl's theorem keeps the index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ritz._core.arrays import to_numpy
+from ritz._core.linalg import norms
+from ritz.spectral.solvers.pairs import Completeness, Pairs
+
+__all__ = ["shown_in", "widened"]
+
+#: Eigenvalues in the units of the data that leave room for their bounds, and for sums over a table.
+SHOWN = (1e-285, 1e300)
+
+
+def widened(found: Pairs, error: float, total: float) -> Pairs:
+    """The same answer with claims about A where Ã = A + E was solved, ‖E‖₂ ≤ ``error``, ‖Ã‖²_F = ``total``."""
+    if error <= 0:
+        return found
+    ceiling, theta = found.completeness.ceiling, found.leading()
+    seen = np.max(theta + to_numpy(norms(found.residual_block)), initial=0.0) + found.rounding
+    norm = float(np.sqrt(max(min(max(float(seen), ceiling), total + found.rounding), 0.0)))
+    shift = 2 * norm * error + error * error
+    old = found.completeness
+    return replace(
+        found,
+        rounding=found.rounding + shift,
+        error=None if found.error is None else found.error + shift,
+        sigma_error=None if found.sigma_error is None else found.sigma_error + error,
+        upper=None if found.upper is None else np.asarray(found.upper, np.float64) + shift,
+        lower=None if found.lower is None else np.asarray(found.lower, np.float64) - shift,
+        completeness=Completeness(old.kind, ceiling + shift, old.failure, old.words),
+    )
+
+
+def shown_in(found: Pairs, unit: float, total: float) -> tuple[float, Pairs]:
+    """The unit in which a certificate shows square roots of eigenvalues: 1, or the solver's where squares cannot be.
+
+    A table of numbers near 1e-200 has singular values, but no eigenvalues that float64 can hold.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        size = float(np.float64(max(total, float(np.max(found.leading(), initial=0.0)))) * unit * unit)
+    if unit == 1 or total <= 0 or SHOWN[0] <= size <= SHOWN[1]:
+        return 1.0, found
+    words = f"eigenvalues are in units of 2^{2 * round(np.log2(unit))}: in those of the data they leave float64"
+    return unit, replace(found, notes=(*found.notes, words))
