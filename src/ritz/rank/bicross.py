@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from ritz.rank.material import SAMPLE_ROWS, Pairs, Sampled
+from ritz.rank.material import SAMPLE_ROWS, Answer, Sampled
 from ritz.rank.shares import Curve, Floats, plural
 
 __all__ = ["BiCross", "cut_errors", "rotated"]
@@ -141,13 +141,13 @@ class BiCross(Sampled):
         super().__init__(rows)
         self.rotate = rotate
 
-    def find(self) -> Pairs:
+    def find(self) -> Answer:
         """Cut, predict, average."""
         sample, rng = self._sample(), self.rng(3)
         X, center = sample.table(), bool(getattr(sample, "center", True))
         m, d = X.shape
         if m < 3 or d < 2:
-            return Pairs(0, Curve(np.arange(1), np.zeros(1), None, LABEL), f"0 components: {m} rows, {d} columns")
+            return Answer(0, Curve(np.arange(1), np.zeros(1), None, LABEL), f"0 components: {m} rows, {d} columns")
         parts = parts_for(m), parts_for(d)
         inner = (m - -(-m // parts[0]), d - -(-d // parts[1]))
         most = max(1, min(MOST, inner[0] - center, inner[1]))
@@ -166,7 +166,7 @@ class BiCross(Sampled):
             f"{plural(k)}: the error of blocks held out is {errors[k] / max(errors[0], 1e-300):.4f} of that of the mean"
         )
         cut = f"{cuts} cuts into {parts[0]}×{parts[1]} blocks; {sample.words}"
-        return Pairs(k, Curve(np.arange(most + 1), errors, None, LABEL), ", ".join([first, *beside]) + f"; {cut}")
+        return Answer(k, Curve(np.arange(most + 1), errors, None, LABEL), ", ".join([first, *beside]) + f"; {cut}")
 
 
 LABEL = "mean square error of blocks held out"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz.rank.material import Pairs, Sampled
+from ritz.rank.material import Answer, Sampled
 from ritz.rank.shares import Curve, Floats, divisor, plural, rests, undecided, zero_level
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class KFold(Sampled):
     name = "kfold"
     needs = "kfold"
 
-    def find(self) -> Pairs:
+    def find(self) -> Answer:
         """Hide, fill in, average: the method does it."""
         errors, words = self.ask("kfold")(self.rows)
         k = int(np.argmin(errors))
@@ -88,4 +88,4 @@ class KFold(Sampled):
         beside = [f"{errors[i] / scale:.4f} with {i}" for i in (k - 1, k + 1) if 0 <= i < len(errors)]
         first = f"{plural(k)}: the error of entries held out is {errors[k] / scale:.4f} of that of the mean"
         curve = Curve(np.arange(len(errors)), errors, None, "mean square error of entries held out")
-        return Pairs(k, curve, ", ".join([first, *beside]) + f"; {words}")
+        return Answer(k, curve, ", ".join([first, *beside]) + f"; {words}")

@@ -24,7 +24,7 @@ from ritz.rank.shares import Curve, Floats
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
 
-__all__ = ["Handed", "Material", "Pairs", "Sample", "Sampled"]
+__all__ = ["Answer", "Handed", "Material", "Sample", "Sampled"]
 
 #: Rows that rules look at which permute, cut or resample a table.
 SAMPLE_ROWS = 20_000
@@ -151,7 +151,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Answer:
     """The answer of a rule that resamples."""
 
     k: int
@@ -169,7 +169,7 @@ class Sampled(Handed):
         super().__init__()
         self.rows = rows
 
-    def find(self) -> Pairs:
+    def find(self) -> Answer:
         """The answer, from the material."""
         raise NotImplementedError
 
@@ -178,13 +178,13 @@ class Sampled(Handed):
         held: Sample = self.ask("sample")(self.rows)
         return held
 
-    def found(self) -> Pairs | None:
+    def found(self) -> Answer | None:
         """The answer, looked for once; None without material."""
         if self.lacks() is not None:
             return None
         if "found" not in self.held:
             self.held["found"] = self.find()
-        held: Pairs = self.held["found"]
+        held: Answer = self.held["found"]
         return held
 
     def decide(self, seen: Seen) -> int | None:

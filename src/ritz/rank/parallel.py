@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.errors import ParameterError
-from ritz.rank.material import SAMPLE_ROWS, Handed, Pairs, Sampled
+from ritz.rank.material import SAMPLE_ROWS, Answer, Handed, Sampled
 from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided, zero_level
 from ritz.rank.wishart import DENSE, draws_for, noise_spectra
 
@@ -167,7 +167,7 @@ class Permutation(Sampled):
         check_quantile(quantile)
         self.quantile, self.draws = quantile, draws
 
-    def find(self) -> Pairs:
+    def find(self) -> Answer:
         """Permute, decompose, compare."""
         sample, rng = self._sample(), self.rng(2)
         count = self.draws or int(np.clip(WORK / max(sample.cost(), 1.0), LEAST, MOST))
@@ -180,4 +180,4 @@ class Permutation(Sampled):
         k = leading_above(x, lines, 1e-5 * float(x[0]) if len(x) else 0.0)
         line = f"the {line_words(self.quantile)} of {count} {sample.drawn}"
         words = f"{_why(x, lines, k, line)}; {sample.words}"
-        return Pairs(k, Curve(np.arange(1, m + 1), x[:m], lines[:m], "share of the total"), words)
+        return Answer(k, Curve(np.arange(1, m + 1), x[:m], lines[:m], "share of the total"), words)

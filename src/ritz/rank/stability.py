@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz.rank.material import SAMPLE_ROWS, Pairs, Sampled
+from ritz.rank.material import SAMPLE_ROWS, Answer, Sampled
 from ritz.rank.shares import Curve, Floats, plural
 
 __all__ = ["Stability"]
@@ -40,12 +40,12 @@ class Stability(Sampled):
         super().__init__(rows)
         self.draws = draws
 
-    def find(self) -> Pairs:
+    def find(self) -> Answer:
         """Draw, decompose, compare."""
         sample, rng = self._sample(), self.rng(4)
         rank = min(sample.shape[0] - 1, sample.shape[1])
         if rank < 1:
-            return Pairs(0, Curve(np.zeros(0, np.int64), np.zeros(0), None, LABEL), "0 components: nothing varies")
+            return Answer(0, Curve(np.zeros(0, np.int64), np.zeros(0), None, LABEL), "0 components: nothing varies")
         most = max(1, min(MOST, max(rank // 2, min(rank - 1, 3))))
         s = np.zeros(most)
         for _ in range(self.draws):
@@ -57,7 +57,7 @@ class Stability(Sampled):
         beside = [f"{s[i - 1]:.2f} for {i}" for i in (k, k + 1) if 1 <= i <= most]
         words = f"{plural(k)}: mean cos² of the worst direction over {self.draws} draws is {', '.join(beside)}"
         curve = Curve(np.arange(1, most + 1), s, np.full(most, HOLDS), LABEL)
-        return Pairs(k, curve, f"{words}; {sample.words}")
+        return Answer(k, curve, f"{words}; {sample.words}")
 
 
 def _worst(M: Floats, k: int) -> float:

@@ -124,7 +124,7 @@ class EncodedColumns(PooledLevels, Correspondence):
         if table.n_rows == 0 or not table.names:
             what = "sample(s)" if table.names else "feature(s)"
             raise InputError(
-                f"Pairs array with 0 {what} (shape=({table.n_rows}, {len(table.names)})) while a minimum of 1 is "
+                f"Found array with 0 {what} (shape=({table.n_rows}, {len(table.names)})) while a minimum of 1 is "
                 f"required by {type(self).__name__}",
                 hint="look at the filter or the selection that made it",
             )
