@@ -2,41 +2,74 @@
 
 one call of the user says each warning once (``_core/warn.py``)
 ``partial_fit`` on one estimator from several threads: one after the other (``_core/turns.py``)
+``fit`` and ``partial_fit`` of an array that is mapped from a file:
+
+    stamp of the file  →  fit  →  the same stamp, or DataChanged and the model as it was before
+
+Rows that are read in pieces are looked after where they are read (``data/formats/stamp.py``). An array that another
+program changes in memory cannot be found out; one that lies in a file can.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
+from ritz._core.errors import DataChanged
 from ritz._core.turns import in_turn
 from ritz._core.warn import one_call
+from ritz.data.formats.stamp import Stamp, unchanged
+from ritz.data.tables.table import Table
 
-__all__ = ["PublicCalls"]
-
-
-class PublicCalls:
-    """Base of estimators: public methods of every subclass are wrapped as they are defined, with those it mixes in."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        mixed = (base for base in cls.__mro__[1:] if not issubclass(base, PublicCalls) and _ours(base))
-        for holder in (cls, *mixed):
-            for name, method in list(vars(holder).items()):
-                known = isinstance(method, FunctionType) and not name.startswith(("_", "get_", "set_"))
-                if known and inspect.getattr_static(cls, name) is method:
-                    setattr(cls, name, _public(_turned(method) if name == "partial_fit" else method))
+__all__ = ["forget", "public", "restore"]
 
 
-def _ours(base: type) -> bool:
-    """Whether a class is Ritz's, or gives an estimator the ``fit_transform`` that calls two methods of it."""
-    return base.__module__.startswith("ritz.") or "fit_transform" in vars(base)
+#: Steps of the pipeline, which are called by it alone.
+STEPS = ("pose", "read")
 
 
-def _public(method: Callable[..., Any]) -> Callable[..., Any]:
+def public(cls: type) -> type:
+    """Wrap the public methods that a class defines."""
+    mixed = (base for base in cls.__mro__[1:] if "ritz." in base.__module__ and not hasattr(base, "pose"))
+    for holder in (cls, *mixed):
+        for name, method in list(vars(holder).items()):
+            known = isinstance(method, FunctionType) and not name.startswith(("_", "get_", "set_"))
+            if not known or name in STEPS or inspect.getattr_static(cls, name) is not method:
+                continue
+            if name in ("fit", "partial_fit"):
+                method = _watching(method)
+            setattr(cls, name, _once(_in_turn(method) if name == "partial_fit" else method))
+    return cls
+
+
+#: What scikit-learn keeps in an estimator that no fit has made.
+SETTINGS = ("_sklearn", "_metadata")
+
+
+def forget(model: Any) -> None:
+    """Drop whatever fits have named: a model whose fit has failed must not answer for other rows."""
+    for name in list(vars(model)):
+        if name.endswith("_") or (name.startswith("_") and not name.startswith(SETTINGS)):
+            delattr(model, name)
+
+
+def restore(model: Any, before: dict[str, Any]) -> None:
+    """Give a model back the attributes that it had."""
+    for name in set(vars(model)) - set(before):
+        delattr(model, name)
+    for name, value in before.items():
+        setattr(model, name, value)
+
+
+def _once(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Each warning once a call of the user."""
+
     @functools.wraps(method)
     def called(*arguments: Any, **named: Any) -> Any:
         with one_call():
@@ -45,10 +78,43 @@ def _public(method: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _turned(method: Callable[..., Any]) -> Callable[..., Any]:
+def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def called(self: Any, *arguments: Any, **named: Any) -> Any:
         with in_turn(self, "partial_fit"):
             return method(self, *arguments, **named)
 
     return called
+
+
+def _watching(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Look after the file of a mapped array."""
+
+    @functools.wraps(method)
+    def called(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        files = {Path(one.filename) for one in _maps(X) if one.filename is not None}
+        files = {file for file in files if file.is_file()}
+        if not files:
+            return method(self, X, *more, **named)
+        before = dict(vars(self))
+        try:
+            with unchanged(Stamp(sorted(files))):
+                return method(self, X, *more, **named)
+        except DataChanged:
+            restore(self, before)
+            raise
+
+    return called
+
+
+def _maps(X: Any) -> Iterator[np.memmap[Any, Any]]:
+    """The mapped arrays behind rows."""
+    if isinstance(X, Table):
+        X = getattr(X._data, "values", None)
+    for array in (X, *(getattr(X, name, None) for name in ("data", "indices", "indptr") if hasattr(X, "indptr"))):
+        base = array
+        while isinstance(base, np.ndarray):
+            if isinstance(base, np.memmap):
+                yield base
+                break
+            base = base.base

@@ -8,20 +8,18 @@ Nothing but the state is kept of the rows, so the result cannot depend on how th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
-from ritz._core.turns import being_changed, in_turn
-from ritz._core.warn import one_call
 from ritz.data.passes.center import mean_parts
 from ritz.data.passes.moments import Moments
+from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.table import Table
 from ritz.data.words import shorten
-from ritz.methods.base import LinearEstimator
 from ritz.methods.one_pass import fit_sketch, takes_sketch
 from ritz.methods.rank.linear import handed, state_material
 from ritz.methods.rest import left_over
@@ -29,9 +27,16 @@ from ritz.methods.scaling import require_variances, spread_of, unit_of
 from ritz.operators import MomentGram
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solution import Solution
 
-__all__ = ["LARGEST_STATE", "Stateful"]
+if TYPE_CHECKING:
+    from ritz.methods.method import Method
+
+__all__ = [
+    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "add_rows", "combined", "fit_once", "keeps_state", "need_state",
+    "restated", "same_parameters", "solve_state",
+]  # fmt: skip
+
+M = TypeVar("M", bound="Method")
 
 #: Columns up to which the moment state is kept without being asked, and at most.
 KEEP_STATE, LARGEST_STATE = 2_000, 20_000
@@ -42,215 +47,176 @@ MEAN_SLACK = 100.0
 #: Rows that are added up at once from an iterator.
 ONCE_ROWS = 1 << 14
 
-#: Results that are solved on first read after ``partial_fit``.
+#: Names of a PCA that are solved for when they are first read after ``partial_fit``.
 RESULTS = (
     "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "scale_",
     "noise_variance_", "n_components_", "n_samples_", "total_variance_", "certificate_", "plan_",
 )  # fmt: skip
 
 
-class Stateful(LinearEstimator):
-    """What a PCA does with its moment state."""
+def restated(model: M, **parameters: Any) -> M:
+    """A model with other parameters from the same state: no row is read again."""
+    state = model._need_state("a second look")
+    other = type(model)(**{**model.get_params(deep=False), **parameters})
+    other.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        other.feature_names_in_ = model.feature_names_in_
+    other.__dict__.update(_state=state, _dtype=model.__dict__["_dtype"], _pending=True)
+    return other
 
-    #: fitted names that a pending state is solved for, and parameters that must agree in a merge
-    _results: ClassVar[tuple[str, ...]] = RESULTS
-    _agreeing: ClassVar[tuple[str, ...]] = ("n_components", "center", "scale", "whiten", "missing")
 
-    center: bool
-    scale: bool
-    mergeable: bool | None
-    certificate_: Any
-
-    def _name(
-        self, spectrum: Solution, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
-    ) -> None:  # fmt: skip
-        """Name the results of a spectrum."""
-        raise NotImplementedError
-
-    def _enough_rows(self, rows: int) -> None:
-        raise NotImplementedError
-
-    def _restated(self, **parameters: Any) -> Self:
-        """A model with other parameters from the same state: no row is read again."""
-        state = self._need_state("a second look")
-        model = type(self)(**{**self.get_params(deep=False), **parameters})
-        model.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            model.feature_names_in_ = self.feature_names_in_
-        model.__dict__.update(_state=state, _dtype=self.__dict__["_dtype"], _pending=True)
-        return model
-
-    def _fit_once(self, table: Table, sample_weight: Any) -> Self:
-        """Fit to rows that can be read only once: their state is added up, then solved."""
-        names = table.numeric_names()
-        source, columns = table.source_for(names)
-        model = type(self)(**self.get_params(deep=False))
-        row, weights = 0, None if sample_weight is None else np.asarray(sample_weight)
-        d = len(names)
-        if takes_sketch(self, d, LARGEST_STATE):
-            fit_sketch(model, source, columns, d, weights)
-            self._forget()
-            self.__dict__.update(vars(model), feature_names_in_=np.asarray(names, dtype=object))
-            return self
+def fit_once(model: Any, table: Table, sample_weight: Any) -> None:
+    """Fit to rows that can be read only once: their state is added up, then solved."""
+    names = table.numeric_names()
+    source, columns = table.source_for(names)
+    fresh = type(model)(**model.get_params(deep=False))
+    row, weights = 0, None if sample_weight is None else np.asarray(sample_weight)
+    d = len(names)
+    if takes_sketch(model, d, LARGEST_STATE):
+        fit_sketch(fresh, source, columns, d, weights)
+    else:
         for span in source.spans:
             for batch in source.batches(span, columns, ONCE_ROWS):
-                model.partial_fit(batch, sample_weight=None if weights is None else weights[row : row + batch.shape[0]])
+                some = None if weights is None else weights[row : row + batch.shape[0]]
+                fresh.partial_fit(batch, sample_weight=some)
                 row += batch.shape[0]
         if weights is not None and len(weights) != row:
             raise InputError(f"sample_weight needs one entry for each of the {row} rows", received=f"{len(weights)}")
-        model._solve_state()
-        self._forget()
-        self.__dict__.update(vars(model), feature_names_in_=np.asarray(names, dtype=object))
-        return self
+        fresh._solve_state()
+    model._forget()
+    model.__dict__.update(vars(fresh), feature_names_in_=np.asarray(names, dtype=object))
 
-    def _keeps_state(self, d: int) -> bool:
-        if self.mergeable is None:
-            return d <= KEEP_STATE and 32.0 * d * d <= memory_limit.limit(self.memory)
-        if self.mergeable and d > LARGEST_STATE:
-            raise ParameterError(
-                f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns",
-                received=f"{d:,} columns",
-                hint="leave mergeable=None and fit all rows at once",
-            )
-        return bool(self.mergeable)
 
-    def _forms_state(self, shape: Shape) -> bool:
-        return self._keeps_state(shape.d) and shape.n >= shape.d
-
-    # the moment state
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
-        self._check_parameters()
-        first = not self.__sklearn_is_fitted__()
-        held = None if first else self._need_state("partial_fit")
-        X, weights = self._rows(X, sample_weight, reset=first, whole=False)
-        if X.shape[1] > LARGEST_STATE:
-            raise MergeError(
-                f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
-                received=f"{X.shape[1]:,} columns",
-                hint="fit all rows at once; an iterator of batches can be sketched in one pass: solver='sketch'",
-            )
-        # A state cannot be repaired later: it is always formed in float64.
-        plan = replace(self._plan_for(self._shape(X), 1, whole=True), precision="float64")
-        added = self._in_range(X, lambda rows, unit: self._leaf(rows, weights, plan, unit)[1].moments)
-        state = added if held is None else held.merge(added)
-        dtype = self._float(X) if first else np.promote_types(self.__dict__["_dtype"], self._float(X))
-        self._forget()
-        self.__dict__.update(_state=state, _dtype=dtype, _pending=True)
-        return self
-
-    def merge(self, other: Self, *more: Self) -> Self:
-        """The model of both data sets together, exactly; neither operand changes."""
-        return self._combine([other, *more], Moments.merge)
-
-    def subtract(self, other: Self) -> Self:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
-        return self._combine([other], Moments.subtract)
-
-    def _combine(self, others: list[Self], verb: Any) -> Self:
-        name = verb.__name__
-        state = self._need_state(name)
-        for other in others:
-            self._same_parameters(other)
-            state = verb(state, other._need_state(name))
-        result = self._restated()
-        dtype = np.result_type(*(model.__dict__["_dtype"] for model in (self, *others)))
-        result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
-        if verb is Moments.subtract:
-            result.__dict__["_mean_slack"] = _mean_slack(self._need_state(), state, self.__dict__.get("_mean_slack"))
-            before = self._need_state()
-            left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
-            share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
-            result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
-        return result
-
-    def _need_state(self, verb: str = "merge") -> Moments:
-        check_is_fitted(self)
-        state = self.__dict__.get("_state")
-        if state is None:
-            raise MergeError(
-                f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
-                received=f"a model with {self.n_features_in_:,} columns, mergeable={self.mergeable!r}",
-                hint=f"fit with {type(self).__name__}(mergeable=True)",
-            )
-        return state
-
-    def _same_parameters(self, other: Self, columns: bool = True) -> None:
-        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
-            raise MergeError(
-                f"a {type(self).__name__} can be combined with a {type(self).__name__} only",
-                received=type(other).__name__,
-                hint=f"fit the other rows with a {type(self).__name__} first, or add them with partial_fit",
-            )
-        check_is_fitted(other)
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        pairs = ((name, mine[name], theirs[name]) for name in self._agreeing)
-        differ = [f"{name}={one!r} and {name}={two!r}" for name, one, two in pairs if one != two]
-        names = getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
-        if columns and names[0] is not None and names[1] is not None and list(names[0]) != list(names[1]):
-            differ.append(_other_names(list(names[0]), list(names[1])))
-        if differ:
-            raise MergeError(
-                "both models must have the same parameters and columns",
-                received="; ".join(differ),
-                hint="fit both with the same parameters on the same columns in the same order",
-            )
-
-    def _solve_state(self) -> None:
-        """Solve the accumulated state; called when a fitted name is first read."""
-        state: Moments = self.__dict__["_state"]
-        self._enough_rows(state.rows)
-        if (state.weight - 1) + state.weight_low <= 0 and self.center:
-            raise InputError(
-                "the weights of all rows must sum to more than 1",
-                received=f"{state.weight:g}",
-                hint="add more rows",
-            )
-        shape = Shape(state.rows, state.d, 8, None, symmetric=True)
-        wanted = self._wanted(state.rows, state.d, centered=self.center)
-        wanted = handed(wanted, lambda: state_material(self, state))
-        plan = self._plan_for(shape, wanted, whole=True)
-        scale = spread_of(state, self) if self.scale else None
-        unit = unit_of(state, self.scale)
-        M = MomentGram(state, center=self.center, scale=scale, unit=unit)
-        problem = SpectralProblem(
-            M,
-            kind="eigh",
-            n=state.weight,
-            d=state.d,
-            rows=state.rows,
-            centered=self.center,
-            repeatable=False,
-            **self._request(wanted, shape),
+def keeps_state(model: Any, d: int) -> bool:
+    """Whether the state of d columns is kept: it was asked for, or it is small."""
+    if model.mergeable is None:
+        return d <= KEEP_STATE and 32.0 * d * d <= memory_limit.limit(model.memory)
+    if model.mergeable and d > LARGEST_STATE:
+        raise ParameterError(
+            f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns",
+            received=f"{d:,} columns",
+            hint="leave mergeable=None and fit all rows at once",
         )
-        frame = {"mean": state.mean if self.center else None, "scale": scale}
-        frame["mean_slack"] = self.__dict__.get("_mean_slack")
-        spectrum = self._solve(problem, plan, unit, frame)
-        require_variances(spectrum, state, getattr(self, "feature_names_in_", None))
-        self.__dict__.pop("_pending", None)
-        self.__dict__["_weight_low"] = state.weight_low
-        rest, spectrum = left_over(spectrum, problem.rank, None)
-        self._name(spectrum, mean_parts(state), scale, state.weight, state.rows, self.__dict__["_dtype"], rest)
-        if "_note" in self.__dict__:
-            certificate = self.certificate_
-            self.certificate_ = replace(certificate, notes=(*certificate.notes, self.__dict__["_note"]))
+    return bool(model.mergeable)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in self._results and not being_changed(self):
-            with one_call(), in_turn(self, name):
-                if self.__dict__.get("_pending"):
-                    self._solve_state()
-                if name in self.__dict__:
-                    return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "components_" in self.__dict__ or bool(self.__dict__.get("_pending"))
+def add_rows(model: M, X: Any, sample_weight: Any) -> M:
+    """Add rows to the state of a model, or begin one."""
+    model._check_parameters()
+    first = not model.__sklearn_is_fitted__()
+    before = None if first else model._need_state("partial_fit")
+    X, weights = model._rows(X, sample_weight, reset=first, whole=False)
+    if X.shape[1] > LARGEST_STATE:
+        raise MergeError(
+            f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
+            received=f"{X.shape[1]:,} columns",
+            hint="fit all rows at once; an iterator of batches can be sketched in one pass: solver='sketch'",
+        )
+    # A state cannot be repaired later: it is always formed in float64.
+    plan = replace(model._plan_for(model._shape(X), 1, whole=True), precision="float64")
+    try:
+        added = model._leaf(X, weights, plan)[1].moments
+    except UnitChange as change:
+        added = model._leaf(change.rows(X), weights, plan, change.unit)[1].moments
+    state = added if before is None else before.merge(added)
+    dtype = model._float(X) if first else np.promote_types(model.__dict__["_dtype"], model._float(X))
+    model._forget()
+    model.__dict__.update(_state=state, _dtype=dtype, _pending=True)
+    return model
 
-    def _forget(self) -> None:
-        for name in (*self._results, "_pending", "_note", "_mean_slack"):
-            self.__dict__.pop(name, None)
+
+def combined(model: M, others: list[Any], verb: Any) -> M:
+    """The model of the states of several models, joined by ``verb``."""
+    name = verb.__name__
+    state = model._need_state(name)
+    for other in others:
+        model._same_parameters(other)
+        state = verb(state, other._need_state(name))
+    result = model._restated()
+    dtype = np.result_type(*(one.__dict__["_dtype"] for one in (model, *others)))
+    result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
+    if verb is Moments.subtract:
+        before = model._need_state()
+        result.__dict__["_mean_slack"] = _mean_slack(before, state, model.__dict__.get("_mean_slack"))
+        left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
+        share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
+        result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
+    return result
+
+
+def need_state(model: Any, verb: str = "merge") -> Moments:
+    """The state of a model; where it keeps none, an error that says how to keep one."""
+    check_is_fitted(model)
+    state: Moments | None = model.__dict__.get("_state")
+    if state is None:
+        raise MergeError(
+            f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
+            received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}",
+            hint=f"fit with {type(model).__name__}(mergeable=True)",
+        )
+    return state
+
+
+def same_parameters(model: Any, other: Any, columns: bool = True) -> None:
+    """Refuse to join models of different parameters or columns."""
+    if not (isinstance(other, type(model)) or isinstance(model, type(other))):
+        raise MergeError(
+            f"a {type(model).__name__} can be combined with a {type(model).__name__} only",
+            received=type(other).__name__,
+            hint=f"fit the other rows with a {type(model).__name__} first, or add them with partial_fit",
+        )
+    check_is_fitted(other)
+    mine, theirs = model.get_params(deep=False), other.get_params(deep=False)
+    pairs = ((name, mine[name], theirs[name]) for name in model._agreeing)
+    differ = [f"{name}={one!r} and {name}={two!r}" for name, one, two in pairs if one != two]
+    names = getattr(model, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+    if columns and names[0] is not None and names[1] is not None and list(names[0]) != list(names[1]):
+        differ.append(_other_names(list(names[0]), list(names[1])))
+    if differ:
+        raise MergeError(
+            "both models must have the same parameters and columns",
+            received="; ".join(differ),
+            hint="fit both with the same parameters on the same columns in the same order",
+        )
+
+
+def solve_state(model: Any) -> None:
+    """Solve the accumulated state of a PCA."""
+    state: Moments = model.__dict__["_state"]
+    model._enough_rows(state.rows)
+    if (state.weight - 1) + state.weight_low <= 0 and model.center:
+        raise InputError(
+            "the weights of all rows must sum to more than 1",
+            received=f"{state.weight:g}",
+            hint="add more rows",
+        )
+    shape = Shape(state.rows, state.d, 8, None, symmetric=True)
+    wanted = model._wanted(state.rows, state.d, centered=model.center)
+    wanted = handed(wanted, lambda: state_material(model, state))
+    plan = model._plan_for(shape, wanted, whole=True)
+    scale = spread_of(state, model) if model.scale else None
+    unit = unit_of(state, model.scale)
+    problem = SpectralProblem(
+        MomentGram(state, center=model.center, scale=scale, unit=unit),
+        kind="eigh",
+        n=state.weight,
+        d=state.d,
+        rows=state.rows,
+        centered=model.center,
+        repeatable=False,
+        **model._request(wanted, shape),
+    )
+    frame = {"mean": state.mean if model.center else None, "scale": scale}
+    frame["mean_slack"] = model.__dict__.get("_mean_slack")
+    solution = model._solve(problem, plan, unit, frame)
+    require_variances(solution, state, getattr(model, "feature_names_in_", None))
+    model.__dict__.pop("_pending", None)
+    model.__dict__["_weight_low"] = state.weight_low
+    rest, solution = left_over(solution, problem.rank, None)
+    model._name(solution, mean_parts(state), scale, state.weight, state.rows, model.__dict__["_dtype"], rest)
+    if "_note" in model.__dict__:
+        certificate = model.certificate_
+        model.certificate_ = replace(certificate, notes=(*certificate.notes, model.__dict__["_note"]))
 
 
 def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.ndarray:

@@ -29,7 +29,7 @@ from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 
 if TYPE_CHECKING:
-    from ritz.methods.moments import Stateful
+    from ritz.methods.method import Method
 
 __all__ = ["fit_sketch", "takes_sketch"]
 
@@ -39,14 +39,14 @@ FIRST_GUESS = 100
 STATE_COPIES = 4
 
 
-def takes_sketch(model: Stateful, d: int, largest: int) -> bool:
+def takes_sketch(model: Method, d: int, largest: int) -> bool:
     """Whether rows read once are sketched: it was asked for, and a d×d state would be too large."""
     if model.solver != "sketch" or model.mergeable:
         return False
     return d > largest or STATE_COPIES * 8.0 * d * d > memory_limit.limit(model.memory)
 
 
-def fit_sketch(model: Stateful, source: Any, columns: Any, d: int, weights: Any) -> None:
+def fit_sketch(model: Method, source: Any, columns: Any, d: int, weights: Any) -> None:
     """Fit ``model`` to the batches of a source, read once."""
     _check(model)
     rows = Once(_batches(model, source, columns, d, weights), d, center=bool(model.center))

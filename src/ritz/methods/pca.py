@@ -9,9 +9,8 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
 from ritz.data.passes.center import mean_parts
-from ritz.data.passes.statistics import Statistics
+from ritz.data.passes.moments import Moments
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
@@ -27,8 +26,20 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Linear
 from ritz.methods.likelihood import GaussianModel
-from ritz.methods.missing.model import FillsGaps
-from ritz.methods.moments import Stateful
+from ritz.methods.method import Method
+from ritz.methods.missing.model import (
+    GAP_RESULTS,
+    completed,
+    filled_rows,
+    filling,
+    incomplete,
+    keep_filler,
+    refuse_gaps_in_states,
+    refuse_gaps_read_once,
+    refuse_models_of_gaps,
+)
+from ritz.methods.moments import RESULTS, add_rows, fit_once, solve_state
+from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, rest_of, squares_off, wide_axes
 from ritz.methods.scaling import (
@@ -43,19 +54,18 @@ from ritz.methods.scaling import (
     unit_of,
 )  # fmt: skip
 from ritz.operators import Centered, Scaled, Weighted
-from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 
 if TYPE_CHECKING:
-    from ritz.project.incomplete import IncompleteMap
+    from ritz.project.incomplete import IncompleteMap, Uncertainty
 
 __all__ = ["PCA"]
 
 
-class PCA(FillsGaps, Stateful):
+class PCA(Method):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -94,8 +104,6 @@ class PCA(FillsGaps, Stateful):
     plan_ : the route that was taken, with reasons
     """
 
-    _holds_vectors = True
-
     about: ClassVar[About] = About(
         "Principal component analysis",
         "pca",
@@ -105,6 +113,10 @@ class PCA(FillsGaps, Stateful):
         "Magazine 2 (1901), 559–572.",
     )
     fitted: ClassVar[type[Fitted]] = Linear
+    _holds_vectors = True
+    _rescales = True
+    _results = RESULTS
+    _agreeing = ("n_components", "center", "scale", "whiten", "missing")
 
     def __init__(
         self, n_components: Any = None, *, center: bool = True, scale: bool = False, whiten: bool = False,
@@ -124,28 +136,6 @@ class PCA(FillsGaps, Stateful):
         self.device = device
         self.progress = progress
 
-    _rescales = True
-
-    def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
-        """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
-        A = Centered(leaf, stats) if self.center else leaf
-        if self.scale:
-            stats.divide(np.ones(shape.d, bool))
-            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True), spreads=True)
-        elif stats.unit != 1:
-            A = Scaled(A, stats.unit, "/unit")
-        if stats.weights is not None:
-            A = Weighted(A, stats.weights)
-        return SpectralProblem(
-            A,
-            n=stats.weight,
-            d=shape.d,
-            rows=stats.rows,
-            centered=self.center,
-            repeatable=self._rereads(shape),
-            **self._request(wanted, shape),
-        )
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
         """Fit to rows.
 
@@ -156,41 +146,109 @@ class PCA(FillsGaps, Stateful):
         y : ignored
         sample_weight : (n,) frequencies, or None
         """
-        self._check_parameters()
-        if isinstance(X, Iterator):
-            X = read(X, memory=self.memory)
-        if isinstance(X, Table) and not X.repeatable:
-            return self._fit_once(X, sample_weight)
-        X, weights = self._rows(X, sample_weight, reset=True)
+        return self._fit(X, y, sample_weight)
+
+    # the problem
+
+    def pose(self, rows: Any, weights: np.ndarray | None) -> Posed:
+        """Rows in memory or outside it, gaps filled; the operator follows when the plan is known."""
         self._forget()
-        self._enough_rows(X.shape[0] if weights is None else int(np.count_nonzero(weights)))
-        done = self._completed(X, weights)
+        self._enough_rows(rows.shape[0] if weights is None else int(np.count_nonzero(weights)))
+        done = None if self.missing == "error" else completed(self, rows, weights)
         filled = done is not None and done.filler is not None
-        X = X if done is None or done.filler is None else done.blocks
-        shape = self._shape(X)
+        dtype = self._float(rows)
+        if done is not None and filled:
+            rows = done.blocks
+        shape = self._shape(rows)
         wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
         keep = self._keeps_state(shape.d) and not filled
-        plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
+        return Posed(
+            rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center,
+            forms_state=keep and shape.n >= shape.d, kept=(done, keep, dtype),
+        )  # fmt: skip
 
-        def attempt(rows: Any, unit: float | None) -> tuple[Solution, Statistics, int, Any]:
-            leaf, stats = self._leaf(rows, weights, plan, unit)
-            asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
-            problem = self._problem(leaf, stats, asked, shape)
-            route = plan if unit is None else replace(plan, precision="float64")
-            return self._solve(problem, route, unit_of(stats, self.scale), {}, rows), stats, problem.rank, rows
+    def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
+        """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
+        A, stats = self._leaf(posed.rows, posed.weights, plan, posed.unit)
+        posed.stats = stats
+        wanted = handed(posed.wanted, lambda: rows_material(self, posed.rows, posed.weights, stats))
+        if self.center:
+            A = Centered(A, stats)
+        if self.scale:
+            stats.divide(np.ones(posed.shape.d, bool))
+            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True), spreads=True)
+        elif stats.unit != 1:
+            A = Scaled(A, stats.unit, "/unit")
+        if stats.weights is not None:
+            A = Weighted(A, stats.weights)
+        posed.unit = unit_of(stats, self.scale)
+        return SpectralProblem(
+            A,
+            n=stats.weight,
+            d=posed.shape.d,
+            rows=stats.rows,
+            centered=self.center,
+            repeatable=self._rereads(posed.shape),
+            **self._request(wanted, posed.shape),
+        )
 
-        spectrum, stats, rank, rows = self._in_range(X, attempt)
+    def read(self, solution: Solution, posed: Posed) -> None:
+        """Variances, what the components leave, and the state that can be merged."""
+        stats, (done, keep, dtype) = posed.stats, posed.kept
         column = stats.column
-        require_variances(spectrum, column, getattr(self, "feature_names_in_", None))
+        require_variances(solution, column, getattr(self, "feature_names_in_", None))
         self.__dict__.update(_state=stats.moments if keep else None, _weight_low=stats.weight_low)
         scale = spread_of(column, None) if self.scale else None
-        held, unit = framed(column, center=self.center, scale=scale)
-        off = partial(squares_off, rows, weights, spectrum.vectors, held)
-        again = None if plan.solver == "sketch" else lambda: off() * (unit / spectrum.unit) ** 2
-        rest, spectrum = left_over(spectrum, rank, again, outside=shape.outside)
-        self._name(spectrum, mean_parts(column), scale, stats.weight, stats.rows, self._float(X), rest)
-        self._keep_filler(done, spectrum, column, scale, stats.rows)
-        return self
+        frame, unit = framed(column, center=self.center, scale=scale)
+        off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
+        again = None if solution.plan.solver == "sketch" else lambda: off() * (unit / solution.unit) ** 2
+        rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
+        self._name(solution, mean_parts(column), scale, stats.weight, stats.rows, dtype, rest)
+        if done is not None:
+            keep_filler(self, done, solution, column, scale, stats.rows)
+
+    def _route(self, X: Any) -> Plan:
+        return self._route_of_rows(X)  # gaps need not be filled to know the route
+
+    # rows that are added up
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Add complete rows; nothing is solved until a fitted name is read. The result does not depend on how rows are
+        cut.
+        """
+        self._check_parameters()
+        refuse_gaps_in_states(self.missing)
+        return add_rows(self, X, sample_weight)
+
+    def merge(self, other: Self, *more: Self) -> Self:
+        """The model of both data sets together, exactly; neither operand changes."""
+        return self._combine([other, *more], Moments.merge)
+
+    def subtract(self, other: Self) -> Self:
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
+        return self._combine([other], Moments.subtract)
+
+    def _solve_state(self) -> None:
+        solve_state(self)
+
+    def _need_state(self, verb: str = "merge") -> Moments:
+        refuse_models_of_gaps(self, verb)
+        return super()._need_state(verb)
+
+    def _read_once(self, X: Any, sample_weight: Any) -> bool:
+        if isinstance(X, Iterator):
+            X = read(X, memory=self.memory)
+        if not isinstance(X, Table) or X.repeatable:
+            return False
+        refuse_gaps_read_once(self.missing)
+        fit_once(self, X, sample_weight)
+        return True
+
+    def _forget(self) -> None:
+        super()._forget()
+        for name in GAP_RESULTS:
+            if name in vars(self):
+                delattr(self, name)
 
     def _name(
         self, spectrum: Solution, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
@@ -249,7 +307,10 @@ class PCA(FillsGaps, Stateful):
         names = getattr(self, "feature_names_in_", None)
         held = vars(self)
         low = held.get("_mean_low")  # files of earlier releases hold none
-        return self._filling(LinearMap(components, held["_mean64"], held["_scale64"], spread, names, low))
+        return filling(self, LinearMap(components, held["_mean64"], held["_scale64"], spread, names, low))
+
+    def _solved_rows(self, rows: Any) -> Any:
+        return filled_rows(self, rows)
 
     def _floored(self) -> np.ndarray:
         """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""
@@ -306,3 +367,41 @@ class PCA(FillsGaps, Stateful):
             return times_square(errors, self.certificate_.frame.get("shown", 1.0))
         rows = validate_rows(self, X, reset=False)
         return self._gaussian().reconstruction_error(rows)
+
+    # gaps
+
+    def impute(self, X: Any) -> np.ndarray:
+        """The rows with their missing values filled, (n, d); what is observed is not touched.
+
+        Parameters
+        ----------
+        X : array-like, frame or Table of shape (n, d)
+            NaN is missing; a row needs at least one value.
+        """
+        return incomplete(self).impute(validate_rows(self, X, reset=False))
+
+    def impute_errors(self, X: Any) -> np.ndarray:
+        """Standard errors of the filled values under the model, (n, d); 0 where a value is observed.
+
+        Parameters
+        ----------
+        X : array-like, frame or Table of shape (n, d)
+        """
+        return incomplete(self).impute_errors(validate_rows(self, X, reset=False))
+
+    def uncertainty(self, X: Any, covariance: bool = False) -> Uncertainty:
+        """What the scores of rows owe to their gaps.
+
+        Parameters
+        ----------
+        X : array-like, frame or Table of shape (n, d)
+        covariance : bool
+            Also the (n, k, k) covariances of the scores.
+
+        Returns
+        -------
+        Uncertainty
+            ``observed`` (n,) entries of each row, ``errors`` (n, k) standard errors of its scores under the model: how
+            far they lie from those of the complete row. 0 for a complete row.
+        """
+        return incomplete(self).uncertainty(validate_rows(self, X, reset=False), covariance)

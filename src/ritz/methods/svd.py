@@ -9,16 +9,16 @@ difference would cancel Σ((x − μ)ᵀv)²/n by one more pass. A fraction in
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
-from ritz.methods.base import LinearEstimator
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Uncentred
+from ritz.methods.method import Method
+from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import (
     SUMMED,
@@ -33,17 +33,16 @@ from ritz.methods.rest import (
 )
 from ritz.methods.scaling import require_variances, stored_as, times_square
 from ritz.operators import Scaled, Weighted
-from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
 from ritz.rank.rule import NAMES
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 
 __all__ = ["SVD"]
 
 
-class SVD(LinearEstimator):
+class SVD(Method):
     """Singular value decomposition of the rows as they are.
 
     Parameters
@@ -74,6 +73,7 @@ class SVD(LinearEstimator):
     )
     fitted: ClassVar[type[Fitted]] = Uncentred
     _holds_vectors = True
+    _rescales = True
     _rules = tuple(name for name in NAMES if name != "map")  # correlations have no meaning about zero
 
     def __init__(
@@ -88,47 +88,41 @@ class SVD(LinearEstimator):
         self.device = device
         self.progress = progress
 
-    _rescales = True
-
-    def _problem(self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape) -> SpectralProblem:
-        """X itself, in units that keep squares in range."""
-        A = leaf if stats.unit == 1 else Scaled(leaf, stats.unit, "/unit")
-        if stats.weights is not None:
-            A = Weighted(A, stats.weights)
-        again = self._rereads(shape)
-        return SpectralProblem(
-            A, n=stats.weight, d=shape.d, rows=stats.rows, repeatable=again, **self._request(wanted, shape)
-        )
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVD:
         """Fit to rows; parameters as in :meth:`ritz.PCA.fit`."""
-        self._check_parameters()
-        X, weights = self._rows(X, sample_weight, reset=True)
-        shape = self._shape(X)
+        return self._fit(X, y, sample_weight)
+
+    def pose(self, rows: Any, weights: np.ndarray | None) -> Posed:
+        """The rows as they are."""
+        shape = self._shape(rows)
         wanted = self._wanted(shape.n, shape.d, centered=False)
-        plan = self._plan_for(shape, wanted)
+        frame = {"mean": None, "scale": None}
+        return Posed(rows=rows, weights=weights, shape=shape, wanted=wanted, frame=frame, kept=self._float(rows))
 
-        def attempt(rows: Any, unit: float | None) -> tuple[Solution, Statistics, int, Any]:
-            leaf, stats = self._leaf(rows, weights, plan, unit)
-            asked = handed(wanted, lambda: rows_material(self, rows, weights, stats))
-            problem = self._problem(leaf, stats, asked, shape)
-            route = plan if unit is None else replace(plan, precision="float64")
-            return (
-                self._solve(problem, route, stats.unit, {"mean": None, "scale": None}, rows),
-                stats,
-                problem.rank,
-                rows,
-            )
+    def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
+        """X itself, in units that keep squares in range."""
+        A, stats = self._leaf(posed.rows, posed.weights, plan, posed.unit)
+        posed.stats, posed.unit = stats, stats.unit
+        wanted = handed(posed.wanted, lambda: rows_material(self, posed.rows, posed.weights, stats))
+        if stats.unit != 1:
+            A = Scaled(A, stats.unit, "/unit")
+        if stats.weights is not None:
+            A = Weighted(A, stats.weights)
+        return SpectralProblem(
+            A, n=stats.weight, d=posed.shape.d, rows=stats.rows, repeatable=self._rereads(posed.shape),
+            **self._request(wanted, posed.shape),
+        )  # fmt: skip
 
-        spectrum, stats, rank, rows = self._in_range(X, attempt)
-        require_variances(spectrum, stats.column, getattr(self, "feature_names_in_", None))
-        near, unit = framed(stats.column, center=False)
-        left = lambda: squares_off(rows, weights, spectrum.vectors, near) * (unit / spectrum.unit) ** 2  # noqa: E731
-        again = plan.solver != "sketch"
-        rest, spectrum = left_over(spectrum, rank, left if again else None, outside=shape.outside)
-        variance, spectrum = self._spread(spectrum, stats, rows, weights)
-        self._name(spectrum, stats.column, self._float(X), variance, rest)
-        return self
+    def read(self, solution: Solution, posed: Posed) -> None:
+        """Variances of the coordinates about their mean, and what the components leave."""
+        stats, rows, weights = posed.stats, posed.rows, posed.weights
+        require_variances(solution, stats.column, getattr(self, "feature_names_in_", None))
+        frame, unit = framed(stats.column, center=False)
+        left = lambda: squares_off(rows, weights, solution.vectors, frame) * (unit / solution.unit) ** 2  # noqa: E731
+        again = None if solution.plan.solver == "sketch" else left
+        rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
+        variance, solution = self._spread(solution, stats, rows, weights)
+        self._name(solution, stats.column, posed.kept, variance, rest)
 
     def _spread(self, spectrum: Solution, stats: Statistics, X: Any, weights: Any) -> tuple[np.ndarray, Solution]:
         """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows."""

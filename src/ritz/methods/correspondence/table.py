@@ -31,11 +31,11 @@ from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.tables.identifiers import identifiers_of, labels_of
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import row_writer
-from ritz.methods.base import keep_apart
 from ritz.methods.correspondence.results import CorrespondenceResults, why_absent
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfTable
-from ritz.methods.moments import Stateful
+from ritz.methods.method import Method, keep_apart
+from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.rank.within import Within
 from ritz.methods.verify.model import with_held
@@ -90,7 +90,7 @@ def _shares(weights: NDArray[np.float64], whole: float) -> NDArray[np.float64]:
     return shares
 
 
-class Correspondence(CorrespondenceResults, Stateful):
+class Correspondence(CorrespondenceResults, Method):
     """Base of the correspondence family."""
 
     center = True  # the centring that the moment state knows
@@ -139,9 +139,14 @@ class Correspondence(CorrespondenceResults, Stateful):
         y : ignored
         sample_weight : (n,) weights of the rows, or None
         """
-        self._check_parameters()
+        return self._fit(X, y, sample_weight)
+
+    def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Encoded]:
         self._forget()
-        coded = self._encode(X, sample_weight, reset=True)
+        return (self._encode(X, sample_weight, reset=True),)
+
+    def pose(self, coded: Encoded) -> Posed:  # type: ignore[override]
+        """Encoded rows, weights that count, and what was taken off the rows when they were encoded."""
         R, weights, centre = self._centred(coded)
         shape, whole = self._shape(R), float(np.sum(weights))
         rows = int(np.count_nonzero(weights))
@@ -150,21 +155,18 @@ class Correspondence(CorrespondenceResults, Stateful):
             wanted, lambda: self._material(self._present(coded)[0], weights, rows, shape.d, whole), self._rules
         )
         keep = self._keeps_state(shape.d)
-        plan = self._plan_for(shape, wanted, whole=keep and shape.n >= shape.d)
-        even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
-        leaf, stats = self._leaf(R, None if even else _shares(weights, whole), plan)
-        spectrum = self._solve(self._problem(leaf, stats, wanted, shape, centre), plan, 1.0, {}, R)
-        state = lifted(stats.moments.times(whole / stats.weight), centre) if keep else None
-        self.__dict__["_state"] = None if state is None else self._kept(state, coded)
-        column = lifted(stats.column, centre)
-        self._name_columns(spectrum, column, self._metric(shared(column)), whole, rows)
-        self._name_rows(coded)
-        return self
+        return Posed(
+            rows=R, weights=weights, shape=shape, wanted=wanted, centered=True, kept=(coded, centre, whole, keep),
+            forms_state=keep and shape.n >= shape.d,
+        )  # fmt: skip
 
-    def _problem(
-        self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape, centre: NDArray[np.float64] | None = None
-    ) -> SpectralProblem:
+    def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """D_w^½ (R − 1mᵀ) D_s⁻¹; equal weights 1/n are a matter of scale, and ``centre`` was taken off the rows."""
+        weights, (_, centre, whole, _) = np.asarray(posed.weights), posed.kept
+        even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
+        leaf, stats = self._leaf(posed.rows, None if even else _shares(weights, whole), plan)
+        posed.stats = stats
+        self._weigh_groups(leaf, stats, posed.shape)
 
         def metric() -> NDArray[np.float64]:
             return self._metric(shared(lifted(stats.column, centre)))
@@ -175,13 +177,26 @@ class Correspondence(CorrespondenceResults, Stateful):
         return SpectralProblem(
             A,
             n=float(stats.rows),
-            d=shape.d,
+            d=posed.shape.d,
             rows=stats.rows,
             centered=True,
-            repeatable=self._rereads(shape),
+            repeatable=self._rereads(posed.shape),
             inexact=lambda: self._inexact(shared(stats.column), metric()),
-            **self._request(wanted, shape),
+            **self._request(posed.wanted, posed.shape),
         )
+
+    def read(self, solution: Solution, posed: Posed) -> None:
+        """Results of the columns, the state that can be merged, and results of the rows where they are in memory."""
+        stats, (coded, centre, whole, keep) = posed.stats, posed.kept
+        state = lifted(stats.moments.times(whole / stats.weight), centre) if keep else None
+        self.__dict__["_state"] = None if state is None else self._kept(state, coded)
+        column = lifted(stats.column, centre)
+        rows = int(np.count_nonzero(np.asarray(posed.weights)))
+        self._name_columns(solution, column, self._metric(shared(column)), whole, rows)
+        self._name_rows(coded)
+
+    def _weigh_groups(self, leaf: Operator, stats: Statistics, shape: Shape) -> None:
+        """Find the weights of groups of columns that the metric needs; nothing where there are no groups."""
 
     def _inexact(self, column: ColumnStatistics | Moments, scale: NDArray[np.float64]) -> float:
         """Bound on ‖Ã − A‖₂ from the rounding of the encoded rows, of which ``column`` tells (Σw = 1).
@@ -245,6 +260,14 @@ class Correspondence(CorrespondenceResults, Stateful):
         joined = state if held is None else self._joined(held, state)
         self.__dict__.update(_state=joined, _pending=True, _dtype=np.dtype(float), _library=coded.library)
         return self
+
+    def merge(self, other: Self, *more: Self) -> Self:
+        """The model of both tables together, exactly; neither operand changes."""
+        return self._combine([other, *more], Moments.merge)
+
+    def subtract(self, other: Self) -> Self:
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
+        return self._combine([other], Moments.subtract)
 
     def _kept(self, state: Moments, coded: Encoded) -> Moments:
         """The state that is kept for merging, from that of the encoded rows of a fit."""
@@ -379,7 +402,7 @@ class Correspondence(CorrespondenceResults, Stateful):
         # Python asks here after a property has raised, so what it said is said again
         if why := why_absent(self, name):
             raise (AttributeError if self.__sklearn_is_fitted__() else NotFittedError)(why)
-        return super().__getattr__(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:
         super()._forget()

@@ -13,6 +13,7 @@ with principal axes it is about the ordinary components of the same columns. Fit
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,11 +29,12 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import room_for, validate_rows
 from ritz.data.words import counted, nearest
-from ritz.methods.base import LinearEstimator
 from ritz.methods.factor_analysis.fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
 from ritz.methods.factor_analysis.model import FactorModel, score_weights
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
+from ritz.methods.method import Method
+from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
@@ -41,7 +43,7 @@ from ritz.methods.sparse_pca.sparse_pca import ObliqueMap, rest_spectrum
 from ritz.operators import MomentGram
 from ritz.project.linear import result_dtype
 from ritz.rank.rule import resolve
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.signs import signs
 from ritz.spectral.solution import Solution
@@ -57,7 +59,7 @@ SCORES = ("regression", "bartlett")
 STILL_STEEP = 1e-4
 
 
-class FactorAnalysis(LinearEstimator):
+class FactorAnalysis(Method):
     """Factor analysis by maximum likelihood or principal axes, with rotations.
 
     Parameters
@@ -106,7 +108,7 @@ class FactorAnalysis(LinearEstimator):
         paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
     )
     fitted: ClassVar[type[Factors]] = Factors
-    _rules: ClassVar[tuple[str, ...]] = LinearEstimator._rules
+    _rules: ClassVar[tuple[str, ...]] = Method._rules
 
     def __init__(
         self, n_components: Any = None, *, method: str = "ml", rotation: str | None = None,
@@ -138,23 +140,41 @@ class FactorAnalysis(LinearEstimator):
         y : ignored
         sample_weight : (n,) frequencies, or None
         """
-        self._check_parameters()
-        X, weights = self._rows(X, sample_weight, reset=True)
-        rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if rows < 2:
+        return self._fit(X, y, sample_weight)
+
+    def pose(self, rows: Any, weights: Any) -> Posed:
+        """The moment state of the rows; which problem is solved depends on the uniquenesses."""
+        count = rows.shape[0] if weights is None else int(np.count_nonzero(weights))
+        if count < 2:
             raise InputError(
-                "FactorAnalysis needs at least 2 rows to have correlations", received=f"n_samples={rows}",
+                "FactorAnalysis needs at least 2 rows to have correlations", received=f"n_samples={count}",
                 hint="pass more rows",
             )  # fmt: skip
-        self._fits(X.shape[1])
-        stats = Statistics(blocks_of(X), weights, np.float64, getattr(self, "feature_names_in_", None))
+        self._fits(rows.shape[1])
+        stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
+        return Posed(rows=rows, weights=weights, shape=self._shape(rows), stats=stats)
+
+    def _plan(self, posed: Posed) -> None:
+        """The plan follows when the number of factors is known."""
+
+    def _solved(self, posed: Posed, plan: None) -> Estimated:
+        """Uniquenesses and loadings, with the certificate of the problem that they solve."""
         with using(self.progress, type(self).__name__):
-            state = stats.moments
+            state = posed.stats.moments
             spread = spread_of(state, self)
-            k, ordinary = self._number(X, weights, stats, spread)
-            self._model(state, spread, k, ordinary, result_dtype(X.dtype))
-            self.__dict__["_rest_variance"] = self._off(state, X, weights)
-        return self
+            k, ordinary = self._number(posed.rows, posed.weights, posed.stats, spread)
+            return self._estimated(state, spread, k, ordinary)
+
+    def read(self, solution: Estimated, posed: Posed) -> None:
+        """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
+        state, ordinary = posed.stats.moments, solution.solution
+        self._name(solution, state, result_dtype(posed.rows.dtype))
+        self.n_iter_ = solution.iterations
+        self.certificate_, self.plan_ = ordinary.certificate, ordinary.plan
+        self.__dict__["_rest_variance"] = self._off(state, posed.rows, posed.weights)
+
+    def _route(self, X: Any) -> Plan:
+        return self._route_of_rows(X)
 
     def _off(self, state: Moments, X: Any, weights: Any) -> float:
         """Variance off the plane of the score weights."""
@@ -194,7 +214,7 @@ class FactorAnalysis(LinearEstimator):
 
     # the fit
 
-    def _model(self, state: Moments, spread: Floats, k: int, ordinary: Solution | None, dtype: Any) -> None:
+    def _estimated(self, state: Moments, spread: Floats, k: int, ordinary: Solution | None) -> Estimated:
         S = MomentGram(state, center=True, scale=spread if self._scaled else None).matrix
         S = S / divisor_of(state)
         there = np.diag(S) > 0
@@ -217,18 +237,17 @@ class FactorAnalysis(LinearEstimator):
             L[there, : min(k, len(C))] = principal_axes_loadings(C, psi[there], k)
         if known is not None:
             self._tell(known, np.flatnonzero(there))
-        self._name(L * signs(L) + 0.0, psi, S, state, spread, there, dtype)
-        self.n_iter_ = known.iterations if known is not None else 0
-        self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
+        iterations = known.iterations if known is not None else 0
+        return Estimated(L * signs(L) + 0.0, psi, S, spread, there, spectrum, iterations)
 
     @property
     def _scaled(self) -> bool:
         return bool(self.scale)
 
-    def _name(
-        self, A: Floats, psi: Floats, S: Floats, state: Moments, spread: Floats, there: NDArray[np.bool_], dtype: Any
-    ) -> None:  # fmt: skip
+    def _name(self, estimated: Estimated, state: Moments, dtype: Any) -> None:
         """Rotate, and name the results."""
+        A, psi, S = estimated.loadings, estimated.uniquenesses, estimated.covariance
+        spread, there = estimated.spread, estimated.there
         k = A.shape[1]
         turned = Rotated(A, np.eye(k), np.eye(k))
         if self.rotation is not None:
@@ -373,6 +392,19 @@ class FactorAnalysis(LinearEstimator):
             raise ParameterError("min_uniqueness must be a share in (0, 1)", received=repr(floor), hint="0.005")
         if not isinstance(self.max_iter, numbers.Integral) or isinstance(self.max_iter, bool) or self.max_iter < 1:
             raise ParameterError("max_iter must be a whole number ≥ 1", received=repr(self.max_iter))
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Loadings and uniquenesses before any rotation, and what they were found from."""
+
+    loadings: Floats  # (d, k)
+    uniquenesses: Floats  # (d,) variances
+    covariance: Floats  # (d, d) as analysed
+    spread: Floats  # (d,) standard deviations of the columns
+    there: NDArray[np.bool_]  # (d,) columns that vary
+    solution: Solution
+    iterations: int
 
 
 class _Standardised:

@@ -9,22 +9,18 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
-from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.validate import room_for
 from ritz.kernels.resolve import resolve as resolve_kernel
-from ritz.methods.calls import PublicCalls
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.kernel import InFeatureSpace
@@ -35,7 +31,8 @@ from ritz.methods.kernel_pca.routes import solve_kernel
 from ritz.methods.kernel_pca.sign import check_negative
 from ritz.methods.kernel_pca.solved import Solved
 from ritz.methods.kernel_pca.trust import require_representable
-from ritz.methods.watched import Watched
+from ritz.methods.method import Method
+from ritz.methods.posed import Posed
 from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
 from ritz.project.preimage.preimage import (
@@ -62,7 +59,7 @@ class InverseNotFitted(ParameterError, NotFittedError):
     """``fit_inverse_transform=False``: what pre-images need was not kept. scikit-learn raises NotFittedError here."""
 
 
-class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(Method):
     """Principal components in the feature space of a kernel, with a certificate.
 
     Parameters
@@ -145,7 +142,7 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
         self.device = device
         self.progress = progress
 
-    def fit(self, X: Any, y: Any = None) -> KernelPCA:
+    def fit(self, X: Any, y: Any = None) -> KernelPCA:  # type: ignore[override]  # rows have no weights
         """Fit to rows.
 
         Parameters
@@ -153,18 +150,28 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
         X : array-like or sparse (n, d); a kernel matrix (n, n) for ``kernel="precomputed"``; a list of n objects
         y : labels, used by ``gamma="alignment"`` only
         """
-        self._check_parameters()
+        return self._fit(X, y)
+
+    def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        rows = fit_rows(self, X, kernel)
+        return fit_rows(self, X, kernel), kernel, y
+
+    def pose(self, rows: Any, kernel: Any, y: Any = None) -> Posed:
+        """Rows, and the kernel with a number for every parameter; the route poses the problem."""
         kernel = fixed(self, kernel, rows, y)
         check_symmetry(kernel, rows)
-        with using(self.progress, type(self).__name__):
-            solved = solve_kernel(self, kernel, rows, room_for(self))
-        self._name(solved, rows)
-        return self
+        return Posed(rows=rows, kept=kernel)
 
-    def _name(self, solved: Solved, rows: Any) -> None:
-        """Name the results."""
+    def _plan(self, posed: Posed) -> None:
+        """A route by features, by landmarks or by products plans a problem of its own."""
+
+    def _solved(self, posed: Posed, plan: None) -> Solved:
+        with using(self.progress, type(self).__name__):
+            return solve_kernel(self, posed.kept, posed.rows, room_for(self))
+
+    def read(self, solution: Solved, posed: Posed) -> None:
+        """Eigenvalues, shares, and the map that places rows."""
+        solved = solution
         spectrum, dtype = solved.spectrum, result_dtype(solved.dtype)
         values = spectrum.values
         keep = values != 0 if self.remove_zero_eig or self.n_components is None else np.ones(len(values), bool)
@@ -192,7 +199,7 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self)
         return self.__dict__["_solved_map"].forward(new_rows(self, X))
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
         """Fit and return the coordinates of the rows."""
         self.fit(X, y)
         if "eigenvectors_" not in self.__dict__:
@@ -300,7 +307,7 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self)
         return self.__dict__["_solved_map"].activation(new_rows(self, X))
 
-    def verify(self, X: Any) -> Verification:
+    def verify(self, X: Any, sample_weight: Any = None) -> Verification:
         """Check every number that the model stores against the rows of the fit, by a kernel matrix formed anew.
 
         Eigenpairs, enclosures, angles, shares and the coordinates of the rows; up to 5,000 rows.
@@ -321,10 +328,6 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
     def _n_features_out(self) -> int:
         return int(self.eigenvalues_.shape[0])
 
-    def _html_repr(self) -> str:
-        """What a notebook shows, as for linear estimators."""
-        return html_of(self, super()._html_repr)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -333,10 +336,7 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
         return tags
 
     def _check_parameters(self) -> None:
-        if self.device != "cpu":
-            raise ParameterError("device must be 'cpu': no other is supported yet", received=repr(self.device))
-        if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
-            raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
+        super()._check_parameters()
         if self.solver not in SOLVERS:
             raise ParameterError(f"solver must be one of {', '.join(SOLVERS)}", received=repr(self.solver))
         check_negative(self.negative)

@@ -25,11 +25,12 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
-from ritz.methods.base import LinearEstimator
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import OfGoodRows
 from ritz.methods.likelihood import GaussianModel
+from ritz.methods.method import Method
+from ritz.methods.posed import Posed
 from ritz.methods.robust_pca.factors import CORRECTIONS
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.off import off_thetas
@@ -39,6 +40,7 @@ from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap
 from ritz.project.residual import Frame
 from ritz.rank.rule import resolve
+from ritz.spectral.plan import Plan
 from ritz.spectral.problem import Seen
 from ritz.spectral.verify import Verification
 
@@ -52,7 +54,7 @@ RULES = ("fraction", "broken-stick", "elbow", "kaiser")
 NOTHING = 1e-12
 
 
-class RobustPCA(LinearEstimator):
+class RobustPCA(Method):
     """Robust principal component analysis.
 
     Parameters
@@ -134,22 +136,35 @@ class RobustPCA(LinearEstimator):
         y : ignored
         sample_weight : (n,) frequencies, or None; whole numbers for ``method="robpca"``
         """
-        self._check_parameters()
-        X, weights = self._rows(X, sample_weight, reset=True)
-        rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if rows < 2:
+        return self._fit(X, y, sample_weight)
+
+    def pose(self, rows: Any, weights: Floats | None) -> Posed:
+        """Rows and robust scales; each way to the axes poses a problem of its own."""
+        count = rows.shape[0] if weights is None else int(np.count_nonzero(weights))
+        if count < 2:
             raise InputError(
-                "RobustPCA needs at least 2 rows to have a variance", received=f"n_samples={rows}",
+                "RobustPCA needs at least 2 rows to have a variance", received=f"n_samples={count}",
                 hint="pass more rows",
             )  # fmt: skip
         for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_", "_subspace", "_center", "_before", "_good"):
             self.__dict__.pop(name, None)
-        if not are_blocks(X):
-            require_finite(X, getattr(self, "feature_names_in_", None))
-        scale = self._spread(X, weights) if self.scale else None
-        found = METHODS[self.method](self, X, weights, scale)
-        self._name(found, X, weights, scale, rows)
-        return self
+        if not are_blocks(rows):
+            require_finite(rows, getattr(self, "feature_names_in_", None))
+        scale = self._spread(rows, weights) if self.scale else None
+        return Posed(rows=rows, weights=weights, shape=self._shape(rows), kept=(scale, count))
+
+    def _plan(self, posed: Posed) -> None:
+        """Each way plans its own problem."""
+
+    def _solved(self, posed: Posed, plan: None) -> Robust:
+        return METHODS[self.method](self, posed.rows, posed.weights, posed.kept[0])
+
+    def read(self, solution: Robust, posed: Posed) -> None:
+        """Variances in the plane, and off it from a pass over the rows."""
+        self._name(solution, posed.rows, posed.weights, *posed.kept)
+
+    def _route(self, X: Any) -> Plan:
+        return self._route_of_rows(X)
 
     def _spread(self, X: Any, weights: Floats | None) -> Floats:
         """MAD of every column; 1, with a warning, where it is 0."""

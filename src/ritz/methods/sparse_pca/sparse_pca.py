@@ -30,10 +30,11 @@ from ritz.data.passes.center import mean_parts
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import room_for
-from ritz.methods.base import LinearEstimator
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Overlapping
+from ritz.methods.method import Method
+from ritz.methods.posed import Posed
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of, unit_of
 from ritz.methods.sparse_pca.net import elastic_net
@@ -42,7 +43,7 @@ from ritz.operators import MomentGram
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.positive import Positive
 from ritz.rank.rule import resolve
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.signs import signs
 from ritz.spectral.solution import Solution
@@ -70,7 +71,7 @@ class ObliqueMap(LinearMap):
         return LinearMap(self.dual, self.mean, self.scale, None, self.names, self.low).backward(T)
 
 
-class SparsePCA(LinearEstimator):
+class SparsePCA(Method):
     """Sparse principal component analysis.
 
     Parameters
@@ -150,44 +151,55 @@ class SparsePCA(LinearEstimator):
         y : ignored
         sample_weight : (n,) frequencies, or None
         """
-        self._check_parameters()
-        X, weights = self._rows(X, sample_weight, reset=True)
-        rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if rows < 2:
+        return self._fit(X, y, sample_weight)
+
+    def pose(self, rows: Any, weights: Floats | None) -> Posed:
+        """The problem of the ordinary components, on the moment state of the rows."""
+        count = rows.shape[0] if weights is None else int(np.count_nonzero(weights))
+        if count < 2:
             raise InputError(
-                "SparsePCA needs at least 2 rows to have a variance", received=f"n_samples={rows}",
+                "SparsePCA needs at least 2 rows to have a variance", received=f"n_samples={count}",
                 hint="pass more rows",
             )  # fmt: skip
-        self._fits(X.shape[1])
-        stats = Statistics(blocks_of(X), weights, np.float64, getattr(self, "feature_names_in_", None))
+        d = rows.shape[1]
+        self._fits(d)
+        stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
+        shape = Shape(count, d, 8, None, symmetric=True)
+        wanted = self._number(count, d)
+        return Posed(rows=rows, weights=weights, shape=shape, wanted=wanted, forms_state=True, stats=stats)
+
+    def _solved(self, posed: Posed, plan: Plan) -> tuple[Solution, Floats, Floats, Floats | None]:
+        """The ordinary components, the covariance (d, d), sparse loadings (d, k), and the scales of the columns."""
         with using(self.progress, type(self).__name__):
-            state = stats.moments
+            state = posed.stats.moments
             scale = spread_of(state, self) if self.scale else None
-            spectrum, C = self._ordinary(state, scale)
-            loadings = self._search(C, spectrum)
+            unit = unit_of(state, self.scale)
+            M = MomentGram(state, center=self.center, scale=scale, unit=unit)
+            problem = SpectralProblem(
+                M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
+                **self._request(posed.wanted, posed.shape),
+            )  # fmt: skip
+            frame = {"mean": state.mean if self.center else None, "scale": scale}
+            ordinary = solve(problem, plan, unit=unit, frame=frame)
+            C = M.matrix * unit**2 / divisor_of(state)
+            return ordinary, C, self._search(C, ordinary), scale
+
+    def read(self, solution: tuple[Solution, Floats, Floats, Floats | None], posed: Posed) -> None:
+        """What each loading adds, and what all of them leave."""
+        ordinary, C, loadings, scale = solution
+        state = posed.stats.moments
         frame, unit = framed(state, center=self.center, scale=scale)
         divisor = divisor_of(state)
 
         def rest(Q: Floats) -> float:
-            noise = spectrum.certificate.rounding / divisor
-            return beside(C, Q, noise, lambda: squares_off(X, weights, Q, frame) * unit**2 / divisor)
+            noise = ordinary.certificate.rounding / divisor
+            off = lambda: squares_off(posed.rows, posed.weights, Q, frame) * unit**2 / divisor  # noqa: E731
+            return beside(C, Q, noise, off)
 
-        self._name(loadings, C, spectrum, state, scale, result_dtype(X.dtype), rest)
-        return self
+        self._name(loadings, C, ordinary, state, scale, result_dtype(posed.rows.dtype), rest)
 
-    def _ordinary(self, state: Moments, scale: Floats | None) -> tuple[Solution, Floats]:
-        """The ordinary components, and the covariance (d, d)."""
-        shape = Shape(state.rows, state.d, 8, None, symmetric=True)
-        wanted = self._number(state.rows, state.d)
-        plan = self._plan_for(shape, wanted, whole=True)
-        unit = unit_of(state, self.scale)
-        M = MomentGram(state, center=self.center, scale=scale, unit=unit)
-        problem = SpectralProblem(
-            M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
-            **self._request(wanted, shape),
-        )  # fmt: skip
-        frame = {"mean": state.mean if self.center else None, "scale": scale}
-        return solve(problem, plan, unit=unit, frame=frame), M.matrix * unit**2 / divisor_of(state)
+    def _route(self, X: Any) -> Plan:
+        return self._route_of_rows(X)
 
     def _number(self, n: int, d: int) -> Any:
         """``n_components`` as a number or a rule; None: all that vary."""

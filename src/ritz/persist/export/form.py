@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz.data.passes.center import split_sum
 from ritz.kernels.base import Kernel
-from ritz.methods.base import LinearEstimator
 from ritz.methods.correspondence.ca.ca import CA
 from ritz.methods.correspondence.encoded.encoded import EncodedColumns
 from ritz.methods.fitted import fitted_of
 from ritz.methods.kernel_pca.kernel_pca import KernelPCA
+from ritz.methods.method import Method
 from ritz.persist.export.form_choices import Choice, choices_of
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.kernel import FeatureMapped
@@ -117,7 +117,7 @@ def _map_weights(step: Any) -> tuple[Floats, Floats, Floats]:
     return (np.zeros(len(W)) if step.mean is None else np.asarray(step.mean, np.float64)), W, 0.0 - low @ W
 
 
-def _linear(model: LinearEstimator) -> Form:
+def _linear(model: Method) -> Form:
     step: Any = model._map()
     filler = step.filler if isinstance(step, IncompleteMap) else None
     centre, W, bias = _map_weights(step.linear if filler is not None else step)

@@ -98,7 +98,7 @@ class EncodedColumns(PooledLevels, Correspondence):
         weights = self._weights(table, sample_weight)
         if reset:
             self.__dict__["_columns"] = self._learned(table, weights, rare=self.rare, exclude=tuple(self.exclude))
-            self._adopt(self._encoder)
+            self._name_variables(self._encoder)
             warn_identifiers(self._encoder, int(np.count_nonzero(weights)))
         return self._encoded(X, table, weights, None if reset else self.unseen)
 
@@ -165,7 +165,7 @@ class EncodedColumns(PooledLevels, Correspondence):
             table, categorical=self.categorical, numbers=self._numbers, missing=self.missing, weights=weights, **options
         )
 
-    def _adopt(self, encoder: Encoder) -> None:
+    def _name_variables(self, encoder: Encoder) -> None:
         """Name the columns that are read."""
         used = [name for name in encoder.columns if name in set(encoder.names)]
         self.n_features_in_ = len(used)
@@ -229,16 +229,20 @@ class EncodedColumns(PooledLevels, Correspondence):
         y : ignored
         sample_weight : (n,) weights of the rows, or None
         """
-        if isinstance(X, Iterator):
-            return self._fit_parts(X, sample_weight)
-        if isinstance(X, Table) and not X.repeatable:
-            used = set(opened(X).choose(categorical=self.categorical, numbers=self._numbers).names)
-            self._fit_parts(X.batches([name for name in X.names if name in used], PART_ROWS), sample_weight)
-            self.__dict__["_library"] = library_of(X)
-            return self
-        return super().fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
-    def _fit_parts(self, parts: Iterator[Any], sample_weight: Any) -> Self:
+    def _read_once(self, X: Any, sample_weight: Any) -> bool:
+        if isinstance(X, Iterator):
+            self._fit_parts(X, sample_weight)
+            return True
+        if not isinstance(X, Table) or X.repeatable:
+            return False
+        used = set(opened(X).choose(categorical=self.categorical, numbers=self._numbers).names)
+        self._fit_parts(X.batches([name for name in X.names if name in used], PART_ROWS), sample_weight)
+        self.__dict__["_library"] = library_of(X)
+        return True
+
+    def _fit_parts(self, parts: Iterator[Any], sample_weight: Any) -> None:
         """Fit to tables that come one after the other: their states are added up, then solved."""
         model = type(self)(**self.get_params(deep=False))
         weights = None if sample_weight is None else np.asarray(sample_weight)
@@ -254,7 +258,6 @@ class EncodedColumns(PooledLevels, Correspondence):
         len(model.components_)  # solves the state
         self._forget()
         self.__dict__.update(vars(model))
-        return self
 
     # the moment state
 
@@ -300,7 +303,7 @@ class EncodedColumns(PooledLevels, Correspondence):
             columns = self._encoder.union(seen)
             state = self._encoder.widened(held, columns.vocabulary).merge(seen.widened(state, columns.vocabulary))
         self._forget()
-        self._adopt(columns)
+        self._name_variables(columns)
         self.__dict__.update(_columns=columns, _state=state, _pending=True, _dtype=np.dtype(float))
         self.__dict__["_library"] = library_of(X)
         return self

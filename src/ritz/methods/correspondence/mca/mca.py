@@ -87,6 +87,7 @@ class MCA(Supplementary, EncodedColumns):
     row_contributions_, column_contributions_ : shares that sum to 1 on an axis
     row_cos2_, column_cos2_ : quality of each point on each axis
     column_v_tests_ : (K, k) how many standard deviations a category lies from the centre
+    components_ : (k, K) right singular vectors, the axes in the metric of the categories
     eta2_ : (J, k) share of an axis that a variable explains, by all of its levels
     row_masses_, column_masses_, row_inertias_, column_inertias_
     certificate_ : of the inertias λ of the indicator, whatever the method

@@ -36,7 +36,6 @@ from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
 from ritz.spectral.plan import Shape
-from ritz.spectral.problem import SpectralProblem
 
 __all__ = ["MFA"]
 
@@ -167,9 +166,7 @@ class MFA(GroupResults):
             return 1
         return len(np.unique(encoder.active.owners[places - encoder.p]))
 
-    def _problem(
-        self, leaf: Operator, stats: Statistics, wanted: Any, shape: Shape, centre: NDArray[np.float64] | None = None
-    ) -> SpectralProblem:
+    def _weigh_groups(self, leaf: Operator, stats: Statistics, shape: Shape) -> None:
         outside = shape.outside
         if shape.d <= KEEP_STATE or self.mergeable or outside:
             if outside and shape.d > LARGEST_STATE:
@@ -188,7 +185,6 @@ class MFA(GroupResults):
                 name: own_axes(from_rows(self, R[:, at], w, own[at], [labels[j] for j in at]), name)
                 for name, at in self._group_places().items()
             })  # fmt: skip
-        return super()._problem(leaf, stats, wanted, shape, centre)
 
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(super()._most(rows, d), d - len(self._tables().places)))

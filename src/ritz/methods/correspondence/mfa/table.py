@@ -129,8 +129,8 @@ class GroupedColumns(MixedColumns):
     def _learned_again(self, table: Opened, weights: Floats) -> Encoder:
         return self._unshifted(super()._learned_again(table, weights), self._counted)
 
-    def _adopt(self, encoder: Encoder) -> None:
-        super()._adopt(encoder)
+    def _name_variables(self, encoder: Encoder) -> None:
+        super()._name_variables(encoder)
         if not encoder.named:
             self.n_features_in_ = len(encoder.columns)
 

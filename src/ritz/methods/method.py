@@ -1,18 +1,21 @@
-"""What linear estimators share: validation, planning, solving, coordinates.
+"""The pipeline that every method goes through, and what it gives: fit, plan, verify, transform, files of scores.
 
-    fit:  rows → Statistics → operator A → SpectralProblem → Plan → Solution → named results
+    fit:   check → adopt → pose → plan → solve → read
+           X ↦ rows ↦ Posed (operator A, how many) ↦ Plan ↦ Solution (pairs + certificate) ↦ names ending in ``_``
 
-scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``.
+A method writes ``pose``, which makes a spectral problem of rows, and ``read``, which names what was found; the other
+steps are here, and a method whose rows or whose search are not of the common kind replaces ``_adopt`` or ``_solved``.
+scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``. A fit that fails leaves no
+model behind.
 """
 
 from __future__ import annotations
 
 import logging
 import numbers
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -26,6 +29,7 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of
 from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.moments import Moments
 from ritz.data.passes.read_ahead import ahead
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
@@ -34,11 +38,14 @@ from ritz.data.tables.identifiers import Labels, identifiers_of
 from ritz.data.tables.labelled import library_of
 from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, require_finite, room_for, validate_rows, validate_weights
-from ritz.methods.calls import PublicCalls
+from ritz.methods.calls import forget, public
 from ritz.methods.fitted.about import About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
+from ritz.methods.pending import Pending
+from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import remember
 from ritz.methods.verify.model import with_held
-from ritz.methods.watched import Watched
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
@@ -54,21 +61,20 @@ if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
     from ritz.spectral.verify import Verification
 
-__all__ = ["LinearEstimator", "keep_apart"]
+__all__ = ["Method", "keep_apart"]
 
 LOG = logging.getLogger("ritz")
-
-T = TypeVar("T")
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
 
 
-class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of estimators whose coordinates are linear in the row."""
+class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all estimators."""
 
-    #: words about the method
+    #: words about the method, and what may be asked of a fitted model
     about: ClassVar[About]
+    fitted: ClassVar[type[Fitted]]
 
     #: rules that make sense for ``n_components``
     _rules: ClassVar[tuple[str, ...]] = NAMES
@@ -79,7 +85,12 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
     _rescales: ClassVar[bool] = False
 
+    #: fitted names that a pending state is solved for, of methods that keep one; parameters that agree in a merge
+    _results: ClassVar[tuple[str, ...]] = ()
+    _agreeing: ClassVar[tuple[str, ...]] = ()
+
     n_components: Any
+    certificate_: Any
     solver: str
     tol: float
     random_state: Any
@@ -87,7 +98,96 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
     device: str
     progress: Any
 
-    # one problem
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in cls.__dict__.get("_results", ()):
+            if name not in vars(cls):
+                setattr(cls, name, Pending(name))
+        public(cls)
+
+    # what a method writes
+
+    def pose(self, rows: Any, weights: np.ndarray | None) -> Posed:
+        """The spectral problem of rows and their weights."""
+        raise NotImplementedError
+
+    def read(self, solution: Any, posed: Posed) -> None:
+        """Name the results."""
+        raise NotImplementedError
+
+    # the pipeline
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame or Table of shape (n, d)
+        y : ignored
+        sample_weight : (n,) frequencies, or None
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Check, adopt, pose, plan, solve, read; a fit that fails leaves no model behind."""
+        try:
+            self._check_parameters()
+            if not self._read_once(X, sample_weight):
+                posed = self._posed(*self._adopt(X, y, sample_weight))
+                plan = self._plan(posed)
+                self.read(self._solved(posed, plan), posed)
+        except BaseException:
+            forget(self)
+            raise
+        return self
+
+    def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """What ``pose`` takes: validated rows and their weights."""
+        return self._rows(X, sample_weight, reset=True)
+
+    def _posed(self, *adopted: Any) -> Posed:
+        """The problem, with what a method leaves to the pipeline."""
+        posed = self.pose(*adopted)
+        if posed.shape is None and posed.operator is not None:
+            n, d = posed.operator.shape
+            posed.shape = Shape(n, d, working_dtype(posed.operator.dtype).itemsize, None)
+        if posed.wanted is None and posed.operator is not None:
+            posed.wanted = self._wanted(posed.shape.n, posed.shape.d, centered=posed.centered)
+        return posed
+
+    def _plan(self, posed: Posed) -> Any:
+        """The route."""
+        return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
+
+    def _solved(self, posed: Posed, plan: Any) -> Any:
+        """The solution; once more, in another unit, where squares of the rows left the range of float64."""
+        try:
+            return self._attempted(posed, plan)
+        except UnitChange as change:
+            posed.rows, posed.unit = change.rows(posed.rows), change.unit
+            return self._attempted(posed, replace(plan, precision="float64"))
+
+    def _attempted(self, posed: Posed, plan: Plan) -> Solution:
+        problem = self._problem(posed, plan)
+        posed.rank = problem.rank
+        return self._solve(problem, plan, 1.0 if posed.unit is None else posed.unit, posed.frame, posed.rows)
+
+    def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
+        """The problem that is solved by this plan."""
+        return SpectralProblem(
+            posed.operator, kind=posed.kind, centered=posed.centered, **self._request(posed.wanted, posed.shape)
+        )
+
+    def _read_once(self, X: Any, sample_weight: Any) -> bool:
+        """Whether the fit is done already, because rows that can be read only once were added up."""
+        return False
+
+    def _route(self, X: Any) -> Plan:
+        """The plan for fitting an estimator that is not fitted yet."""
+        found: Plan = self._plan(self._posed(*self._adopt(X, None, None)))
+        return found
+
+    # steps
 
     def _check_parameters(self) -> None:
         if self.device != "cpu":
@@ -143,15 +243,53 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
             return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
         return plan
 
-    def _route(self, X: Any) -> Plan:
-        """The plan for fitting an estimator that is not fitted yet; the data are looked at for their shape."""
+    def _route_of_rows(self, X: Any) -> Plan:
+        """The plan from nothing but the shape of the rows."""
         shape = self._shape(validate_rows(self, X, reset=True))
         wanted = self._wanted(shape.n, shape.d, centered=bool(getattr(self, "center", False)))
         return self._plan_for(shape, wanted, whole=self._forms_state(shape))
 
+    # the moment state, of methods that keep one
+
+    def _keeps_state(self, d: int) -> bool:
+        """Whether the state of d columns is kept."""
+        return bool(self._results) and keeps_state(self, d)
+
     def _forms_state(self, shape: Shape) -> bool:
         """Whether a fit forms a moment state anyway."""
-        return False
+        return self._keeps_state(shape.d) and shape.n >= shape.d
+
+    def _need_state(self, verb: str = "merge") -> Moments:
+        return need_state(self, verb)
+
+    def _same_parameters(self, other: Any, columns: bool = True) -> None:
+        same_parameters(self, other, columns)
+
+    def _combine(self, others: list[Self], verb: Any) -> Self:
+        return combined(self, others, verb)
+
+    def _restated(self, **parameters: Any) -> Self:
+        return restated(self, **parameters)
+
+    def _solve_state(self) -> None:
+        """Solve the accumulated state; called when a fitted name is first read."""
+        raise NotImplementedError
+
+    @property
+    def _is_pending(self) -> bool:
+        """Whether rows were added that nothing has been solved for yet."""
+        return bool(vars(self).get("_pending"))
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has named, in methods that add rows."""
+        for name in (*self._results, "_pending", "_note", "_mean_slack"):
+            if name in vars(self):
+                delattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "certificate_" in vars(self) or self._is_pending
+
+    # rows and shapes
 
     def _shape(self, X: Any) -> Shape:
         outside = are_blocks(X)
@@ -171,13 +309,6 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         stats.rescales, stats.about_zero, stats.given = self._rescales, not getattr(self, "center", False), unit
         kind = Sparse if self._shape(X).stored is not None else Dense
         return kind(X, stats), stats
-
-    def _in_range(self, X: Any, attempt: Callable[[Any, float | None], T]) -> T:
-        """What ``attempt`` makes of the rows; once more, in another unit, where their squares left the range."""
-        try:
-            return attempt(X, None)
-        except UnitChange as change:
-            return attempt(change.rows(X), change.unit)
 
     def _solve(
         self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any], rows: Any = None
@@ -334,7 +465,7 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
+        return int(self.n_components_)
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's hook behind ``_repr_html_``."""
@@ -348,6 +479,9 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
 
     def _float(self, X: Any) -> np.dtype[Any]:
         return result_dtype(X.dtype)
+
+
+public(Method)
 
 
 def keep_apart(target: Path, X: Any) -> None:

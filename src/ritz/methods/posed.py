@@ -1,0 +1,57 @@
+"""A spectral problem as a method poses it: what the planner looks at, what the solver is handed, what ``read`` finds.
+
+rows (n, d), weights (n,)   →   operator A, or how to make it once the plan is known   →   SpectralProblem
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ritz.spectral.plan import Shape
+
+__all__ = ["Posed"]
+
+
+@dataclass
+class Posed:
+    """What ``pose`` hands to the pipeline; a simple method gives an operator, and leaves the rest as it is.
+
+    Parameters
+    ----------
+    operator
+        A (n×d), or the symmetric operator itself; None where it depends on the plan and the method makes it.
+    kind
+        ``"svd"`` for the leading singular pairs of A, ``"eigh"`` for the largest eigenvalues of a symmetric operator.
+        The smallest eigenvalues of L are the largest of cI − L: pose that one, and turn values round in ``read``.
+    centered
+        Whether a mean was taken off, which costs one direction.
+    shape
+        What the planner may look at; that of the operator unless said.
+    wanted
+        How many components: a number or a rule; what ``n_components`` says unless said.
+    rows, weights
+        The rows that are multiplied, in memory or as row blocks, and their weights.
+    forms_state
+        Whether a moment state is formed anyway, so that its eigenvectors are the answer.
+    unit
+        The unit of the operator's numbers; None where nothing was found out about it.
+    frame
+        What the certificate is told about the columns, for ``verify``.
+    kept
+        Whatever ``read`` needs again.
+    """
+
+    operator: Any = None
+    kind: Literal["svd", "eigh"] = "svd"
+    centered: bool = False
+    shape: Shape = None  # type: ignore[assignment]  # filled in by the pipeline
+    wanted: Any = None
+    rows: Any = None
+    weights: Any = None
+    forms_state: bool = False
+    unit: float | None = None
+    frame: dict[str, Any] = field(default_factory=dict)
+    kept: Any = None
+    stats: Any = None  # ``Statistics``: what passes over the rows have learned
+    rank: int = 0  # eigenvalues that can differ from zero
