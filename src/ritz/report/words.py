@@ -161,7 +161,7 @@ def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
     best: tuple[float, str] | None = None
     for column, values in about.rows.columns(about.part):
         array = np.asarray(values)
-        if array.dtype.kind not in "fiu" or not about._used(column) or len(array) != len(score):
+        if array.dtype.kind not in "fiu" or not about.uses(column) or len(array) != len(score):
             continue
         known = np.isfinite(array.astype(np.float64))
         if known.sum() > 2 and np.std(array[known]) > 0 and np.std(score[known]) > 0:

@@ -61,8 +61,8 @@ def _rows_words(about: Context) -> str:
 def _other_words(about: Context) -> str:
     """Rows that count more than once, or that the model has not seen."""
     words = ""
-    if about.weighted:
-        words += f"; with weights, which add up to {number(float(vars(about.model)['_weight']), 6)}"
+    if about.weighted and about.known.weight is not None:
+        words += f"; with weights, which add up to {number(about.known.weight, 6)}"
     if not about.of_fit:
         words += f"; not those of the fit, which had {counted(int(about.model.n_samples_), 'row')}"
     return words
