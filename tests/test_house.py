@@ -162,6 +162,48 @@ def test_a_right_import_is_left_alone(tmp_path, capsys, file, text):
     assert layers.main(tmp_path) == 0, capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("from ritz.rank.b import _secret", "ritz.rank.b._secret"),
+        ("from ritz.rank.b import open, _secret as fine", "ritz.rank.b._secret"),
+        ("def f():\n    from ritz.methods.inner import _hidden", "ritz.methods.inner._hidden"),
+        ("from ritz.methods.inner._hidden import anything", "ritz.methods.inner._hidden.anything"),
+        ("import ritz.methods.inner._hidden as fine", "ritz.methods.inner._hidden"),
+        ("from ritz.rank import b\nb._secret()", "ritz.rank.b._secret"),
+        ("from ritz.rank import b as c\nx = c._secret.more", "ritz.rank.b._secret"),
+        ("import ritz.rank.b\nritz.rank.b._secret", "ritz.rank.b._secret"),
+        ("import ritz.rank.b as c\nc._secret", "ritz.rank.b._secret"),
+    ],
+)
+def test_a_private_name_of_another_module_is_found(tmp_path, capsys, text, name):
+    write(tmp_path / "rank/b.py", "_secret = 1")
+    write(tmp_path / "methods/inner/_hidden.py", "")
+    write(tmp_path / "methods/a.py", text)
+    assert layers.main(tmp_path) == 1
+    assert f"methods/ takes {name}, which is private" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ritz._core.errors import InputError",
+        "from ritz.methods.inner._hidden import anything",
+        "from ritz.methods.inner import _hidden\n_hidden.anything",
+        "from ritz import __version__",
+        "from ritz.rank import b\nb.open.__name__",
+        "from elsewhere import _private\nimport elsewhere\nelsewhere._private",
+        "_own = 1\ndef f(b): return b._secret",
+    ],
+)
+def test_what_is_private_stays_in_its_folder(tmp_path, capsys, text):
+    write(tmp_path / "_core/errors.py", "")
+    write(tmp_path / "rank/b.py", "")
+    write(tmp_path / "methods/inner/_hidden.py", "")
+    write(tmp_path / "methods/inner/a.py", text)
+    assert layers.main(tmp_path) == 0, capsys.readouterr().out
+
+
 def test_a_long_file_is_found(tmp_path, capsys):
     write(tmp_path / "fits.py", "x = 1\n" * 500)
     assert sizes.main(tmp_path) == 0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ritz.data.tables.table import Table
 from ritz.data.words import counted, grouped
-from ritz.report.colours import _column as column_of
+from ritz.report.colours import column_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, clip, details, join, number, table, tag
 from ritz.report.part import Content, Part, always
