@@ -11,12 +11,14 @@ import re
 import subprocess
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import ritz
+from ritz.methods import method_named, names_of_methods
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "ritz"
@@ -160,6 +162,48 @@ def test_a_right_import_is_left_alone(tmp_path, capsys, file, text):
     assert layers.main(tmp_path) == 0, capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("from ritz.rank.b import _secret", "ritz.rank.b._secret"),
+        ("from ritz.rank.b import open, _secret as fine", "ritz.rank.b._secret"),
+        ("def f():\n    from ritz.methods.inner import _hidden", "ritz.methods.inner._hidden"),
+        ("from ritz.methods.inner._hidden import anything", "ritz.methods.inner._hidden.anything"),
+        ("import ritz.methods.inner._hidden as fine", "ritz.methods.inner._hidden"),
+        ("from ritz.rank import b\nb._secret()", "ritz.rank.b._secret"),
+        ("from ritz.rank import b as c\nx = c._secret.more", "ritz.rank.b._secret"),
+        ("import ritz.rank.b\nritz.rank.b._secret", "ritz.rank.b._secret"),
+        ("import ritz.rank.b as c\nc._secret", "ritz.rank.b._secret"),
+    ],
+)
+def test_a_private_name_of_another_module_is_found(tmp_path, capsys, text, name):
+    write(tmp_path / "rank/b.py", "_secret = 1")
+    write(tmp_path / "methods/inner/_hidden.py", "")
+    write(tmp_path / "methods/a.py", text)
+    assert layers.main(tmp_path) == 1
+    assert f"methods/ takes {name}, which is private" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ritz._core.errors import InputError",
+        "from ritz.methods.inner._hidden import anything",
+        "from ritz.methods.inner import _hidden\n_hidden.anything",
+        "from ritz import __version__",
+        "from ritz.rank import b\nb.open.__name__",
+        "from elsewhere import _private\nimport elsewhere\nelsewhere._private",
+        "_own = 1\ndef f(b): return b._secret",
+    ],
+)
+def test_what_is_private_stays_in_its_folder(tmp_path, capsys, text):
+    write(tmp_path / "_core/errors.py", "")
+    write(tmp_path / "rank/b.py", "")
+    write(tmp_path / "methods/inner/_hidden.py", "")
+    write(tmp_path / "methods/inner/a.py", text)
+    assert layers.main(tmp_path) == 0, capsys.readouterr().out
+
+
 def test_a_long_file_is_found(tmp_path, capsys):
     write(tmp_path / "fits.py", "x = 1\n" * 500)
     assert sizes.main(tmp_path) == 0
@@ -230,6 +274,140 @@ def test_asking_for_dask_is_found(code):
 
 def test_words_about_dask_are_free():
     assert not mentions('"""Dask."""\nclass A:\n    """Dask."""\n    def f(self):\n        """Dask."""  # dask', "dask")
+
+
+# ------------------------------------------------------------------------------- fitted models, from outside
+
+#: Folders to the right of ``methods``: they ask ``fitted_of(model)`` for a capability, never the estimator itself.
+ABOVE = ("insight", "persist", "plot", "report", "cli")
+#: What a name ends in that holds an estimator.
+MODELS = ("model", "estimator", "fitted", "made", "copy")
+#: Underscored names that are public all the same: fields of a named tuple.
+PUBLIC = ("_fields", "_asdict", "_replace", "_make")
+BUILT_IN = ("isinstance", "vars", "getattr", "hasattr", "setattr", "delattr")
+
+
+def defined_names(tree: ast.AST) -> set[str]:
+    """Names that a module defines itself: functions, classes, variables, attributes of ``self``."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own(node.value):
+            names.add(node.attr)
+    return names
+
+
+def is_own(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def is_private(name: object) -> bool:
+    return isinstance(name, str) and name.startswith("_") and not name.endswith("__") and name not in PUBLIC
+
+
+def holds_model(node: ast.AST) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name.lower().endswith(MODELS) or name in names_of_methods()
+
+
+def looks_inside(code: str) -> list[str]:
+    """Places of a module that look into an estimator, or ask which one it is."""
+    tree = ast.parse(code)
+    own = defined_names(tree)
+    return [f"{node.lineno}: {ast.unparse(node)}" for node in ast.walk(tree) if is_look(node, own)]
+
+
+def is_look(node: ast.AST, own: set[str]) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__dict__" or (is_private(node.attr) and not is_own(node.value) and node.attr not in own)
+    if isinstance(node, ast.Compare):
+        return any(is_name_of_class(one) for one in (node.left, *node.comparators))
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BUILT_IN):
+        return False
+    arguments = node.args
+    if node.func.id == "vars":
+        return True
+    if node.func.id == "isinstance":
+        return any(isinstance(one, ast.Name) and one.id in estimator_classes() for one in ast.walk(arguments[1]))
+    asked = arguments[1] if len(arguments) > 1 else None
+    return isinstance(asked, ast.Constant) and is_private(asked.value) and not is_own(arguments[0])
+
+
+def is_name_of_class(node: ast.AST) -> bool:
+    """Whether this is ``type(model).__name__`` or ``model.__class__.__name__``."""
+    if not (isinstance(node, ast.Attribute) and node.attr in ("__name__", "__qualname__")):
+        return False
+    of = node.value
+    called = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "type" and bool(of.args)
+    if called:
+        return holds_model(of.args[0])
+    return isinstance(of, ast.Attribute) and of.attr == "__class__"
+
+
+@cache
+def estimator_classes() -> set[str]:
+    """Names of all classes in ``methods`` that are estimators, bases included."""
+    classes = [method_named(name) for name in names_of_methods()]
+    return {base.__name__ for cls in classes for base in cls.__mro__ if base.__module__.startswith("ritz.methods")}
+
+
+@pytest.mark.parametrize("layer", ABOVE)
+def test_nothing_above_methods_looks_into_an_estimator(layer: str):
+    found = {str(path): looks_inside(path.read_text(encoding="utf-8")) for path in (SOURCE / layer).rglob("*.py")}
+    assert not {path: lines for path, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "model._state",
+        "self.model._map()",
+        "model._n_features_out",
+        "about.known.model._encoder.labels",
+        "table._data.files",
+        "fit(X)._mean64",
+        "vars(model)",
+        "'kernel_' in vars(self.model)",
+        "model.__dict__['_weight']",
+        "copy.__dict__.update(a=1)",
+        "getattr(model, '_encoder', None)",
+        "hasattr(parts[0], '_same_parameters')",
+        "setattr(model, '_state', None)",
+        "type(model).__name__ == 'PCA'",
+        "'CA' != type(self.model).__name__",
+        "type(saved.model).__name__ in ('CA', 'MCA')",
+        "model.__class__.__name__ == 'PCA'",
+        "isinstance(model, PCA)",
+        "isinstance(x, (int, KernelPCA))",
+        "isinstance(model, Method)",
+        "isinstance(model, Correspondence)",
+    ],
+)
+def test_a_look_into_an_estimator_is_found(code):
+    assert looks_inside(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "self._model",
+        "cls._rules",
+        "kind._fields",
+        "fitted_of(model).state",
+        "def _a(): pass\nmodule._a",
+        "class A:\n    def __init__(self): self._x = 1\n    def same(self, other): return other._x",
+        "f'{type(model).__name__} of rows'",
+        "type(index).__name__ == 'RangeIndex'",
+        "getattr(model, 'scale_', None)",
+        "isinstance(model, np.ndarray)",
+        "model.__sklearn_tags__()",
+    ],
+)
+def test_what_is_no_look_into_an_estimator_is_left_alone(code):
+    assert not looks_inside(code)
 
 
 # ------------------------------------------------------------------------------------- what a start loads

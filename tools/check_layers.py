@@ -1,10 +1,11 @@
-"""Check that every folder of ``src/ritz`` imports only folders to its left.
+"""Check that every folder of ``src/ritz`` imports only folders to its left, and nothing private of another module.
 
     python tools/check_layers.py [SOURCE]      prints one line a violation; exit status 1 if there is any
 
 The order is the pipeline, from what every file stands on to what a user sees. Imports inside functions and
 under ``TYPE_CHECKING`` count as well: a cycle hidden in a function is still a cycle.
 Only ``ritz/__init__.py`` names across layers, so nothing imports a public name from it but its version.
+A name that begins with one underscore belongs to its module, and a module of such a name to its folder.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def violations(path: Path, source: Path) -> Iterator[str]:
                     yield f"{where} loads {top} with the module; import it inside a function"
             elif inner.split(".")[0] not in [*MAY_IMPORT[layer], "__version__"]:
                 yield f"{where} imports {name}; it may import {' '.join(MAY_IMPORT[layer])}"
+    for line, name in _private(tree, path.relative_to(source), source):
+        yield f"{path}:{line}: {layer}/ takes {name}, which is private; make it public in its module, or move it"
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -77,6 +80,46 @@ def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
     if node.module == PACKAGE:
         return [f"{PACKAGE}.{alias.name}" for alias in node.names]
     return [str(node.module)]
+
+
+def _private(tree: ast.AST, path: Path, source: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and dotted name of everything private that the module at ``path`` takes from another module."""
+    modules: dict[str, str] = {}  # what a module is called here, and its dotted name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] == PACKAGE:
+                    modules[alias.asname or alias.name] = alias.name
+                    if _out_of_reach(alias.name, path, source):
+                        yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == PACKAGE:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if _is_module(name, source):
+                    modules[alias.asname or alias.name] = name
+                if _out_of_reach(name, path, source):
+                    yield node.lineno, name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (module := modules.get(ast.unparse(node.value))) is not None:
+            name = f"{module}.{node.attr}"
+            if _out_of_reach(name, path, source):
+                yield node.lineno, name
+
+
+def _out_of_reach(name: str, path: Path, source: Path) -> bool:
+    """Whether a dotted name is private, and no module in a folder around the one at ``path``."""
+    parts = name.split(".")[1:]
+    for i, part in enumerate(parts):
+        hidden = part.startswith("_") and not part.endswith("__")
+        beside = _is_module(".".join([PACKAGE, *parts[: i + 1]]), source) and path.parts[:i] == tuple(parts[:i])
+        if hidden and not beside:
+            return True
+    return False
+
+
+def _is_module(name: str, source: Path) -> bool:
+    place = source.joinpath(*name.split(".")[1:])
+    return place.is_dir() or place.with_name(place.name + ".py").is_file()
 
 
 def _at_load(node: ast.AST) -> Iterator[ast.AST]:

@@ -22,12 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
 from ritz._core.warn import one_call
-from ritz.methods.fitted import Fitted, fitted_of
+from ritz.methods.fitted import Fitted, capabilities_of, fitted_of
 from ritz.methods.pca import PCA
 from ritz.rank.consensus import WHOLE, Consensus, Ranks
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.rule import NAMES, Options, criterion
-from ritz.spectral.problem import Seen
 
 __all__ = ["choose_rank"]
 
@@ -85,11 +84,11 @@ def choose_rank(
         model: Any = PCA(center=center, scale=scale, random_state=random_state)
         return _fitted(model, X_or_model, sample_weight, _names(criteria, model), options, random_state)
     model = X_or_model
-    kind = getattr(type(model), "fitted", None)
-    if kind is None:
+    asked = capabilities_of(model)
+    if asked is None:
         raise ParameterError(FORMS, received=type(model).__name__, hint="choose_rank(X)")
-    if not kind.chooses:
-        kind(model).refuse(
+    if not asked.chooses:
+        asked.refuse(
             "consensus of rules", "it trusts some rows or entries, and the rules ask all",
             f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})",
         )  # fmt: skip
@@ -102,7 +101,7 @@ def choose_rank(
             raise ParameterError(
                 "a model that is not fitted needs rows", received=type(model).__name__, hint="choose_rank(model, X)"
             )
-        if not kind.keeps_spectrum:
+        if not asked.keeps_spectrum:
             raise ParameterError(
                 f"a {type(model).__name__} keeps no spectrum that rules could ask", received="no rows",
                 hint="choose_rank(model, X)",
@@ -130,7 +129,8 @@ def _size(sample: int) -> int:
 
 def _names(criteria: Iterable[str] | None, model: Any) -> tuple[str, ...]:
     """The rules to ask; a name that is unknown or makes no sense raises."""
-    allowed = tuple(model._rules)
+    method = capabilities_of(model)
+    allowed = () if method is None else method.rules
     if criteria is None:
         return ("fraction", *allowed)
     asked = (criteria,) if isinstance(criteria, str) else tuple(criteria)
@@ -175,10 +175,11 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
         made.fit(X)
     else:
         made.fit(X, sample_weight=weights)
-    if vars(made).get("_pending"):
+    fitted = fitted_of(made)
+    if fitted.pending:
         len(made.components_)  # a state is solved when it is read
     ranks: Ranks = rule.held["ranks"]
-    ranks.reasons.extend(_units(fitted_of(made)))
+    ranks.reasons.extend(_units(fitted))
     return ranks
 
 
@@ -196,29 +197,11 @@ def _units(known: Fitted) -> list[str]:
 
 def _kept(model: Any, X: Any, names: tuple[str, ...], options: Options, random_state: Any) -> Ranks:
     """Ask what a fitted model kept, and some rows if there are any."""
-    seen, material = _seen(model), fitted_of(model).material(X)
-    material = replace(material, seed=seed_of(random_state))
+    fitted = fitted_of(model)
+    seen, material = fitted.spectrum(), replace(fitted.material(X), seed=seed_of(random_state))
     rule: Any = Consensus(names, options, whole=0 if seen.complete else WHOLE + 1)
-    within = fitted_of(model).within(rule, seen)
+    within = fitted.within(rule, seen)
     if within is not None:
         return within.on(material).rule.ranks(within.seen(seen))
     ranks: Ranks = rule.on(material).ranks(seen)
     return ranks
-
-
-def _seen(model: Any) -> Seen:
-    """The spectrum of a fitted model: what its solver knew, or all of it from its moment state."""
-    len(getattr(model, "components_", ()))  # solves a pending state
-    kept = vars(model).get("_seen")
-    if kept is None:  # a model from a file of an older release
-        certificate = model.certificate_
-        n, d = float(model.n_samples_), int(getattr(model, "n_features_in_", model.n_samples_))
-        r = min(int(n) - 1, d)
-        return Seen(certificate.values, certificate.total, n, d, r, True, len(certificate.values) >= r)
-    seen = Seen(np.asarray(vars(model)["_seen_values"], np.float64), *kept)
-    state = vars(model).get("_state")
-    if seen.complete or state is None:
-        return seen
-    whole = model._restated(n_components=None)
-    len(whole.components_)
-    return Seen(np.asarray(vars(whole)["_seen_values"], np.float64), *vars(whole)["_seen"])

@@ -33,7 +33,8 @@ class DistanceKernel(Kernel):
     """``f(−½‖z − z'‖²)`` with z = c·x; subclasses say c and what f does to a tile, in place."""
 
     @abstractmethod
-    def _scale(self, d: int) -> float: ...
+    def scale_for(self, d: int) -> float:
+        """c, by which rows of d columns are multiplied before they are compared."""
 
     @abstractmethod
     def _apply(self, E: NDArray[Any]) -> NDArray[Any]:
@@ -43,7 +44,7 @@ class DistanceKernel(Kernel):
         source = X
         X, dtype = rows_of(X, dtype, like)
         n, d = X.shape
-        scale = self._scale(d)
+        scale = self.scale_for(d)
         if is_sparse(X):
             Z = (X.astype(np.float64) * scale).astype(dtype)
             half = 0.5 * squares(Z)
@@ -129,7 +130,7 @@ class RBF(DistanceKernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", positive_number("gamma", self.gamma, GAMMAS, none=True))
 
-    def _scale(self, d: int) -> float:
+    def scale_for(self, d: int) -> float:
         if isinstance(self.gamma, str):
             raise ParameterError("gamma must be a number before rows are compared", received=repr(self.gamma),
                                  hint="kernel = kernel.fix(X)")  # fmt: skip

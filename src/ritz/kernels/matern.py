@@ -44,7 +44,7 @@ class Matern(DistanceKernel):
         object.__setattr__(self, "nu", float(nu))
         object.__setattr__(self, "length", positive_number("length", self.length, GAMMAS, none=True))
 
-    def _scale(self, d: int) -> float:
+    def scale_for(self, d: int) -> float:
         if isinstance(self.length, str):
             raise ParameterError("length must be a number before rows are compared", received=repr(self.length),
                                  hint="kernel = kernel.fix(X)")  # fmt: skip

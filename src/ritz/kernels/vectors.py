@@ -31,7 +31,8 @@ SHORT = 64
 class DotKernel(Kernel):
     """``f(γ x·y)``; subclasses say what f does to a tile, in place."""
 
-    def _scale(self, d: int) -> float:
+    def scale_for(self, d: int) -> float:
+        """√γ, by which rows of d columns are multiplied before they are compared."""
         return 1.0
 
     def _apply(self, G: NDArray[Any]) -> NDArray[Any]:
@@ -41,7 +42,7 @@ class DotKernel(Kernel):
         source = X
         X, dtype = rows_of(X, dtype, like)
         d = X.shape[1]
-        scale = self._scale(d)
+        scale = self.scale_for(d)
         Z = X.astype(dtype, copy=False) if scale == 1 else X.astype(np.result_type(X.dtype, dtype)) * dtype.type(scale)
         Z = Z.astype(dtype, copy=False)
         return Prepared(self, X.shape[0], dtype, {"Z": Z}, {"d": d, "sparse": is_sparse(X)}, source)
@@ -106,7 +107,7 @@ class Polynomial(DotKernel):
     def positive(self) -> bool:
         return self.coef0 >= 0
 
-    def _scale(self, d: int) -> float:
+    def scale_for(self, d: int) -> float:
         return _root(self.gamma, d)
 
     def _apply(self, G: NDArray[Any]) -> NDArray[Any]:
@@ -137,7 +138,7 @@ class Sigmoid(DotKernel):
     def positive(self) -> bool:
         return False
 
-    def _scale(self, d: int) -> float:
+    def scale_for(self, d: int) -> float:
         return _root(self.gamma, d)
 
     def _apply(self, G: NDArray[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from ritz._core.warn import one_call
 from ritz.methods.pca import PCA
 from ritz.spectral.plan import Plan
 
-__all__ = ["plan"]
+__all__ = ["plan", "reading"]
 
 
 @one_call()
@@ -28,3 +28,10 @@ def plan(X: Any, estimator: Any = None) -> Plan:
         )
     found: Plan = type(chosen)(**chosen.get_params(deep=False))._route(X)
     return found
+
+
+def reading(estimator: PCA, rows: Any) -> tuple[Plan, bool]:
+    """The plan for fitting validated rows, and whether a second pass may follow to sharpen the answer of the first."""
+    shape = estimator._shape(rows)
+    route = estimator._plan_for(shape, estimator._wanted(shape.n, shape.d, centered=True))
+    return route, route.solver == "moments" and estimator._rereads(shape)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ritz.methods.fitted import Fitted, checked_parameters
+
 __all__ = ["check_fitted", "check_record"]
 
 #: Kinds of arrays that a declared type allows: what is declared float64 may be held narrower.
@@ -224,11 +226,12 @@ MORE: dict[str, Callable[[Any], None]] = {
 # --- models -----------------------------------------------------------------------------------------------
 
 
-def check_fitted(model: Any) -> None:
-    """Refuse a model whose fitted values do not belong together."""
-    held = {name: value for name, value in vars(model).items() if name not in model.get_params(deep=False)}
-    for name, value in held.items():
-        if not name.isidentifier() or name.startswith("__") or callable(getattr(type(model), name, None)):
+def check_fitted(cls: type[Any], parameters: dict[str, Any], values: dict[str, Any]) -> None:
+    """Refuse fitted values of a model of class ``cls`` that do not belong together."""
+    names = set(cls(**parameters).get_params(deep=False))
+    for name, value in values.items():
+        strange = not name.isidentifier() or name.startswith("__") or name in names
+        if strange or callable(getattr(cls, name, None)):
             raise ValueError(f"a fitted name {name[:40]!r}")
         if name in COUNTS and not (isinstance(value, (int, np.integer)) and 0 <= int(value) <= LARGEST):
             raise TypeError(f"{name} that is {_what(value)}")
@@ -238,10 +241,10 @@ def check_fitted(model: Any) -> None:
             raise TypeError("a precision that is none")
         if name in RECORD_NAMES and value is not None and type(value).__name__ != RECORD_NAMES[name]:
             raise TypeError(f"{name} that is {_what(value)}")
-    model._check_parameters()
-    _names(held)
-    _sized(held, _known_sides(held))
-    _whole(model, held)
+    checked_parameters(cls, parameters)
+    _names(values)
+    _sized(values, _known_sides(values))
+    _complete(cls.fitted, values)
 
 
 def _names(held: dict[str, Any]) -> None:
@@ -284,9 +287,8 @@ def _sized(held: dict[str, Any], sides: dict[str, int | None]) -> None:
             raise ValueError(f"{name} with numbers that are not positive")
 
 
-def _whole(model: Any, held: dict[str, Any]) -> None:
-    """What a model of its kind must have is there."""
-    kind = type(model).fitted
+def _complete(kind: type[Fitted], held: dict[str, Any]) -> None:
+    """Refuse values that lack what a model of its kind must have."""
     pending = bool(held.get("_pending"))
     if pending and held.get("_state") is None and held.get("_raw") is None:
         raise ValueError("a model without its state")

@@ -15,70 +15,58 @@ import numpy as np
 
 from ritz.kernels.base import Kernel, Prepared
 from ritz.kernels.callables import Callable
-from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.persist.functions import Functions, check_function, describe_kernel, name_of
 from ritz.project.kernel import FeatureMapped, KernelMap
 
-__all__ = ["fitted_values", "functions_of", "restore"]
+__all__ = ["described_map", "functions_of", "restored_map"]
 
-#: Fitted names that are made again.
-DERIVED = ("_preimage", "_score_ridge", "_solved_map")
+#: What a map is made of, beside the kernel and its rows.
+MAPPED = ("dual", "row_means", "grand", "values", "weights")
 #: The attribute of a combined kernel that a part of its prepared rows belongs to.
 PARTS = {"left": "left", "right": "right", "inner": "kernel"}
 
 
-def fitted_values(model: KernelPCA) -> dict[str, Any]:
-    """What a file must hold of a fitted model, besides its parameters."""
-    params = model.get_params(deep=False)
-    held = {name: value for name, value in vars(model).items() if name not in params and name not in DERIVED}
-    return held | {"_solved_map": _described(vars(model)["_solved_map"])}
-
-
-def functions_of(model: KernelPCA) -> list[str]:
+def functions_of(model: Any) -> list[str]:
     """Names of the Python functions in the kernel, which a file cannot hold."""
-    found: list[str] = []
+    names: list[str] = []
 
     def look(state: Any) -> None:
         if isinstance(state, dict):
             if state.get("name") == "Callable":
-                found.append(str(state["function"]))
-            for part in state.values():
-                look(part)
+                names.append(str(state["function"]))
+            for inner in state.values():
+                look(inner)
 
     look(describe_kernel(model.kernel_))
     if callable(model.kernel) and not isinstance(model.kernel, Kernel):
-        found.append(name_of(model.kernel))
-    return list(dict.fromkeys(found))
+        names.append(name_of(model.kernel))
+    return list(dict.fromkeys(names))
 
 
-def restore(model: KernelPCA, functions: Functions) -> None:
-    """Turn the description of the map of a loaded model into the map."""
-    kernel, state, k = model.kernel_, vars(model)["_solved_map"], int(model.n_components_)
+def restored_map(values: dict[str, Any], functions: Functions) -> KernelMap | FeatureMapped:
+    """The map of a model, from the values of a file, which hold a description of it."""
+    kernel, state, X, k = values["kernel_"], values["_solved_map"], values["X_fit_"], int(values["n_components_"])
     if not isinstance(kernel, Kernel) or not isinstance(state, dict):
         raise TypeError("a kernel model without its kernel")
-    _same_rows(model, kernel)
+    _same_rows(kernel, X, values.get("n_features_in_"))
     if state["kind"] == "features":
-        features = kernel.feature_map(model.X_fit_)
+        features = kernel.feature_map(X)
         if features is None:
             raise ValueError(f"{kernel!r} has no explicit features")
         state.setdefault("low", None)  # files of earlier releases have none
         _sides(state, mean=(features.size,), axes=(features.size, k), values=(k,), low=(features.size,))
-        held: Any = FeatureMapped(kernel, features, state["mean"], state["axes"], state["values"], low=state["low"])
-    else:
-        rows = _prepared(kernel, model.X_fit_, state["dtype"], state["like"])
-        _sides(state, dual=(rows.n, k), row_means=(rows.n,), values=(k,), weights=(rows.n,))
-        parts = {name: state[name] for name in ("dual", "row_means", "grand", "values", "weights")}
-        if not isinstance(parts["grand"], (float, np.floating)):
-            raise TypeError("a mean without a length")
-        held = KernelMap(kernel, rows, **parts)
-        if functions.used:
-            check_function(kernel, model.X_fit_, parts["row_means"], parts["weights"], functions.source)
-    model.__dict__["_solved_map"] = held
+        return FeatureMapped(kernel, features, state["mean"], state["axes"], state["values"], low=state["low"])
+    rows = _prepared(kernel, X, state["dtype"], state["like"])
+    _sides(state, dual=(rows.n, k), row_means=(rows.n,), values=(k,), weights=(rows.n,))
+    if not isinstance(state["grand"], (float, np.floating)):
+        raise TypeError("a mean without a length")
+    if functions.used:
+        check_function(kernel, X, state["row_means"], state["weights"], functions.source)
+    return KernelMap(kernel, rows, **{name: state[name] for name in MAPPED})
 
 
-def _same_rows(model: KernelPCA, kernel: Kernel) -> None:
+def _same_rows(kernel: Kernel, X: Any, columns: int | None) -> None:
     """The rows that new ones are compared with must be such as the kernel takes."""
-    X = model.X_fit_
     if kernel.takes == "strings":
         if not (isinstance(X, list) and X and all(isinstance(text, (str, tuple)) for text in X)):
             raise TypeError("a kernel of strings without strings")
@@ -88,7 +76,6 @@ def _same_rows(model: KernelPCA, kernel: Kernel) -> None:
             return
         if shape is None or len(shape) != 2 or X.dtype.kind not in "fiub" or not shape[0]:
             raise TypeError("rows that are no numbers")
-        columns = vars(model).get("n_features_in_")
         if kernel.takes == "vectors" and shape[1] != columns:
             raise ValueError(f"rows of {shape[1]} columns in a model of {columns}")
 
@@ -104,11 +91,12 @@ def _sides(state: dict[str, Any], **wanted: tuple[int, ...]) -> None:
             raise ValueError(f"{name} with numbers that are not finite")
 
 
-def _described(held: Any) -> dict[str, Any]:
-    if isinstance(held, FeatureMapped):
-        return {"kind": "features", "mean": held.mean, "low": held.low, "axes": held.axes, "values": held.values}
-    parts = {name: getattr(held, name) for name in ("dual", "row_means", "grand", "values", "weights")}
-    return {"kind": "kernel", "dtype": held.rows.dtype, "like": _frame(held.rows), **parts}
+def described_map(step: KernelMap | FeatureMapped) -> dict[str, Any]:
+    """The map of a model as plain values, without the rows of the fit."""
+    if isinstance(step, FeatureMapped):
+        return {"kind": "features", "mean": step.mean, "low": step.low, "axes": step.axes, "values": step.values}
+    numbers = {name: getattr(step, name) for name in MAPPED}
+    return {"kind": "kernel", "dtype": step.rows.dtype, "like": _frame(step.rows), **numbers}
 
 
 def _frame(rows: Prepared) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from ritz._core.errors import FileError, MergeError, ParameterError, RitzError
 from ritz._core.warn import one_call
 from ritz.data.tables.write import disk_errors
 from ritz.methods import method_named, names_of_methods
-from ritz.methods.fitted import fitted_of
+from ritz.methods.fitted import fitted_of, restored
 from ritz.persist.checks import check_fitted
 from ritz.persist.codec import DAMAGE, Decoder, Encoded, damaged
 from ritz.persist.functions import Functions
-from ritz.persist.kernel import fitted_values, functions_of, restore
+from ritz.persist.kernel import described_map, functions_of, restored_map
 
 __all__ = ["load", "merge", "pack", "save"]
 
@@ -58,23 +58,21 @@ def pack(model: Any, file: BinaryIO) -> None:
             f"save takes a model of {', '.join(names_of_methods())}", received=name,
             hint="ritz.save(ritz.PCA().fit(X), path)",
         )  # fmt: skip
-    known = fitted_of(model)
-    params, made = model.get_params(deep=False), Encoded()
-    fitted = {key: value for key, value in vars(model).items() if key not in params}
-    functions: list[str] = []
-    if known.stores == "kernel":
-        fitted, functions = fitted_values(model), functions_of(model)
-    if fitted.get("_row_labels") is not None:
-        fitted["_row_labels"] = [_label(label) for label in fitted["_row_labels"]]
+    fitted = fitted_of(model)
+    values, functions, encoded = fitted.stored(), list[str](), Encoded()
+    if fitted.stores == "kernel":
+        values["_solved_map"], functions = described_map(fitted.kernel_map), functions_of(model)
+    if values.get("_row_labels") is not None:
+        values["_row_labels"] = [_label(label) for label in values["_row_labels"]]
     header = {
         "format": FORMAT,
         "ritz": __version__,
         "estimator": name,
         "functions": functions,
-        "parameters": made.value(params, "parameters"),
-        "fitted": made.value(fitted, "fitted"),
+        "parameters": encoded.value(model.get_params(deep=False), "parameters"),
+        "fitted": encoded.value(values, "fitted"),
     }
-    pack_container(file, "model", header, made.arrays)
+    pack_container(file, "model", header, encoded.arrays)
 
 
 def _label(label: Any) -> Any:
@@ -106,12 +104,12 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
         params = _dictionary(decoder.value(header.get("parameters")), source)
         if params.get("kernel", "") is None and header.get("functions"):
             params["kernel"] = functions.function(header["functions"][-1])
-        model = _class(str(name))(**params)
-        vars(model).update(_dictionary(decoder.value(header.get("fitted")), source))
-        check_fitted(model)
-        if type(model).fitted.stores == "kernel":
+        cls, values = _class(str(name)), _dictionary(decoder.value(header.get("fitted")), source)
+        check_fitted(cls, params, values)
+        if cls.fitted.stores == "kernel":
             what = "a map that does not fit: "
-            restore(model, functions)
+            values["_solved_map"] = restored_map(values, functions)
+        model = restored(cls, params, values)
     except FileError:
         raise
     except ParameterError as error:

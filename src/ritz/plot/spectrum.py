@@ -137,7 +137,7 @@ def intervals(sure: Bootstrap, components: Any = (0,), *, most: int = COLUMNS, a
     if not isinstance(sure, Bootstrap):
         raise ParameterError("expected the result of a bootstrap", received=describe(sure),
                              hint="ritz.plot.intervals(ritz.insight.bootstrap(model, X))")  # fmt: skip
-    model = sure._fit.model
+    model = sure.model
     held = [np.asarray(part, np.float64) for part in (sure.loadings.estimate, sure.loadings.low, sure.loadings.high)]
     axes = axis_names(model, held[0].shape[1])
     which = component_numbers(components, axes)

@@ -123,7 +123,7 @@ def _sides(model: Any, which: list[int], scaling: str, rows: Any, columns: Any, 
     if rows is not False:
         sides["rows"] = _picked(_rows(model, which, scaling), rows, "rows", model)
     if columns is not False and model.components_.shape[1] > _numbers(model):
-        title = "columns" if getattr(model, "_encoder", None) is None else "categories"
+        title = "columns" if fitted_of(model).encoder() is None else "categories"
         side = _columns(model, which, scaling)
         full = _picked(side, columns, "columns", model)
         sides[title] = replace(full, names=_labels(full.names, labels))
@@ -160,36 +160,34 @@ def _kinds(color: Any, side: Side) -> Groups:
 
 
 def _rows(model: Any, which: list[int], scaling: str) -> Side:
-    try:
-        F = model._row_coordinates()
-    except AttributeError as error:
+    fitted = fitted_of(model)
+    F = fitted.row_coordinates()
+    if F is None:
         raise InputError(
             "a map of rows needs a table that was fitted in memory", received="a model without its rows",
             hint="map(model, rows=False) draws the columns",
-        ) from error  # fmt: skip
-    xy = model._row_standard_coordinates() if scaling == "column-principal" else F
-    labels = fitted_of(model).row_names()
+        )  # fmt: skip
+    xy = fitted.result("row_standard_coordinates_") if scaling == "column-principal" else F
+    labels = fitted.row_names()
     names = [str(label) for label in (range(len(F)) if labels is None else labels)]
-    return _side(xy, model._row_contributions(), model._row_cos2(), names, which, 0)
+    return _side(xy, fitted.result("row_contributions_"), fitted.result("row_cos2_"), names, which, 0)
 
 
 def _columns(model: Any, which: list[int], scaling: str) -> Side:
+    fitted = fitted_of(model)
     if scaling == "contribution":
         xy = np.asarray(model.components_.T)
-    elif scaling == "row-principal":
-        xy = model._column_standard_coordinates()
     else:
-        xy = model._column_coordinates()
-    labels = model._column_labels()
+        xy = fitted.result("column_standard_coordinates_" if scaling == "row-principal" else "column_coordinates_")
+    labels = fitted.column_labels()
     names = [str(label) for label in (range(len(xy)) if labels is None else labels)]
-    side = _side(xy, model._column_contributions(), model._column_cos2(), names, which, 1)
+    side = _side(xy, fitted.result("column_contributions_"), fitted.result("column_cos2_"), names, which, 1)
     return _take(side, np.arange(_numbers(model), len(side.names))) if _numbers(model) else side
 
 
 def _numbers(model: Any) -> int:
     """Leading columns that are numbers: they have correlations, which have no place among distances."""
-    encoder = getattr(model, "_encoder", None)
-    return 0 if encoder is None else int(encoder.p)
+    return fitted_of(model).number_columns()
 
 
 def _labels(names: list[str], labels: str) -> list[str]:
@@ -220,7 +218,7 @@ def _picked(side: Side, wanted: Any, title: str, model: Any) -> Side:
     labels = [str(label) for label in wanted]
     lost = [label for label in labels if label not in side.names]
     if lost:
-        numbers = (model._column_labels() or [])[: _numbers(model)]
+        numbers = (fitted_of(model).column_labels() or [])[: _numbers(model)]
         hint = "numbers have correlations with the axes, not places among them: column_coordinates_"
         raise ParameterError(f"{title} takes labels of the map", received=", ".join(_quoted(lost)),
                              hint=hint if title == "columns" and set(lost) & set(numbers) else None)  # fmt: skip

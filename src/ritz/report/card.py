@@ -27,8 +27,7 @@ CELL = "text-align:left;padding:.15em 1em .15em 0;border:0"
 
 def card(model: Any) -> str:
     """A fitted model in a few lines."""
-    about = Context(model)
-    about.__dict__["rows"] = None  # a notebook cell must not wait
+    about = Context(model, alone=True)  # a notebook cell must not wait for rows
     head = tag("div", tag("b", about.method), f" · {about.n:,} rows · {about.components(about.k)}")
     return tag("div", head, tag("div", much(about)), _table(about), _foot(about), style=FRAME)
 

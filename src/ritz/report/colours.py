@@ -16,7 +16,7 @@ from ritz.data.tables.frames import is_missing
 from ritz.report.html import KEPT, clip
 from ritz.report.pack import codes, shade
 
-__all__ = ["Colour", "colour_of"]
+__all__ = ["Colour", "colour_of", "column_of"]
 
 #: Whole numbers with at most this many values are kinds, not amounts, as in ``ritz.plot``.
 FEW = 8
@@ -58,7 +58,7 @@ class Colour:
 
 def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
     """A column to colour by; None for one that says nothing: constant, or of too many kinds (unless asked for)."""
-    array = np.asarray(values) if not isinstance(values, list) else _column(values)
+    array = np.asarray(values) if not isinstance(values, list) else column_of(values)
     if array.dtype.kind in "fiu":
         amount = array.astype(np.float64)
         known = np.unique(amount[np.isfinite(amount)])
@@ -85,7 +85,7 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
     return Colour(name, seen, np.array([-1 if word is None else place[word] for word in words], np.intp))
 
 
-def _column(values: list[Any]) -> NDArray[Any]:
+def column_of(values: list[Any]) -> NDArray[Any]:
     """A list as numbers where it holds nothing else, missing marks aside."""
     held = [value for value in values if not is_missing(value)]
     if held and all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in held):

@@ -51,6 +51,7 @@ class Context:
     seed: Any = None
     ranks_given: Any = None
     points: int = POINTS
+    alone: bool = False  # no row is looked at, even where the model keeps some
     notes: list[str] = field(default_factory=list)
 
     # the model
@@ -130,9 +131,8 @@ class Context:
         """Whether rows counted differently often in the fit."""
         if self.known.about.takes == "counts":  # whose weight is the number of things counted
             return False
-        known = getattr(self.model, "n_samples_", None)
-        weight = vars(self.model).get("_weight", known)
-        return known is not None and weight is not None and abs(float(weight) - known) > 1e-9 * known
+        n, weight = getattr(self.model, "n_samples_", None), self.known.weight
+        return n is not None and weight is not None and abs(weight - n) > 1e-9 * n
 
     @cached_property
     def columns(self) -> list[str]:
@@ -160,14 +160,18 @@ class Context:
     @cached_property
     def rows(self) -> Rows | None:
         """The rows, if there are any to look at."""
+        if self.alone:
+            return None
         X = self.model.X_fit_ if self.X is None and self._remembers else self.X
         return rows_of(self.model, X)
 
     @property
     def _remembers(self) -> bool:
-        held = getattr(self.model, "X_fit_", None) if self.kernel else None
-        takes = getattr(getattr(self.model, "kernel_", None), "takes", "")
-        return held is not None and takes != "precomputed" and "eigenvectors_" in vars(self.model)
+        """Whether a kernel model keeps every row of the fit."""
+        rows = getattr(self.model, "X_fit_", None) if self.kernel else None
+        if rows is None or self.known.eigenvectors is None:
+            return False
+        return getattr(self.known.kernel, "takes", "") != "precomputed"
 
     @cached_property
     def index(self) -> NDArray[np.intp]:
@@ -252,12 +256,13 @@ class Context:
         taken = {one.name for one in found}
         offers = [colour_of(name, values) for name, values in self.rows.columns(self.part) if name not in taken]
         held = [one for one in offers if one is not None]
-        held.sort(key=lambda one: self._used(one.name))  # what took no part tells most
+        held.sort(key=lambda one: self.uses(one.name))  # what took no part tells most
         return (found + held)[:most]
 
-    def _used(self, name: str) -> bool:
-        known = getattr(self.model, "feature_names_in_", None)
-        return not isinstance(self.X, Table) if known is None else name in {str(one) for one in known}
+    def uses(self, name: str) -> bool:
+        """Whether the model was fitted to a column of this name."""
+        names = getattr(self.model, "feature_names_in_", None)
+        return not isinstance(self.X, Table) if names is None else name in {str(one) for one in names}
 
     def _one_a_row(self, what: str, values: Any) -> Any:
         """One value for each row that is shown: of a column of X, or of those given for all rows."""

@@ -55,7 +55,7 @@ def find_ranks(about: Context) -> Any:
     model = about.model
     if not about.known.chooses or not about.k:
         return None
-    kernel, names = about.kernel, set(model._rules)
+    kernel, names = about.kernel, set(about.known.rules)
     n, entries = about.n, float(about.n) * max(1, len(about.columns))
     dear = {"kfold"} if entries > HIDE else set()
     if entries > DRAW or (kernel and n > KERNEL_ROWS):
@@ -63,7 +63,7 @@ def find_ranks(about: Context) -> Any:
     if len(about.columns) > WIDE:
         dear |= {"map", "permutation", "bcv", "stability"}
     wanted = sorted((names & _known()) - dear)
-    whole = "permutation" not in dear or (about.correspondence and vars(model).get("_state") is None)
+    whole = "permutation" not in dear or (about.correspondence and about.known.state is None)
     seen = about.table if whole and same_rows(about) else None
     return choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
 
@@ -131,7 +131,7 @@ def find_odd(about: Context) -> Odd | None:
     if free and not fit:
         return None
     # without its moment state a large model would have to be decomposed anew; quantiles of the rows have to do
-    stateless = vars(model).get("_state") is None and min(len(inside), len(about.columns)) > LARGE
+    stateless = fitted_of(model).state is None and min(len(inside), len(about.columns)) > LARGE
     way = "conformal" if stateless and fit and whole and not free else None
     bounds = limits(model, ALPHA, kind, X=rows if fit and whole else None, method=way)
     n = len(inside)
@@ -161,9 +161,7 @@ def _judge(about: Context) -> Any:
         return model
     try:
         if about.known.restates:
-            smaller = model._restated(n_components=r)
-            len(smaller.components_)  # solves it
-            return smaller
+            return about.known.restated(n_components=r)
     except RitzError:
         pass
     if about.n * float(max(1, len(about.columns))) > LEAVE_OUT or (about.kernel and about.n > 1_000):

@@ -88,9 +88,8 @@ class TableRows(Rows):
     def take(self, index: Index) -> Any:
         import pyarrow as pa
 
-        data = self.X._data
-        if hasattr(data, "values"):  # a matrix in memory
-            return Table(self.X.columns, data.values[index], source=self.X.source)
+        if self.X.matrix is not None:
+            return Table(self.X.columns, self.X.matrix[index], source=self.X.source)
         parts, start, wanted = [], 0, self._wanted()
         for batch in self.X.batches(wanted):
             stop = start + batch.num_rows

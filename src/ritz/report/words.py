@@ -20,7 +20,7 @@ from ritz.report.html import Html, bdi, join, number, percent, tag
 if TYPE_CHECKING:
     from ritz.report.context import Context
 
-__all__ = ["axis_words", "enough", "frame_words", "listed", "meaning", "much", "sentences", "trust"]
+__all__ = ["axis_words", "enough", "frame_words", "listed", "meaning", "much", "numbers_of", "sentences", "trust"]
 
 #: The share that counts as most of it.
 MOST = 0.8
@@ -130,7 +130,7 @@ def axis_words(about: Context, i: int) -> Html | None:
     if about.kernel:
         return _kernel_words(about, i, name)
     if about.correspondence:
-        values, shares = _numbers(about.model.column_coordinates_), _numbers(about.model.column_contributions_)
+        values, shares = numbers_of(about.model.column_coordinates_), numbers_of(about.model.column_contributions_)
     else:
         values = about.loadings
         squares = np.square(values)
@@ -161,7 +161,7 @@ def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
     best: tuple[float, str] | None = None
     for column, values in about.rows.columns(about.part):
         array = np.asarray(values)
-        if array.dtype.kind not in "fiu" or not about._used(column) or len(array) != len(score):
+        if array.dtype.kind not in "fiu" or not about.uses(column) or len(array) != len(score):
             continue
         known = np.isfinite(array.astype(np.float64))
         if known.sum() > 2 and np.std(array[known]) > 0 and np.std(score[known]) > 0:
@@ -219,11 +219,11 @@ def _odd_clause(about: Context) -> Html | None:
     return join(tag("b", f"{count:,} of {len(odd.inside):,} rows {verb} odd"), f" at {rate}", most)
 
 
-def _numbers(held: Any) -> Any:
-    """The numbers of a result, whatever library holds it."""
-    if isinstance(held, np.ndarray):
-        return held
+def numbers_of(result: Any) -> Any:
+    """The numbers of a named result, whatever library of frames it came in."""
+    if isinstance(result, np.ndarray):
+        return result
     import narwhals as nw
 
-    frame = nw.from_native(held, eager_only=True)
+    frame = nw.from_native(result, eager_only=True)
     return frame.select([name for name in frame.columns if name not in ("row", "column")]).to_numpy()

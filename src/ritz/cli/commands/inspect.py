@@ -18,9 +18,10 @@ def inspect(model: Annotated[Path, MODEL]) -> Answer:
     """Show what MODEL is: its method, columns, components, certificate and plan."""
     from ritz.cli.results.saved import open_model
     from ritz.cli.results.summary import certificate_sentences, components_of
+    from ritz.methods.fitted import fitted_of
 
     saved = open_model(model)
-    fitted = saved.model
+    fitted, capabilities = saved.model, fitted_of(saved.model)
     names = [str(name) for name in getattr(fitted, "feature_names_in_", [])]
     facts = {
         "model": str(saved.path),
@@ -32,12 +33,12 @@ def inspect(model: Annotated[Path, MODEL]) -> Answer:
         "columns": names,
         "parameters": _parameters(fitted),
         **components_of(fitted),
-        "mergeable": vars(fitted).get("_state") is not None or vars(fitted).get("_raw") is not None,
+        "mergeable": capabilities.mergeable,
         "certificate": certificate_sentences(fitted.certificate_),
         "plan": {"solver": fitted.plan_.solver, "reasons": list(fitted.plan_.reasons)},
     }
-    if "kernel_" in vars(fitted):
-        facts["kernel"] = repr(fitted.kernel_)
+    if capabilities.kernel is not None:
+        facts["kernel"] = repr(capabilities.kernel)
     return Answer(facts, lambda: _show(facts))
 
 

@@ -62,25 +62,29 @@ def _warn_of_twins(models: list[Path], parts: list[Any]) -> None:
 def _mark(model: Any) -> bytes:
     """The sums of a model in one number; of models without any, the model itself."""
     import hashlib
+    from dataclasses import fields
 
     import numpy as np
 
-    state = vars(model).get("_state")
+    from ritz.methods.fitted import fitted_of
+
+    state = fitted_of(model).state
     if state is None:
         return str(id(model)).encode()
-    held = [value for _, value in sorted(vars(state).items()) if isinstance(value, (np.ndarray, float, int))]
-    return hashlib.sha256(b"".join(np.asarray(one).tobytes() for one in held)).digest()
+    sums = (getattr(state, field.name) for field in fields(state))
+    numbers = [value for value in sums if isinstance(value, (np.ndarray, float, int))]
+    return hashlib.sha256(b"".join(np.asarray(value).tobytes() for value in numbers)).digest()
 
 
 def _require_alike(models: list[Path], parts: list[Any]) -> None:
     """Say which of the files differ, and in what, before anything is added up."""
     from ritz._core.errors import MergeError
+    from ritz.methods.fitted import fitted_of
 
-    compare = getattr(parts[0], "_same_parameters", None)
+    first = fitted_of(parts[0])
     for path, part in zip(models[1:], parts[1:], strict=True):
         try:
-            if compare is not None:
-                compare(part)
+            first.require_alike(part)
         except MergeError as error:
             names = f"{models[0]} and {path}"
             expected = error.expected.replace("both models", names, 1)

@@ -55,7 +55,7 @@ def report(
         saved.model, saved.rows(rows), rows, color=tint if tint in rows.names else None, title=title or rows.source,
         command=shlex.join(["ritz", *Program.typed]),
     )  # fmt: skip
-    require_apart(target, rows._data.files)
+    require_apart(target, rows.files)
     with disk_errors(target), replacing(target, fresh=fresh) as file:
         file.write(page)
     list_file(target)

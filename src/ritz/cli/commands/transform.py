@@ -42,7 +42,7 @@ def transform(
     fresh = require_free(output, force, [model_file(model)], [table])
     saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
     rows = open_table(table, how, memory=memory, progress=talk.progress)
-    require_free(output, force, saved.files, rows._data.files)
+    require_free(output, force, saved.files, rows.files)
     tell_notes(rows, talk)
     ways = saved.model.get_params(deep=False)
     try:

@@ -29,6 +29,7 @@ def verify(
     from ritz.cli.fitting.columns import parts_of
     from ritz.cli.fitting.kernel_check import check_kernel
     from ritz.cli.results.saved import open_model
+    from ritz.methods.fitted import fitted_of
 
     saved = open_model(model, memory=memory, progress=talk.progress)
     rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
@@ -36,7 +37,7 @@ def verify(
     weights = parts["weights"] or saved.manifest.get("weights")
     held = parts_of(rows, columns=parts["columns"], weights=weights)
     _require_rows(saved, held.used, table)
-    if "kernel_" in vars(saved.model):
+    if fitted_of(saved.model).kernel is not None:
         ok, words = check_kernel(saved.model, saved.rows(held.used))
     else:
         done = saved.model.verify(held.used, sample_weight=held.weight())
@@ -49,9 +50,11 @@ def _require_rows(saved: Any, table: Any, path: Path) -> None:
     """Say plainly when this cannot be the table of the fit."""
     from ritz._core.errors import InputError
     from ritz.data.words import counted
+    from ritz.methods.fitted import fitted_of
 
     known, n = saved.manifest.get("rows"), table.n_rows
-    if known is None and vars(saved.model).get("_raw") is None and "_weight" not in vars(saved.model):
+    fitted = fitted_of(saved.model)
+    if known is None and fitted.counts is None and fitted.weight is None:
         known = int(saved.model.n_samples_)
     if known is not None and n is not None and n != known:
         raise InputError(

@@ -29,7 +29,7 @@ from ritz.data.tables.table import Table
 from ritz.data.words import ALIKE, shorten
 from ritz.spectral.plan import size_words
 
-__all__ = ["Parts", "expand", "narrowed", "open_table", "parts_of", "within_reach"]
+__all__ = ["Parts", "expand", "open_table", "parts_of", "within_reach"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
 #: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
@@ -90,7 +90,7 @@ def within_reach(table: Table) -> Iterator[None]:
         yield
     except MemoryLimitError as error:
         least = getattr(error, "least", None)
-        decoded = getattr(table._data, "decoded", None) if table.lazy else None
+        decoded = table.decoded if table.lazy else None
         if least is None or decoded is None:
             raise
         whole = WHOLE_TIMES * float(decoded) + WHOLE_LEAST
@@ -155,7 +155,7 @@ def parts_of(
         for one in table.columns
         if one.name not in out and (wanted is None or one.name in wanted or one.kind == "identifier")
     ]
-    used = narrowed(table, kept) if len(kept) < len(table.columns) else table
+    used = table.narrowed(kept) if len(kept) < len(table.columns) else table
     if wanted is not None:
         used = _meant(used, wanted)
     return Parts(table, used, weight, tint, further, wanted is not None)
@@ -163,23 +163,14 @@ def parts_of(
 
 def _meant(table: Table, wanted: list[str]) -> Table:
     """Identifiers that count 1, 2, 3 and are named as columns to use are numbers."""
-    held = set(table._data.names)
+    numbers = table.readable_as_numbers
     same = copy(table)
     same.columns = tuple(
         replace(one, kind="numeric", reason="")
-        if one.name in wanted and one.kind == "identifier" and one.name in held
+        if one.name in wanted and one.kind == "identifier" and one.name in numbers
         else one
         for one in table.columns
     )
-    return same
-
-
-def narrowed(table: Table, names: Sequence[str]) -> Table:
-    """The same table with these columns only."""
-    kept = set(names)
-    same = copy(table)
-    same.columns = tuple(one for one in table.columns if one.name in kept)
-    same._position = {one.name: j for j, one in enumerate(same.columns)}
     return same
 
 

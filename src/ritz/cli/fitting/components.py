@@ -109,13 +109,14 @@ def reason(
     ``refit`` gives the model of another number of components, where that is cheap; ``possible`` is how many there are,
     where that is known.
     """
-    n, d = shape
-    k, every, linear = int(model._n_features_out), min(n - 1, d), type(model).__name__ == "PCA"
+    from ritz.methods.fitted import fitted_of
+
+    (n, d), fitted = shape, fitted_of(model)
+    k, every, linear = fitted.k, min(n - 1, d), fitted.space == "columns" and fitted.restates
     if isinstance(asked, (str, float)):
         name = asked if isinstance(asked, str) else "fraction"
-        held = vars(model).get("_choice")  # what the rule itself said in the fit
-        if held is not None and held[0] == name:
-            return {"asked": asked, "rule": name, "why": held[1]}
+        if fitted.choice is not None and fitted.choice[0] == name:  # what the rule itself said in the fit
+            return {"asked": asked, "rule": name, "why": fitted.choice[1]}
         if name in FILLING or not linear:
             how = ", by cross-validation" if name in FILLING else ""
             return {"asked": asked, "rule": name, "why": f"{k} component{'s' if k != 1 else ''}{how}"}

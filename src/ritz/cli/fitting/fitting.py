@@ -25,8 +25,10 @@ from ritz.data.passes.observed import observe
 from ritz.data.passes.statistics import Statistics
 from ritz.data.tables.table import Table
 from ritz.data.validate import require_finite, validate_rows
+from ritz.methods.fitted import fitted_of
 from ritz.methods.moments import LARGEST_STATE
 from ritz.methods.pca import PCA
+from ritz.methods.plan import reading
 from ritz.spectral.plan import size_words
 
 __all__ = ["Fitted", "Request", "fit_table"]
@@ -105,17 +107,17 @@ def _outside(job: Request, table: Table, names: list[str]) -> Fitted:
     probe.mergeable = True
     _announce(job, probe, rows)
     model = probe.fit(table, sample_weight=weight)
-    state = model._need_state()
+    fitted = fitted_of(model)
+    state = fitted.state
     spread = np.sqrt(np.diag(state.scatter) / max(state.weight - 1, 1.0)) * state.unit
     scaling = decide_scaling(spread, names, None)
     if scaling.scale:
-        model = model._restated(scale=True)
-        model._solve_state()
+        model = fitted.restated(scale=True)
         # The rows were read once, for the state that both answers come from.
         cost = {name: getattr(probe.plan_, name) for name in ("actual_passes", "actual_seconds", "reasons")}
         model.plan_ = replace(model.plan_, **cost)
         model.certificate_ = replace(model.certificate_, passes=probe.certificate_.passes)
-    return Fitted(model, rows, names, shape, scaling, lambda r: model._restated(n_components=r))
+    return Fitted(model, rows, names, shape, scaling, lambda r: fitted_of(model).restated(n_components=r))
 
 
 def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:
@@ -138,15 +140,13 @@ def _announce(job: Request, model: PCA, rows: Any, before: int = 0) -> None:
     """Say how often the data will be read, before they are."""
     if job.quiet:
         return
-    shape = model._shape(rows)
     missing = job.method["missing"]
     if missing != "error":
         times = "several times"
         solver = f"missing values: {missing}"
     else:
-        plan = model._plan_for(shape, model._wanted(shape.n, shape.d, centered=True))
+        plan, again = reading(model, rows)
         passes = plan.passes + before
-        again = plan.solver == "moments" and model._rereads(shape)
         times = ("at least once" if again else "once") if passes == 1 else f"about {passes:g} times"
         solver = plan.solver
     scores = "" if job.scores == "none" else ", then once for scores"
@@ -204,7 +204,7 @@ def _counts(job: Request) -> str | None:
 
 
 def _used(model: Any, table: Table) -> list[str]:
-    if vars(model).get("_raw") is not None:  # counted from two columns of categories
+    if fitted_of(model).counts is not None:  # counted from two columns of categories
         asked = [model.rows, model.columns, model.counts]
         words = [name for name, kind in table.kinds.items() if kind in ("categorical", "text")]
         return [name for name in asked if name is not None] or words

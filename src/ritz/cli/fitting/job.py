@@ -70,7 +70,7 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     path = job.path if job.engine is None else job.path.absolute()
     bounded = replace(job, memory=_allowed(job, folder))
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
-    place = Place(folder, [job.path, *table._data.files])
+    place = Place(folder, [job.path, *table.files])
     parts, choice = chosen(table, name, job.parts, job.method)
     outside = table.lazy or job.engine is not None
     if job.resume and not outside:

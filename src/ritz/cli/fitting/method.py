@@ -75,7 +75,7 @@ def _levels(reason: str) -> int:
 
 def _of_numbers(table: Table, numbers: list[str]) -> Choice:
     names = [name for name, kind in table.kinds.items() if kind == "identifier"]
-    if len(names) == 1 and names[0] not in table._data.names and _are_counts(table, numbers):
+    if len(names) == 1 and names[0] not in table.readable_as_numbers and _are_counts(table, numbers):
         return Choice(
             "ca",
             f"rows named by {names[0]} and whole numbers, none negative, look like a table of counts: correspondence "
@@ -101,8 +101,8 @@ def _whole(table: Table, name: str) -> bool:
     """Whether the file itself holds whole numbers: 3.0 is a measurement."""
     import pyarrow.types as pt
 
-    kinds = {one.name: one.type for one in getattr(table._data, "fields", [])}
-    return name in kinds and bool(pt.is_integer(kinds[name]))
+    kind = table.types.get(name)
+    return kind is not None and bool(pt.is_integer(kind))
 
 
 def _mixed(table: Table, numbers: list[str], words: list[str], weighted: bool) -> Choice:
@@ -138,8 +138,8 @@ def _natural(table: Table, name: str) -> bool:
 
 def _texts(table: Table) -> list[str]:
     """Columns of strings: texts, and identifiers that are no numbers."""
-    held = set(table._data.names)
-    return [one.name for one in table.columns if one.kind in ("text", "identifier") and one.name not in held
+    numbers = table.readable_as_numbers
+    return [one.name for one in table.columns if one.kind in ("text", "identifier") and one.name not in numbers
             and is_text(table, one.name)]  # fmt: skip
 
 
@@ -147,8 +147,7 @@ def is_text(table: Table, name: str) -> bool:
     """Whether a column holds strings."""
     import pyarrow.types as pt
 
-    kinds = {one.name: one.type for one in getattr(table._data, "fields", [])}
-    kind: Any = kinds.get(name)
+    kind: Any = table.types.get(name)
     return kind is not None and (pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
 
 

@@ -38,7 +38,7 @@ def _pictures(done: Fitted, parts: Parts) -> dict[str, Callable[[], Any]]:
     from ritz import plot
 
     model, rows = done.model, done.rows if isinstance(done.rows, list) else parts.whole
-    k = int(model._n_features_out)
+    k = fitted_of(model).k
     color: Any = parts.color
     if isinstance(rows, list) and color is not None:
         color = parts.whole.labels(color)

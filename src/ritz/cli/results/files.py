@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.cli.fitting.columns import Parts, narrowed
+from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.fitting import Fitted
 from ritz.cli.results.scores import axis_heads, coordinates
 from ritz.data.tables.table import Table
@@ -55,11 +55,10 @@ def _page(job: Any, parts: Parts, done: Fitted) -> bytes:
 
 def _untimed(model: Any, memory: Any) -> Any:
     """The model without seconds and with the limit as it was asked for, so that equal runs write equal files."""
-    copy = type(model)(**model.get_params(deep=False))
-    copy.__dict__.update({**vars(model), "progress": None, "memory": memory})
-    copy.certificate_ = replace(model.certificate_, seconds=float("nan"))
-    copy.plan_ = replace(model.plan_, actual_seconds=None)
-    return copy
+    same = fitted_of(model).with_parameters(progress=None, memory=memory)
+    same.certificate_ = replace(model.certificate_, seconds=float("nan"))
+    same.plan_ = replace(model.plan_, actual_seconds=None)
+    return same
 
 
 def _scores(sink: Any, ending: str, done: Fitted, table: Table) -> None:
@@ -105,15 +104,15 @@ def _coordinate_columns(model: Any, heads: list[str]) -> dict[str, Any]:
 
 
 def _kernel_columns(model: Any, heads: list[str]) -> dict[str, Any]:
-    held = vars(model)["_solved_map"]
-    spell = getattr(getattr(held, "features", None), "names", None)
-    if spell is not None and hasattr(held, "axes"):
-        axes = np.asarray(held.axes, np.float64)
-        first: dict[str, Any] = {"window": [str(word) for word in spell()], "mean": np.asarray(held.mean).ravel()}
+    step = fitted_of(model).kernel_map
+    spell = getattr(getattr(step, "features", None), "names", None)
+    if spell is not None and hasattr(step, "axes"):
+        axes = np.asarray(step.axes, np.float64)
+        first: dict[str, Any] = {"window": [str(word) for word in spell()], "mean": np.asarray(step.mean).ravel()}
         return first | {head: np.ascontiguousarray(axes[:, i]) for i, head in enumerate(heads)}
-    dual = getattr(held, "dual", None)
+    dual = getattr(step, "dual", None)
     if dual is None:
-        dual = np.asarray(held.axes, np.float64)
+        dual = np.asarray(step.axes, np.float64)
     rows = np.arange(len(dual))
     return {"row": rows} | {head: np.ascontiguousarray(np.asarray(dual)[:, i]) for i, head in enumerate(heads)}
 
@@ -126,7 +125,7 @@ def _supplementary(done: Fitted, parts: Parts) -> Any:
     import pyarrow as pa
 
     model, heads = done.model, axis_heads(done.model)
-    further = narrowed(parts.whole, parts.supplementary)
+    further = parts.whole.narrowed(parts.supplementary)
     if fitted_of(model).space == "table":
         found = model.supplementary_columns(further)
         array = np.asarray(found, np.float64)

@@ -74,5 +74,4 @@ def _columns(model: Any, d: int | None) -> list[str]:
 
 def _levels(model: Any) -> list[str]:
     labels = [str(name) for name in fitted_of(model).column_labels() or ()]
-    numbers = int(getattr(model._encoder, "p", 0))
-    return labels[numbers:]
+    return labels[fitted_of(model).number_columns() :]

@@ -38,7 +38,9 @@ class Saved:
     @property
     def takes_strings(self) -> bool:
         """Whether rows are strings."""
-        kernel = vars(self.model).get("kernel_")
+        from ritz.methods.fitted import fitted_of
+
+        kernel = fitted_of(self.model).kernel
         return kernel is not None and kernel.takes == "strings"
 
     def fitted_table(self, path: Path, how: dict[str, Any], **options: Any) -> Table:

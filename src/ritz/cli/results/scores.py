@@ -39,20 +39,21 @@ def axis_heads(model: Any) -> list[str]:
 def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordinates:
     """Coordinates of ``rows`` of ``table``; those that were ``fitted`` are numbered from 0."""
     heads, labels = axis_heads(model), identifiers_of(table, numbered=fitted)
-    space = fitted_of(model).space
+    capabilities = fitted_of(model)
+    space = capabilities.space
     if space == "feature":
         return _whole(heads, _kernel(model, rows, fitted), labels)
     if space == "table":
-        coded = model._as_fitted(rows, None) if fitted else model._new(rows)
+        coded = capabilities.encoded(rows, fitted=fitted)
         labels = _counted(model, coded, labels, fitted)
         if not are_blocks(coded.rows):
-            return _whole(heads, model._forward(coded), labels)
+            return _whole(heads, capabilities.place(coded), labels)
         rows = coded.rows
     elif isinstance(rows, Table):
         rows = validate_rows(model, rows, reset=False)
     dtype = np.dtype(np.float64) if space == "table" else model.components_.dtype
     n = int(rows.shape[0])
-    return Coordinates(heads, dtype, n, lambda write: model._scores_into(rows, labels, write))
+    return Coordinates(heads, dtype, n, lambda write: capabilities.write_scores(rows, labels, write))
 
 
 def _whole(heads: list[str], Z: np.ndarray, labels: Labels) -> Coordinates:
@@ -60,8 +61,9 @@ def _whole(heads: list[str], Z: np.ndarray, labels: Labels) -> Coordinates:
 
 
 def _kernel(model: Any, rows: Any, fitted: bool) -> np.ndarray:
-    if fitted and "eigenvectors_" in vars(model):
-        return np.asarray(model.eigenvectors_ * np.sqrt(np.abs(model.eigenvalues_)))
+    vectors = fitted_of(model).eigenvectors
+    if fitted and vectors is not None:
+        return np.asarray(vectors * np.sqrt(np.abs(model.eigenvalues_)))
     return np.asarray(model.transform(rows))
 
 
@@ -69,7 +71,7 @@ def _counted(model: Any, coded: Any, labels: Labels, numbered: bool) -> Labels:
     """The categories that a crosstabulation found are the rows of its map."""
     import pyarrow as pa
 
-    if vars(model).get("_raw") is None or coded.labels is None:
+    if fitted_of(model).counts is None or coded.labels is None:
         return labels
     name = model.rows or "category"
     return Labels(iter([pa.table({name: [str(label) for label in coded.labels]})]), numbered)

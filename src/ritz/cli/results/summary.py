@@ -32,6 +32,8 @@ SHOWN_COLUMNS = 8
 
 def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any]) -> dict[str, Any]:
     """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
+    from ritz.methods.fitted import fitted_of
+
     model, table = done.model, parts.whole
     facts: dict[str, Any] = {
         "ritz": __version__,
@@ -47,8 +49,9 @@ def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any])
     }
     if done.scaling is not None:
         facts |= {"scaled": done.scaling.scale, "scaling": done.scaling.why}
-    if "kernel_" in vars(model):
-        facts["kernel"] = repr(model.kernel_)
+    kernel = fitted_of(model).kernel
+    if kernel is not None:
+        facts["kernel"] = repr(kernel)
     facts |= {"choice": choice, **components_of(model), "possible_components": possible(done)}
     return facts | {"certificate": certificate_sentences(model.certificate_), "plan": _plan(model.plan_)}
 

@@ -13,21 +13,33 @@ import re
 from collections.abc import Callable, Sequence
 
 from ritz._core.errors import RitzError
+from ritz.methods import METHODS
 
 __all__ = ["by_name", "spoken"]
 
-CLASSES = "PCA|SVD|CA|MCA|FAMD|MFA|KernelPCA"
+CLASSES = "|".join(METHODS)
 TEXT = "thousands|encoding|decimal|delimiter"
 
 
-def _method(found: re.Match[str]) -> str:
-    name = found["name"].lower()
-    return f"--method {'kpca' if name == 'kernelpca' else name}"
+def _method(match: re.Match[str]) -> str:
+    """``ritz.KernelPCA`` as ``--method kpca``."""
+    return f"--method {METHODS[match['name']][1]}"
 
 
-def _names(found: re.Match[str]) -> str:
-    listed = found["names"].replace("'", "").replace('"', "").replace(", ", ",")
-    return f"--{found['option']} {'COL' if listed in ('…', '') else listed}"
+def _names(match: re.Match[str]) -> str:
+    """``numeric=['a', 'b']`` as ``--numeric a,b``."""
+    listed = match["names"].replace("'", "").replace('"', "").replace(", ", ",")
+    return f"--{match['option']} {'COL' if listed in ('…', '') else listed}"
+
+
+def _ways(match: re.Match[str]) -> str:
+    """``missing='a', 'b' or 'c'`` as ``--missing a, b or c``."""
+    return f"--{match['option']} {match['ways'].replace(chr(39), '')}"
+
+
+def _switch(match: re.Match[str]) -> str:
+    """``scale=True`` as ``--scale``, ``scale=False`` as ``--no-scale``."""
+    return f"--{'' if match['state'] == 'True' else 'no-'}{match['option']}"
 
 
 #: What messages of the library call things, and what they are called here.
@@ -53,11 +65,8 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # gaps, and levels that the fit has not seen
         (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
         (r"\bMCA\(2, missing='regularized'\)", "-k 2 --missing regularized"),
-        (r"\bmissing='(\w+)', '(\w+)' or '(\w+)'", r"--missing \1, \2 or \3"),
-        (r"\bmissing='(\w+)' or '(\w+)'", r"--missing \1 or \2"),
-        (r"\bmissing='(\w+)'", r"--missing \1"),
+        (r"\b(?P<option>missing|unseen)=(?P<ways>'\w+'(?:(?:, | or )'\w+')*)", _ways),
         (r"; None and NaN are missing", ""),
-        (r"\bunseen='(\w+)'", r"--unseen \1"),
         (r"\brare=(?=[\d.])", "in Python, rare="),
         (r": X\[.*?\](?: = numpy\.nan)?(?=;|$)", ""),  # how it is done with an array
         # files
@@ -65,28 +74,25 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\ba larger memory limit in ritz\.read\b", "a larger --memory"),
         (r"\bmemory must be None, a number of bytes, or a text\b", "--memory must be a size"),
         (r"\bmemory='?([\w. ]+)'?", r"--memory \1"),
-        (r"\bencoding='utf-8', 'cp1252' or 'utf-16'", "--encoding utf-8, cp1252 or utf-16"),
-        (rf"\b({TEXT})= ", r"--\1 "),
-        (rf"\b({TEXT})=", r"--\1 "),
+        (r"\b(?P<option>encoding)=(?P<ways>'utf-8', 'cp1252' or 'utf-16')", _ways),
+        (rf"\b({TEXT})= ?", r"--\1 "),
         (rf"\b({TEXT}) is for text files\b", r"--\1 is for text files"),
-        (rf"^({TEXT}) must\b", r"--\1 must"),
+        (rf"^({TEXT}|fraction|tol|solver) must\b", r"--\1 must"),
         (r"\bmissing is for text files\b", "--na is for text files"),
         (r"\bmissing=\['?(.*?)'?\]", r"--na \1"),
         (r"\bleave out missing=", "leave out --na"),
-        (r"\bheader=True\b", "--header"),
-        (r"\bheader=False\b", "--no-header"),
+        (r"\b(?P<option>header)=(?P<state>True|False)\b", _switch),
         # methods
         (r", or add them with partial_fit\b", ""),
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),
         (r"\bfit each part with ritz\.PCA\b", "ritz fit of a part gives one, but with --method kpca"),
         (r"\b(merge takes models that can be merged), or the paths of their files\b", r"\1"),
-        (rf"(?<=\bfit the other rows with )a (?P<name>{CLASSES}) first", lambda m: f"{_method(m)} first"),
+        (rf"(?<=\bfit the other rows with )a (?P<name>{CLASSES}) first", lambda match: f"{_method(match)} first"),
         (r"\bKernelPCA\(solver='nystrom', landmarks=(\d+)\)", r"a Nyström model of \1 rows"),
         (rf"(?<!Python: )\britz\.(?P<name>{CLASSES})\b(?!\()", _method),
         (r"\bchoose_rank\(X, scale=True\), or a model with scale=True", "--scale"),
         (r"\bPCA\(scale=True\)", "--scale"),
         (r"\bto='(\w+)'", r"--to \1"),
-        (r"^fraction must\b", "--fraction must"),
         (r"\bfraction=", "--fraction "),
         (r"\bcriteria are names of rules, or None for all\b", "--criteria takes names of rules"),
         (r"\bcriteria=None asks all\b", "without --criteria all are asked"),
@@ -100,16 +106,12 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bn_samples (>=?) n_features\b", r"rows \1 columns"),
         (r"\bInput X contains\b", "the table contains"),
         (r" or a value too large for dtype\('\w+'\)", ""),
-        (r"^(tol|solver) must\b", r"--\1 must"),
         (r"\bn_components=None\b", "-k all"),
-        (r"\bn_components=", "-k "),
-        (r"\bn_components\b", "-k"),
-        (r"\brandom_state=", "--seed "),
-        (r"\brandom_state\b", "--seed"),
+        (r"\bn_components(=|\b)", lambda match: f"-k{' ' * len(match[1])}"),
+        (r"\brandom_state(=|\b)", lambda match: f"--seed{' ' * len(match[1])}"),
         (r"\bsolver='?([\w-]+)'?", r"--solver \1"),
         (r"\btol=", "--tol "),
-        (r"\bscale=True\b", "--scale"),
-        (r"\bscale=False\b", "--no-scale"),
+        (r"\b(?P<option>scale)=(?P<state>True|False)\b", _switch),
     )
 ]  # fmt: skip
 
@@ -125,15 +127,15 @@ def by_name(error: RitzError, names: Sequence[str], row_name: Callable[[int], st
     """The same error with columns, and rows where ``row_name`` knows them, by their names instead of numbers."""
     received = error.received
     if received is not None:
-        received = re.sub(r"\bcolumn (\d+)\b", lambda m: _column(m, names), received)
+        received = re.sub(r"\bcolumn (\d+)\b", lambda match: _column(match, names), received)
     if received is not None and row_name is not None:
-        received = re.sub(r"\brow (\d+)\b", lambda m: row_name(int(m[1])), received)
+        received = re.sub(r"\brow (\d+)\b", lambda match: row_name(int(match[1])), received)
     hint = (error.hint or "").removesuffix("; rows count from 0")
     if re.search(r"\brow \d", received or ""):
         hint += "; rows count from 0"
     return type(error)(error.expected, received=received, hint=hint or None)
 
 
-def _column(found: re.Match[str], names: Sequence[str]) -> str:
-    j = int(found[1])
-    return f"column {names[j]!r}" if j < len(names) else found[0]
+def _column(match: re.Match[str], names: Sequence[str]) -> str:
+    j = int(match[1])
+    return f"column {names[j]!r}" if j < len(names) else match[0]

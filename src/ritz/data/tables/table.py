@@ -132,6 +132,32 @@ class Table:
         return 0 if self.lazy or not self._data.files else int(self._data.decoded)
 
     @property
+    def files(self) -> list[Any]:
+        """The files that the rows come from; none where they came from memory."""
+        return list(self._data.files)
+
+    @property
+    def decoded(self) -> int | None:
+        """Bytes of the rows once they are loaded; None where only reading would tell."""
+        size: int | None = getattr(self._data, "decoded", None)
+        return size
+
+    @property
+    def readable_as_numbers(self) -> set[str]:
+        """Names of the columns whose values are stored as numbers, whatever their kind."""
+        return set(self._data.names)
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """Arrow types of the columns as the file has them, by name; empty for a matrix."""
+        return {column.name: column.type for column in getattr(self._data, "fields", [])}
+
+    @property
+    def matrix(self) -> Any:
+        """The array or CSR matrix in memory that the table was made of; None of other tables."""
+        return getattr(self._data, "values", None)
+
+    @property
     def repeatable(self) -> bool:
         """Whether the rows can be read more than once."""
         return bool(self._data.repeatable)
@@ -172,6 +198,13 @@ class Table:
         columns = [replace(one, kind="numeric", reason="") if one.name in numbers else one for one in self.columns]
         same = copy(self)
         same.columns = tuple(columns)
+        return same
+
+    def narrowed(self, names: Sequence[str]) -> Table:
+        """The same table with these columns only, in their order in the file."""
+        kept, same = set(names), copy(self)
+        same.columns = tuple(column for column in self.columns if column.name in kept)
+        same._position = {column.name: j for j, column in enumerate(same.columns)}
         return same
 
     def numeric_names(self) -> list[str]:

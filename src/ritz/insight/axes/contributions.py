@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
-from ritz.insight.axes.loadings import _per, structure
+from ritz.insight.axes.loadings import quotients, structure
 from ritz.insight.axes.of_model import axes_of, axis_names, columns_named, rows_named, scores_of, weights_of
 from ritz.methods.fitted import fitted_of
 from ritz.project.transition import cos2 as shares
@@ -40,7 +40,7 @@ def contributions(model: Any, X: Any, *, sample_weight: Any = None) -> Any:
     F = scores_of(model, X)
     w = weights_of(model, X, len(F), sample_weight)
     squares = np.square(np.where(w[:, None] > 0, F, 0.0)) * w[:, None]
-    return rows_named(X, _per(squares, squares.sum(axis=0)), axis_names(model, F.shape[1]))
+    return rows_named(X, quotients(squares, squares.sum(axis=0)), axis_names(model, F.shape[1]))
 
 
 @one_call()
@@ -68,7 +68,7 @@ def column_contributions(model: Any) -> Any:
     if own is not None:
         return own
     L = np.square(axes_of(model).loadings)
-    return columns_named(model, _per(L, L.sum(axis=0)), axis_names(model, L.shape[1]))
+    return columns_named(model, quotients(L, L.sum(axis=0)), axis_names(model, L.shape[1]))
 
 
 @one_call()

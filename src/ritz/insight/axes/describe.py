@@ -174,7 +174,7 @@ def _related(T: Floats, w: Floats, n: float, X: Any, categorical: Any) -> list[t
 def _numbers(sums: Sums, n: float) -> Any:
     from scipy.stats import t
 
-    names, r = sums.encoder.labels[: sums.encoder.p], sums._correlations()
+    names, r = sums.encoder.labels[: sums.encoder.p], sums.correlations()
     count = n * sums.numbers[0][:, :1]
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * t.sf(np.abs(r) * np.sqrt((count - 2) / np.maximum(1 - r * r, 0.0)), count - 2)

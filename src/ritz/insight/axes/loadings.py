@@ -20,7 +20,7 @@ from ritz._core.warn import one_call
 from ritz.insight.arguments import component_numbers
 from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, columns_named, independent, spread
 
-__all__ = ["TopVariable", "communalities", "loadings", "structure", "top_variables"]
+__all__ = ["TopVariable", "communalities", "loadings", "quotients", "structure", "top_variables"]
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """
     axes = axes_of(model)
     independent(axes, "structure correlations")
-    values = _per(axes.structure, spread(model, X, sample_weight)[:, None])
+    values = quotients(axes.structure, spread(model, X, sample_weight)[:, None])
     return columns_named(model, values, axis_names(model, values.shape[1]))
 
 
@@ -68,10 +68,10 @@ def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> An
     axes = axes_of(model)
     independent(axes, "communalities")
     values = np.einsum("ij,ij->i", axes.loadings, axes.structure)
-    return columns_named(model, _per(values, np.square(spread(model, X, sample_weight))), None)
+    return columns_named(model, quotients(values, np.square(spread(model, X, sample_weight))), None)
 
 
-def _per(values: Floats, size: Floats) -> Floats:
+def quotients(values: Floats, size: Floats) -> Floats:
     """Quotients; NaN for columns that do not vary."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(size > 0, values / size, np.nan)
@@ -114,7 +114,7 @@ def top_variables(model: Any, component: int | str | None = None, n: int = 5) ->
     d, k = L.shape
     names: list[Any] = [*(column_labels(model) or range(d))]
     axes = axis_names(model, k)
-    shares = _per(np.square(L), np.square(L).sum(axis=0))
+    shares = quotients(np.square(L), np.square(L).sum(axis=0))
     found = []
     for i in range(k) if component is None else component_numbers(component, axes):
         order = np.argsort(-np.abs(L[:, i]), kind="stable")[: max(int(n), 0)]

@@ -60,7 +60,7 @@ def columns_named(model: Any, values: Floats, names: Sequence[str] | None) -> An
     labels = column_labels(model)
     if labels is None:
         return values
-    library = vars(model).get("_library") or ("pandas" if find_spec("pandas") else None)
+    library = fitted_of(model).library or ("pandas" if find_spec("pandas") else None)
     return labelled(values, labels, names, library, "column")
 
 

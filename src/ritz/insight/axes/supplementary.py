@@ -109,7 +109,7 @@ def supplementary(
 
     tests = level_tests(sums, float(np.sum(w)))[1]
     return Supplementary(
-        held(sums._correlations(), numbers, "variable"), held(G, levels, "category"), held(cos2, levels, "category"),
+        held(sums.correlations(), numbers, "variable"), held(G, levels, "category"), held(cos2, levels, "category"),
         held(tests, levels, "category"), held(eta2, names, "variable"), numbers, levels, names,
     )  # fmt: skip
 
@@ -119,8 +119,7 @@ def _squares(model: Any, X: Any, levels: Any, w: Floats, sums: Sums) -> Floats:
     p, held = sums.encoder.p, rows_of(model, X)
     means = np.zeros((sums.encoder.d - p, int(held.shape[1])))
     coded = np.concatenate([_dense(block.values)[:, p:] for block in blocks_of(levels).each()])
-    linear = model._map()
-    linear = getattr(linear, "linear", linear)
+    linear = fitted_of(model).linear_map()
     for block in blocks_of(held).each():
         z = taken_off(_dense(block.values), linear.mean, linear.low)
         means += coded[block.rows].T @ (w[block.rows, None] * z)

@@ -66,6 +66,11 @@ class Bootstrap:
     _method: str | None = field(repr=False, default=None)
     _names: tuple[list[Any] | None, str | None] = field(repr=False, default=(None, None))  # of the rows, and library
 
+    @property
+    def model(self) -> Any:
+        """The model whose rows were drawn again."""
+        return self._fit.model
+
     # what was drawn
 
     def counts(self, b: int) -> Floats:

@@ -164,12 +164,8 @@ def _tests(
     if fitted_of(model).permutes == "counts":
         return _count_tests(model, X, sample_weight, k)
     if fitted_of(model).permutes == "encoded":
-        coded = model._as_fitted(X, sample_weight)
-        R, weights = model._present(coded)
-        rows = int(np.count_nonzero(weights))
-        sample: Any = model._material(R, weights, rows, int(R.shape[1]), float(np.sum(weights))).sample
-        held = sample(SAMPLE_ROWS)
-        return _deflated(held._A, held.parts, k, signs=False), (held.words,)
+        sample = fitted_of(model).sample(X, sample_weight)
+        return _deflated(sample.residuals, sample.parts, k, signs=False), (sample.words,)
     rows = validate_rows(model, X, reset=False)
     n, d = (int(size) for size in rows.shape)
     w = None if sample_weight is None else validate_weights(sample_weight, n)
@@ -178,7 +174,7 @@ def _tests(
     A = take_dense(rows, chosen)
     require_finite(A, getattr(model, "feature_names_in_", None))
     center = fitted_of(model).centered
-    scale = vars(model).get("_scale64")
+    scale = fitted_of(model).scale
     A = A - A.mean(axis=0) if center else A
     A = A if scale is None else A / np.asarray(scale, np.float64)
     return _deflated(A, None, k, signs=not center), (rows_words(len(chosen), of),)
@@ -279,8 +275,7 @@ def _inertias(N: Floats) -> tuple[Floats, Floats, Floats]:
 
 def counts_table(model: Any, X: Any, sample_weight: Any) -> Floats:
     """The counts of the fit, (rows, columns), whole numbers."""
-    coded = model._as_fitted(X, sample_weight)
-    R, weights = model._present(coded)
+    R, weights = fitted_of(model).present(X, sample_weight)
     profiles = take_dense(R, np.arange(int(R.shape[0])))
     N = profiles * np.asarray(weights, np.float64)[:, None]
     if not np.allclose(N, np.rint(N), atol=1e-6 * max(1.0, float(N.max(initial=0.0)) * 1e-6)):

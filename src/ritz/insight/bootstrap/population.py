@@ -213,13 +213,12 @@ def _dense(model: Any, rows: Any, n: int, weights: Floats | None = None) -> Floa
 
 def _framed(model: Any, A: Floats) -> Floats:
     """Rows in the frame of the fit, in place."""
-    mean, scale = vars(model).get("_mean64"), vars(model).get("_scale64")
-    if mean is not None:
-        A -= np.asarray(mean, np.float64)
-        low = vars(model).get("_mean_low")
-        A -= 0.0 if low is None else np.asarray(low, np.float64)
-    if scale is not None:
-        A /= np.asarray(scale, np.float64)
+    fitted = fitted_of(model)
+    if fitted.mean is not None:
+        A -= np.asarray(fitted.mean, np.float64)
+        A -= 0.0 if fitted.mean_low is None else np.asarray(fitted.mean_low, np.float64)
+    if fitted.scale is not None:
+        A /= np.asarray(fitted.scale, np.float64)
     return A
 
 

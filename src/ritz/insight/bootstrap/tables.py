@@ -116,12 +116,14 @@ class TableBootstrap:
                 parts.append(Intervals(point[None], nothing, nothing, nothing, nothing, self.level, self._method))
                 continue
             parts.append(interval(draws[there, i].T[None].copy(), point[None], self.level, self._method))
-        names, library = self._model._axis_names()[: estimate.shape[1]], vars(self._model).get("_library")
+        fitted = fitted_of(self._model)
+        names, library = fitted.axis_names(estimate.shape[1]), fitted.library
         return stacked(parts).map(lambda part: labelled(part, self._labels(side, len(estimate)), names, library, side))
 
     def _labels(self, side: str, size: int) -> list[Any] | None:
-        held = self._model._column_labels() if side == "column" else vars(self._model).get("_row_labels")
-        return list(held) if held is not None and len(held) == size else None
+        fitted = fitted_of(self._model)
+        labels = fitted.column_labels() if side == "column" else fitted.row_names()
+        return list(labels) if labels is not None and len(labels) == size else None
 
     def ellipses(self, of: str = "columns", *, components: tuple[int, int] = (0, 1)) -> Ellipses:
         """Confidence ellipses of the columns (categories), or of the rows of a CA, by name.
@@ -177,7 +179,7 @@ def table_bootstrap(
     T = aligned(draws.turned, [run for run, _ in runs])
     draws.columns = draws.columns @ T
     draws.rows = None if draws.rows is None else draws.rows @ T
-    names = model._axis_names()
+    names = fitted_of(model).axis_names()
     groups = tuple(group_of(names, table.values, draws.values, draws.turned, run, more, p, level) for run, more in runs)
     u = table.influence()
     if method in (None, "studentized"):
@@ -280,13 +282,14 @@ class _Answers:
             )
         from scipy.sparse import csr_array
 
-        R, weights = model._present(model._as_fitted(X, sample_weight))
+        fitted = fitted_of(model)
+        R, weights = fitted.present(X, sample_weight)
         self.R = csr_array(take_rows(R, np.arange(int(R.shape[0]))), dtype=np.float64)
-        self.weights, self.model, self.J, self.k = np.asarray(weights, np.float64), model, model._J, k
+        self.weights, self.fitted, self.J, self.k = np.asarray(weights, np.float64), fitted, fitted.questions, k
         self.V, self.values = np.asarray(model.components_, np.float64)[:k].T, np.asarray(model.eigenvalues_)[:k]
         self.total = float(model.total_inertia_)
-        self.masses = np.asarray(model._column_masses(), np.float64)
-        self.points = (np.asarray(model._column_coordinates(), np.float64)[:, :k], None)
+        self.masses = fitted.result("column_masses_")
+        self.points = (fitted.result("column_coordinates_")[:, :k], None)
 
     def empty(self, B: int) -> _Draws:
         """Room for the draws."""
@@ -345,7 +348,7 @@ class _Answers:
     def neighbours(self) -> Floats:
         """p-values of equal neighbours."""
         values, F, _ = self._own
-        most, found = self.model._most(len(self.weights), self.R.shape[1]), []
+        most, found = self.fitted.possible(len(self.weights), self.R.shape[1]) or 0, []
         for j in range(min(len(values) - 1, self.k, most - 1)):
             e = [cross(F, a, b, values, self._spread(a, b)) for a, b in ((j, j), (j + 1, j + 1), (j, j + 1))]
             found.append(neighbour_p((e[0], e[1], e[2]), float(values[j] - values[j + 1]), self.weights))

@@ -23,7 +23,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
 from ritz.data.words import nearest
 from ritz.insight.axes.of_model import axis_names, rows_named, scores_of
-from ritz.insight.compare.compare import _bases, basis_of, cosines, matching
+from ritz.insight.compare.compare import basis_of, common_bases, cosines, matching
 from ritz.methods.fitted import fitted_of, require_fitted
 
 __all__ = ["Aligned", "align"]
@@ -112,7 +112,7 @@ def align(new: Any, old: Any, X: Any = None, *, method: str = "signs") -> Aligne
         )
     for model in (new, old):
         require_fitted(model)
-    bases = _bases(new, old)
+    bases = common_bases(new, old)
     if bases is None and X is None:
         raise InputError(
             "models without common components are aligned by the scores of the same rows", received="no rows",

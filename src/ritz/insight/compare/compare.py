@@ -24,7 +24,18 @@ from ritz.data.validate import validate_weights
 from ritz.insight.axes.of_model import axis_names, scores_of
 from ritz.methods.fitted import fitted_of, require_fitted
 
-__all__ = ["Comparison", "Match", "Procrustes", "basis_of", "compare", "cosines", "matching", "procrustes", "rv"]
+__all__ = [
+    "Comparison",
+    "Match",
+    "Procrustes",
+    "basis_of",
+    "common_bases",
+    "compare",
+    "cosines",
+    "matching",
+    "procrustes",
+    "rv",
+]
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +134,7 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
     sample_weight : (n,) weights of the rows, or None
     """
     given = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
-    bases = None if given else _bases(a, b)
+    bases = None if given else common_bases(a, b)
     names = tuple(_names(model) for model in (a, b))
     if not given and X is None:
         if bases is None:
@@ -208,7 +219,7 @@ def basis_of(model: Any) -> Floats | None:
     return None if held is None else np.asarray(held, np.float64).T
 
 
-def _bases(a: Any, b: Any) -> tuple[Floats, Floats] | None:
+def common_bases(a: Any, b: Any) -> tuple[Floats, Floats] | None:
     """Components on the same columns; None where columns differ or a model has none."""
     A, B = basis_of(a), basis_of(b)
     if A is None or B is None or A.shape[0] != B.shape[0]:

@@ -116,10 +116,11 @@ def _t2_p(plane: Plane, rest: Rest, inside: Floats, rows: str) -> Floats:
 def _robust_p(model: Any, score: Score, inside: Floats, off: Floats) -> Floats:
     from scipy.stats import f
 
-    k, sure = len(model._frame()["basis"]), max(model._sure(), 3.0)
+    fitted = fitted_of(model)
+    k, sure = fitted.plane().k, max(fitted.robust_degrees() or 0.0, 3.0)
     if score.of == "t2":
         return np.asarray(f.sf(inside / max(k, 1), k, sure), np.float64)
-    t = Thetas(*fitted_of(model).robust_limits(LEVEL)[2])
+    t = Thetas(*fitted.robust_limits(LEVEL)[2])
     if score.of == "spe":
         return tail(t, off)
     return tail(Thetas.even(k).times(score.inside * sure / (sure - 2)).plus(t.times(score.off)), score(inside, off))

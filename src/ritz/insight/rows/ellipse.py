@@ -201,27 +201,27 @@ def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellip
                      "of='means' with groups=… for the categories of other methods")  # fmt: skip
     from scipy.stats import chi2
 
-    coded = model._new(X)
+    coded = known.encoded(X)
     profiles = coded.rows if isinstance(coded.rows, np.ndarray) else coded.rows.toarray()
     totals = np.asarray(coded.weights, np.float64)
     radius = float(np.sqrt(chi2.ppf(level, 2)))
     if of == "row-points":
-        plane = _wide(model.components_[pair].T, model._column_masses())
+        masses = known.result("column_masses_")
+        plane = _wide(model.components_[pair].T, masses)
         names = coded.labels if coded.labels is not None else list(range(len(totals)))
-        shift = np.asarray(model._column_masses()) @ plane
-        return _multinomial(names, profiles, totals, plane, shift, radius)
+        return _multinomial(names, profiles, totals, plane, masses @ plane, radius)
     counts = profiles * totals[:, None]
     sums = counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(sums > 0, counts / sums, 0.0).T
-    F = np.asarray(model._row_coordinates(), np.float64)
+    F = known.result("row_coordinates_")
     if len(F) != len(totals):
         raise InputError(
             f"expected the table of the fit, with {len(F)} rows", received=f"{len(totals)} rows",
             hint="ellipse(model, table, of='column-points')",
         )  # fmt: skip
     plane = np.nan_to_num(F * inverse_root(model.eigenvalues_))[:, pair]
-    names = model._column_labels() or list(range(len(sums)))
+    names = known.column_labels() or list(range(len(sums)))
     return _multinomial(names, shares, sums, plane, np.zeros(2), radius)
 
 

@@ -28,6 +28,7 @@ from ritz.data.passes.moments import Moments
 from ritz.data.validate import validate_weights
 from ritz.insight.rows.limits_gauss import Rest, Thetas
 from ritz.insight.rows.plane import Plane, rows_of
+from ritz.methods.fitted import fitted_of
 from ritz.methods.rest import squares_off
 from ritz.operators.affine import Affine
 
@@ -48,10 +49,10 @@ def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     lost = bool(np.isnan(plane.rest))
     if plane.rest <= 0 or plane.k >= min(plane.d, plane.degrees):
         return Rest(Thetas(0.0, 0.0, 0.0), np.zeros(0), "nothing is left off the plane")
-    known = None if lost else _kept(plane)
-    if known is not None:
-        return _ordered(known, plane, "the spectrum that the model keeps")
-    state = vars(plane.model).get("_state")
+    variances = None if lost else _kept(plane)
+    if variances is not None:
+        return _ordered(variances, plane, "the spectrum that the model keeps")
+    state = fitted_of(plane.model).state
     if isinstance(state, Moments) and not lost:
         return _from_state(plane, state, "the moment state of the model")
     if X is None and lost:
@@ -101,13 +102,13 @@ def _feed(sums: _Residual, block: Block) -> None:
 
 def _kept(plane: Plane) -> Floats | None:
     """Variances off the plane that the model itself remembers: a direct solver knows all of them."""
-    held = vars(plane.model)
-    if held.get("_rest") is not None:
-        return np.asarray(held["_rest"], np.float64)
-    seen, values = held.get("_seen"), held.get("_seen_values")
-    if seen is None or values is None or not seen[-1] or not plane.chosen:
+    fitted = fitted_of(plane.model)
+    if fitted.variances_off is not None:
+        return fitted.variances_off
+    seen = fitted.seen
+    if seen is None or not seen.complete or not plane.chosen:
         return None
-    return np.asarray(values, np.float64)[plane.k :] / plane.divisor
+    return seen.values[plane.k :] / plane.divisor
 
 
 def _ordered(values: Floats, plane: Plane, words: str) -> Rest:

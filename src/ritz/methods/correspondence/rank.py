@@ -182,6 +182,11 @@ class EncodedSample:
     def _A(self) -> Floats:
         return self._standard()
 
+    @property
+    def residuals(self) -> Floats:
+        """D_w^½ (R − 1mᵀ) D_s⁻¹ of the rows, (m, d)."""
+        return self._A
+
     @cached_property
     def _total(self) -> float:
         return max(float(np.einsum("ij,ij->", self._A, self._A)), 1e-300)

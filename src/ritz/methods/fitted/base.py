@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import ParameterError
 from ritz.data.validate import validate_weights
 from ritz.data.words import describe
-from ritz.methods.fitted.about import About
 from ritz.methods.fitted.axes import Axes
+from ritz.methods.fitted.encodes import Encodes
 from ritz.methods.fitted.plane import Plane
 from ritz.methods.rank.within import Within
+from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
 from ritz.spectral.problem import Seen
 
@@ -22,7 +23,7 @@ from ritz.spectral.problem import Seen
 PASS = "pass them, choose_rank(model, X)"
 NO_STATE = "the variances of the columns, which the model did not keep: pass the rows, choose_rank(model, X)"
 
-__all__ = ["PASS", "Fitted", "fitted_of", "require_fitted"]
+__all__ = ["PASS", "Fitted", "capabilities_of", "fitted_of", "require_fitted"]
 
 Floats = NDArray[np.float64]
 
@@ -41,18 +42,35 @@ def require_fitted(model: Any) -> None:
 def fitted_of(model: Any) -> Fitted:
     """The capabilities of a fitted model of Ritz; anything else is refused."""
     require_fitted(model)
-    kind = getattr(type(model), "fitted", None)
-    if kind is None:
+    capabilities = capabilities_of(model)
+    if capabilities is None:
         raise ParameterError(
             "expected a fitted model of Ritz",
             received=f"{type(model).__module__.split('.')[0]}'s {type(model).__name__}",
             hint="ritz.PCA(3).fit(X)",
         )
-    capabilities: Fitted = kind(model)
     return capabilities
 
 
-class Fitted:
+def capabilities_of(estimator: Any) -> Fitted | None:
+    """The capabilities of an estimator of Ritz, fitted or not; None of anything else.
+
+    What is the same for every fit of a method may be asked before the fit: its words, its rules, what it projects.
+    """
+    kind: type[Fitted] | None = getattr(type(estimator), "fitted", None)
+    return None if kind is None else kind(estimator)
+
+
+def solved_again(fitted: Fitted, parameters: dict[str, Any]) -> Any:
+    """The model with other parameters that follows from the moment state of a fitted one."""
+    if not fitted.restates:
+        return Fitted.restated(fitted, **parameters)
+    model = fitted.model._restated(**parameters)
+    len(model.components_)  # solves the state
+    return model
+
+
+class Fitted(Encodes):
     """Capabilities of a fitted model; what a method does not define is refused.
 
     Parameters
@@ -92,41 +110,7 @@ class Fitted:
     #: why capabilities made of columns are refused, and what to use instead
     without_columns: ClassVar[tuple[str, str] | None] = None
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    # words
-
-    @property
-    def name(self) -> str:
-        """The estimator."""
-        return type(self.model).__name__
-
-    @property
-    def about(self) -> About:
-        """Words about the method."""
-        found: About = self.model.about
-        return found
-
-    @property
-    def k(self) -> int:
-        """Number of axes."""
-        return int(self.model._n_features_out)
-
-    def axis_names(self, k: int | None = None) -> list[str]:
-        """PC1, PC2, … as files and reports say."""
-        return [f"{self.about.axis}{i + 1}" for i in range(self.k if k is None else k)]
-
-    def column_labels(self) -> list[str] | None:
-        """Names of the columns of the fit; None where it had none."""
-        names = getattr(self.model, "feature_names_in_", None)
-        return None if names is None else [str(name) for name in names]
-
-    def refuse(self, what: str, why: str | None = None, hint: str | None = None) -> NoReturn:
-        """Say that a method has no such thing; the only wording there is."""
-        raise ParameterError(
-            f"{self.name} has no {what}" + ("" if why is None else f": {why}"), received=self.about.title, hint=hint
-        )
+    # shares
 
     @property
     def certified(self) -> bool:
@@ -207,7 +191,30 @@ class Fitted:
             changes["unseen"] = "ignore"  # a level that only the rows left out have
         return changes
 
+    # other models of the same rows
+
+    def restated(self, **parameters: Any) -> Any:
+        """The model with other parameters that follows from the moment state, solved: no row is read."""
+        self.refuse("second model that would follow from its moment state")
+
+    def require_alike(self, other: Any) -> None:
+        """Refuse another model that was fitted in another way, before the two are merged."""
+
     # how many
+
+    def spectrum(self) -> Seen:
+        """The eigenvalues of the fit: what the solver knew, or all of them from the moment state."""
+        len(getattr(self.model, "components_", ()))  # solves a pending state
+        seen = self.seen
+        if seen is None:  # a model from a file of an older release
+            certificate = self.model.certificate_
+            n, d = float(self.model.n_samples_), int(getattr(self.model, "n_features_in_", self.model.n_samples_))
+            r = min(int(n) - 1, d)
+            return Seen(certificate.values, certificate.total, n, d, r, True, len(certificate.values) >= r)
+        if seen.complete or self.state is None:
+            return seen
+        every = type(self)(self.restated(n_components=None)).seen
+        return seen if every is None else every
 
     def answers_for(self, X: Any) -> bool:
         """Whether the fitted model itself, with some rows, answers how many components there are."""
@@ -229,14 +236,17 @@ class Fitted:
 
     # axes and plane
 
+    def linear_map(self) -> LinearMap:
+        """From a row without gaps to its coordinates: mean, scale and components."""
+        self._refuse_columns("linear map of its columns")
+
+    def gap_filler(self) -> Any:
+        """What fills gaps among the numbers of a row; None where a row with gaps has no coordinates."""
+        return None
+
     def row_coordinates(self) -> Floats | None:
         """Coordinates of the rows of the fit, where the model keeps them; None otherwise."""
         return None
-
-    def row_names(self) -> list[Any] | None:
-        """Names of the rows of the fit, where the model keeps them."""
-        names: list[Any] | None = vars(self.model).get("_row_labels")
-        return names
 
     def axes(self) -> Axes:
         """Loadings and variances of the axes."""
@@ -288,6 +298,10 @@ class Fitted:
 
     def robust_limits(self, alpha: float) -> Any:
         """Limits of T² and Q, and moments of Q, of a model that has its own; None otherwise."""
+        return None
+
+    def robust_degrees(self) -> float | None:
+        """Rows that variances as sure as these would need, if they came from all rows; None of other models."""
         return None
 
     def distances(self, X: Any, diagonal: Any = None) -> tuple[Floats, Floats]:

@@ -39,7 +39,7 @@ class Factors(Oblique):
     def spread(self, X: Any = None, sample_weight: Any = None) -> Floats:
         """Communalities and uniquenesses together."""
         model = self.model
-        unit = 1.0 if model.scale_ is not None else vars(model)["_spread"]
+        unit = 1.0 if model.scale_ is not None else self._recorded("_spread")
         return np.asarray(np.sqrt(np.asarray(model.communalities_ + model.uniquenesses_, np.float64)) * unit)
 
     def squares(self, X: Any) -> tuple[Floats, Floats]:
@@ -49,15 +49,12 @@ class Factors(Oblique):
 
     def unrotated(self) -> Floats:
         """As they were before the rotation of the fit."""
-        return np.asarray(vars(self.model)["_unrotated"], np.float64)
+        return np.asarray(self._recorded("_unrotated"), np.float64)
 
     def rotated_scores(self, X: Any, matrix: Floats, correlations: Floats) -> Floats:
         """Scores on rotated factors, by the weights of the model's own formula."""
-        held = vars(self.model)
         L = np.asarray(np.linalg.solve(matrix, self.unrotated().T).T, np.float64)
-        W = score_weights(L, held["_psi"], correlations, self.model.scores)
+        W = score_weights(L, self._recorded("_psi"), correlations, self.model.scores)
         names = getattr(self.model, "feature_names_in_", None)
         rows = validate_rows(self.model, X, reset=False)
-        return np.asarray(
-            LinearMap(W.T, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low")).forward(rows)
-        )
+        return np.asarray(LinearMap(W.T, self.mean, self.scale, None, names, self.mean_low).forward(rows))

@@ -32,6 +32,7 @@ class InFeatureSpace(Fitted):
     distribution_free = True
     chooses = True
     oddity = "spe"  # Hoffmann's error
+    derived = ("_preimage", "_score_ridge", "_solved_map")  # a file holds the map as plain values
     without_columns = (
         "its components lie in a feature space",
         "describe(model, X) says which columns go with its axes; t2, spe and outliers take kernel models",
@@ -47,7 +48,7 @@ class InFeatureSpace(Fitted):
 
     def material(self, X: Any) -> Material:
         """Rows of the fit, unless landmarks stand for them."""
-        every = len(vars(self.model).get("eigenvectors_", ())) == self.model.n_samples_
+        every = self.eigenvectors is not None and len(self.eigenvectors) == self.model.n_samples_
         if X is None and not every:
             return Material(self.name, why_not="the model kept landmarks only")
         return kernel_material(self.model, self.model.kernel_, self.model.X_fit_ if X is None else X)
@@ -93,9 +94,9 @@ class InFeatureSpace(Fitted):
 
     def squares(self, X: Any) -> tuple[Floats, Floats]:
         """In feature space."""
-        found = vars(self.model)["_solved_map"].scores(new_rows(self.model, X), diagonal=None)
-        F = np.asarray(found.coordinates, np.float64)
-        return F, np.square(F).sum(axis=1) + np.asarray(found.reconstruction_error, np.float64)
+        placed = self.kernel_map.scores(new_rows(self.model, X), diagonal=None)
+        F = np.asarray(placed.coordinates, np.float64)
+        return F, np.square(F).sum(axis=1) + np.asarray(placed.reconstruction_error, np.float64)
 
     def own_distances(self, X: Any) -> tuple[Floats, Floats]:
         """T² and Q of rows; of a square matrix of kernels the diagonal is k(x, x)."""
@@ -118,19 +119,19 @@ class InFeatureSpace(Fitted):
     def _kept(self) -> tuple[Floats, NDArray[np.bool_]]:
         """|λ| and which of them are more than rounding."""
         values = np.abs(np.asarray(self.model.eigenvalues_, np.float64))
-        return values, values > unit_roundoff(vars(self.model)["_dtype"]) * float(np.max(values, initial=0.0))
+        return values, values > unit_roundoff(self.precision) * float(np.max(values, initial=0.0))
 
     def distances(self, X: Any, diagonal: Any = None) -> tuple[Floats, Floats]:
         """In feature space: variances λ/(n − 1) of the coordinates, and Hoffmann's error."""
         rows = new_rows(self.model, X)
         if len_of(rows) == 0:
             return np.zeros(0), np.zeros(0)
-        found = vars(self.model)["_solved_map"].scores(rows, diagonal=diagonal)
+        placed = self.kernel_map.scores(rows, diagonal=diagonal)
         values, keep = self._kept()
-        F = np.asarray(found.coordinates, np.float64)[:, keep]
+        F = np.asarray(placed.coordinates, np.float64)[:, keep]
         variances = values[keep] / max(self.model.n_samples_ - 1, 1)
         inside = np.square(F / np.sqrt(variances)).sum(axis=1)
-        return inside, np.asarray(found.reconstruction_error, np.float64)
+        return inside, np.asarray(placed.reconstruction_error, np.float64)
 
     def scale_off(self) -> float:
         """The mean of Q."""
@@ -140,7 +141,7 @@ class InFeatureSpace(Fitted):
     def sums(self) -> tuple[float, float, float]:
         """Nyström's trace is that of its features, while Q counts what they miss: then it is not known."""
         n, (values, keep) = self.model.n_samples_, self._kept()
-        exact = "eigenvectors_" in vars(self.model)
+        exact = self.eigenvectors is not None
         off = max(self.model.total_variance_ - float(np.sum(values)), 0.0) if exact else np.nan
         return float(n), float(np.count_nonzero(keep) * (n - 1)), off
 

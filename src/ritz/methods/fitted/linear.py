@@ -13,12 +13,13 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.methods.fitted.axes import Axes
-from ritz.methods.fitted.base import PASS, Fitted
+from ritz.methods.fitted.base import PASS, Fitted, solved_again
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
 from ritz.methods.rank.linear import rows_of_state, state_material
 from ritz.methods.rest import rest_of, wide_axes
 from ritz.methods.scaling import divisor_held, divisor_of, require_told
 from ritz.project.incomplete import IncompleteMap
+from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
 
 __all__ = ["Linear", "Oblique", "OfGoodRows", "Overlapping", "Uncentred"]
@@ -36,8 +37,32 @@ class Linear(Fitted):
 
     def rows(self, X: Any) -> Any:
         """Rows; gaps filled where the model knows how."""
-        rows, held = validate_rows(self.model, X, reset=False), self.model._map()
-        return held.completed(rows) if isinstance(held, IncompleteMap) and not blocks_of(rows).sparse else rows
+        rows, step = validate_rows(self.model, X, reset=False), self.model._map()
+        return step.completed(rows) if isinstance(step, IncompleteMap) and not blocks_of(rows).sparse else rows
+
+    def linear_map(self) -> LinearMap:
+        """That of rows without gaps."""
+        step = self.model._map()
+        linear: LinearMap = step.linear if isinstance(step, IncompleteMap) else step
+        return linear
+
+    def gap_filler(self) -> Any:
+        """Of models that take rows with gaps."""
+        step = self.model._map()
+        return step.filler if isinstance(step, IncompleteMap) else None
+
+    def write_scores(self, rows: Any, labels: Any, write: Any) -> None:
+        """Block by block."""
+        self.model._scores_into(rows, labels, write)
+
+    def restated(self, **parameters: Any) -> Any:
+        """Of PCA."""
+        return solved_again(self, parameters)
+
+    def require_alike(self, other: Any) -> None:
+        """Of PCA; other linear models are not merged."""
+        if self.restates:
+            self.model._same_parameters(other)
 
     def scores(self, X: Any) -> Floats:
         """Coordinates; those of a whitening model get their spread back."""
@@ -59,23 +84,22 @@ class Linear(Fitted):
     @property
     def keeps_spread(self) -> bool:
         """With a moment state."""
-        return vars(self.model).get("_state") is not None
+        return self.state is not None
 
     def answers_for(self, X: Any) -> bool:
         """With a moment state."""
-        return self.estimated > 0 and vars(self.model).get("_state") is not None
+        return self.estimated > 0 and self.state is not None
 
     def material(self, X: Any) -> Material:
         """The moment state, and some rows."""
-        state = vars(self.model).get("_state")
-        if state is None:
+        if self.state is None:
             return super().material(X)
-        held = replace(state_material(self.model, state), why_not=PASS)
-        return held if X is None else rows_of_state(self.model, held, validate_rows(self.model, X, reset=False))
+        kept = replace(state_material(self.model, self.state), why_not=PASS)
+        return kept if X is None else rows_of_state(self.model, kept, validate_rows(self.model, X, reset=False))
 
     def unlike_columns(self) -> Floats:
         """From the state of columns that are not scaled."""
-        state = vars(self.model).get("_state")
+        state = self.state
         if state is None or not self.centered or self.model.scale:
             return np.zeros(0)
         return np.asarray(np.sqrt(np.diag(state.scatter)) * state.unit)
@@ -110,7 +134,7 @@ class Linear(Fitted):
         return known
 
     def _known_spread(self) -> Floats | None:
-        state = vars(self.model).get("_state")
+        state = self.state
         if getattr(self.model, "scale_", None) is not None:
             return np.ones(self.model.n_features_in_)
         if state is None or not self.model.center:
@@ -132,15 +156,18 @@ class Linear(Fitted):
     def _divisor(self) -> float:
         return divisor_held(self.model)
 
+    def _total_weight(self) -> float:
+        """Σw; files of the first releases have the number of rows only."""
+        return float(self.model.n_samples_) if self.weight is None else self.weight
+
     def plane(self) -> Plane:
         """The components that have a variance."""
         model = self.model
         components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
         require_told(model, "the plane of a model")
-        held, weight, divisor = model._map(), float(vars(model).get("_weight", model.n_samples_)), self._divisor()
-        linear = held.linear if isinstance(held, IncompleteMap) else held
+        linear, weight, divisor = self.linear_map(), self._total_weight(), self._divisor()
         values = np.square(np.asarray(model.singular_values_, np.float64)) / divisor
-        keep = with_variance(values, components, vars(model).get("_dtype", np.asarray(model.components_).dtype))
+        keep = with_variance(values, components, self.precision or np.asarray(model.components_).dtype)
         rest = rest_of(model) / divisor + float(np.sum(values[~keep]))
         low = None if linear.low is None else np.asarray(linear.low, np.float64)
         known = {"rows": weight, "divisor": divisor, "rest": rest, "low": low, "model": model}
@@ -165,9 +192,8 @@ class Linear(Fitted):
 
     def sums(self) -> tuple[float, float, float]:
         """From the plane, unless the model says it."""
-        known = vars(self.model).get("_sums")  # of models whose variances are not those of all rows
-        if known is not None:
-            return tuple(known)
+        if self.distance_sums is not None:
+            return self.distance_sums
         plane = self.plane()
         return plane.rows, plane.k * plane.divisor, plane.rest * plane.divisor
 
@@ -206,10 +232,10 @@ class Uncentred(Linear):
     estimated = 0
 
     def _divisor(self) -> float:
-        return float(vars(self.model).get("_weight", self.model.n_samples_))
+        return self._total_weight()
 
     def _values(self) -> tuple[Floats, float]:
-        weight = float(vars(self.model)["_weight"])
+        weight = self._total_weight()
         squares = np.square(np.asarray(self.model.singular_values_, np.float64))
         return squares / weight, float(self.model.total_) / weight
 
@@ -260,3 +286,7 @@ class OfGoodRows(Oblique):
     def robust_limits(self, alpha: float) -> Any:
         """With the location and scale of the good rows."""
         return self.model._robust_limits(alpha)
+
+    def robust_degrees(self) -> float:
+        """By the efficiency of the method."""
+        return float(self.model._sure())

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.methods.fitted.base import PASS, Fitted
+from ritz.methods.fitted.base import PASS, Fitted, solved_again
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
 from ritz.methods.rank.within import Within
 from ritz.methods.scaling import require_told
-from ritz.rank.material import Material
+from ritz.project.linear import LinearMap
+from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.spectral.problem import Seen
 
-__all__ = ["OfAnswers", "OfCounts", "OfGroups", "OfTable"]
+__all__ = ["OfAnswers", "OfColumns", "OfCounts", "OfGroups", "OfTable"]
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class OfTable(Fitted):
 
     def row_coordinates(self) -> Floats | None:
         """Of rows in memory."""
-        return None if vars(self.model).get("_F") is None else np.asarray(self.model._row_coordinates())
+        return None if self._recorded("_F") is None else np.asarray(self.model._row_coordinates())
 
     def column_labels(self) -> list[str] | None:
         """Names of the encoded columns."""
@@ -59,7 +60,48 @@ class OfTable(Fitted):
 
     def rows(self, X: Any) -> Any:
         """Rows as the model encodes them."""
-        return self.model._new(X).rows
+        return self.encoded(X).rows
+
+    def encoded(self, X: Any, sample_weight: Any = None, *, fitted: bool = False) -> Any:
+        """By the rules of the fit; rows of the fit may hold nothing new."""
+        return self.model._as_fitted(X, sample_weight) if fitted else self.model._new(X, sample_weight)
+
+    def present(self, X: Any, sample_weight: Any = None) -> tuple[Any, Floats]:
+        """Rows with a mass."""
+        rows, weights = self.model._present(self.encoded(X, sample_weight, fitted=True))
+        return rows, weights
+
+    def place(self, coded: Any) -> Floats:
+        """By the transition formulae."""
+        return np.asarray(self.model._forward(coded))
+
+    def write_scores(self, rows: Any, labels: Any, write: Any) -> None:
+        """Block by block."""
+        self.model._scores_into(rows, labels, write)
+
+    def restated(self, **parameters: Any) -> Any:
+        """Of every method of the family."""
+        return solved_again(self, parameters)
+
+    def require_alike(self, other: Any) -> None:
+        """Of every method of the family."""
+        self.model._same_parameters(other)
+
+    def linear_map(self) -> LinearMap:
+        """Of encoded rows."""
+        step: LinearMap = self.model._map()
+        return step
+
+    def result(self, name: str) -> Floats:
+        """As the model computes it; results of the rows need those of the fit in memory."""
+        len(self.model.components_)  # solves a pending state
+        return np.asarray(getattr(self.model, f"_{name.removesuffix('_')}")())
+
+    def sample(self, X: Any, sample_weight: Any = None) -> Any:
+        """What is handed to the rules."""
+        R, weights = self.present(X, sample_weight)
+        rows, d = int(np.count_nonzero(weights)), int(R.shape[1])
+        return self.model._material(R, weights, rows, d, float(np.sum(weights))).sample(SAMPLE_ROWS)
 
     def shares_of_rows(self, X: Any, n: int, sample_weight: Any) -> Floats:
         """Masses, which add up to 1."""
@@ -68,12 +110,12 @@ class OfTable(Fitted):
 
     def row_count(self, X: Any) -> int:
         """Number of rows."""
-        return len(self.model._new(X).weights)
+        return len(self.encoded(X).weights)
 
     def material(self, X: Any) -> Material:
         """Of a state: no row is read."""
-        d, whole = vars(self.model)["_seen"][2], float(vars(self.model)["_weight"])
-        return replace(self.model._material(None, None, self.model.n_samples_, d, whole), why_not=PASS)
+        d, weight = self._recorded("_seen")[2], self.weight
+        return replace(self.model._material(None, None, self.model.n_samples_, d, weight), why_not=PASS)
 
     def within(self, rule: Any, seen: Seen) -> Within:
         """Axes that the columns leave."""
@@ -82,7 +124,7 @@ class OfTable(Fitted):
 
     def row_weights(self, X: Any, n: int, sample_weight: Any) -> Floats:
         """Masses: the rows of a CA weigh what they count."""
-        return np.asarray(self.model._new(X, sample_weight).weights, np.float64)
+        return np.asarray(self.encoded(X, sample_weight).weights, np.float64)
 
     def directions(self) -> Floats:
         """In the metric of the columns."""
@@ -92,8 +134,13 @@ class OfTable(Fitted):
     def standard(self) -> tuple[Floats, Floats, Floats]:
         """Standard coordinates of the columns."""
         model = self.model
-        values = np.asarray(vars(model).get("_lambda", model.eigenvalues_), np.float64)
+        values = self._axis_inertias()
         return model._column_standard_coordinates(), values, np.asarray(model.explained_inertia_ratio_, np.float64)
+
+    def _axis_inertias(self) -> Floats:
+        """(k,) those of the certificate."""
+        values = self.inertias
+        return np.asarray(self.model.eigenvalues_, np.float64) if values is None else values
 
     def column_contributions(self) -> Any:
         """As the model names them."""
@@ -108,8 +155,8 @@ class OfTable(Fitted):
         model = self.model
         components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
         require_told(model, "the plane of a model")
-        values = np.asarray(vars(model).get("_lambda", model.eigenvalues_), np.float64)
-        keep = with_variance(values, components, vars(model).get("_dtype", components.dtype))
+        values = self._axis_inertias()
+        keep = with_variance(values, components, self.precision or components.dtype)
         rest = max(float(model.certificate_.total) - float(np.sum(values[keep])), 0.0)
         known = {"rows": float(model.n_samples_), "divisor": 1.0, "rest": rest, "model": model}
         return principal(components, values, keep, model._map(), **known)
@@ -134,6 +181,18 @@ class OfTable(Fitted):
         return 1.0, plane.k * plane.divisor, plane.rest * plane.divisor
 
 
+class OfColumns(OfTable):
+    """A model of columns of categories and numbers, which are encoded."""
+
+    def encoder(self) -> Any:
+        """As the fit learned it."""
+        return self.model._encoder
+
+    def number_columns(self) -> int:
+        """Before the levels."""
+        return int(self.encoder().p)
+
+
 class OfCounts(OfTable):
     """A model of a table of counts: what was counted is drawn and permuted."""
 
@@ -142,14 +201,23 @@ class OfCounts(OfTable):
     formula = "profiles"
 
 
-class OfAnswers(OfTable):
+class OfAnswers(OfColumns):
     """A model of answers to questions."""
 
     needs: ClassVar[tuple[str, ...]] = (*OfTable.needs, "_lambda")
     resamples = "answers"
 
+    @property
+    def questions(self) -> int:
+        """J."""
+        return int(self.model._J)
 
-class OfGroups(OfTable):
+
+class OfGroups(OfColumns):
     """A model of groups of columns."""
 
     needs: ClassVar[tuple[str, ...]] = (*OfTable.needs, "_members")
+
+    def frequency_tables(self) -> Any:
+        """Where some groups are of counts."""
+        return self.model._tables() if getattr(self.model, "_counted", None) else None

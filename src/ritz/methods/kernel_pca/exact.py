@@ -34,7 +34,7 @@ from ritz.spectral.problem import Seen, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 
-__all__ = ["FIRST_GUESS", "solve_exact"]
+__all__ = ["FIRST_GUESS", "exact_plan", "solve_exact"]
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
@@ -57,7 +57,7 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     M = KernelMatrix(kernel, A, cache_bytes=room.cache).centered()
     M = M if estimator.tol >= c.FLOAT32_TOL and M.inner.narrows() else M.at(np.float64)
     n, seed = A.n, seed_of(estimator.random_state)
-    plan = _plan(estimator, n, wanted, limit, kernel, room)
+    plan = exact_plan(estimator, n, wanted, limit, kernel, room)
     if plan.precision.startswith("float32") and not _narrow(M):
         plan = replace(plan, precision="float64")
     if kernel.positive:
@@ -86,7 +86,7 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     )  # fmt: skip
 
 
-def _plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel, room: Room) -> Plan:
+def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel, room: Room) -> Plan:
     """Dense where that is quick or everything is wanted, block Krylov otherwise."""
     rule = not isinstance(wanted, int)
     k = min(FIRST_GUESS, n) if rule else wanted

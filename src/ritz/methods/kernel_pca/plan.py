@@ -11,7 +11,7 @@ from ritz._core.arrays import working_dtype
 from ritz._core.memory import limit
 from ritz.data.passes.blocks import blocks_of
 from ritz.kernels.resolve import resolve
-from ritz.methods.kernel_pca.exact import FIRST_GUESS, _plan
+from ritz.methods.kernel_pca.exact import FIRST_GUESS, exact_plan
 from ritz.methods.kernel_pca.gamma import fixed
 from ritz.methods.kernel_pca.input import fit_rows, len_of
 from ritz.methods.kernel_pca.memory import share_out
@@ -33,7 +33,7 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
     if features is None:
         first = wanted if isinstance(wanted, int) else FIRST_GUESS
         shared = share_out(kernel, rows, first, room, dense=estimator.solver in ("svd", "moments"))
-        return _plan(estimator, len_of(rows), wanted, room, kernel, shared)
+        return exact_plan(estimator, len_of(rows), wanted, room, kernel, shared)
     phi = features.transform(rows)
     stored = int(phi.nnz) if hasattr(phi, "nnz") else None
     shape = Shape(int(blocks_of(phi).shape[0]), int(phi.shape[1]), working_dtype(phi.dtype).itemsize, stored)

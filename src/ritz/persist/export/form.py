@@ -21,13 +21,8 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz.data.passes.center import split_sum
 from ritz.kernels.base import Kernel
-from ritz.methods.correspondence.ca.ca import CA
-from ritz.methods.correspondence.encoded.encoded import EncodedColumns
-from ritz.methods.fitted import fitted_of
-from ritz.methods.kernel_pca.kernel_pca import KernelPCA
-from ritz.methods.method import Method
+from ritz.methods.fitted import Fitted, fitted_of
 from ritz.persist.export.form_choices import Choice, choices_of
-from ritz.project.incomplete import IncompleteMap
 from ritz.project.kernel import FeatureMapped
 
 __all__ = ["Form", "Gaps", "KernelForm", "form_of"]
@@ -92,20 +87,16 @@ class Form:
 
 def form_of(model: Any) -> Form:
     """The formula of a fitted model; models that have none are refused."""
-    known = fitted_of(model)
+    fitted = fitted_of(model)
     forms = {"kernel": _kernel, "profiles": _profiles, "encoded": _encoded, "linear": _linear}
-    if known.formula not in forms:
-        known.refuse("formula that could be exported", hint="ritz.save keeps every model")
-    return forms[known.formula](model)
+    if fitted.formula not in forms:
+        fitted.refuse("formula that could be exported", hint="ritz.save keeps every model")
+    return forms[fitted.formula](fitted)
 
 
 def _names(model: Any, d: int) -> tuple[str, ...]:
     names = getattr(model, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
-
-
-def _axes(model: Any, k: int) -> tuple[str, ...]:
-    return tuple(fitted_of(model).axis_names(k))
 
 
 def _map_weights(step: Any) -> tuple[Floats, Floats, Floats]:
@@ -117,39 +108,35 @@ def _map_weights(step: Any) -> tuple[Floats, Floats, Floats]:
     return (np.zeros(len(W)) if step.mean is None else np.asarray(step.mean, np.float64)), W, 0.0 - low @ W
 
 
-def _linear(model: Method) -> Form:
-    step: Any = model._map()
-    filler = step.filler if isinstance(step, IncompleteMap) else None
-    centre, W, bias = _map_weights(step.linear if filler is not None else step)
-    names = _names(model, len(W))
+def _linear(fitted: Fitted) -> Form:
+    centre, W, bias = _map_weights(fitted.linear_map())
+    filler, names = fitted.gap_filler(), _names(fitted.model, len(W))
     gaps = None
     if filler is not None:
         u = filler.vectors * np.sqrt(filler.shrink)
         mean, low = split_sum(filler.shift, filler.offset)
         gaps = Gaps(filler.k, mean, np.asarray(filler.scale), u, low)
-    k = W.shape[1]
-    return Form(model, _axes(model, k), names, names, centre, W, bias=bias, gaps=gaps)
+    axes = tuple(fitted.axis_names(W.shape[1]))
+    return Form(fitted.model, axes, names, names, centre, W, bias=bias, gaps=gaps)
 
 
-def _profiles(model: CA) -> Form:
-    centre, W, _ = _map_weights(model._map())
-    masses = np.asarray(model._column_masses())
-    names, k = _names(model, len(W)), W.shape[1]
-    placed = np.flatnonzero(masses > 0)
+def _profiles(fitted: Fitted) -> Form:
+    centre, W, _ = _map_weights(fitted.linear_map())
+    names, axes = _names(fitted.model, len(W)), tuple(fitted.axis_names(W.shape[1]))
+    placed = np.flatnonzero(fitted.result("column_masses_") > 0)
     counts = tuple(names[j] for j in placed)
     # Columns without mass have no place on the map: they are given and not looked at.
-    return Form(model, _axes(model, k), names, counts=counts, shares=W[placed], bias=-(centre @ W))
+    return Form(fitted.model, axes, names, counts=counts, shares=W[placed], bias=-(centre @ W))
 
 
-def _encoded(model: EncodedColumns) -> Form:
+def _encoded(fitted: Fitted) -> Form:
     """Numbers, counts and answers of MCA, FAMD and MFA."""
-    centre, W, _ = _map_weights(model._map())
-    encoder, k = model._encoder, W.shape[1]
-    p = encoder.p
+    centre, W, _ = _map_weights(fitted.linear_map())
+    encoder, p, unseen = fitted.encoder(), fitted.number_columns(), fitted.model.unseen
     counted = np.zeros(len(W), bool)
     shares = W.copy()
-    if getattr(model, "_counted", None):
-        tables = model._tables()
+    tables = fitted.frequency_tables()
+    if tables is not None:
         counted[tables.all] = True
         for places, profile in zip(tables.places, tables.profiles or (), strict=False):
             shares[places] -= profile @ W[places]  # what a row has in a table is taken off first
@@ -160,14 +147,14 @@ def _encoded(model: EncodedColumns) -> Form:
     numeric = tuple(encoder.numeric[j] for j in plain)
     used = [name for name in encoder.columns if name in set(encoder.names)]
     return Form(
-        model, _axes(model, k), tuple(used), numeric, middle, W[plain],
-        tuple(encoder.numeric[j] for j in at), shares[at], choices_of(encoder, model.unseen, W[p:]),
-        bias, stretch=model.unseen == "supplementary",
+        fitted.model, tuple(fitted.axis_names(W.shape[1])), tuple(used), numeric, middle, W[plain],
+        tuple(encoder.numeric[j] for j in at), shares[at], choices_of(encoder, unseen, W[p:]),
+        bias, stretch=unseen == "supplementary",
     )  # fmt: skip
 
 
-def _kernel(model: KernelPCA) -> Form:
-    kernel, held = model.kernel_, vars(model)["_solved_map"]
+def _kernel(fitted: Fitted) -> Form:
+    model, kernel, step = fitted.model, fitted.kernel, fitted.kernel_map
     if kernel.takes not in ("vectors", "precomputed"):
         what = "a Python function" if kernel.takes == "any" else "strings"
         raise ParameterError(
@@ -176,15 +163,15 @@ def _kernel(model: KernelPCA) -> Form:
             hint="ritz.save and ritz.load keep such a model; a server can call its transform",
         )
     k = int(model.n_components_)
-    if isinstance(held, FeatureMapped):
+    if isinstance(step, FeatureMapped):
         d = int(model.X_fit_.shape[1])
         inner = KernelForm(
-            kernel, features=held.features, centre=np.asarray(held.mean, np.float64),
-            axes=np.asarray(held.axes, np.float64),
+            kernel, features=step.features, centre=np.asarray(step.mean, np.float64),
+            axes=np.asarray(step.axes, np.float64),
         )  # fmt: skip
     else:
         rows = model.X_fit_.toarray() if hasattr(model.X_fit_, "toarray") else model.X_fit_
         d = int(rows.shape[1])
-        inner = KernelForm(kernel, np.asarray(rows, np.float64), held.row_means, held.dual)
+        inner = KernelForm(kernel, np.asarray(rows, np.float64), step.row_means, step.dual)
     names = tuple(f"k{j}" for j in range(d)) if kernel.takes == "precomputed" else _names(model, d)
-    return Form(model, _axes(model, k), names, names, bias=np.zeros(k), kernel=inner)
+    return Form(model, tuple(fitted.axis_names(k)), names, names, bias=np.zeros(k), kernel=inner)

@@ -114,8 +114,8 @@ def _by_differences(g: Graph, kernel: Any, x: str, Z: np.ndarray) -> str:
         raise refuse(kernel, "ONNX")
     square = g.Reshape(g.sum_rows(g.Mul(gap, gap), 2), g.ints(-1, m))
     if np.isinf(kernel.nu):
-        return str(g.Exp(g.Mul(square, g.const(-0.5 * kernel._scale(d) ** 2))))
-    r = g.Sqrt(g.Mul(square, g.const(kernel._scale(d) ** 2)))
+        return str(g.Exp(g.Mul(square, g.const(-0.5 * kernel.scale_for(d) ** 2))))
+    r = g.Sqrt(g.Mul(square, g.const(kernel.scale_for(d) ** 2)))
     decay = g.Exp(g.Neg(r))
     if kernel.nu == 0.5:
         return str(decay)

@@ -13,20 +13,17 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ritz.methods.fitted import fitted_of
-from ritz.methods.kernel_pca.kernel_pca import KernelPCA
-from ritz.project.incomplete import IncompleteMap
-from ritz.project.kernel import FeatureMapped
+from ritz.project.kernel import FeatureMapped, KernelMap
 
 __all__ = ["components_table", "write_table"]
 
 
 def components_table(model: Any) -> Any:
     """The components of a fitted model, as a ``pyarrow.Table``."""
-    known = fitted_of(model)
-    if known.formula == "kernel":
-        return _of_kernel(model)
-    step: Any = model._map()
-    step = step.linear if isinstance(step, IncompleteMap) else step
+    fitted = fitted_of(model)
+    if fitted.formula == "kernel":
+        return _of_kernel(fitted.kernel_map)
+    step: Any = fitted.linear_map()
     V = np.asarray(step.components, np.float64)
     V = V if step.spread is None else V / np.asarray(step.spread)[:, None]
     d = V.shape[1]
@@ -34,18 +31,18 @@ def components_table(model: Any) -> Any:
     scale = np.ones(d) if step.scale is None else np.asarray(step.scale, np.float64)
     names = getattr(model, "feature_names_in_", None)
     labels = [f"x{j}" for j in range(d)] if names is None else [str(name) for name in names]
-    if known.formula == "encoded":
-        labels = model._encoder.labels
-        mean[: model._encoder.p] += model._encoder.shift
-    return _table({"column": labels, "mean": mean, "scale": scale}, V, known.about.axis)
+    encoder = fitted.encoder()
+    if encoder is not None:
+        labels = encoder.labels
+        mean[: encoder.p] += encoder.shift
+    return _table({"column": labels, "mean": mean, "scale": scale}, V, fitted.about.axis)
 
 
-def _of_kernel(model: KernelPCA) -> Any:
-    held = vars(model)["_solved_map"]
-    if isinstance(held, FeatureMapped):
-        V, mean, first = np.asarray(held.axes, np.float64).T, np.asarray(held.mean, np.float64), "feature"
+def _of_kernel(step: KernelMap | FeatureMapped) -> Any:
+    if isinstance(step, FeatureMapped):
+        V, mean, first = np.asarray(step.axes, np.float64).T, np.asarray(step.mean, np.float64), "feature"
     else:
-        V, mean, first = held.dual.T, held.row_means, "row"
+        V, mean, first = step.dual.T, step.row_means, "row"
     return _table({first: [str(i) for i in range(V.shape[1])], "mean": mean}, V, "PC")
 
 

@@ -9,7 +9,7 @@ from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
-from ritz.report.words import _numbers as numbers
+from ritz.report.words import numbers_of
 
 __all__ = ["PART"]
 
@@ -25,7 +25,7 @@ def _applies(about: Context) -> bool:
 def _build(about: Context) -> Content:
     a = about.offered
     V = np.asarray(about.model.components_, np.float64).T[:, :a]  # (d, a)
-    shares = numbers(column_contributions(about.model))[:, :a]
+    shares = numbers_of(column_contributions(about.model))[:, :a]
     order = np.argsort(-np.square(V * np.sqrt(np.maximum(about.shares[:a], 0))).sum(axis=1), kind="stable")[:ARROWS]
     order = np.sort(order)
     drawn = {

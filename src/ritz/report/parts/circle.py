@@ -10,7 +10,7 @@ from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
-from ritz.report.words import _numbers as numbers
+from ritz.report.words import numbers_of
 
 __all__ = ["PART"]
 
@@ -29,7 +29,7 @@ def _build(about: Context) -> Content:
     needs = not about.known.keeps_spread
     if needs and not about.of_fit:
         raise InputError("correlations are those of the rows of the fit", received="other rows")
-    R = numbers(structure(about.model, about.part if needs and about.rows is not None else None))[:, :a]
+    R = numbers_of(structure(about.model, about.part if needs and about.rows is not None else None))[:, :a]
     known = np.flatnonzero(np.isfinite(R).all(axis=1))
     if not len(known):
         raise InputError("columns that vary", received="none")

@@ -6,7 +6,7 @@ from ritz.report.context import Context
 from ritz.report.html import bdi, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
-from ritz.report.words import _numbers as numbers
+from ritz.report.words import numbers_of
 
 __all__ = ["PART"]
 
@@ -20,7 +20,7 @@ def _applies(about: Context) -> bool:
 def _build(about: Context) -> Content:
     model, a = about.model, min(about.k, AXES)
     names = [str(name) for name in model.groups]
-    shares = numbers(model.group_contributions_)[: len(names), :a]
+    shares = numbers_of(model.group_contributions_)[: len(names), :a]
     drawn = {
         "axes": about.axes[:a],
         "names": names,
@@ -32,7 +32,7 @@ def _build(about: Context) -> Content:
     )
     rows = [(bdi(name, 40), *[percent(value) for value in shares[g, :5]]) for g, name in enumerate(names)]
     below = details("Contributions as a table", table(("group", *about.axes[:5]), rows, "Contributions of the groups"))
-    rv = numbers(model.rv_)
+    rv = numbers_of(model.rv_)
     labels = [*names, "whole"][: len(rv)]
     alike = details("How alike the groups are", table(("RV", *labels), [
         (labels[i], *[number(value, 3) for value in rv[i, : len(labels)]]) for i in range(len(labels))

@@ -10,7 +10,7 @@ from ritz.report.context import Context
 from ritz.report.html import KEPT, Html, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
-from ritz.report.words import _numbers as numbers
+from ritz.report.words import numbers_of
 
 __all__ = ["PART", "named_rows"]
 
@@ -51,37 +51,40 @@ def named_rows(about: Context) -> bool:
 
 def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     model = about.model
-    G, cos2 = numbers(model.column_coordinates_)[:, :a], numbers(model.column_cos2_)[:, :a]
-    part, mass = numbers(model.column_contributions_)[:, :a], np.asarray(model.column_masses_, np.float64).reshape(-1)
-    order = np.sort(np.argsort(-part[:, : min(2, a)].sum(axis=1), kind="stable")[:MOST])
+    G, cos2 = numbers_of(model.column_coordinates_)[:, :a], numbers_of(model.column_cos2_)[:, :a]
+    share = numbers_of(model.column_contributions_)[:, :a]
+    mass = np.asarray(model.column_masses_, np.float64).reshape(-1)
+    order = np.sort(np.argsort(-share[:, : min(2, a)].sum(axis=1), kind="stable")[:MOST])
     names = [clip(about.columns[j], KEPT) for j in order]
     word = about.pieces
-    return _side(word, names, G[order], cos2[order], part[order], mass[order]), (G[order], cos2[order], part[order])
+    return _side(word, names, G[order], cos2[order], share[order], mass[order]), (G[order], cos2[order], share[order])
 
 
 def _rows(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     model = about.model
-    F, cos2 = numbers(model.row_coordinates_)[:, :a], numbers(model.row_cos2_)[:, :a]
-    part, mass = numbers(model.row_contributions_)[:, :a], np.asarray(model.row_masses_, np.float64).reshape(-1)
+    F, cos2 = numbers_of(model.row_coordinates_)[:, :a], numbers_of(model.row_cos2_)[:, :a]
+    share, mass = numbers_of(model.row_contributions_)[:, :a], np.asarray(model.row_masses_, np.float64).reshape(-1)
     labels = about.known.row_names() or [f"row {i}" for i in range(len(F))]
-    return _side("rows", [clip(name, KEPT) for name in labels], F, cos2, part, mass), (F, cos2, part)
+    return _side("rows", [clip(name, KEPT) for name in labels], F, cos2, share, mass), (F, cos2, share)
 
 
-def _side(what: str, names: list[str], xy: Any, cos2: Any, part: Any, mass: Any) -> dict[str, Any]:
+def _side(what: str, names: list[str], xy: Any, cos2: Any, share: Any, mass: Any) -> dict[str, Any]:
     def each(values: Any) -> list[Any]:
         return [few(column) for column in values.T]
 
-    return {"what": what, "names": names, "xy": each(xy), "cos2": each(cos2), "shares": each(part), "mass": few(mass)}
+    return {"what": what, "names": names, "xy": each(xy), "cos2": each(cos2), "shares": each(share), "mass": few(mass)}
 
 
-def _table(about: Context, side: dict[str, Any], held: Any, plane: int) -> Html:
-    F, cos2, part = held
+def _table(about: Context, side: dict[str, Any], points: Any, plane: int) -> Html:
+    F, cos2, share = points
     head = ["point", "mass"]
     for i in range(plane):
         head += [about.axes[i], "contribution", "cos²"]
     rows = []
     for j in range(min(len(F), LINES)):
-        figures = [text for i in range(plane) for text in (number(F[j, i]), percent(part[j, i]), number(cos2[j, i], 2))]
+        figures = [
+            text for i in range(plane) for text in (number(F[j, i]), percent(share[j, i]), number(cos2[j, i], 2))
+        ]
         rows.append((bdi(side["names"][j], 40), percent(side["mass"][j]), *figures))
     what = side["what"]
     return details(

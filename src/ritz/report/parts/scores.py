@@ -34,7 +34,7 @@ def _build(about: Context) -> Content:
 def _tells(about: Context) -> bool:
     """Whether the first column to colour by took no part and has few kinds: groups to look for."""
     one = about.colours[0]
-    return not about._used(one.name) and one.amount is None
+    return not about.uses(one.name) and one.amount is None
 
 
 def _sample_words(about: Context) -> str | None:
@@ -47,7 +47,7 @@ def _sample_words(about: Context) -> str | None:
 def _groups_words(about: Context) -> Html | None:
     """How well the kinds of the first column that took no part are told apart."""
     for one in about.colours:
-        if about._used(one.name) and about.color is None:
+        if about.uses(one.name) and about.color is None:
             continue
         parts = one.between(about.scores)
         if parts is None or not np.isfinite(parts).any():

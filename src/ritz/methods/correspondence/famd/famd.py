@@ -20,6 +20,8 @@ from typing import Any, ClassVar
 from ritz.methods.correspondence.famd.results import MixedColumns
 from ritz.methods.correspondence.rank import ENCODED_RULES
 from ritz.methods.fitted.about import INERTIA, About
+from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.table import OfColumns
 
 __all__ = ["FAMD"]
 
@@ -66,6 +68,7 @@ class FAMD(MixedColumns):
         **INERTIA,
         paper="J. Pagès, Analyse factorielle de données mixtes, Revue de statistique appliquée 52 (2004), 93–111.",
     )
+    fitted: ClassVar[type[Fitted]] = OfColumns
     _agreeing = ("n_components", "categorical", "missing", "rare", "exclude")
     _rules = ENCODED_RULES
 

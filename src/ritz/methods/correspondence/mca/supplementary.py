@@ -130,14 +130,15 @@ class Sums:
             return v_tests(G, share, n), encoder.active.labels
         if which == "eta2":
             return self._ratios(G), encoder.vocabulary.names
-        r = self._correlations()
+        r = self.correlations()
         if which == "cos2":
             with np.errstate(invalid="ignore", divide="ignore"):
                 G = np.where(share[:, None] < 1, np.square(G) / (1 / share - 1)[:, None], np.nan)
             r = np.square(r)
         return np.concatenate([r, G]), encoder.labels
 
-    def _correlations(self) -> Floats:
+    def correlations(self) -> Floats:
+        """(p, k) of the columns of numbers with the axes."""
         (mass, sx, sxx), (sf, sff, sxf) = self.numbers[0].T[:, :, None], self.numbers[1].transpose(1, 0, 2)
         with np.errstate(invalid="ignore", divide="ignore"):
             cov = sxf - sx * sf / mass

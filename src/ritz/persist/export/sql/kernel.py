@@ -111,8 +111,8 @@ def _kernel(kernel: Any, x: list[str], held: _Values) -> str:
     if not isinstance(kernel, Matern) or kernel.nu not in (0.5, 1.5, 2.5, np.inf):
         raise refuse(kernel, "SQL")
     if np.isinf(kernel.nu):
-        return _exp(times(square, -0.5 * kernel._scale(d) ** 2))
-    root = f"SQRT({times(square, kernel._scale(d) ** 2)})"
+        return _exp(times(square, -0.5 * kernel.scale_for(d) ** 2))
+    root = f"SQRT({times(square, kernel.scale_for(d) ** 2)})"
     decay = _exp(f"-{root}")
     poly = {0.5: "1e0", 1.5: f"(1e0 + {root})", 2.5: f"(1e0 + {root} * (1e0 + {root} / 3e0))"}[kernel.nu]
     return f"({poly} * {decay})"

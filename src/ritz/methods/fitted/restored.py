@@ -1,0 +1,20 @@
+"""A fitted model from its parameters and the values that a file holds, the counterpart of ``Fitted.stored``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["checked_parameters", "restored"]
+
+
+def checked_parameters(cls: type[Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that ``fit`` of this estimator would refuse."""
+    cls(**parameters)._check_parameters()
+
+
+def restored(cls: type[Any], parameters: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+    """The fitted model of a class of estimators whose ``stored`` values these are."""
+    model = cls(**parameters)
+    vars(model).update(values)
+    return model
