@@ -177,7 +177,7 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
         made.fit(X, sample_weight=weights)
     fitted = fitted_of(made)
     if fitted.pending:
-        len(made.components_)  # a state is solved when it is read
+        len(made.certificate_.values)  # a state is solved when it is read
     ranks: Ranks = rule.held["ranks"]
     ranks.reasons.extend(_units(fitted))
     return ranks

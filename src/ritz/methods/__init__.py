@@ -1,7 +1,8 @@
 """One file, or one folder, for each estimator: its parameters, its problem, its named results.
 
 ``METHODS`` is the only list of methods: name of the class to the module that holds it, imported when it is asked for.
-A method that is defined elsewhere joins the list when its class is made (``register``).
+A method that is defined elsewhere joins the list when its class is made (``register``); one of an installed package is
+found by its entry point, in the group ``ritz.methods``, when somebody asks for a name that is not listed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["METHODS", "method_called", "method_named", "names_of_methods", "register", "shorts"]
+__all__ = ["METHODS", "load_plugins", "method_called", "method_named", "names_of_methods", "register", "shorts"]
 
 #: Class of each method to its module and its name on the command line, which are known without importing it.
 METHODS: dict[str, tuple[str, str]] = {
@@ -25,6 +26,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
 }
 _joined: dict[str, type[Any]] = {}
+_plugins_loaded = False
 
 
 def register(cls: type[Any]) -> type[Any]:
@@ -49,12 +51,27 @@ def method_named(name: str) -> type[Any] | None:
     if name in METHODS:
         found: type[Any] = getattr(import_module(f"ritz.methods.{METHODS[name][0]}"), name)
         return found
+    if name not in _joined:
+        load_plugins()
     return _joined.get(name)
+
+
+def load_plugins() -> None:
+    """Bring in the methods of installed packages, once."""
+    global _plugins_loaded
+    if not _plugins_loaded:
+        _plugins_loaded = True
+        from importlib import metadata  # takes longer to load than the rest of this file
+
+        for entry in metadata.entry_points(group="ritz.methods"):
+            register(entry.load())
 
 
 def method_called(short: str) -> type[Any]:
     """The class of a method by its name on the command line."""
     own = next((name for name, (_, called) in METHODS.items() if called == short), None)
+    if own is None and short not in shorts():
+        load_plugins()
     found = method_named(own) if own else next((cls for cls in _joined.values() if cls.about.short == short), None)
     if found is None:
         raise KeyError(short)

@@ -40,22 +40,24 @@ from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, require_finite, room_for, validate_rows, validate_weights
 from ritz.methods.calls import forget, public
 from ritz.methods.fitted.about import About
-from ritz.methods.fitted.base import Fitted
+from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
-from ritz.methods.rank.linear import remember
+from ritz.methods.rank.linear import handed, remember
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
 from ritz.project.linear import LinearMap, result_dtype
+from ritz.rank.material import Material
 from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 from ritz.spectral.streamed import choose_outside, require_room
+from ritz.spectral.verify.operator import verify_operator
 
 if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
@@ -64,6 +66,9 @@ if TYPE_CHECKING:
 __all__ = ["Method", "keep_apart"]
 
 LOG = logging.getLogger("ritz")
+
+#: Why a rule that asks rows has no answer.
+NO_ROWS = "an operator has a spectrum and nothing else"
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
@@ -100,6 +105,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        rules = getattr(getattr(cls, "fitted", None), "rules", None)
+        if isinstance(rules, tuple) and "_rules" not in vars(cls):
+            cls._rules = rules
         for name in cls.__dict__.get("_results", ()):
             if name not in vars(cls):
                 setattr(cls, name, Pending(name))
@@ -151,8 +159,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if posed.shape is None and posed.operator is not None:
             n, d = posed.operator.shape
             posed.shape = Shape(n, d, working_dtype(posed.operator.dtype).itemsize, None)
+        if posed.kind == "eigh" and posed.operator is not None:
+            posed.frame = {"matrix": posed.operator.symbol(), **posed.frame}
         if posed.wanted is None and posed.operator is not None:
-            posed.wanted = self._wanted(posed.shape.n, posed.shape.d, centered=posed.centered)
+            wanted = self._wanted(posed.shape.n, posed.shape.d, centered=posed.centered)
+            posed.wanted = handed(wanted, lambda: Material(type(self).__name__, why_not=NO_ROWS), self._rules)
         return posed
 
     def _plan(self, posed: Posed) -> Any:
@@ -186,6 +197,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The plan for fitting an estimator that is not fitted yet."""
         found: Plan = self._plan(self._posed(*self._adopt(X, None, None)))
         return found
+
+    def _keep(self, solution: Solution, rows: int) -> None:
+        """Name what every method has: the proof, the route, and how many."""
+        self.certificate_, self.plan_ = solution.certificate, solution.plan
+        self.n_components_, self.n_samples_ = len(solution.values), rows
 
     # steps
 
@@ -371,6 +387,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
         rows, weights = self._rows(X, sample_weight, reset=False)
+        if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
+            posed = self._posed(rows, weights)
+            return with_held(self, verify_operator(certificate, posed.operator, posed.kind), (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)
         return with_held(self, checked, (X, sample_weight))
 
@@ -381,7 +400,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # coordinates
 
     def _map(self) -> LinearMap | IncompleteMap:
-        raise NotImplementedError
+        """From rows to coordinates, and back; of methods that place new rows."""
+        fitted_of(self).refuse("coordinates of new rows", "it places the rows of its fit", "fit all rows at once")
 
     def transform(self, X: Any) -> Any:
         """Coordinates of rows, (n, k).
@@ -434,9 +454,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""
-        if sample_weight is None:
-            return self.fit(X, y).transform(X)
-        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+        self.fit(X, y) if sample_weight is None else self.fit(X, y, sample_weight=sample_weight)
+        placed = None if self.fitted.places_new_rows else fitted_of(self).row_coordinates()
+        return self.transform(X) if placed is None else placed
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows from coordinates, (n, d).

@@ -91,11 +91,14 @@ def scores(
 def _plane(model: Any, X: Any) -> NDArray[Any]:
     if X is None and fitted_of(model).space == "table":
         return fitted_of(model).result("row_coordinates_")
+    if X is None and fitted_of(model).space == "embedding":
+        return np.asarray(fitted_of(model).row_coordinates())
     if X is None:
         X = getattr(model, "X_fit_", None)
         if X is None:
             raise InputError("rows to draw", received="no X", hint="scores(model, X): this model keeps no rows")
-    return np.asarray(model.transform(X))
+    known = fitted_of(model)
+    return np.asarray(model.transform(X)) if known.places_new_rows else known.scores(X)
 
 
 def _rings(ax: Any, model: Any, X: Any, groups: Groups, which: list[int], of: str) -> None:

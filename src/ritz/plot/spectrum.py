@@ -17,7 +17,7 @@ from ritz.data.words import describe
 from ritz.insight.arguments import component_numbers
 from ritz.insight.axes.of_model import axis_names
 from ritz.insight.bootstrap.bootstrap import Bootstrap
-from ritz.methods.fitted import require_fitted
+from ritz.methods.fitted import capabilities_of, require_fitted
 from ritz.plot.style import FAINT, INK, PALETTE, one_axes, panels
 from ritz.rank.consensus import Ranks
 
@@ -84,6 +84,9 @@ def _shares(found: Any) -> tuple[Floats, tuple[Floats, Floats] | None]:
     for name in ("explained_variance_ratio_", "explained_inertia_ratio_"):
         if getattr(found, name, None) is not None:
             return np.asarray(getattr(found, name), np.float64), None
+    capabilities = capabilities_of(found)
+    if capabilities is not None:
+        return capabilities.shares, None
     raise ParameterError("expected a model with shares of the variance, or a result of choose_rank or bootstrap",
                          received=describe(found), hint="scree(ritz.PCA().fit(X))")  # fmt: skip
 

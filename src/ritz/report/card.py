@@ -40,7 +40,7 @@ def _table(about: Context) -> Html | None:
     for i in range(min(about.k, SHOWN)):
         share = float(about.shares[i])
         bar = tag("span", style=f"{BAR};width:{max(0.0, 8 * share / top):.2f}em")
-        words = None if about.kernel else axis_words(about, i)
+        words = axis_words(about, i) if about.linear or about.correspondence else None
         rows.append(tag("tr", tag("td", about.axes[i], style=CELL), tag("td", bar, " ", percent(share), style=CELL),
                         tag("td", _rest(words, about.axes[i]), style=CELL)))  # fmt: skip
     more = about.k - SHOWN

@@ -213,6 +213,9 @@ class Context:
     @cached_property
     def scores(self) -> Floats:
         """(m, a) coordinates of the rows that are shown, on the axes that are offered."""
+        placed = None if self.known.places_new_rows else self.known.row_coordinates()
+        if placed is not None and len(placed) == self.n:
+            return placed[self.index, : self.offered]
         return scores_of(self.model, self.part)[:, : self.offered]
 
     @property

@@ -137,7 +137,7 @@ def _sentence(asked: str | float, model: Any, shape: tuple[int, int], refit: Cal
     from ritz.rank import resolve
     from ritz.spectral.problem import Seen
 
-    (n, d), k = shape, len(model.components_)
+    (n, d), k = shape, int(model.n_components_)
     r = min(n - 1, d)
     rule = resolve(asked, n=n, d=d, centered=True)
     if isinstance(rule, int):

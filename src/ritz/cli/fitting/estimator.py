@@ -13,7 +13,7 @@ from ritz.cli.fitting.columns import expand
 from ritz.cli.fitting.components import parse_choice
 from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
-from ritz.methods import method_called, shorts
+from ritz.methods import load_plugins, method_called, shorts
 
 __all__ = ["check_method", "kernel_of", "make_estimator", "missing_ways"]
 
@@ -41,6 +41,8 @@ def missing_ways(method: str) -> tuple[str, ...]:
 
 def check_method(method: dict[str, Any]) -> str:
     """The name of a method, or ``auto``; other words of its options that cannot be meant are refused."""
+    if method["name"] not in ("auto", *shorts()):
+        load_plugins()
     name = parse_choice("--method", method["name"], ("auto", *shorts()))
     if name == "auto" and method["groups"]:
         name = "mfa"

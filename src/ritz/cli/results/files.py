@@ -31,7 +31,8 @@ def contents(job: Any, parts: Parts, done: Fitted) -> dict[str, Any]:
     files: dict[str, Any] = {"model.ritz": lambda sink: pack(_untimed(done.model, job.memory), sink)}
     if ending != "none":
         files[f"scores.{ending}"] = lambda sink: _scores(sink, ending, done, parts.used)
-    files["components.csv"] = components_table(done.model, done.columns)
+    if fitted_of(done.model).space != "embedding":  # whose axes are made of rows: the scores are all there is
+        files["components.csv"] = components_table(done.model, done.columns)
     if parts.supplementary:
         files["supplementary.csv"] = _supplementary(done, parts)
     if job.figures:

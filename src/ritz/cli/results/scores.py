@@ -43,6 +43,8 @@ def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordin
     space = capabilities.space
     if space == "feature":
         return _whole(heads, _kernel(model, rows, fitted), labels)
+    if space == "embedding":
+        return _whole(heads, capabilities.scores(rows), labels)
     if space == "table":
         coded = capabilities.encoded(rows, fitted=fitted)
         labels = _counted(model, coded, labels, fitted)

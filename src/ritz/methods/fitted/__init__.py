@@ -19,10 +19,11 @@ from __future__ import annotations
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.base import Fitted, capabilities_of, fitted_of, require_fitted
+from ritz.methods.fitted.embedding import Embedded
 from ritz.methods.fitted.plane import Plane
 from ritz.methods.fitted.restored import checked_parameters, restored
 
 __all__ = [
-    "About", "Axes", "Fitted", "Plane", "capabilities_of", "checked_parameters", "fitted_of", "require_fitted",
-    "restored",
+    "About", "Axes", "Embedded", "Fitted", "Plane", "capabilities_of", "checked_parameters", "fitted_of",
+    "require_fitted", "restored",
 ]  # fmt: skip

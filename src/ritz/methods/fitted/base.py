@@ -82,6 +82,8 @@ class Fitted(Encodes):
     space: ClassVar[str] = "columns"
     #: whether a row's scores are its projections on orthogonal axes
     projects: ClassVar[bool] = True
+    #: whether rows that took no part in the fit have coordinates
+    places_new_rows: ClassVar[bool] = True
     #: whether a model with fewer components follows from the moment state
     restates: ClassVar[bool] = False
     #: names without which a model places no row

@@ -79,13 +79,14 @@ def differing(model: Any, anew: Any = None) -> list[str]:
 
 
 def _narrow(model: Any) -> bool:
-    return model.components_.dtype == np.float32 or vars(model).get("_dtype") == np.float32
+    components = getattr(model, "components_", None)
+    return getattr(components, "dtype", None) == np.float32 or vars(model).get("_dtype") == np.float32
 
 
 def _of_certificate(model: Any) -> dict[str, Any]:
     """Fitted names that are functions of the certificate."""
     held, c = vars(model), model.certificate_
-    if not (type(model)._holds_vectors or "eigenvalues_" in held):
+    if not (type(model)._holds_vectors or model.fitted.space == "table"):
         return {}
     V, theta = np.asarray(c.frame["vectors"], np.float64).T, np.maximum(np.asarray(c.values, np.float64), 0.0)
     share = theta / c.total if c.total > 0 else np.zeros_like(theta)

@@ -48,7 +48,7 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             other.fit(X) if sample_weight is None else other.fit(X, sample_weight=sample_weight)
-            len(other.components_)  # solves a pending state
+            len(other.certificate_.values)  # solves a pending state
     except (RitzError, ValueError) as error:
         return [f"the table cannot be fitted again: {str(error).splitlines()[0]}"]
     mine, theirs = (dict(_numbers("", _kept(one))) for one in (model, other))

@@ -65,12 +65,12 @@ def scaled(c: Any) -> SimpleNamespace:
     )  # fmt: skip
 
 
-def agree(c: Any) -> list[str]:
-    """What does not agree, in words."""
+def agree(c: Any, *, positive: bool = True) -> list[str]:
+    """What does not agree, in words; ``positive``: whether M has no negative eigenvalue, as AᵀA has none."""
     words = [*_shapes(c)]
     if words:  # nothing can be derived from these
         return words
-    return [*_words(c), *_widths(c), *_derived(c)]
+    return [*_words(c), *_widths(c), *_derived(c, positive)]
 
 
 def _shapes(c: Any) -> list[str]:
@@ -136,14 +136,14 @@ def _widths(c: Any) -> list[str]:
     return [f"the enclosure of component {i + 1} is wider than its residual and the rounding make it" for i in wide[:3]]
 
 
-def _derived(c: Any) -> list[str]:
+def _derived(c: Any, positive: bool) -> list[str]:
     """What does not follow from the grounds that the certificate keeps."""
     grounds, k = c.frame.get("grounds"), len(c.values)
     if (
         grounds is None or grounds["k"] != k or k == 0
     ):  # some components of a larger answer: their bounds were not made here
         return []
-    s, words = scaled(c), _kinds(c, grounds)
+    s, words = scaled(c), _kinds(c, grounds, positive)
     allowed = max(grounds["rounding"], grounds["error"] or 0.0)
     if not _close(s.rounding, allowed):
         words.append("the rounding is not that of the grounds of the certificate")
@@ -164,14 +164,14 @@ def _derived(c: Any) -> list[str]:
     return words + _clusters(s.clusters, found.clusters)
 
 
-def _kinds(c: Any, g: dict[str, Any]) -> list[str]:
+def _kinds(c: Any, g: dict[str, Any], positive: bool) -> list[str]:
     """Grounds that no solver leaves: they fix each other, the tolerance and the words on precision."""
     d, k = np.shape(c.frame["vectors"])
     route = {True: "sketch", False: "direct" if c.tol is None else "iterative"}[c.kind == "estimate"]
     repaired, whole, top = "repaired" in c.precision, g["sigma"] is not None, scaled(c).values[0]
     right = (
         g["route"] == route
-        and g["positive"] is True  # M = AᵀA
+        and g["positive"] is positive
         and g["null"] == (0.0 if g["turned"] and d > k else -math.inf)
         and (route == "sketch" or g["rest"] == 0)
         and (route == "sketch" and c.completeness != SKETCHED[1]) == (g["drawn"] is not None)

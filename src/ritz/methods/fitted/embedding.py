@@ -1,0 +1,77 @@
+"""Models that place the rows of a fit and no others: axes are eigenvectors of an n×n operator, one entry a row.
+
+    embedding_ (n, k)       coordinates of the rows of the fit
+    certificate_            of the operator; shares are shares of its trace
+
+There are no columns to speak of, so no loadings, no reconstruction and no distances off a plane; a method that can
+place new rows defines ``transform`` itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import InputError
+from ritz.methods.fitted.base import Fitted
+
+__all__ = ["Embedded"]
+
+Floats = NDArray[np.float64]
+
+
+class Embedded(Fitted):
+    """Coordinates of the rows of the fit."""
+
+    needs: ClassVar[tuple[str, ...]] = ("embedding_",)
+    space = "embedding"
+    formula = "none"
+    projects = places_new_rows = False
+    chooses = True
+    #: the rule that looks for a gap in the spectrum; others compare with noise in columns, and there are none
+    rules = ("elbow",)
+    without_columns = (
+        "its axes are made of rows, not of columns",
+        "describe(model, X) says which columns go with its axes",
+    )
+
+    @property
+    def shares(self) -> Floats:
+        """Of the trace of the operator."""
+        c = self.model.certificate_
+        return np.asarray(c.values, np.float64) / c.total if c.total > 0 else np.zeros(len(c.values))
+
+    def answers_for(self, X: Any) -> bool:
+        """From its own spectrum, where the solver saw all of it."""
+        return self.seen is not None and self.seen.complete
+
+    def possible(self, n: int, d: int) -> int:
+        """As many as rows."""
+        return n
+
+    def rows(self, X: Any) -> Any:
+        """Rows as they are."""
+        return X
+
+    def row_count(self, X: Any) -> int:
+        """Number of rows."""
+        return len(X) if not hasattr(X, "shape") else int(X.shape[0])
+
+    def row_coordinates(self) -> Floats:
+        """Of the rows of the fit."""
+        return np.asarray(self.model.embedding_, np.float64)
+
+    def scores(self, X: Any) -> Floats:
+        """Of the rows of the fit, in their order; a method that places new rows is asked for those."""
+        if self.places_new_rows:
+            return super().scores(X)
+        n = self.row_count(X)
+        if n != len(self.model.embedding_):
+            raise InputError(
+                f"{self.name} places the {len(self.model.embedding_):,} rows of its fit and no others",
+                received=f"{n:,} rows",
+                hint="fit all rows at once; embedding_ holds their coordinates",
+            )
+        return self.row_coordinates()

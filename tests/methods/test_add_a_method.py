@@ -1,0 +1,196 @@
+"""A method of one file has everything that other methods have, without an edit anywhere else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.linalg
+from typer.testing import CliRunner
+
+import ritz
+from ritz import insight
+from ritz.methods import METHODS, method_called, method_named, shorts
+from ritz.methods.fitted import fitted_of
+
+sys.path.insert(0, str(Path(__file__).parent))
+from toy_laplacian import LaplacianEigenmaps
+
+N = 60
+TOY = Path(__file__).parent / "toy_laplacian.py"
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Two clouds of points in the plane, joined by weights that fall off with the distance."""
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.standard_normal((N // 2, 2)), rng.standard_normal((N // 2, 2)) + 4])
+    W = np.exp(-0.5 * np.square(points[:, None] - points).sum(axis=2))
+    np.fill_diagonal(W, 0.0)
+    return np.round((W + W.T) / 2, 6)
+
+
+@pytest.fixture(scope="module")
+def model(graph):
+    return LaplacianEigenmaps(3).fit(graph)
+
+
+def test_the_method_is_one_short_file():
+    assert len(TOY.read_text(encoding="utf-8").splitlines()) <= 80
+    assert "LaplacianEigenmaps" not in METHODS  # it is listed nowhere
+    assert method_called("laplacian") is method_named("LaplacianEigenmaps") is LaplacianEigenmaps
+    assert "laplacian" in shorts()
+
+
+@pytest.mark.parametrize("solver", ["auto", "svd", "krylov", "lanczos", "chebyshev", "power"])
+def test_its_numbers_are_those_of_the_graph_and_are_proved(graph, solver):
+    degrees = graph.sum(axis=1)
+    L = np.eye(N) - graph / np.sqrt(np.outer(degrees, degrees))
+    true = scipy.linalg.eigvalsh(L)
+    model = LaplacianEigenmaps(3, solver=solver, tol=1e-8).fit(graph)
+    np.testing.assert_allclose(model.eigenvalues_, true[1:4], atol=1e-9)
+    c, exact = model.certificate_, 1 - true[1:4] / 2
+    assert np.all(c.lower - 1e-14 <= exact)
+    assert np.all(exact <= c.upper + 1e-14)
+    assert model.verify(graph)
+    sides = np.sign(model.embedding_[:, 0])
+    assert abs(sides[: N // 2].sum()) == abs(sides[N // 2 :].sum()) == N // 2  # the first axis tells the clouds apart
+
+
+def test_plan_and_conventions(graph, model):
+    assert ritz.plan(graph, LaplacianEigenmaps(3)).solver == model.plan_.solver
+    np.testing.assert_array_equal(LaplacianEigenmaps(3).fit_transform(graph), model.embedding_)
+    assert fitted_of(model).axis_names() == ["LE1", "LE2", "LE3"]
+    with pytest.raises(ritz.InputError, match="a graph is a symmetric matrix"):
+        LaplacianEigenmaps().fit(graph[:, :-1])
+    with pytest.raises(ritz.ParameterError, match="LaplacianEigenmaps has no coordinates of new rows"):
+        model.transform(graph)
+    with pytest.raises(ritz.ParameterError, match="makes no sense for LaplacianEigenmaps"):
+        LaplacianEigenmaps("parallel").fit(graph)
+    assert "LE1" in model._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda m: m.embedding_.__setitem__((0, 0), 0.1), "embedding_ is not what a second fit gives"),
+        (lambda m: m.certificate_.values.__setitem__(1, 0.5), "residual|enclosure|decreasing"),
+        (lambda m: m.certificate_.frame["vectors"].__setitem__((0, 0), 0.5), "residual|orthonormal|VᵀV"),
+        (lambda m: m.certificate_.upper.__setitem__(0, 0.9999), "does not follow"),
+    ],
+)
+def test_verify_finds_a_number_that_was_changed(graph, change, words):
+    model = LaplacianEigenmaps(3, solver="lanczos").fit(graph)
+    change(model)
+    checked = model.verify(graph)
+    assert not checked
+    assert any(__import__("re").search(words, line) for line in checked.words), checked.words
+
+
+def test_verify_finds_another_graph(graph, model):
+    other = graph.copy()
+    other[0, 1] = other[1, 0] = other[0, 1] + 0.5
+    assert not model.verify(other)
+
+
+def test_large_graphs_are_searched_for_what_was_missed(graph, monkeypatch):
+    monkeypatch.setattr("ritz.spectral.verify.operator.DENSE", 10)
+    assert LaplacianEigenmaps(3, solver="lanczos").fit(graph).verify(graph)
+    model = LaplacianEigenmaps(2).fit(graph)
+    c = model.certificate_
+    keep = {name: getattr(c, name)[[0]] for name in ("values", "lower", "upper", "residuals", "angles", "labelled")}
+    # the second pair left out, and the ceiling said to be that of the third
+    from dataclasses import replace
+
+    frame = {**c.frame, "vectors": c.frame["vectors"][:, [0]], "grounds": None}
+    lying = replace(c, **keep, frame=frame, clusters=())
+    from ritz.spectral.verify.operator import verify_operator
+
+    checked = verify_operator(lying, model._posed(graph, None).operator)
+    assert any("was missed" in line for line in checked.words), checked.words
+
+
+def test_save_and_load(graph, model, tmp_path):
+    ritz.save(model, tmp_path / "graph.ritz")
+    same = ritz.load(tmp_path / "graph.ritz")
+    assert type(same) is LaplacianEigenmaps
+    np.testing.assert_array_equal(same.embedding_, model.embedding_)
+    assert same.verify(graph)
+
+
+def test_insight_answers_or_refuses_in_one_wording(graph, model):
+    ranks = ritz.choose_rank(model, graph)
+    assert ranks.consensus == ranks["elbow"].k >= 1
+    assert "LE1" in str(insight.describe(model, graph[:, :2]))
+    assert insight.compare(model, model, graph) is not None
+    for ask in (
+        lambda: insight.bootstrap(model, graph, 10),
+        lambda: insight.loadings(model),
+        lambda: insight.t2(model, graph),
+        lambda: insight.rotate(model),
+        lambda: ritz.export(model, "model.sql"),
+    ):
+        with pytest.raises(ritz.ParameterError, match="LaplacianEigenmaps has no"):
+            ask()
+
+
+def test_pictures_and_report(graph, model, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    assert len(ritz.plot.scree(model).patches) == 3
+    drawn = ritz.plot.scores(model, graph).collections[0].get_offsets()
+    np.testing.assert_allclose(np.asarray(drawn), model.embedding_[:, :2])
+    page = ritz.report(model, graph, tmp_path / "graph.html").read_text(encoding="utf-8")
+    for words in ("Laplacian eigenmaps", "The rows", "Why to trust it", "Belkin"):
+        assert words in page
+    assert "What is lost" not in page  # the trace of a graph is nothing that components explain
+
+
+def test_the_command_line_knows_it(graph, tmp_path, monkeypatch):
+    from ritz.cli.main import app
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    names = ",".join(f"n{i}" for i in range(N))
+    np.savetxt("graph.csv", graph, delimiter=",", header=names, comments="", fmt="%.6f")
+
+    def run(line: str) -> str:
+        result = CliRunner().invoke(app, line.split())
+        assert result.exit_code == 0, (result.stdout, result.stderr, result.exception)
+        return result.stdout + result.stderr
+
+    run("fit graph.csv --method laplacian -k 3")
+    assert {path.name for path in Path("graph_ritz").iterdir()} == {
+        "manifest.json", "model.ritz", "report.html", "scores.csv",
+    }  # fmt: skip
+    scores = np.loadtxt("graph_ritz/scores.csv", delimiter=",", skiprows=1)[:, 1:]
+    np.testing.assert_allclose(scores, LaplacianEigenmaps(3).fit(graph).embedding_, atol=1e-12)
+    assert json.loads(Path("graph_ritz/manifest.json").read_text())["method"] == "laplacian"
+    assert "passed" in run("verify graph_ritz/model.ritz graph.csv")
+    assert "moments" in run("plan graph.csv --method laplacian -k 3")
+    assert "elbow" in run("rank graph.csv --method laplacian")
+    assert "LE1" in run("inspect graph_ritz/model.ritz")
+
+
+def test_a_method_of_another_package_is_found_by_its_entry_point(monkeypatch):
+    class Elsewhere(LaplacianEigenmaps):
+        about = LaplacianEigenmaps.about.__class__("Elsewhere", "elsewhere", "E")
+
+    asked = []
+    entry = SimpleNamespace(name="elsewhere", load=lambda: asked.append(1) or Elsewhere)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == "ritz.methods" else [])
+    monkeypatch.setattr("ritz.methods._joined", {})
+    monkeypatch.setattr("ritz.methods._plugins_loaded", False)
+    assert method_named("PCA") is ritz.PCA
+    assert not asked  # nobody asked for another name yet
+    assert method_called("elsewhere") is Elsewhere
+    assert method_named("Elsewhere") is Elsewhere
+    assert asked == [1]
+
+
+def test_the_page_shows_the_very_file(root):
+    page = (root / "docs" / "add-a-method.md").read_text(encoding="utf-8")
+    assert f"```python\n{TOY.read_text(encoding='utf-8')}```" in page
