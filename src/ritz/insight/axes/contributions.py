@@ -80,7 +80,7 @@ def column_cos2(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     model : fitted PCA, SVD, RobustPCA, CA, MCA, FAMD or MFA
         Or FactorAnalysis, as long as its factors are uncorrelated.
     X, sample_weight
-        As for :func:`structure`.
+        As for :func:`ritz.insight.structure`.
     """
     own = fitted_of(model).column_cos2()
     if own is not None:

@@ -63,7 +63,7 @@ def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> An
     Parameters
     ----------
     model, X, sample_weight
-        As for :func:`structure`.
+        As for :func:`ritz.insight.structure`.
     """
     axes = axes_of(model)
     independent(axes, "communalities")
@@ -104,7 +104,7 @@ def top_variables(model: Any, component: int | str | None = None, n: int = 5) ->
 
     Parameters
     ----------
-    model : as for :func:`loadings`
+    model : as for :func:`ritz.insight.loadings`
     component : int, str or None
         Which one, from 0 or by name, 0 or "PC1"; None: all, one after the other.
     n : int
