@@ -234,8 +234,20 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
 
         Parameters
         ----------
-        X, sample_weight : what ``fit`` took
+        X, sample_weight : what fit took
             A Table or Dask collection outside memory is read again, some times.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> pca = ritz.PCA(2).fit(X)
+        >>> bool(pca.verify(X))
+        True
+        >>> pca.components_ = pca.components_[::-1]   # an axis is not where it should be
+        >>> print(str(pca.verify(X)).splitlines()[0])
+        verification: FAILED
         """
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
@@ -283,6 +295,15 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         path : path
             Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.arrow``, ``.feather`` or ``.npy``. The file appears when it is
             complete.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> path = ritz.PCA(2).fit(X).transform_to(X, "scores.parquet")
+        >>> ritz.read(path).names, ritz.read(path).n_rows
+        (['PC1', 'PC2'], 150)
         """
         check_is_fitted(self)
         rows = validate_rows(self, X, reset=False)
@@ -314,6 +335,14 @@ class LinearEstimator(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Tra
         ----------
         X : array-like of shape (n, k)
             Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 5]], float)
+        >>> pca = ritz.PCA(1).fit(X)
+        >>> pca.inverse_transform(pca.transform(X)).round(2)[-1]  # the row on the line that is nearest to (4, 5)
+        array([4.18, 4.86])
         """
         check_is_fitted(self)
         T = np.asarray(X)

@@ -120,7 +120,16 @@ class Stateful(LinearEstimator):
     # the moment state
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
+        """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> day, night = np.array([[9, 2], [4, 8]]), np.array([[3, 7], [6, 1]])
+        >>> ca = ritz.CA().partial_fit(day).partial_fit(night)
+        >>> bool(np.isclose(ca.total_inertia_, ritz.CA().fit(np.vstack([day, night])).total_inertia_))
+        True
+        """
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
         held = None if first else self._need_state("partial_fit")
@@ -141,11 +150,36 @@ class Stateful(LinearEstimator):
         return self
 
     def merge(self, other: Self, *more: Self) -> Self:
-        """The model of both data sets together, exactly; neither operand changes."""
+        """The model of both data sets together, exactly; neither operand changes.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> setosa, others = ritz.PCA(2).fit(X[:50]), ritz.PCA(2).fit(X[50:])
+        >>> both = setosa.merge(others)               # neither needs the rows of the other
+        >>> both.n_samples_, both.explained_variance_.round(4)
+        (150, array([4.2282, 0.2427]))
+        >>> ritz.PCA(2).fit(X).explained_variance_.round(4)
+        array([4.2282, 0.2427])
+        """
         return self._combine([other, *more], Moments.merge)
 
     def subtract(self, other: Self) -> Self:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> rest = ritz.PCA(2).fit(X).subtract(ritz.PCA(2).fit(X[:50]))
+        >>> rest.n_samples_, rest.explained_variance_.round(4)
+        (100, array([1.1822, 0.1216]))
+        >>> ritz.PCA(2).fit(X[50:]).explained_variance_.round(4)
+        array([1.1822, 0.1216])
+        """
         return self._combine([other], Moments.subtract)
 
     def _combine(self, others: list[Self], verb: Any) -> Self:

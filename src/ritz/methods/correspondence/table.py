@@ -352,6 +352,14 @@ class Correspondence(CorrespondenceResults, Stateful):
         """Write the coordinates of rows to a file, some rows at a time, and give its path, as ``PCA.transform_to``.
 
         Identifiers of a Table and names of rows, such as a pandas index, go along in columns of their own.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> path = ritz.CA(2).fit(smokers).transform_to(smokers, "scores.csv")
+        >>> ritz.read(path).names
+        ['Dim1', 'Dim2']
         """
         coded, target = self._new(X), Path(path)
         labels = identifiers_of(X)
@@ -363,7 +371,17 @@ class Correspondence(CorrespondenceResults, Stateful):
         return target
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
-        """Check the certificate against the table that was fitted, independently of how the answer was found."""
+        """Check the certificate against the table that was fitted, independently of how the answer was found.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).fit(tea)
+        >>> bool(mca.verify(tea)), bool(mca.verify(tea.replace("yes", "no")))
+        (True, False)
+        """
         check_is_fitted(self)
         len(self.components_)  # solves a pending state
         coded = self._as_fitted(X, sample_weight)

@@ -88,7 +88,18 @@ class FillsGaps:
     # what states cannot do
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Any:
-        """Add complete rows; nothing is solved until a fitted name is read."""
+        """Add complete rows; nothing is solved until a fitted name is read.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> rows = np.random.default_rng(0).standard_normal((1000, 3)) * [3, 2, 1]
+        >>> pca = ritz.PCA(2)
+        >>> for part in np.array_split(rows, 7):
+        ...     pca = pca.partial_fit(part)
+        >>> bool(np.allclose(pca.explained_variance_, ritz.PCA(2).fit(rows).explained_variance_, rtol=1e-12))
+        True
+        """
         self._check_parameters()
         if self.missing != "error":
             raise ParameterError(
@@ -150,6 +161,15 @@ class FillsGaps:
         ----------
         X : array-like, frame or Table of shape (n, d)
             NaN is missing; a row needs at least one value.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.array([[1, 2, 3], [2, 4, 6], [3, 6, 9], [4, 8, 12], [5, 10, np.nan]])  # columns 1:2:3
+        >>> ritz.PCA(1, missing="mean").fit(X).impute(X)[-1]
+        array([ 5. , 10. ,  7.5])
+        >>> ritz.PCA(1, missing="em").fit(X).impute(X)[-1].round(2)
+        array([ 5., 10., 15.])
         """
         return self._incomplete().impute(validate_rows(self, X, reset=False))
 
@@ -159,6 +179,19 @@ class FillsGaps:
         Parameters
         ----------
         X : array-like, frame or Table of shape (n, d)
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> pca = ritz.PCA(2, missing="regularized").fit(X)
+        >>> gap = X[:1].copy()
+        >>> gap[0, 2] = np.nan                        # the length of a petal, 1.4 cm
+        >>> pca.impute(gap).round(2)
+        array([[5.1 , 3.5 , 1.57, 0.2 ]])
+        >>> pca.impute_errors(gap).round(2)
+        array([[0.  , 0.  , 0.48, 0.  ]])
         """
         return self._incomplete().impute_errors(validate_rows(self, X, reset=False))
 
@@ -176,5 +209,20 @@ class FillsGaps:
         Uncertainty
             ``observed`` (n,) entries of each row, ``errors`` (n, k) standard errors of its scores under the model: how
             far they lie from those of the complete row. 0 for a complete row.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> pca = ritz.PCA(2, missing="regularized").fit(X)
+        >>> rows = np.array([X[0], X[0]])
+        >>> rows[1, 2:] = np.nan                      # the same flower without its petals
+        >>> told = pca.uncertainty(rows)
+        >>> told.observed
+        array([4, 2])
+        >>> told.errors.round(2)                      # petals are what the first axis measures
+        array([[0.  , 0.  ],
+               [0.64, 0.13]])
         """
         return self._incomplete().uncertainty(validate_rows(self, X, reset=False), covariance)

@@ -90,6 +90,18 @@ class RobustPCA(LinearEstimator):
     n_iter_ : iterations of the spatial median, of reweighting, or of the pursuit
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3, 1, 0.5]
+    >>> X[:10] = [0, 0, 40]                       # ten rows of another kind, of 200
+    >>> ritz.PCA(1).fit(X).components_.round(1) + 0
+    array([[0., 0., 1.]])
+    >>> for method in ("spherical", "robpca"):
+    ...     print(ritz.RobustPCA(1, method=method).fit(X).components_.round(1) + 0)
+    [[1. 0. 0.]]
+    [[1. 0. 0.]]
     """
 
     about: ClassVar[About] = About(
@@ -264,6 +276,14 @@ class RobustPCA(LinearEstimator):
             Their directions (spherical), or their coordinates in the robust subspace (robpca), are formed again; with
             ``method="pcp"`` the low-rank part is checked.
         sample_weight : their weights, or None
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((100, 4)) * [4, 3, 2, 1]
+        >>> robust = ritz.RobustPCA(2).fit(X)
+        >>> bool(robust.verify(X)), bool(robust.verify(2 * X))
+        (True, False)
         """
         check_is_fitted(self)
         from ritz.methods.robust_pca.solved import problem_rows
@@ -295,7 +315,17 @@ class RobustPCA(LinearEstimator):
         return self._gaussian().precision()
 
     def score_samples(self, X: Any) -> Floats:
-        """Log-likelihood of every row under the probabilistic model of the good rows."""
+        """Log-likelihood of every row under the probabilistic model of the good rows.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((100, 3)) * [3, 2, 1]
+        >>> X[:5] += 50                               # five rows that do not belong
+        >>> robust = ritz.RobustPCA(2, method="robpca").fit(X)
+        >>> sorted(np.argsort(robust.score_samples(X))[:5].tolist())
+        [0, 1, 2, 3, 4]
+        """
         check_is_fitted(self)
         return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
 
