@@ -10,6 +10,8 @@ Names load on first use.
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ritz._core.imports import module_of
@@ -71,3 +73,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Names(ModuleType):
+    """Keeps ``resolve`` for the function: Python would set the loaded module ``kernels.resolve`` in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _NAMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Names
