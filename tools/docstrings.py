@@ -4,6 +4,7 @@
     components_ : (k, d) principal axes          →  a name and its description, not a name and its type
     center, scale : bool                         →  one line; left to itself griffe gives all the first one's default
     n_components : None, int or str              →  these words, not the tuple that Python would read
+    def limits(…) -> Limits                      →  "Returns", where the docstring does not say it
 
 The second holds for "Attributes", whose lines say in words what is there; types are those of "Parameters".
 """
@@ -34,6 +35,8 @@ class Docstrings(griffe.Extension):
                 for section in obj.docstring.parsed:
                     if isinstance(section, griffe.DocstringSectionParameters):
                         section.value = together(section.value, obj.docstring.value)
+                if isinstance(obj, griffe.Function):
+                    add_returns(obj, obj.docstring.parsed)
 
 
 def linked(text: str, obj: griffe.Object) -> str:
@@ -80,3 +83,13 @@ def together(found: list[griffe.DocstringParameter], text: str) -> list[griffe.D
             item.name, item.value = names, None
         done.append(item)
     return done
+
+
+def add_returns(obj: griffe.Function, sections: list[griffe.DocstringSection]) -> None:
+    """What a function gives back, from its annotation; signatures are shown without theirs, most of which are Any."""
+    told = any(isinstance(section, griffe.DocstringSectionReturns) for section in sections)
+    if told or obj.returns is None or str(obj.returns) in ("Any", "None", "Self"):
+        return
+    examples = [i for i, section in enumerate(sections) if isinstance(section, griffe.DocstringSectionExamples)]
+    given = griffe.DocstringReturn("", annotation=obj.returns, description="")
+    sections.insert(examples[0] if examples else len(sections), griffe.DocstringSectionReturns([given]))
