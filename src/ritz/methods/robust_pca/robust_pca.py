@@ -1,8 +1,8 @@
 """Principal components that some bad rows, or bad entries, cannot turn.
 
-    spherical   axes of the directions of rows about the spatial median            robust_pca_spherical.py     [LMS99]
-    robpca      projection pursuit, then a robust covariance in the subspace       robust_pca_robpca.py        [HRV05]
-    pcp         PCA of the low-rank part L of X = L + S, S sparse                  robust_pca_pursuit.py       [CLMW11]
+    spherical   axes of the directions of rows about the spatial median            spherical.py     [LMS99]
+    robpca      projection pursuit, then a robust covariance in the subspace       robpca.py        [HRV05]
+    pcp         PCA of the low-rank part L of X = L + S, S sparse                  pursuit.py       [CLMW11]
 
 Each ends in one spectral problem, of the directions uᵢ, of the good rows, or of L, whose certificate the model carries.
 Variances are robust: MAD² along the axes, the covariance of the good rows, that of L. What the plane leaves of a row,

@@ -1,7 +1,7 @@
 """Sparse principal components: few entries each, so that they can be read.
 
-    elastic-net        all components together, ℓ₁ penalties or numbers of entries     sparse_pca_net.py        [ZHT06]
-    truncated-power    one after the other with deflation, numbers of entries           sparse_pca_power.py      [YZ13]
+    elastic-net        all components together, ℓ₁ penalties or numbers of entries     net.py        [ZHT06]
+    truncated-power    one after the other with deflation, numbers of entries           power.py      [YZ13]
 
     scores t = B z,   z = (x − μ)D_σ⁻¹,   B (k×d) sparse unit rows;   S = B C Bᵀ their covariance = R Rᵀ, R triangular
     adjusted variance of component j: R²ⱼⱼ, what it adds to those before it                                     [ZHT06]
