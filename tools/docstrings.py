@@ -16,7 +16,7 @@ from typing import Any
 
 import griffe
 
-ROLE = re.compile(r":(?:class|func|meth|attr|mod):`~?([\w.]+)`")
+ROLE = re.compile(r":(?:class|func|meth|attr|mod):`(~?)([\w.]+)`")
 
 
 class Docstrings(griffe.Extension):
@@ -40,13 +40,14 @@ class Docstrings(griffe.Extension):
 
 
 def linked(text: str, obj: griffe.Object) -> str:
-    """Roles as links; a short name is one of the same module, and one that has no page stays code."""
+    """Roles as links: a short name is one of the same module, ``~`` shows the last part of a long one."""
 
     def link(match: re.Match[str]) -> str:
-        name = match[1]
+        brief, name = match.groups()
         path = name if name.startswith("ritz.") else f"{obj.module.path}.{name}"
-        public = not any(part.startswith("_") for part in path.split("."))
-        return f"[`{name}`][{path}]" if public else f"`{name}`"
+        shown = name.rpartition(".")[2] if brief else name
+        inside = any(part.startswith("_") for part in path.split("."))  # has no page
+        return f"`{shown}`" if inside else f"[`{shown}`][{path}]"
 
     return ROLE.sub(link, text)
 
@@ -77,8 +78,13 @@ def together(found: list[griffe.DocstringParameter], text: str) -> list[griffe.D
         names, words = lines.get(item.name, (item.name, ""))
         if done and done[-1].name == names:
             continue
-        if words:
-            item.annotation = words.removesuffix(", optional").replace("``", "")
+        words = words.removesuffix(", optional")
+        if words and item.description:
+            item.annotation = words.replace("``", "")
+        elif words:
+            item.annotation, item.description = None, words
+        elif names != item.name or str(item.annotation) == "Any":
+            item.annotation = None
         if names != item.name:
             item.name, item.value = names, None
         done.append(item)

@@ -188,7 +188,8 @@ def bootstrap(
     Parameters
     ----------
     model : fitted PCA or SVD, or CA or MCA
-        CA: the counts of the table are drawn again; MCA: its rows. Both give a :class:`TableBootstrap`.
+        CA: the counts of the table are drawn again; MCA: its rows. Both give a
+        :class:`~ritz.insight.bootstrap.tables.TableBootstrap`.
     X : the rows of the fit
         In memory as float64 once; rows that lie in files are read in.
     n_boot : int
