@@ -71,7 +71,8 @@ class PCA(FillsGaps, Stateful):
         Give scores unit variance.
     missing : "error", "mean", "em" or "regularized"
         Missing values: refuse them; fill them with the means of their columns, with the least-squares fit of k
-        components, or with the same shrunk by the noise. The last two need a number of components, "gcv" or "kfold".
+        components, or with the same shrunk by the noise. That k is ``n_components`` where it is a number, and chosen by
+        cross-validation (``gcv``, or ``kfold`` where that is asked for) otherwise.
     solver : str
         ``"auto"``, or one of ``svd moments krylov lanczos chebyshev power sketch``.
     tol : float

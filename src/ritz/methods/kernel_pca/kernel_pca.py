@@ -84,7 +84,8 @@ class KernelPCA(PublicCalls, Watched, ClassNamePrefixFeaturesOutMixin, Transform
     negative : "clip", "flip", "krein" or "error"
         What becomes of negative eigenvalues of an indefinite kernel.
     solver : str
-        ``"auto"``, ``"svd"`` (dense), ``"krylov"``, ``"lanczos"``, ``"power"``, or ``"nystrom"``.
+        ``"auto"``, ``"svd"`` (dense), or one of ``krylov lanczos chebyshev power moments``; ``"nystrom"``, which goes
+        by landmarks; ``"sketch"`` for kernels with explicit features.
     landmarks : int or array
         For Nyström: how many, or the rows themselves.
     sampling : "rpcholesky", "uniform" or "kmeans"
