@@ -57,3 +57,10 @@ def test_what_is_no_kernel(wrong, hint):
 def test_unknown_parameters():
     with pytest.raises(ParameterError, match="kernel_params 'width'"):
         resolve("rbf", kernel_params={"width": 2})
+
+
+def test_the_public_name_is_the_function_however_often_it_is_read():
+    import ritz.kernels.resolve  # the module, which Python would set in its place
+
+    assert ritz.kernels.resolve is resolve
+    assert ritz.kernels.resolve("linear") == ritz.kernels.Linear()

@@ -45,6 +45,7 @@ __all__ = [
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
+    "GammaAtEdge",
     "IdentifiersAsCategories",
     "InputError",
     "IntegersAsNumbers",
@@ -68,7 +69,12 @@ def compose(expected: str, received: str | None = None, hint: str | None = None)
 
 
 class RitzError(Exception):
-    """Base of all errors that Ritz raises on purpose."""
+    """Base of all errors that Ritz raises on purpose.
+
+    Attributes
+    ----------
+    expected, received, hint : the three parts of the message; None where there is none
+    """
 
     def __init__(self, expected: str, *, received: str | None = None, hint: str | None = None) -> None:
         self.expected, self.received, self.hint = expected, received, hint

@@ -74,6 +74,19 @@ def choose_rank(
     Ranks
         ``consensus``, ``table`` (rows ``criterion, k, why``), ``reasons``; ``r[name]`` with ``k``, ``curve``, ``why``,
         ``assumption`` and ``caution``.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 2)) @ rng.standard_normal((2, 12)) + 0.5 * rng.standard_normal((300, 12))
+    >>> r = ritz.choose_rank(X, criteria=["fraction", "kaiser", "parallel", "bic", "map"], fraction=0.99)
+    >>> r.consensus
+    2
+    >>> r["kaiser"].k, r["parallel"].k, r["fraction"].k  # 99 % of the variance is mostly noise
+    (2, 2, 11)
+    >>> print(r["parallel"].assumption)
+    Without structure the columns are independent and Gaussian, with the variances they have.
     """
     options = Options(_share(fraction), noise, quantile, _size(sample))
     if isinstance(X_or_model, type):

@@ -92,7 +92,24 @@ class FeatureMap(Protocol):
 
 
 class Kernel(ABC):
-    """``k(x, y)``. Subclasses are frozen dataclasses whose fields are the parameters."""
+    """``k(x, y)``. Subclasses are frozen dataclasses whose fields are the parameters.
+
+    ``k(X)`` is the kernel matrix of rows with themselves, (n, n), and ``k(X, Y)`` with others, (n, m). Operators ask
+    for tiles instead, of rows that were prepared once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.kernels import RBF, Kernel
+    >>> k = 2 * RBF(0.5) + RBF(5.0)               # kernels are values: they add, compare and are written to files
+    >>> k, k == Kernel.from_dict(k.to_dict())
+    (2 * RBF(gamma=0.5) + RBF(gamma=5.0), True)
+    >>> k(np.array([[0.0], [1.0]])).round(3)      # the kernel matrix; k(X, Y) of some rows with others
+    array([[3.  , 1.22],
+           [1.22, 3.  ]])
+    >>> k.positive                                # whatever the rows, no eigenvalue is negative
+    True
+    """
 
     # Kernels made of kernels live in a module that imports this one, hence the registry.
     _combinators: ClassVar[dict[str, Callable[..., Kernel]]] = {}
@@ -116,7 +133,8 @@ class Kernel(ABC):
         """Whatever tiles need of the rows.
 
         ``dtype``: precision of the tiles; that of X if absent (float32 stays, all else is float64). ``like``: earlier
-        rows that these will be compared with.
+        rows that these will be compared with. It is needed then: rows that were prepared apart have origins of
+        their own, and a tile of both would be wrong.
         """
 
     @abstractmethod

@@ -28,7 +28,27 @@ ASYMMETRY = 1e-6
 
 @dataclass(frozen=True)
 class Callable(Kernel):
-    """Any Python function as a kernel; ``definite=True`` where it is known to be positive semidefinite."""
+    """Any Python function as a kernel; ``definite=True`` where it is known to be positive semidefinite.
+
+    Parameters
+    ----------
+    function : callable
+        k(x, y), a number; with ``batched`` a function of two lists that gives the matrix.
+    batched : bool
+        Whether the function takes lists of objects.
+    definite : bool
+        Whether it is known that no kernel matrix has a negative eigenvalue.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> def shared(a, b): return len(a & b)
+    >>> k = kernels.Callable(shared, definite=True)  # any objects; here the features are words
+    >>> k([{"red", "dry"}, {"red", "sweet"}, {"white", "sweet"}])
+    array([[2., 1., 0.],
+           [1., 2., 1.],
+           [0., 1., 2.]])
+    """
 
     function: Function[..., Any]
     batched: bool = False
@@ -117,7 +137,17 @@ def _require_numbers(found: NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The kernel matrix itself: K (n, n) of the training rows, then k(x, xⱼ) (m, n) of new rows."""
+    """The kernel matrix itself: K (n, n) of the training rows, then k(x, xⱼ) (m, n) of new rows.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> kpca = ritz.KernelPCA(2, kernel="precomputed").fit(X @ X.T)
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> bool(np.allclose(kpca.eigenvalues_, pca.singular_values_**2))  # a Gram matrix is all PCA needs
+    True
+    """
 
     @property
     def positive(self) -> bool:

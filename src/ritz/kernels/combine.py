@@ -77,7 +77,25 @@ class _Pair(Kernel):
 
 @dataclass(frozen=True)
 class Sum(_Pair):
-    """``k₁ + k₂``."""
+    """``k₁ + k₂``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Both take the same kind of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> x = np.array([[0.0], [2.0]])
+    >>> k = kernels.RBF(0.1) + kernels.RBF(10.0)  # a coarse and a fine look at once
+    >>> k
+    RBF(gamma=0.1) + RBF(gamma=10.0)
+    >>> k(x).round(2)
+    array([[2.  , 0.67],
+           [0.67, 2.  ]])
+    """
 
     def _join(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         first += second
@@ -93,7 +111,23 @@ class Sum(_Pair):
 
 @dataclass(frozen=True)
 class Product(_Pair):
-    """``k₁ · k₂``."""
+    """``k₁ · k₂``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Both take the same kind of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> x = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> k = kernels.Linear() * kernels.RBF(1.0)   # alike only if both say so
+    >>> k(x).round(2)
+    array([[1.  , 0.27],
+           [0.27, 5.  ]])
+    """
 
     def _join(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         first *= second
@@ -133,7 +167,21 @@ class _One(Kernel):
 
 @dataclass(frozen=True)
 class Scaled(_One):
-    """``c · k`` with c > 0."""
+    """``c · k`` with c > 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    factor : float
+        c.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> k = 2 * kernels.RBF(1.0)
+    >>> k, k.factor
+    (2 * RBF(gamma=1.0), 2.0)
+    """
 
     factor: float = 1.0
 
@@ -168,7 +216,22 @@ class Scaled(_One):
 
 @dataclass(frozen=True)
 class Normalized(_One):
-    """``k(x, y) / √(k(x, x) k(y, y))``; 0 where k(x, x) or k(y, y) is 0."""
+    """``k(x, y) / √(k(x, x) k(y, y))``; 0 where k(x, x) or k(y, y) is 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> X = np.array([[1.0, 1.0], [100.0, 100.0]])
+    >>> k = kernels.Linear().normalized()         # the cosine, made of the linear kernel
+    >>> k(X).round(12)
+    array([[1., 1.],
+           [1., 1.]])
+    """
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         inner = self.kernel.prepare(X, dtype=dtype, like=None if like is None else like["inner"])

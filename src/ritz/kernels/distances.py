@@ -123,7 +123,27 @@ def _mean(X: NDArray[Any]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class RBF(DistanceKernel):
-    """``k(x, y) = exp(−γ‖x − y‖²)``; γ = None is 1/d."""
+    """``k(x, y) = exp(−γ‖x − y‖²)``; γ = None is 1/d.
+
+    Parameters
+    ----------
+    gamma : float, str or None
+        A positive number; ``"scale"``, ``"median"``, ``"entropy"`` or ``"alignment"`` to find one from the rows, as
+        ``fix`` does; ``"cv"``, which only :class:`ritz.KernelPCA` can try out; None is 1/d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> x = np.array([[0.0], [1.0], [3.0]])
+    >>> k = kernels.RBF(gamma=0.5)
+    >>> k(x).round(3)                             # near rows are alike, far ones are not
+    array([[1.   , 0.607, 0.011],
+           [0.607, 1.   , 0.135],
+           [0.011, 0.135, 1.   ]])
+    >>> round(kernels.RBF(gamma="median").fix(np.arange(9.0)[:, None]).gamma, 3)  # a number once there are rows
+    0.111
+    """
 
     gamma: float | str | None = None
 

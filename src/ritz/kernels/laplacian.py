@@ -25,7 +25,24 @@ ROWS, COLS = 64, 1024
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
-    """``k(x, y) = exp(−γ‖x − y‖₁)``; γ = None is 1/d."""
+    """``k(x, y) = exp(−γ‖x − y‖₁)``; γ = None is 1/d.
+
+    Parameters
+    ----------
+    gamma : float, str or None
+        A positive number; ``"scale"``, ``"median"``, ``"entropy"`` or ``"alignment"`` to find one from the rows, as
+        ``fix`` does; ``"cv"``, which only :class:`ritz.KernelPCA` can try out; None is 1/d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> x = np.array([[0.0], [1.0], [10.0]])
+    >>> for k in (kernels.RBF(0.1), kernels.Laplacian(0.1)):  # heavier tails: far rows keep some likeness
+    ...     print(k(x[:1], x).round(4))
+    [[1.     0.9048 0.    ]]
+    [[1.     0.9048 0.3679]]
+    """
 
     gamma: float | str | None = None
 

@@ -34,7 +34,28 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Matern(DistanceKernel):
-    """Matérn kernel of smoothness ν and length ℓ; ℓ may be found from the rows, as 1/√(2γ) of the RBF kernel's γ."""
+    """Matérn kernel of smoothness ν and length ℓ; ℓ may be found from the rows, as 1/√(2γ) of the RBF kernel's γ.
+
+    Parameters
+    ----------
+    nu : float
+        Smoothness; ``numpy.inf`` is the RBF kernel.
+    length : float, str or None
+        ℓ, or how to find it from the rows, as the γ of :class:`ritz.kernels.RBF`; None is √(d/2), which belongs to
+        γ = 1/d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> x = np.array([[0.0], [0.5]])
+    >>> for nu in (0.5, 1.5, 2.5):                # smoother and smoother; as ν grows, the RBF kernel
+    ...     k = kernels.Matern(nu=nu)
+    ...     print(k(x[:1], x[1:]).round(3))
+    [[0.607]]
+    [[0.785]]
+    [[0.829]]
+    """
 
     nu: float = 1.5
     length: float | str | None = 1.0

@@ -36,6 +36,14 @@ def resolve(
         Parameters of the named kernels; each one takes what it knows, as in scikit-learn.
     kernel_params
         Further parameters of a named kernel (``nu`` and ``length`` of ``matern``), or keywords of a function.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> kernels.resolve("rbf", gamma=0.5)         # what KernelPCA(kernel="rbf", gamma=0.5) uses
+    RBF(gamma=0.5)
+    >>> kernels.resolve("matern", kernel_params={"nu": 2.5})
+    Matern(nu=2.5, length=1.0)
     """
     params = dict(kernel_params or {})
     if isinstance(kernel, Kernel):

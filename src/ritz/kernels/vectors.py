@@ -82,7 +82,18 @@ def _short_products(left: NDArray[np.float64], right: NDArray[np.float64]) -> ND
 
 @dataclass(frozen=True)
 class Linear(DotKernel):
-    """``k(x, y) = x·y``: kernel PCA with it is PCA."""
+    """``k(x, y) = x·y``: kernel PCA with it is PCA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> k = kernels.Linear()
+    >>> k(X)                                      # X Xᵀ
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
 
     def feature_map(self, X: Any) -> FeatureMap:
         return Rows(columns(X), self)
@@ -90,7 +101,30 @@ class Linear(DotKernel):
 
 @dataclass(frozen=True)
 class Polynomial(DotKernel):
-    """``k(x, y) = (γ x·y + c)^p``; γ = None is 1/d."""
+    """``k(x, y) = (γ x·y + c)^p``; γ = None is 1/d.
+
+    Parameters
+    ----------
+    degree : int
+        p, at least 1.
+    gamma : float, str or None
+        A positive number; ``"scale"``, ``"median"``, ``"entropy"`` or ``"alignment"`` to find one from the rows, as
+        ``fix`` does; ``"cv"``, which only :class:`ritz.KernelPCA` can try out; None is 1/d.
+    coef0 : float
+        c; a negative one may leave the kernel indefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> x, y = np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]])
+    >>> k = kernels.Polynomial(degree=2, gamma=1.0, coef0=0.0)
+    >>> k(x, y)                                   # (x·y)²
+    array([[25.]])
+    >>> def phi(x): return np.array([x[0] ** 2, np.sqrt(2) * x[0] * x[1], x[1] ** 2])
+    >>> round(float(phi(x[0]) @ phi(y[0])), 12)   # the same, in the space of squares and products
+    25.0
+    """
 
     degree: int = 3
     gamma: float | str | None = None
@@ -125,7 +159,27 @@ class Polynomial(DotKernel):
 
 @dataclass(frozen=True)
 class Sigmoid(DotKernel):
-    """``k(x, y) = tanh(γ x·y + c)``: not positive definite; γ = None is 1/d."""
+    """``k(x, y) = tanh(γ x·y + c)``: not positive definite; γ = None is 1/d.
+
+    Parameters
+    ----------
+    gamma : float, str or None
+        A positive number; ``"scale"``, ``"median"``, ``"entropy"`` or ``"alignment"`` to find one from the rows, as
+        ``fix`` does; ``"cv"``, which only :class:`ritz.KernelPCA` can try out; None is 1/d.
+    coef0 : float
+        c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> X = np.array([[1.0], [-1.0]])
+    >>> k = kernels.Sigmoid(gamma=1.0, coef0=-1.0)
+    >>> np.linalg.eigvalsh(k(X)).round(2)         # not a kernel of any space
+    array([-0.96,  0.96])
+    >>> k.positive
+    False
+    """
 
     gamma: float | str | None = None
     coef0: float = 1.0
@@ -148,7 +202,19 @@ class Sigmoid(DotKernel):
 
 @dataclass(frozen=True)
 class Cosine(DotKernel):
-    """``k(x, y) = x·y / (‖x‖‖y‖)``; a zero row has k = 0 with every row, itself included."""
+    """``k(x, y) = x·y / (‖x‖‖y‖)``; a zero row has k = 0 with every row, itself included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import kernels
+    >>> X = np.array([[1.0, 2.0], [10.0, 20.0], [2.0, -1.0]])
+    >>> k = kernels.Cosine()
+    >>> k(X).round(12) + 0                        # lengths do not count, directions do
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    """
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         source = X

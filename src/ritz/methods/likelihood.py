@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
 from ritz.data.passes.finite import require_finite
+from ritz.methods.rest import rest_of, wide_axes
+from ritz.methods.scaling import TINY, divisor_held, require_told, times_square
 from ritz.project.residual import Frame, Parts
 
-__all__ = ["GaussianModel"]
+__all__ = ["GaussianModel", "deviations", "gaussian_of", "left_of_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -107,3 +109,42 @@ class GaussianModel:
         parts = self._mapped(X, k + 1, step)
         # what each component leaves is what the later ones take, and the rest: sums of squares, no difference
         return np.asarray(np.cumsum(np.mean(parts, axis=0)[::-1])[::-1])
+
+
+# of a fitted PCA
+
+
+def _floored(model: Any) -> Floats:
+    """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""
+    variance = np.asarray(model.explained_variance_, np.float64)
+    noise = NOISE_FLOOR * unit_roundoff(model.__dict__["_dtype"]) * np.sqrt(model.n_features_in_)
+    return np.maximum(variance, max(noise**2 * np.max(variance, initial=0.0), np.finfo(np.float64).tiny))
+
+
+def deviations(model: Any) -> Floats:
+    """Standard deviations of the scores, floored as the variances; of singular values where those underflow."""
+    if float(np.max(model.explained_variance_, initial=0.0)) > TINY or not np.any(model.singular_values_):
+        return np.asarray(np.sqrt(_floored(model)))
+    noise = NOISE_FLOOR * unit_roundoff(model.__dict__["_dtype"]) * np.sqrt(model.n_features_in_)
+    sigma = np.asarray(model.singular_values_, np.float64) / np.sqrt(divisor_held(model))
+    return np.asarray(np.maximum(sigma, noise * np.max(sigma)))
+
+
+def gaussian_of(model: Any) -> GaussianModel:
+    """The probabilistic model of a fitted PCA."""
+    require_told(model, "a Gaussian model")
+    held, names = vars(model), getattr(model, "feature_names_in_", None)
+    return GaussianModel(
+        wide_axes(model), _floored(model), float(model.noise_variance_), held["_mean64"], held["_scale64"], names,
+        held.get("_mean_low"),
+    )  # fmt: skip
+
+
+def left_of_rows(model: Any) -> Floats:
+    """Mean squared errors of the rows of the fit rebuilt from 0, 1, …, k components, from the spectrum alone."""
+    rest, weight = rest_of(model), model.__dict__["_weight"]
+    # sums from the end: what is left, then one component more at a time
+    values = np.concatenate([np.maximum(model.certificate_.values, 0.0), [0.0 if np.isnan(rest) else rest]])
+    errors = np.cumsum(values[::-1])[::-1] / weight
+    errors[-1:] = rest / weight  # NaN where a state cannot tell
+    return np.asarray(times_square(errors, model.certificate_.frame.get("shown", 1.0)))

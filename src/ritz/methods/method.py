@@ -23,22 +23,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.arrays import working_dtype
-from ritz._core.errors import InputError, MemoryLimitError, ParameterError, RitzError
+from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
-from ritz.data.passes.read_ahead import ahead
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
-from ritz.data.tables.apart import require_apart
-from ritz.data.tables.identifiers import Labels, identifiers_of
+from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.labelled import library_of
-from ritz.data.tables.write import RowWriter, row_writer
-from ritz.data.validate import compare_columns, require_finite, room_for, validate_rows, validate_weights
+from ritz.data.tables.write import RowWriter
+from ritz.data.validate import require_finite, room_for, validate_rows, validate_weights
 from ritz.methods.calls import forget, public
+from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
@@ -56,14 +55,14 @@ from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
-from ritz.spectral.streamed import choose_outside, require_room
+from ritz.spectral.streamed import choose_outside
 from ritz.spectral.verify.operator import verify_operator
 
 if TYPE_CHECKING:
     from ritz.project.incomplete import IncompleteMap
     from ritz.spectral.verify import Verification
 
-__all__ = ["Method", "keep_apart"]
+__all__ = ["Method"]
 
 LOG = logging.getLogger("ritz")
 
@@ -195,8 +194,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _route(self, X: Any) -> Plan:
         """The plan for fitting an estimator that is not fitted yet."""
-        found: Plan = self._plan(self._posed(*self._adopt(X, None, None)))
-        return found
+        return self._plan(self._posed(*self._adopt(X, None, None)))  # type: ignore[no-any-return]
 
     def _keep(self, solution: Solution, rows: int) -> None:
         """Name what every method has: the proof, the route, and how many."""
@@ -381,8 +379,20 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, sample_weight : what ``fit`` took
+        X, sample_weight : what fit took
             A Table or Dask collection outside memory is read again, some times.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> pca = ritz.PCA(2).fit(X)
+        >>> bool(pca.verify(X))
+        True
+        >>> pca.components_ = pca.components_[::-1]   # an axis is not where it should be
+        >>> print(str(pca.verify(X)).splitlines()[0])
+        verification: FAILED
         """
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
@@ -419,10 +429,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._map().forward(X)
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
-        """Coordinates of a collection of a lazy engine, as a collection of this engine."""
-        known, step = compare_columns(self, engine.columns(X)), self._map()
-        names = getattr(step, "names", None)
-        return engine.map_rows(X, step.forward, self._n_features_out, result_dtype(known.dtype), names)
+        """Coordinates of a collection of a lazy engine."""
+        return scores_lazily(self, engine, X)
 
     def transform_to(self, X: Any, path: Any) -> Path:
         """Write the coordinates of rows to a file, some rows at a time, and give its path.
@@ -434,29 +442,26 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         path : path
             Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.arrow``, ``.feather`` or ``.npy``. The file appears when it is
             complete.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> path = ritz.PCA(2).fit(X).transform_to(X, "scores.parquet")
+        >>> ritz.read(path).names, ritz.read(path).n_rows
+        (['PC1', 'PC2'], 150)
         """
-        check_is_fitted(self)
-        rows = validate_rows(self, X, reset=False)
-        target = Path(path)
-        keep_apart(target, X)
-        names = [f"{self.about.axis}{i + 1}" for i in range(self._n_features_out)]
-        with row_writer(target, names, result_dtype(rows.dtype)) as write:
-            self._scores_into(rows, identifiers_of(X), write)
-        return target
+        return scores_to(self, X, path)
 
     def _scores_into(self, rows: Any, labels: Labels, write: RowWriter) -> None:
-        """Hand the coordinates of rows, with their labels, to a writer; reading, computing and writing overlap."""
-        nbytes = int(rows.nbytes) if are_blocks(rows) else 0
-        require_room(self.memory, rows, self._n_features_out)
-        with using(self.progress, type(self).__name__, expected=nbytes):
-            for scores in ahead(self._map().batches(rows)):
-                write(scores, labels.take(scores.shape[0]))
+        """Hand the coordinates of rows, with their labels, to a writer."""
+        scores_into(self, rows, self._map(), labels, write)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""
         self.fit(X, y) if sample_weight is None else self.fit(X, y, sample_weight=sample_weight)
-        placed = None if self.fitted.places_new_rows else fitted_of(self).row_coordinates()
-        return self.transform(X) if placed is None else placed
+        return self.transform(X) if self.fitted.places_new_rows else np.asarray(fitted_of(self).row_coordinates())
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows from coordinates, (n, d).
@@ -465,27 +470,22 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, k)
             Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 5]], float)
+        >>> pca = ritz.PCA(1).fit(X)
+        >>> pca.inverse_transform(pca.transform(X)).round(2)[-1]  # the row on the line that is nearest to (4, 5)
+        array([4.18, 4.86])
         """
-        check_is_fitted(self)
-        T = np.asarray(X)
-        k = self.components_.shape[0]
-        if T.ndim != 2 or T.shape[1] != k:
-            raise InputError(
-                f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
-                received=f"shape {T.shape}",
-                hint="pass what transform returned",
-            )
-        if T.dtype.kind not in "fiub":
-            raise InputError(
-                "inverse_transform takes real numbers",
-                received=f"dtype {T.dtype}",
-                hint="pass what transform returned",
-            )
-        return self._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
+        return np.asarray(rows_from(self, X))
 
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
+
+    _float = staticmethod(lambda X: result_dtype(X.dtype))  # of results, by that of the rows
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's hook behind ``_repr_html_``."""
@@ -497,15 +497,5 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _float(self, X: Any) -> np.dtype[Any]:
-        return result_dtype(X.dtype)
-
 
 public(Method)
-
-
-def keep_apart(target: Path, X: Any) -> None:
-    """Refuse to write over the table that is read."""
-    file = getattr(X, "filename", None)  # of an array that is mapped from it
-    files = getattr(getattr(X, "_data", None), "files", [] if file is None else [file])
-    require_apart(target, files, scores=True)

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.tolerance import NOISE_FLOOR, unit_roundoff
 from ritz.data.passes.center import mean_parts
 from ritz.data.passes.moments import Moments
 from ritz.data.tables.read import read
@@ -25,7 +24,7 @@ from ritz.data.validate import validate_rows
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Linear
-from ritz.methods.likelihood import GaussianModel
+from ritz.methods.likelihood import GaussianModel, deviations, gaussian_of, left_of_rows
 from ritz.methods.method import Method
 from ritz.methods.missing.model import (
     GAP_RESULTS,
@@ -41,12 +40,9 @@ from ritz.methods.missing.model import (
 from ritz.methods.moments import RESULTS, add_rows, fit_once, solve_state
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
-from ritz.methods.rest import framed, in_certificate, left_over, rest_of, squares_off, wide_axes
+from ritz.methods.rest import framed, in_certificate, left_over, squares_off
 from ritz.methods.scaling import (
-    TINY,
     degrees_of_freedom,
-    divisor_held,
-    require_told,
     require_variances,
     spread_of,
     stored_as,
@@ -73,22 +69,28 @@ class PCA(Method):
     n_components : None, int, float or str
         All, a number, a fraction of the variance in (0, 1), or a rule: ``aic bcv bic broken-stick dpa elbow
         gavish-donoho gcv kaiser kfold map mle parallel permutation stability``, or ``consensus`` of them all.
-    center, scale, whiten : bool
-        Subtract the mean; divide by the standard deviation; give scores unit variance.
-    missing : "error"
-        What to do with missing values.
+    center : bool
+        Subtract the means of the columns.
+    scale : bool
+        Divide columns by their standard deviations (divisor n − 1).
+    whiten : bool
+        Give scores unit variance.
+    missing : "error", "mean", "em" or "regularized"
+        Missing values: refuse them; fill them with the means of their columns, with the least-squares fit of k
+        components, or with the same shrunk by the noise. That k is ``n_components`` where it is a number, and chosen by
+        cross-validation (``gcv``, or ``kfold`` where that is asked for) otherwise.
     solver : str
         ``"auto"``, or one of ``svd moments krylov lanczos chebyshev power sketch``.
     tol : float
         Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁.
     mergeable : bool or None
-        Keep the moment state for ``merge``; None: when there are at most 2,000 columns.
+        Keep the moment state for ``merge`` and ``subtract``, for at most 20,000 columns; None: for at most 2,000.
     random_state : int, Generator, RandomState or None
         Seed of random starts; None is 0.
     memory : str, int or None
-        Limit on what the fit adds to memory, such as ``"2GB"``.
+        Limit on what the fit adds to memory, such as ``"2GB"``; None: half of what is available.
     device : "cpu"
-        Where to compute.
+        Where to compute; nothing else is supported yet.
     progress : None, bool or callable
         Progress bar, or a function of events that may cancel.
 
@@ -102,6 +104,20 @@ class PCA(Method):
     n_components_, n_samples_, n_features_in_ : int
     certificate_ : residuals, enclosures and angles of the answer
     plan_ : the route that was taken, with reasons
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_wine
+    >>> X = load_wine().data                      # 178 wines, 13 measurements in different units
+    >>> raw = ritz.PCA(2).fit(X)
+    >>> raw.explained_variance_ratio_.round(3)    # proline, in mg/l, is all that counts
+    array([0.998, 0.002])
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> pca.explained_variance_ratio_.round(3)
+    array([0.362, 0.192])
+    >>> bool(pca.certificate_.width.max() < 1e-9 * pca.certificate_.total)
+    True
     """
 
     about: ClassVar[About] = About(
@@ -213,19 +229,53 @@ class PCA(Method):
     # rows that are added up
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Add complete rows; nothing is solved until a fitted name is read. The result does not depend on how rows are
-        cut.
+        """Add complete rows; nothing is solved until a fitted name is read.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> rows = np.random.default_rng(0).standard_normal((1000, 3)) * [3, 2, 1]
+        >>> pca = ritz.PCA(2)
+        >>> for part in np.array_split(rows, 7):
+        ...     pca = pca.partial_fit(part)
+        >>> bool(np.allclose(pca.explained_variance_, ritz.PCA(2).fit(rows).explained_variance_, rtol=1e-12))
+        True
         """
         self._check_parameters()
         refuse_gaps_in_states(self.missing)
         return add_rows(self, X, sample_weight)
 
     def merge(self, other: Self, *more: Self) -> Self:
-        """The model of both data sets together, exactly; neither operand changes."""
+        """The model of both data sets together, exactly; neither operand changes.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> setosa, others = ritz.PCA(2).fit(X[:50]), ritz.PCA(2).fit(X[50:])
+        >>> both = setosa.merge(others)               # neither needs the rows of the other
+        >>> both.n_samples_, both.explained_variance_.round(4)
+        (150, array([4.2282, 0.2427]))
+        >>> ritz.PCA(2).fit(X).explained_variance_.round(4)
+        array([4.2282, 0.2427])
+        """
         return self._combine([other, *more], Moments.merge)
 
     def subtract(self, other: Self) -> Self:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> rest = ritz.PCA(2).fit(X).subtract(ritz.PCA(2).fit(X[:50]))
+        >>> rest.n_samples_, rest.explained_variance_.round(4)
+        (100, array([1.1822, 0.1216]))
+        >>> ritz.PCA(2).fit(X[50:]).explained_variance_.round(4)
+        array([1.1822, 0.1216])
+        """
         return self._combine([other], Moments.subtract)
 
     def _solve_state(self) -> None:
@@ -303,7 +353,7 @@ class PCA(Method):
 
     def _map(self) -> LinearMap | IncompleteMap:
         components = self.components_  # read first: it solves a pending state
-        spread = self._deviations() if self.whiten else None
+        spread = deviations(self) if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
         held = vars(self)
         low = held.get("_mean_low")  # files of earlier releases hold none
@@ -312,28 +362,9 @@ class PCA(Method):
     def _solved_rows(self, rows: Any) -> Any:
         return filled_rows(self, rows)
 
-    def _floored(self) -> np.ndarray:
-        """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""
-        variance = np.asarray(self.explained_variance_, np.float64)
-        noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
-        return np.maximum(variance, max(noise**2 * np.max(variance, initial=0.0), np.finfo(np.float64).tiny))
-
-    def _deviations(self) -> np.ndarray:
-        """Standard deviations of the scores, floored as the variances; of singular values where those underflow."""
-        if float(np.max(self.explained_variance_, initial=0.0)) > TINY or not np.any(self.singular_values_):
-            return np.asarray(np.sqrt(self._floored()))
-        noise = NOISE_FLOOR * unit_roundoff(self.__dict__["_dtype"]) * np.sqrt(self.n_features_in_)
-        sigma = np.asarray(self.singular_values_, np.float64) / np.sqrt(divisor_held(self))
-        return np.asarray(np.maximum(sigma, noise * np.max(sigma)))
-
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)
-        require_told(self, "a Gaussian model")
-        held, names = vars(self), getattr(self, "feature_names_in_", None)
-        return GaussianModel(
-            wide_axes(self), self._floored(), float(self.noise_variance_), held["_mean64"], held["_scale64"], names,
-            held.get("_mean_low"),
-        )  # fmt: skip
+        return gaussian_of(self)
 
     def get_covariance(self) -> np.ndarray:
         """Covariance of the probabilistic model, V(Λ − σ²)Vᵀ + σ²I, in the units of the data."""
@@ -344,7 +375,17 @@ class PCA(Method):
         return self._gaussian().precision()
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log-likelihood of every row under the probabilistic model (Tipping & Bishop 1999)."""
+        """Log-likelihood of every row under the probabilistic model (Tipping & Bishop 1999).
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.array([[0, 0], [1, 1.1], [2, 1.9], [3, 3.2], [4, 3.8]])
+        >>> pca = ritz.PCA(1).fit(X)
+        >>> on, off = pca.score_samples([[5, 5], [2, 4]])
+        >>> bool(on > off)                            # the second row is nearer to the others, but off their line
+        True
+        """
         check_is_fitted(self)
         return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
 
@@ -356,17 +397,19 @@ class PCA(Method):
         """Mean squared error of a row rebuilt from its first 0, 1, …, k components, (k + 1,).
 
         Of the training rows, from the spectrum alone, or of new rows; in the scale in which the fit was done.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> from sklearn.datasets import load_iris
+        >>> pca = ritz.PCA(2).fit(load_iris().data)
+        >>> pca.reconstruction_error().round(3)       # a row rebuilt from no, one and two components
+        array([4.542, 0.342, 0.101])
         """
         check_is_fitted(self)
         if X is None:
-            # sums from the end: what is left, then one component more at a time
-            rest = rest_of(self)
-            values = np.concatenate([np.maximum(self.certificate_.values, 0.0), [0.0 if np.isnan(rest) else rest]])
-            errors = np.cumsum(values[::-1])[::-1] / self.__dict__["_weight"]
-            errors[-1:] = rest / self.__dict__["_weight"]  # NaN where a state cannot tell
-            return times_square(errors, self.certificate_.frame.get("shown", 1.0))
-        rows = validate_rows(self, X, reset=False)
-        return self._gaussian().reconstruction_error(rows)
+            return left_of_rows(self)
+        return self._gaussian().reconstruction_error(validate_rows(self, X, reset=False))
 
     # gaps
 
@@ -377,6 +420,15 @@ class PCA(Method):
         ----------
         X : array-like, frame or Table of shape (n, d)
             NaN is missing; a row needs at least one value.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.array([[1, 2, 3], [2, 4, 6], [3, 6, 9], [4, 8, 12], [5, 10, np.nan]])  # columns 1:2:3
+        >>> ritz.PCA(1, missing="mean").fit(X).impute(X)[-1]
+        array([ 5. , 10. ,  7.5])
+        >>> ritz.PCA(1, missing="em").fit(X).impute(X)[-1].round(2)
+        array([ 5., 10., 15.])
         """
         return incomplete(self).impute(validate_rows(self, X, reset=False))
 
@@ -386,6 +438,19 @@ class PCA(Method):
         Parameters
         ----------
         X : array-like, frame or Table of shape (n, d)
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> pca = ritz.PCA(2, missing="regularized").fit(X)
+        >>> gap = X[:1].copy()
+        >>> gap[0, 2] = np.nan                        # the length of a petal, 1.4 cm
+        >>> pca.impute(gap).round(2)
+        array([[5.1 , 3.5 , 1.57, 0.2 ]])
+        >>> pca.impute_errors(gap).round(2)
+        array([[0.  , 0.  , 0.48, 0.  ]])
         """
         return incomplete(self).impute_errors(validate_rows(self, X, reset=False))
 
@@ -403,5 +468,20 @@ class PCA(Method):
         Uncertainty
             ``observed`` (n,) entries of each row, ``errors`` (n, k) standard errors of its scores under the model: how
             far they lie from those of the complete row. 0 for a complete row.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> pca = ritz.PCA(2, missing="regularized").fit(X)
+        >>> rows = np.array([X[0], X[0]])
+        >>> rows[1, 2:] = np.nan                      # the same flower without its petals
+        >>> told = pca.uncertainty(rows)
+        >>> told.observed
+        array([4, 2])
+        >>> told.errors.round(2)                      # petals are what the first axis measures
+        array([[0.  , 0.  ],
+               [0.64, 0.13]])
         """
         return incomplete(self).uncertainty(validate_rows(self, X, reset=False), covariance)

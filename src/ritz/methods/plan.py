@@ -14,10 +14,25 @@ __all__ = ["plan", "reading"]
 
 @one_call()
 def plan(X: Any, estimator: Any = None) -> Plan:
-    """The plan for fitting ``estimator`` (a PCA with default parameters if absent) to ``X``.
+    """The plan for fitting ``estimator`` to ``X``.
 
     The data are looked at for their shape, dtype and number of stored entries only; tables of categories once, for
     their levels.
+
+    Parameters
+    ----------
+    X : what ``fit`` takes
+    estimator : estimator, optional
+        Not fitted; its parameters decide with the shape. None: a PCA with default parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz, scipy.sparse
+    >>> ritz.plan(np.empty((1000, 20))).solver
+    'moments'
+    >>> tall = scipy.sparse.eye(500_000, 100_000, format="csr")
+    >>> ritz.plan(tall, ritz.SVD(10)).solver      # nothing is computed
+    'chebyshev'
     """
     chosen = PCA() if estimator is None else estimator
     if not hasattr(type(chosen), "_route"):

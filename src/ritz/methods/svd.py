@@ -60,6 +60,17 @@ class SVD(Method):
     total_ : ‖X‖²_F
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> terms = np.array([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 1], [0, 0, 2, 1]])  # documents × words
+    >>> lsi = ritz.SVD(2).fit(terms)
+    >>> lsi.singular_values_.round(3)
+    array([3.   , 2.618])
+    >>> words = lsi.transform(np.eye(4)).round(3)
+    >>> bool((words[0] == words[1]).all())        # words that occur together come to one place
+    True
     """
 
     about: ClassVar[About] = About(

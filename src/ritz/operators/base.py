@@ -47,7 +47,28 @@ class Calls:
 
 
 class Operator(ABC):
-    """A linear map from R^d to R^n with its adjoint."""
+    """A linear map from R^d to R^n with its adjoint.
+
+    Parameters
+    ----------
+    shape : (n, d)
+    dtype : dtype
+        Precision of the products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.operators import Dense, Operator
+    >>> from ritz.testing import check_operator
+    >>> class Differences(Operator):
+    ...     def __init__(self, d): super().__init__((d - 1, d), np.float64)
+    ...     def _matmat(self, V): return np.diff(V, axis=0)
+    ...     def _rmatmat(self, U): return -np.diff(np.pad(U, ((1, 1), (0, 0))), axis=0)
+    ...     def symbol(self): return "∂"
+    >>> check_operator(Differences(5), np.diff(np.eye(5), axis=0))  # silent: right
+    >>> Differences(5).T @ Differences(5)
+    ∂ᵀ ∂  (5×5, float64)
+    """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]

@@ -24,7 +24,24 @@ __all__ = ["Centered"]
 
 
 class Centered(Wrapper):
-    """``A − 1μᵀ`` with μ given, or learned from the rows' statistics when first needed."""
+    """``A − 1μᵀ`` with μ given, or learned from the rows' statistics when first needed.
+
+    Parameters
+    ----------
+    inner : Operator
+        A.
+    mean : array (d,) or Statistics
+        μ, or where it is learned from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Centered(op.Dense(X), X.mean(axis=0))
+    >>> A, A.to_dense().sum(axis=0).round(12) + 0
+    ((X − 1μᵀ)  (3×2, float64), array([0., 0.]))
+    """
 
     def __init__(self, inner: Operator, mean: Any | Statistics) -> None:
         super().__init__(inner)

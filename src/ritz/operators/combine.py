@@ -22,7 +22,21 @@ __all__ = ["MinusOuter", "Product", "Shifted", "Sum", "Transpose"]
 
 
 class Transpose(Wrapper):
-    """``Aᵀ``; rows in memory are read column block by column block, so that its ``normal`` is one pass."""
+    """``Aᵀ``; rows in memory are read column block by column block, so that its ``normal`` is one pass.
+
+    Parameters
+    ----------
+    inner : Operator
+        A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> op.Transpose(op.Dense(X)), op.Dense(X).T.T  # twice is nothing at all
+    (Xᵀ  (2×3, float64), X  (3×2, float64))
+    """
 
     def __init__(self, inner: Operator) -> None:
         super().__init__(inner, (inner.shape[1], inner.shape[0]))
@@ -82,7 +96,24 @@ class Pair(Operator):
 
 
 class Sum(Pair):
-    """``A + c·B``."""
+    """``A + c·B``.
+
+    Parameters
+    ----------
+    left, right : Operator
+        A and B, of one shape.
+    factor : float
+        c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Dense(X) + op.Sum(op.Dense(X), op.Dense(X), factor=-3.0)
+    >>> A, A.to_dense()[0]
+    ((X + (X − 3·X))  (3×2, float64), array([-1., -2.]))
+    """
 
     def __init__(self, left: Operator, right: Operator, factor: float = 1.0) -> None:
         if left.shape != right.shape:
@@ -124,7 +155,23 @@ class Sum(Pair):
 
 
 class Product(Pair):
-    """``A B``."""
+    """``A B``.
+
+    Parameters
+    ----------
+    left, right : Operator
+        A and B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Dense(X).T @ op.Dense(X)           # never formed: two products in turn
+    >>> A, A.to_dense()
+    (Xᵀ X  (2×2, float64), array([[ 35.,  59.],
+           [ 59., 101.]]))
+    """
 
     def __init__(self, left: Operator, right: Operator) -> None:
         if left.shape[1] != right.shape[0]:
@@ -154,7 +201,25 @@ class Product(Pair):
 
 
 class MinusOuter(Operator):
-    """``A − r cᵀ`` for vectors r (n) and c (d): a rank-one part that is never subtracted from the entries."""
+    """``A − r cᵀ`` for vectors r (n) and c (d): a rank-one part that is never subtracted from the entries.
+
+    Parameters
+    ----------
+    inner : Operator
+        A.
+    r, c : array (n,), array (d,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> N = np.array([[9.0, 2.0], [4.0, 8.0]])
+    >>> P = N / N.sum()
+    >>> A = op.MinusOuter(op.Dense(P), P.sum(axis=1), P.sum(axis=0))  # what rows and columns share beyond chance
+    >>> A, A.to_dense().round(3)
+    ((X − r cᵀ)  (2×2, float64), array([[ 0.121, -0.121],
+           [-0.121,  0.121]]))
+    """
 
     def __init__(self, inner: Operator, r: Array, c: Array) -> None:
         if tuple(r.shape) != (inner.shape[0],) or tuple(c.shape) != (inner.shape[1],):
@@ -206,6 +271,23 @@ class Shifted(Operator):
     """``f·M + cI`` of a symmetric operator.
 
     M + cI has no negative eigenvalue if c ≥ −λ_min; the largest eigenvalues of −M are the smallest of M.
+
+    Parameters
+    ----------
+    inner : Operator
+        M, symmetric.
+    shift : float
+        c.
+    factor : float
+        f.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> M = op.Symmetric(np.diag([1.0, 2.0, 3.0]))
+    >>> op.Shifted(M, shift=4.0, factor=-1.0).to_dense().diagonal()  # now the smallest comes first
+    array([3., 2., 1.])
     """
 
     symmetric = True

@@ -23,7 +23,22 @@ __all__ = ["Gram", "MomentGram"]
 
 
 class Gram(Operator):
-    """``M = AᵀA`` (d×d), positive semidefinite."""
+    """``M = AᵀA`` (d×d), positive semidefinite.
+
+    Parameters
+    ----------
+    root : Operator
+        A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> M = op.Gram(op.Dense(X))
+    >>> M, M.trace(), M.symmetric, M.positive
+    (XᵀX  (2×2, float64), 136.0, True, True)
+    """
 
     symmetric = True
     positive = True
@@ -69,7 +84,32 @@ class Gram(Operator):
 
 
 class MomentGram(Operator):
-    """``D (S or S + wμμᵀ) D`` from a moment state: AᵀA of the centred, scaled, weighted table it was formed from."""
+    """``D (S or S + wμμᵀ) D`` from a moment state: AᵀA of the centred, scaled, weighted table it was formed from.
+
+    Parameters
+    ----------
+    state : Moments
+        Count, means and scatter of the rows.
+    center : bool
+        S about the mean, or S + wμμᵀ about zero.
+    scale : array (d,) or None
+        Divisors of the columns.
+    unit : float
+        The result is in units of its square.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz.data.passes.blocks import blocks_of
+    >>> from ritz.data.passes.statistics import Statistics
+    >>> from ritz.operators import MomentGram
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> first, second = (Statistics(blocks_of(rows)).moments for rows in (X[:2], X[2:]))
+    >>> state = first.merge(second)
+    >>> MomentGram(state).to_dense() / 2          # the rows are gone, their covariance is not
+    array([[ 4.,  7.],
+           [ 7., 13.]])
+    """
 
     symmetric = True
     positive = True

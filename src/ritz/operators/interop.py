@@ -21,7 +21,24 @@ __all__ = ["FromLinearOperator", "as_operator", "to_linear_operator"]
 
 
 class FromLinearOperator(Operator):
-    """A SciPy LinearOperator as an operator."""
+    """A SciPy LinearOperator as an operator.
+
+    Parameters
+    ----------
+    foreign : scipy.sparse.linalg.LinearOperator
+        It needs ``rmatmat`` too.
+    symbol : str
+        How ``repr`` writes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> from scipy.sparse.linalg import aslinearoperator
+    >>> A = op.FromLinearOperator(aslinearoperator(np.diag([3.0, 2.0])))
+    >>> A @ np.array([1.0, 1.0])
+    array([3., 2.])
+    """
 
     def __init__(self, foreign: Any, symbol: str = "L") -> None:
         super().__init__(foreign.shape, foreign.dtype if foreign.dtype is not None else np.float64)
@@ -38,7 +55,19 @@ class FromLinearOperator(Operator):
 
 
 def as_operator(obj: Any) -> Operator:
-    """An operator from an operator, an array, a sparse matrix or a LinearOperator."""
+    """An operator from an operator, an array, a sparse matrix or a LinearOperator.
+
+    Parameters
+    ----------
+    obj : Operator, array, sparse matrix or LinearOperator
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from ritz import operators as op
+    >>> [type(op.as_operator(X)).__name__ for X in (np.eye(2), scipy.sparse.eye(2), op.Identity(2))]
+    ['Dense', 'Sparse', 'Identity']
+    """
     if isinstance(obj, Operator):
         return obj
     if isinstance(obj, LinearOperator):
@@ -55,7 +84,23 @@ def as_operator(obj: Any) -> Operator:
 
 
 def to_linear_operator(A: Operator) -> Any:
-    """``A`` for SciPy's iterative solvers."""
+    """``A`` for SciPy's iterative solvers.
+
+    Parameters
+    ----------
+    A : Operator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> from scipy.sparse.linalg import svds
+    >>> X = np.random.default_rng(0).standard_normal((50, 8))
+    >>> A = op.Centered(op.Dense(X), X.mean(axis=0))
+    >>> found = svds(op.to_linear_operator(A), k=1, rng=0)[1]  # SciPy centres nothing, and need not
+    >>> bool(np.allclose(found, np.linalg.norm(X - X.mean(axis=0), 2)))
+    True
+    """
 
     def vector(v: Any) -> Any:
         return A.matmat(np.reshape(v, (-1, 1)))[:, 0]

@@ -75,6 +75,22 @@ class Dense(Rows):
     """A dense matrix ``X`` (n×d) of any real dtype, read only, never copied.
 
     An array of another library of the array API standard is multiplied there, on its device.
+
+    Parameters
+    ----------
+    X : array (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Dense(X)
+    >>> A @ np.array([1.0, 1.0])
+    array([ 3.,  7., 14.])
+    >>> A.normal(np.eye(2)), A.passes()           # AᵀA in one pass over the rows, the second so far
+    (array([[ 35.,  59.],
+           [ 59., 101.]]), 2)
     """
 
     def __new__(cls, X: Any, *_args: Any, **_options: Any) -> Self:
@@ -140,11 +156,44 @@ class OnDevice(Dense):
 
 
 class Sparse(Rows):
-    """A CSR matrix ``X`` (n×d), never densified."""
+    """A CSR matrix ``X`` (n×d), never densified.
+
+    Parameters
+    ----------
+    X : CSR matrix (n, d)
+    statistics : Statistics, optional
+        What passes over these rows have learned already.
+    precision : dtype
+        Of the products.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from ritz import operators as op
+    >>> X = scipy.sparse.random(1000, 200, density=0.01, format="csr", random_state=0)
+    >>> A = op.Centered(op.Sparse(X), X.mean(axis=0).A1)  # 2,000 entries are stored, not 200,000
+    >>> A, A.normal(A.to_dense()[:2].T).shape
+    ((X − 1μᵀ)  (1000×200, float64), (200, 2))
+    """
 
 
 class Identity(Operator):
-    """``I`` (d×d)."""
+    """``I`` (d×d).
+
+    Parameters
+    ----------
+    d : int
+    dtype : dtype
+    xp, device
+        Array library, and its device, of the blocks that it takes and gives.
+
+    Examples
+    --------
+    >>> from ritz import operators as op
+    >>> A = op.Identity(3) + op.Identity(3)
+    >>> A, A.to_dense().diagonal()
+    ((I + I)  (3×3, float64), array([2., 2., 2.]))
+    """
 
     symmetric = True
     positive = True

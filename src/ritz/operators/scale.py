@@ -24,7 +24,26 @@ __all__ = ["Scaled", "Weighted"]
 class Scaled(Wrapper):
     """``A D_σ⁻¹``: every column divided by its scale, given or computed when first needed.
 
-    ``spreads``: the scales are standard deviations, which of sparse columns are what is left of sums of squares.
+    Parameters
+    ----------
+    inner : Operator
+        A.
+    scale : array (d,), number, or function
+        σ, or a function that gives it when it is first needed.
+    name : str
+        How ``symbol`` writes it.
+    spreads : bool
+        Whether the scales are standard deviations, which of sparse columns are what is left of sums of squares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Scaled(op.Centered(op.Dense(X), X.mean(axis=0)), X.std(axis=0, ddof=1))
+    >>> A, (A.gram() / 2).round(3)                # AᵀA/(n − 1) is the matrix of correlations
+    ((X − 1μᵀ) D_σ⁻¹  (3×2, float64), array([[1.   , 0.971],
+           [0.971, 1.   ]]))
     """
 
     def __init__(
@@ -92,7 +111,24 @@ class Scaled(Wrapper):
 
 
 class Weighted(Wrapper):
-    """``D_w^½ A``: row i multiplied by √wᵢ, so that AᵀA sums over frequencies."""
+    """``D_w^½ A``: row i multiplied by √wᵢ, so that AᵀA sums over frequencies.
+
+    Parameters
+    ----------
+    inner : Operator
+        A.
+    weights : array (n,)
+        w, not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Weighted(op.Dense(X), [2.0, 1.0, 1.0])  # the first row counts twice
+    >>> bool(np.allclose(A.gram(), op.Dense(np.vstack([X[:1], X])).gram()))
+    True
+    """
 
     def __init__(self, inner: Operator, weights: Any) -> None:
         super().__init__(inner)

@@ -43,6 +43,14 @@ class Symmetric(Operator):
         Entries are compared with their mirror images; an operator, which has no entries, with random probes.
     positive : bool
         Whether no eigenvalue is negative. Only then do the trace and ``sketch`` bound eigenvalues.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> S = op.Symmetric(np.array([[2.0, 1.0], [1.0, 2.0]]), positive=True)
+    >>> S.trace(), S.frobenius2(), S.T is S
+    (4.0, 10.0, True)
     """
 
     symmetric = True

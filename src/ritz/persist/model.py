@@ -45,6 +45,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         new ones with.
     path : path
         By custom it ends in ``.ritz``.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> pca = ritz.PCA(2).fit(load_iris().data)
+    >>> ritz.save(pca, "iris.ritz")               # with its certificate and what it needs to be merged
+    >>> ritz.load("iris.ritz").certificate_.completeness
+    'the dense decomposition returns every eigenvalue'
     """
     with disk_errors(Path(path)), replacing(path) as file:
         pack(model, file)
@@ -92,6 +101,16 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     path : path
     kernel : function, or dict of names and functions
         For a model whose kernel is a Python function: a file holds its name only, so the function is handed in again.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> ritz.save(ritz.PCA(2).fit(X), "iris.ritz")
+    >>> pca = ritz.load("iris.ritz")
+    >>> bool(pca.verify(X))                       # a file is believed because it can be checked
+    True
     """
     header, arrays = read_container(path, "model")
     source, name = str(path), header.get("estimator")
@@ -159,6 +178,19 @@ def merge(*models: Any) -> Any:
     ----------
     *models : fitted models, or paths of saved ones
         Fitted with the same parameters on the same columns, each with its mergeable state.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> for i in range(3):                        # three sites, each with rows that it keeps to itself
+    ...     ritz.save(ritz.PCA(2).fit(X[50 * i : 50 * (i + 1)]), f"site{i}.ritz")
+    >>> whole = ritz.merge("site0.ritz", "site1.ritz", "site2.ritz")
+    >>> whole.n_samples_, whole.explained_variance_.round(4)
+    (150, array([4.2282, 0.2427]))
+    >>> ritz.PCA(2).fit(X).explained_variance_.round(4)
+    array([4.2282, 0.2427])
     """
     if not models:
         raise MergeError("merge takes one or more models", received="none", hint="ritz.merge('a.ritz', 'b.ritz')")

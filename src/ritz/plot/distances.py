@@ -48,6 +48,15 @@ def outlier_map(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> X = np.random.default_rng(0).standard_normal((100, 5)) * [5, 4, 1, 1, 1]
+    >>> X[7, 4] = 12                              # a row far off the plane of the others
+    >>> ax = ritz.plot.outlier_map(ritz.RobustPCA(2, method="robpca").fit(X), X, most=1)
+    >>> [text.get_text() for text in ax.texts if text.get_text() == "7"]
+    ['7']
     """
     found = mapped(model, X, alpha, rows, bounds=bounds)
     xy = np.column_stack([found.score_distance, found.orthogonal_distance])

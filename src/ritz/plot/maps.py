@@ -64,6 +64,15 @@ def component_maps(
     Returns
     -------
     ndarray of Axes, one for each component
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    >>> ring = np.c_[np.cos(angle), np.sin(angle)]
+    >>> kpca = ritz.KernelPCA(3, kernel="rbf", gamma=1.0).fit(np.vstack([ring, 3 * ring]))
+    >>> ritz.plot.component_maps(kpca, grid=40).shape  # one picture a component
+    (3,)
     """
     _require_plane(model)
     rows = _rows(model, X)

@@ -62,6 +62,16 @@ def scores(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris(as_frame=True)
+    >>> names = iris.target.map(dict(enumerate(iris.target_names)))
+    >>> ax = ritz.plot.scores(ritz.PCA(2).fit(iris.data), iris.data, color=names, ellipses="rows")
+    >>> sorted(text.get_text() for text in ax.get_legend().get_texts())
+    ['setosa', 'versicolor', 'virginica']
     """
     check_is_fitted(model)
     Z = _plane(model, X)

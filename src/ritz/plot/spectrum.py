@@ -54,6 +54,15 @@ def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_wine
+    >>> X = load_wine().data
+    >>> ax = ritz.plot.scree(ritz.choose_rank(X, scale=True, criteria=["parallel", "broken-stick"]))
+    >>> ax.get_ylabel()
+    'share of the variance, %'
     """
     shares, spread = _shares(found)
     shares = shares[: max(int(most), 1)]
@@ -136,6 +145,16 @@ def intervals(sure: Bootstrap, components: Any = (0,), *, most: int = COLUMNS, a
     Returns
     -------
     array of Axes
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> axes = ritz.plot.intervals(ritz.insight.bootstrap(pca, X, 200), components=["PC1", "PC2"])
+    >>> len(axes)
+    2
     """
     if not isinstance(sure, Bootstrap):
         raise ParameterError("expected the result of a bootstrap", received=describe(sure),

@@ -71,7 +71,16 @@ _RC = {
 
 
 def house() -> AbstractContextManager[None]:
-    """A context in which new figures have the house style: ``with house(): plt.subplots()``."""
+    """A context in which new figures have the house style: ``with house(): plt.subplots()``.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, ritz
+    >>> with ritz.plot.house():                   # a figure of one's own, beside those of Ritz
+    ...     figure, ax = plt.subplots()
+    >>> ax.spines["top"].get_visible()
+    False
+    """
     mpl = _matplotlib()
     style: AbstractContextManager[None] = mpl.rc_context(_RC | {"axes.prop_cycle": mpl.cycler(color=PALETTE)})
     return style

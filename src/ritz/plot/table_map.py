@@ -86,6 +86,16 @@ def map(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, ritz
+    >>> staff = ["senior manager", "junior manager", "senior staff", "junior staff", "secretary"]
+    >>> smokers = pd.DataFrame([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]],
+    ...     index=staff, columns=["none", "light", "medium", "heavy"])
+    >>> ax = ritz.plot.map(ritz.CA(2).fit(smokers))
+    >>> ax.get_xlabel()
+    'axis 1 (87.8 % of inertia)'
     """
     _check(model, scaling, names, labels)
     if len(model.eigenvalues_) < 2:

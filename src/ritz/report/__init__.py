@@ -67,6 +67,16 @@ def write(
     Returns
     -------
     Path
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True)
+    >>> pca = ritz.PCA(2, scale=True).fit(X.data)
+    >>> path = ritz.report(pca, X.data, "iris.html", color=X.target, title="150 irises")
+    >>> "https://" in path.read_text(encoding="utf-8").partition("<body")[0]  # nothing is fetched
+    False
     """
     from ritz._core.atomic import replacing
 
@@ -86,7 +96,17 @@ def render(
     image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
     points: int = 100_000, parts: Iterable[Part] = (),
 ) -> str:  # fmt: skip
-    """The report as text, for those who write the file themselves; parameters as for :func:`write`."""
+    """The report as text, for those who write the file themselves; parameters as for :func:`write`.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data
+    >>> page = ritz.report.render(ritz.PCA(2, scale=True).fit(X), X, title="150 irises")
+    >>> page[:15], "150 irises" in page
+    ('<!DOCTYPE html>', True)
+    """
     from sklearn.utils.validation import check_is_fitted
 
     from ritz._core.errors import ColumnsSetAside

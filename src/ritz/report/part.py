@@ -28,7 +28,15 @@ def always(about: Context) -> bool:
 
 @dataclass(frozen=True)
 class Content:
-    """What a part puts on the page: HTML, and JSON for its script."""
+    """What a part puts on the page: HTML, and JSON for its script.
+
+    Examples
+    --------
+    >>> from ritz.report.html import Html
+    >>> from ritz.report.part import Content
+    >>> Content(Html("<p>Three kinds of irises.</p>"), data={"kinds": 3}).data
+    {'kinds': 3}
+    """
 
     body: Html
     data: Any = None
@@ -50,6 +58,17 @@ class Part:
         Its content. A ``RitzError`` leaves the part out; the end of the report then says why.
     script : str
         JavaScript that draws it where it does not come with Ritz: calls ``Ritz.part(id, (place, data) => …)``.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz.report.html import Html
+    >>> from ritz.report.part import Content, Part, always
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data
+    >>> note = Part("note", "Source", always, lambda about: Content(Html("<p>Anderson, 1935</p>")))
+    >>> "Anderson, 1935" in ritz.report.render(ritz.PCA(2).fit(X), X, parts=[note])
+    True
     """
 
     id: str

@@ -51,7 +51,26 @@ class Shape:
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """A route with its reasons and its predicted and, after the fit, real cost."""
+    """A route with its reasons and its predicted and, after the fit, real cost.
+
+    Attributes
+    ----------
+    solver : name of the solver
+    side : "columns" (AᵀA, d×d) or "rows" (AAᵀ, n×n)
+    precision : of the products: "float64", "float32" or "float32 then float64"
+    passes, seconds, bytes : predicted passes over the data, time, and memory beyond the data
+    reasons : why this route, in words
+    actual_passes, actual_seconds : what the fit took; None before it
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> plan = ritz.PCA(3).fit(np.random.default_rng(0).standard_normal((500, 30))).plan_
+    >>> plan.solver, plan.side, plan.precision, plan.actual_passes
+    ('moments', 'columns', 'float64', 1)
+    >>> print(plan.reasons[0])
+    the smaller side is only 30
+    """
 
     solver: str
     side: str  # "columns": works on AᵀA (d×d); "rows": on AAᵀ (n×n)

@@ -17,8 +17,29 @@ __all__ = ["Solution"]
 class Solution:
     """Leading pairs of AᵀA, or of a symmetric operator.
 
-    ``known`` holds every eigenvalue the solver knows, at least the k returned ones; ``total`` is the exact trace.
-    ``theta`` and ``trace`` are values and total in units of unit², where those may have left the range of float64.
+    Attributes
+    ----------
+    values : (k,) eigenvalues λ, decreasing
+    vectors : (d, k) unit vectors
+    known : (m,) every eigenvalue that the solver knows, m ≥ k
+    total : exact trace
+    certificate, plan : how far this can be from the truth, and how it was found
+    unit : A was divided by it before it was solved
+    theta, trace, thetas : values, total and known in units of unit², where those may have left the range of float64
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.operators import Centered, Dense
+    >>> from ritz.spectral.plan import Shape, choose
+    >>> from ritz.spectral.problem import SpectralProblem
+    >>> from ritz.spectral.solve import solve
+    >>> X = np.random.default_rng(0).standard_normal((100, 6)) * [6, 5, 4, 3, 2, 1]
+    >>> found = solve(SpectralProblem(Centered(Dense(X), X.mean(axis=0)), k=2), choose(Shape(100, 6), 2))
+    >>> bool(np.allclose(found.singular_values, np.linalg.svd(X - X.mean(axis=0))[1][:2]))
+    True
+    >>> found.certificate.kind, found.plan.solver
+    ('certified', 'moments')
     """
 
     values: NDArray[np.float64]  # (k,) λ, decreasing

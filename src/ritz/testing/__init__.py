@@ -19,7 +19,39 @@ Names load on first use; `truth` and `certify` need python-flint.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ritz.testing.angles import Comparison as Comparison
+    from ritz.testing.angles import clusters as clusters
+    from ritz.testing.angles import compare as compare
+    from ritz.testing.angles import largest_sine as largest_sine
+    from ritz.testing.angles import principal_sines as principal_sines
+    from ritz.testing.engines import check_engine as check_engine
+    from ritz.testing.estimators import check_estimator as check_estimator
+    from ritz.testing.kernels import check_kernel as check_kernel
+    from ritz.testing.known import Eigenvalue as Eigenvalue
+    from ritz.testing.known import Known as Known
+    from ritz.testing.known import incidence as incidence
+    from ritz.testing.known import known_hadamard as known_hadamard
+    from ritz.testing.known import known_integers as known_integers
+    from ritz.testing.known import known_sparse as known_sparse
+    from ritz.testing.known import known_wide as known_wide
+    from ritz.testing.known import symmetric_known as symmetric_known
+    from ritz.testing.operators import check_operator as check_operator
+    from ritz.testing.solvers import check_solver as check_solver
+    from ritz.testing.spectra import HOSTILE as HOSTILE
+    from ritz.testing.spectra import KINDS as KINDS
+    from ritz.testing.spectra import hostile as hostile
+    from ritz.testing.spectra import matrix as matrix
+    from ritz.testing.spectra import sparse_matrix as sparse_matrix
+    from ritz.testing.spectra import spectrum as spectrum
+    from ritz.testing.truth import Truth as Truth
+    from ritz.testing.truth import known_truth as known_truth
+    from ritz.testing.truth import true_eigenvalues as true_eigenvalues
+    from ritz.testing.truth import true_rows as true_rows
+    from ritz.testing.truth import true_spectrum as true_spectrum
+    from ritz.testing.truth_ca import true_inertia as true_inertia
 
 _NAMES = {
     "HOSTILE": "spectra",

@@ -48,6 +48,21 @@ def check_engine(engine: Engine, make: Make, *, sparse: bool = True, seed: int =
         Whether ``make`` takes CSR matrices.
     seed
         Seed of the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.data.engines import Engine
+    >>> from ritz.testing import check_engine
+    >>> class Lists(Engine):
+    ...     name = "lists"
+    ...     def takes(self, X): return isinstance(X, tuple)
+    ...     def adopt(self, X, asked): return np.concatenate(X)
+    >>> try:
+    ...     check_engine(Lists(), lambda rows, lengths: (rows[::-1],), sparse=False)  # the rows come backwards
+    ... except AssertionError:
+    ...     print("not the rows that went in")
+    not the rows that went in
     """
     rng = np.random.default_rng(seed)
     rows = rng.integers(-400, 400, (N, D)) / 8.0

@@ -40,6 +40,19 @@ def check_kernel(
         Labels, where ``fix`` needs them.
     written
         Whether the kernel can be written to JSON and pickled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.kernels import RBF
+    >>> from ritz.testing import check_kernel
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> check_kernel(RBF(0.5), X, formula=lambda x, y: np.exp(-0.5 * np.sum((x - y) ** 2)))  # silent: right
+    >>> try:
+    ...     check_kernel(RBF(0.5), X, formula=lambda x, y: np.exp(-np.sum((x - y) ** 2)))
+    ... except AssertionError:
+    ...     print("another kernel")
+    another kernel
     """
     fixed = kernel.fix(X, y=y)
     _value(kernel, written)

@@ -38,7 +38,17 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Eigenvalue:
-    """The number ``rational + 4·Σ sin²(π·angle)``, exact."""
+    """The number ``rational + 4·Σ sin²(π·angle)``, exact.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from ritz.testing import Eigenvalue, incidence
+    >>> Eigenvalue(Fraction(1, 3))                # a third, not 0.333
+    Eigenvalue(rational=Fraction(1, 3), angles=())
+    >>> incidence("complete", 4).eigenvalues[-1].rational  # of the Laplacian of a complete graph
+    Fraction(4, 1)
+    """
 
     rational: Fraction
     angles: tuple[Fraction, ...] = ()
@@ -58,6 +68,17 @@ class Known:
         Whether they are those of X as it is, and of the column-centred X.
     vectors : ndarray or None
         (d, r) exact right singular vectors in the order of ``eigenvalues``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import known_integers
+    >>> known = known_integers("geometric", 16, 3)
+    >>> exact = sorted((int(value.rational) for value in known.eigenvalues), reverse=True)
+    >>> exact[0] > exact[-1], known.X.dtype
+    (True, dtype('int32'))
+    >>> bool(np.allclose(np.linalg.svd(known.X.astype(float))[1] ** 2, exact))
+    True
     """
 
     X: Any
@@ -95,7 +116,16 @@ def _stored(units: Any, exponent: int, dtype: Any) -> Any:
 def known_sparse(
     kind: str, n: int, d: int, *, cond: float = 1e4, seed: int = 0, dtype: Any = np.float64, rounds: int = 2
 ) -> Known:
-    """Sparse n×d matrix P diag(σ) Qᵀ with dyadic σ of a kind and dyadic orthogonal P, Q."""
+    """Sparse n×d matrix P diag(σ) Qᵀ with dyadic σ of a kind and dyadic orthogonal P, Q.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import known_sparse, known_truth
+    >>> known = known_sparse("geometric", 100, 20)
+    >>> bool(np.allclose(np.linalg.svd(known.X.toarray())[1] ** 2, known_truth(known).values))
+    True
+    """
     from scipy import sparse
 
     rng = np.random.default_rng(seed)
@@ -125,6 +155,15 @@ def known_hadamard(
     """Dense n×d matrix H diag(s) Qᵀ + offset, with columns 1…d of the Hadamard matrix of order n = 2^p > d.
 
     The eigenvalues n·s² hold for the centred matrix whatever the offset (an integer), and for X without one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import known_hadamard, known_truth
+    >>> known = known_hadamard("geometric", 32, 4, offset=1000)  # the offset does not count
+    >>> Z = known.X - known.X.mean(axis=0)
+    >>> known.raw, known.centered, bool(np.allclose(np.linalg.svd(Z)[1] ** 2, known_truth(known).values))
+    (False, True, True)
     """
     if n <= d or n & (n - 1):
         raise ValueError(f"expected n a power of two above d; received n={n}, d={d}")
@@ -147,6 +186,16 @@ def known_integers(
 
     The eigenvalues 4·n·s² hold for the centred matrix whatever the offset, and for X without one. The singular values
     s are whole numbers as large as the dtype has room for beside the offset, at most 2¹⁶.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz.testing import known_integers, known_truth
+    >>> known = known_integers("slow", 64, 5, dtype="int16")
+    >>> truth = known_truth(known).values
+    >>> found = ritz.PCA().fit(known.X).singular_values_ ** 2
+    >>> bool(abs(found - truth).max() < 1e-12 * truth[0])
+    True
     """
     if n <= d or n & (n - 1):
         raise ValueError(f"expected n a power of two above d; received n={n}, d={d}")
@@ -170,6 +219,17 @@ def known_wide(
 
     The eigenvalues n·d·s², n − 1 of them and a zero, hold for the centred matrix whatever the offset, and for X
     without one.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz.testing import known_truth, known_wide
+    >>> known = known_wide("geometric", 8, 16)
+    >>> known.X.shape, len(known.eigenvalues)
+    ((8, 16), 8)
+    >>> truth = known_truth(known).values
+    >>> bool(abs(ritz.PCA(3).fit(known.X).singular_values_ ** 2 - truth[:3]).max() < 1e-12 * truth[0])
+    True
     """
     if not n < d or n & (n - 1) or d & (d - 1) or not d.bit_length() % 2:
         raise ValueError(f"expected n a power of two below d, a power of four; received n={n}, d={d}")
@@ -186,7 +246,18 @@ def known_wide(
 
 
 def symmetric_known(values: Sequence[int], *, seed: int = 0, rounds: int = 2) -> tuple[Array, Array]:
-    """Dense symmetric M = Q diag(values) Qᵀ of whole eigenvalues, and Q, both stored without rounding."""
+    """Dense symmetric M = Q diag(values) Qᵀ of whole eigenvalues, and Q, both stored without rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import symmetric_known
+    >>> M, Q = symmetric_known([5, 3, 3, -1])
+    >>> np.linalg.eigvalsh(M).round(12)
+    array([-1.,  3.,  3.,  5.])
+    >>> bool((M @ Q == Q * [5, 3, 3, -1]).all())  # to the last bit
+    True
+    """
     Q = _reflections(len(values), rounds, np.random.default_rng(seed)).toarray()
     return _stored((Q * np.asarray(values, float)) @ Q.T, -2 * rounds, np.float64), np.ldexp(Q, -rounds)
 
@@ -204,8 +275,23 @@ def incidence(graph: str, size: int, *, dtype: Any = np.float64, transpose: bool
     graph : str
         ``"path"``, ``"cycle"``, ``"complete"``, ``"star"`` of ``size`` vertices, ``"grid"`` of size²,
         ``"cube"`` of 2^size.
+    size : int
+        Vertices, or the side of the grid, or the dimension of the cube.
+    dtype : dtype
+        Of the entries, which are −1, 0 and 1.
     transpose : bool
         Vertices × edges: every column then sums to zero, so the spectrum is that of the centred matrix too.
+
+    Examples
+    --------
+    >>> from ritz.testing import incidence, known_truth
+    >>> path = incidence("path", 4)               # a string of four beads
+    >>> path.X.toarray()
+    array([[ 1., -1.,  0.,  0.],
+           [ 0.,  1., -1.,  0.],
+           [ 0.,  0.,  1., -1.]])
+    >>> known_truth(path).values.round(3) + 0     # 4 sin²(πj/8): how it swings
+    array([3.414, 2.   , 0.586])
     """
     from scipy import sparse
 

@@ -46,6 +46,20 @@ def check_operator(A: Operator, dense: Any, *, seed: int = 0, width: int = 3, ot
         Seed and number of the random probes.
     other
         An operator of the same kind on other data: its key must be another one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.operators import Centered, Dense
+    >>> from ritz.testing import check_operator
+    >>> X = np.random.default_rng(0).standard_normal((20, 3)) + 5
+    >>> A = Centered(Dense(X), X.mean(axis=0))
+    >>> check_operator(A, X - X.mean(axis=0))     # silent: right
+    >>> try:
+    ...     check_operator(A, X)
+    ... except AssertionError as error:
+    ...     print(str(error).split(":")[0])       # the first product that differs
+    matmat
     """
     dense = np.asarray(to_numpy(dense), np.float64)
     if dense.shape != A.shape:

@@ -97,6 +97,14 @@ def spectrum(kind: str, r: int, *, cond: float = 1e4, seed: int = 0) -> Array:
         Ratio of the largest to the smallest (to the smallest non-zero one for ``"deficient"``).
     seed : int
         For the kinds with a random part.
+
+    Examples
+    --------
+    >>> from ritz.testing import spectrum
+    >>> spectrum("geometric", 5).round(4)         # what most tests use, and what data never look like
+    array([1.e+00, 1.e-01, 1.e-02, 1.e-03, 1.e-04])
+    >>> spectrum("pairs", 4, cond=10).round(2)    # no vector is determined, every plane is
+    array([1. , 1. , 0.1, 0.1])
     """
     values = KINDS[kind](r, cond, np.random.default_rng(seed))
     return np.sort(values)[::-1] / values.max()
@@ -126,12 +134,26 @@ def matrix(
 
     Parameters
     ----------
+    kind, cond, seed
+        As for :func:`ritz.testing.spectrum`.
+    n, d : int
+        Rows and columns.
+    dtype : dtype
+        What the entries are rounded to.
     centered : bool
         Make the left factor orthogonal to the ones, so that the spectrum is also that of the centred data.
     offset : float
         Added to every entry before rounding: a mean this many σ₁ away.
     exponent : int
         The result is multiplied by 2**exponent, which rounds nothing unless it leaves the range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import matrix, spectrum
+    >>> X = matrix("slow", 50, 6, centered=True, offset=1e3)  # a mean that is a thousand times the signal
+    >>> bool(np.allclose(np.linalg.svd(X - X.mean(axis=0))[1], spectrum("slow", 6), atol=1e-10))
+    True
     """
     rng = np.random.default_rng(seed)
     r = min(n, d)
@@ -159,6 +181,17 @@ def sparse_matrix(
 
     A diagonal matrix is turned by ``rounds`` sets of disjoint plane rotations on either side: each round at
     most doubles the entries of a row and of a column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import sparse_matrix, spectrum
+    >>> X = sparse_matrix("geometric", 1000, 100)
+    >>> X.nnz < 1000 * 100 / 50                   # one entry in fifty, and less
+    True
+    >>> found = np.linalg.svd(X.toarray(), compute_uv=False)
+    >>> bool(np.allclose(found, spectrum("geometric", 100)))
+    True
     """
     from scipy import sparse
 
@@ -287,5 +320,16 @@ HOSTILE: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
 
 
 def hostile(name: str, n: int, d: int, *, seed: int = 0, dtype: Any = np.float64, exponent: int = 0) -> Array:
-    """The n×d example ``name`` of `HOSTILE`, rounded to ``dtype`` and multiplied by 2**exponent."""
+    """The n×d example ``name`` of `HOSTILE`, rounded to ``dtype`` and multiplied by 2**exponent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import HOSTILE, hostile
+    >>> sorted(HOSTILE)[:4]
+    ['coherent', 'collinear', 'constant-columns', 'duplicated']
+    >>> X = hostile("lauchli", 6, 5)              # XᵀX loses in float64 what X still has
+    >>> int(np.linalg.matrix_rank(X)), int(np.linalg.matrix_rank(X.T @ X))
+    (5, 1)
+    """
     return np.ldexp(HOSTILE[name](n, d, np.random.default_rng(seed)).astype(dtype), exponent)

@@ -44,6 +44,16 @@ class Truth:
     vectors : ndarray or None
         (d, min(n, d)) right singular vectors in extended precision, any basis inside a cluster; NaN where
         wide data have a zero eigenvalue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import true_spectrum
+    >>> truth = true_spectrum(np.array([[3.0, 0.0], [0.0, 1e-9]]))
+    >>> truth.values
+    array([9.e+00, 1.e-18])
+    >>> truth.relative_error(np.array([9.0, 0.0])).round(20)  # of λ₁: the small one is missed by 1e-19
+    array([0.0e+00, 1.1e-19])
     """
 
     eigenvalues: tuple[Ball, ...]
@@ -324,6 +334,17 @@ def true_spectrum(
         (n,) frequencies.
     digits : int
         Decimal digits of λ₁: smaller eigenvalues have correspondingly fewer.
+    vectors : bool
+        Whether to compute the right singular vectors too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import true_spectrum
+    >>> X = 1 / np.add.outer(np.arange(8), np.arange(1, 9))  # Hilbert's matrix, of condition 1.5e10
+    >>> truth = true_spectrum(X).values
+    >>> bool(abs(np.linalg.eigvalsh(X.T @ X)[0] - truth[-1]) > truth[-1])  # XᵀX has lost the last one altogether
+    True
     """
     bits = int(3.33 * digits) + 8
     flint = flint_module()
@@ -365,13 +386,31 @@ def _extended(M: Balls) -> Array:
 
 
 def true_eigenvalues(X: Any, **options: Any) -> tuple[Array, Array]:
-    """(values, radii): float64 eigenvalues of AᵀA and how far they may be off; options of `true_spectrum`."""
+    """(values, radii): float64 eigenvalues of AᵀA and how far they may be off; options of `true_spectrum`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import true_eigenvalues
+    >>> values, radii = true_eigenvalues(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> values, bool((radii < 1e-14).all())
+    (array([9., 1.]), True)
+    """
     truth = true_spectrum(X, **options)
     return truth.values, truth.radii
 
 
 def true_rows(X: Any, *, center: bool = False, scale: bool = False, weights: Any = None) -> Array:
-    """A = D_w^½ (X − 1μᵀ) D_s⁻¹ in extended precision, from exact means and deviations: for residuals."""
+    """A = D_w^½ (X − 1μᵀ) D_s⁻¹ in extended precision, from exact means and deviations: for residuals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.testing import true_rows
+    >>> X = np.array([[1e15 + 1], [1e15 + 2], [1e15 + 4]])
+    >>> np.asarray(true_rows(X, center=True), float).ravel().round(3)  # the mean is no double
+    array([-1.333, -0.333,  1.667])
+    """
     dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.longdouble)
     with precision(400):
         if center:
@@ -390,7 +429,17 @@ def true_rows(X: Any, *, center: bool = False, scale: bool = False, weights: Any
 
 
 def known_truth(known: Known, *, bits: int = 364) -> Truth:
-    """The eigenvalues of a `Known` matrix, evaluated in balls."""
+    """The eigenvalues of a `Known` matrix, evaluated in balls.
+
+    Examples
+    --------
+    >>> from ritz.testing import incidence, known_truth
+    >>> truth = known_truth(incidence("cycle", 6))
+    >>> truth.values.round(12) + 0                # 4 sin²(πj/6): 4, 3, 3, 1, 1, 0
+    array([4., 3., 3., 1., 1., 0.])
+    >>> bool((truth.radii < 1e-15).all())
+    True
+    """
     flint = flint_module()
     with precision(bits):
         values = []

@@ -65,7 +65,22 @@ class Cluster:
 
 
 class Engine:
-    """Base of engines. ``name``, ``takes`` and ``adopt`` are needed; ``columns`` and ``map_rows`` where it is lazy."""
+    """Base of engines. ``name``, ``takes`` and ``adopt`` are needed; ``columns`` and ``map_rows`` where it is lazy.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz.data.engines import Engine, engine_of, register, unregister
+    >>> class Halves(Engine):
+    ...     name = "halves"
+    ...     def takes(self, X): return isinstance(X, tuple) and len(X) == 2
+    ...     def adopt(self, X, asked): return np.concatenate(X)
+    >>> register(Halves())
+    >>> rows = np.random.default_rng(0).standard_normal((10, 3))
+    >>> engine_of((rows[:4], rows[4:])).name, ritz.PCA(2).fit((rows[:4], rows[4:])).n_samples_
+    ('halves', 10)
+    >>> unregister("halves")
+    """
 
     name: ClassVar[str]
     #: Whether coordinates are given as a collection of its own, which is computed when somebody asks for it.
@@ -101,7 +116,7 @@ class Engine:
         raise NotImplementedError
 
     def opened(self, X: Any, memory: Any = None) -> Any:
-        """The columns of ``X`` to be looked at and encoded (``encode/opened.py``), for methods that take categories."""
+        """The columns of ``X``, to be looked at and encoded (``encode/openings.py``): for methods of categories."""
         raise InputError(
             f"a table of columns: the engine {self.name} has rows of numbers only",
             received=describe(X),
@@ -138,17 +153,47 @@ def _listed() -> tuple[Engine, ...]:
 
 
 def engines() -> tuple[Engine, ...]:
-    """All engines, in the order in which they are asked."""
+    """All engines, in the order in which they are asked.
+
+    Examples
+    --------
+    >>> from ritz.data.engines import engines
+    >>> [engine.name for engine in engines()]     # asked in this order; the last takes everything
+    ['dask', 'stream', 'memory']
+    """
     return (*_registered, *_listed())
 
 
 def engine_of(X: Any) -> Engine:
-    """The engine that takes ``X``."""
+    """The engine that takes ``X``.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz.data.engines import engine_of
+    >>> np.save("rows.npy", np.ones((100, 3)))
+    >>> engine_of(np.ones((100, 3))).name, engine_of(ritz.read("rows.npy")).name
+    ('memory', 'stream')
+    """
     return next(engine for engine in engines() if engine.takes(X))
 
 
 def register(engine: Engine) -> None:
-    """Add an engine to the list, before those of Ritz."""
+    """Add an engine to the list, before those of Ritz.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz.data.engines import Engine, engine_of, register, unregister
+    >>> class Columns(Engine):
+    ...     name = "columns"
+    ...     def takes(self, X): return isinstance(X, dict)
+    ...     def adopt(self, X, asked): return np.column_stack(list(X.values()))
+    >>> register(Columns())
+    >>> engine_of({"a": [1.0, 2.0], "b": [3.0, 5.0]}).name
+    'columns'
+    >>> unregister("columns")
+    """
     lacking = [name for name in ("name", "takes", "adopt", "map_rows", "opened") if not hasattr(engine, name)]
     if lacking or isinstance(engine, type):
         raise ParameterError(
@@ -166,7 +211,15 @@ def register(engine: Engine) -> None:
 
 
 def unregister(name: str) -> None:
-    """Take an engine that ``register`` added off the list."""
+    """Take an engine that ``register`` added off the list.
+
+    Examples
+    --------
+    >>> from ritz.data.engines import engines, unregister
+    >>> unregister("not there")                   # nothing happens
+    >>> len(engines())
+    3
+    """
     _registered[:] = [engine for engine in _registered if engine.name != name]
 
 
@@ -186,6 +239,14 @@ def adopt(
         Whether a sparse ``X`` may pass.
     memory : str, int or None
         Memory limit; that of the estimator where there is one.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz.data.engines import adopt
+    >>> np.save("rows.npy", np.random.default_rng(0).standard_normal((1000, 3)))
+    >>> [type(adopt(ritz.read("rows.npy", memory=memory))).__name__ for memory in ("1GB", "20kB")]
+    ['ndarray', 'StreamBlocks']
     """
     asked = Asked(estimator, reset=reset, accept_sparse=accept_sparse, memory=memory)
     asked.charge(0)

@@ -105,6 +105,20 @@ def read(
     ------
     FileError
         When there is no such file, or it holds no table, or no rows.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from importlib.resources import files
+    >>> wine = ritz.read(files("ritz") / "data/samples/wine.csv")
+    >>> wine.n_rows, wine.names[:4]
+    (178, ['cultivar', 'alcohol', 'malic_acid', 'ash'])
+    >>> with open("shops.csv", "w") as file:
+    ...     for line in ("shop;turnover;kind", "A17;1.204,50;old", "B02;987,00;new", "C40;n/a;old", "D11;2.310,20;new"):
+    ...         print(line, file=file)
+    >>> shops = ritz.read("shops.csv")            # the delimiter and the decimal comma are found out
+    >>> shops.kinds, shops.missing
+    ({'shop': 'identifier', 'turnover': 'numeric', 'kind': 'categorical'}, {'turnover': 1})
     """
     if isinstance(source, Table):
         return source

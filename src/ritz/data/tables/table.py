@@ -67,6 +67,18 @@ class Table:
         Bytes that loading columns may take, as stated when it was read. Without it, ``settle`` may load the table.
     forced : mapping, optional
         Kinds that the user gave.
+
+    Examples
+    --------
+    >>> import pyarrow, ritz
+    >>> frame = pyarrow.table({"city": ["Bonn", "Köln", "Trier"], "rain": [8.1, 8.4, 7.2], "sun": [15, 15.2, 16]})
+    >>> table = ritz.read(frame)
+    >>> table.kinds
+    {'city': 'identifier', 'rain': 'numeric', 'sun': 'numeric'}
+    >>> table.select(["sun", "rain"])[0]
+    array([15. ,  8.1])
+    >>> table.labels("city")
+    ['Bonn', 'Köln', 'Trier']
     """
 
     def __init__(

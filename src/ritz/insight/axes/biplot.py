@@ -68,6 +68,19 @@ def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     X : rows, as ``transform`` takes them
     scaling : "form", "covariance" or "symmetric"
         True distances between rows, true correlations between columns, or something between.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> drawn = insight.biplot(pca, X)
+    >>> rebuilt = drawn.rows @ drawn.columns.T    # inner products of points and arrows are the table
+    >>> scaled = (X - X.mean()) / X.std()
+    >>> round(float(((rebuilt - scaled) ** 2).to_numpy().sum() / (scaled**2).to_numpy().sum()), 3)  # 1 − 0.958
+    0.042
     """
     known = fitted_of(model)
     if scaling not in SCALINGS:

@@ -33,6 +33,20 @@ def loadings(model: Any) -> Any:
     ----------
     model : fitted PCA, SVD, RobustPCA, SparsePCA or FactorAnalysis
         The result is a frame where the fit had names of columns, an array otherwise.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> insight.loadings(pca).round(2)            # of scaled columns: correlations with the components
+                   PC1   PC2
+    sepal length  0.89  0.36
+    sepal width  -0.46  0.88
+    petal length  0.99  0.02
+    petal width   0.96  0.06
     """
     axes = axes_of(model)
     return columns_named(model, axes.loadings, axis_names(model, axes.loadings.shape[1]))
@@ -49,6 +63,21 @@ def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
         Needed where the model did not keep how much its columns vary: SVD, RobustPCA, a PCA of unscaled columns
         without its moment state.
     sample_weight : (n,) frequencies of the rows, or None
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> raw = ritz.PCA(2).fit(X)
+    >>> insight.structure(raw).round(2)           # correlations, though this fit did not scale its columns
+                   PC1   PC2
+    sepal length  0.90  0.39
+    sepal width  -0.40  0.83
+    petal length  1.00 -0.05
+    petal width   0.97 -0.05
     """
     axes = axes_of(model)
     independent(axes, "structure correlations")
@@ -63,7 +92,21 @@ def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> An
     Parameters
     ----------
     model, X, sample_weight
-        As for :func:`structure`.
+        As for :func:`ritz.insight.structure`.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> insight.communalities(pca).round(2)       # what two components keep of each column
+    sepal length    0.92
+    sepal width     0.99
+    petal length    0.98
+    petal width     0.94
+    dtype: float64
     """
     axes = axes_of(model)
     independent(axes, "communalities")
@@ -104,11 +147,23 @@ def top_variables(model: Any, component: int | str | None = None, n: int = 5) ->
 
     Parameters
     ----------
-    model : as for :func:`loadings`
+    model : as for :func:`ritz.insight.loadings`
     component : int, str or None
         Which one, from 0 or by name, 0 or "PC1"; None: all, one after the other.
     n : int
         Columns of each component, at most.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> for top in insight.top_variables(pca, "PC2", n=2):
+    ...     print(top.variable, round(top.loading, 2))
+    sepal width 0.88
+    sepal length 0.36
     """
     L = axes_of(model).loadings
     d, k = L.shape

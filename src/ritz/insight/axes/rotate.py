@@ -89,6 +89,25 @@ def rotate(
         oblimin: 0 is quartimin; larger is more oblique, smaller less.
     max_iter, tol
         Iterations at most; angle, or slope of the criterion, at which they end.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.standard_normal((2, 400))
+    >>> X = np.c_[a, a, b, b] + 0.3 * rng.standard_normal((400, 4))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> np.abs(insight.loadings(pca)).round(1)    # components mix the two pairs
+    array([[0.7, 0.7],
+           [0.7, 0.7],
+           [0.7, 0.7],
+           [0.7, 0.7]])
+    >>> np.abs(insight.rotate(pca).loadings).round(1)
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.],
+           [0., 1.]])
     """
     axes = None if isinstance(model, (np.ndarray, list)) else axes_of(model)
     A = _unrotated(model, axes)

@@ -81,6 +81,20 @@ def supplementary(
     categorical : None, "all" or list of names
         Columns of numbers that are categories.
     sample_weight : (n,) frequencies of the rows, or None
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> petal = ritz.PCA(2, scale=True).fit(X[["petal length", "petal width"]])
+    >>> placed = insight.supplementary(petal, X[["petal length", "petal width"]], X[["sepal length", "sepal width"]])
+    >>> placed.correlations.round(2)              # how sepals go along with what petals say
+                   PC1   PC2
+    sepal length  0.85  0.20
+    sepal width  -0.40 -0.23
     """
     fitted_of(model).axes()  # refused where components are not made of columns of numbers
     T = scores_of(model, X)

@@ -193,7 +193,8 @@ def bootstrap(
     Parameters
     ----------
     model : fitted PCA or SVD, or CA or MCA
-        CA: the counts of the table are drawn again; MCA: its rows. Both give a :class:`TableBootstrap`.
+        CA: the counts of the table are drawn again; MCA: its rows. Both give a
+        :class:`~ritz.insight.bootstrap.tables.TableBootstrap`.
     X : the rows of the fit
         In memory as float64 once; rows that lie in files are read in.
     n_boot : int
@@ -217,6 +218,17 @@ def bootstrap(
     memory : str, int or None
         Limit on what is added to memory, as in the estimators.
     random_state : int, Generator, RandomState or None
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> sure = insight.bootstrap(pca, X, 200)
+    >>> sure.shares.low.round(2), sure.shares.high.round(2)  # for other flowers
+    (array([0.69, 0.2 ]), array([0.77, 0.27]))
     """
     check_level(level)
     if not (isinstance(n_boot, (int, np.integer)) and n_boot >= 2):

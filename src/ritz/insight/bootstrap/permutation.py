@@ -97,6 +97,17 @@ def permutation_test(
         Level of ``n_components`` in the result.
     sample_weight : (n,) frequencies of the fit, or None
     random_state : int, Generator, RandomState or None
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> found = insight.permutation_test(ritz.PCA(scale=True).fit(X), X, 199)
+    >>> found.p_values.round(3), found.n_components  # three of four are more than chance
+    (array([0.005, 0.005, 0.005]), 3)
     """
     require_fitted(model)
     if not (isinstance(n_perm, (int, np.integer)) and n_perm >= 1):

@@ -103,6 +103,18 @@ def align(new: Any, old: Any, X: Any = None, *, method: str = "signs") -> Aligne
         For models without common components, such as kernel PCA.
     method : "signs", "order" or "rotation"
         Change signs only; also the order of components, by their likeness; or turn them inside their subspace.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> half = ritz.PCA(2, scale=True).fit(X[::2])
+    >>> turned = insight.align(half, pca)
+    >>> turned.cosines.round(2)                   # half of the flowers show the same axes
+    array([1., 1.])
     """
     if method not in METHODS:
         raise ParameterError(

@@ -132,6 +132,20 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
         Compares the scores of these rows; a pair where the models have different columns. Without it components are
         compared.
     sample_weight : (n,) weights of the rows, or None
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+    >>> pca = ritz.PCA(2, scale=True).fit(X)
+    >>> raw = ritz.PCA(2).fit(X)
+    >>> found = insight.compare(pca, raw)
+    >>> found.angles.round()                      # degrees between the planes with and without scaling
+    array([15., 31.])
+    >>> [(match.a, match.b, round(match.cosine, 2)) for match in found.matched]
+    [(0, 0, 0.91), (1, 1, 0.91)]
     """
     given = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
     bases = None if given else common_bases(a, b)

@@ -78,6 +78,17 @@ def outlier_map(
         Whether X are the rows of the fit.
     bounds : Limits, optional
         Limits that are known already, such as ``limits(model, X=X_fit)`` of a model that needs the rows of its fit.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> found = insight.outlier_map(pca, np.vstack([X[:3], [far, off]]), rows="new")
+    >>> found.kind.tolist()
+    ['regular', 'regular', 'regular', 'good leverage', 'orthogonal outlier']
     """
     known = bounds
     if known is None:

@@ -114,6 +114,18 @@ def outliers(
         False: ranks alone, which are exactly uniform and can never be called odd at a false discovery rate below 1.
     random_state : int, Generator, RandomState or None
         Which rows fall into which part.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> rows = np.vstack([X, [2 * far, off]])
+    >>> found = insight.outliers(ritz.PCA(2).fit(rows), rows, fdr=0.05)
+    >>> np.flatnonzero(found.mask)                # both, and no false alarm among the others
+    array([200, 201])
     """
     if not (isinstance(fdr, (int, float)) and 0 < fdr < 1):
         raise ParameterError("fdr must be a number between 0 and 1", received=repr(fdr), hint="fdr=0.05")
@@ -262,6 +274,14 @@ def conformal_p(reference: Any, scores: Any) -> Floats:
     ----------
     reference : (m,) scores of rows that belong; those that are not finite do not count
     scores : (n,) scores of the rows to judge
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import insight
+    >>> calm = np.array([1.0, 2.0, 3.0, 4.0])     # scores of rows that belong
+    >>> insight.conformal_p(calm, [0.5, 3.5, 9.0])  # never 0: four rows can prove no more than 1 in 5
+    array([1. , 0.4, 0.2])
     """
     known = np.asarray(reference, np.float64)
     known = np.sort(known[np.isfinite(known)])
@@ -278,6 +298,16 @@ def benjamini_hochberg(p_values: Any, fdr: float = 0.05) -> NDArray[np.bool_]:
     ----------
     p_values : (n,)
     fdr : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import insight
+    >>> p = np.array([0.001, 0.012, 0.014, 0.04, 0.2])
+    >>> p < 0.05 / 5                              # Bonferroni allows one error at all
+    array([ True, False, False, False, False])
+    >>> insight.benjamini_hochberg(p, fdr=0.05)   # this allows one in twenty of those called odd
+    array([ True,  True,  True,  True, False])
     """
     p = np.asarray(p_values, np.float64)
     known = np.flatnonzero(np.isfinite(p))

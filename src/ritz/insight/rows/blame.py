@@ -50,6 +50,18 @@ def blame(
         Parts that sum to the statistic, or what the statistic would lose without each column.
     alpha, bounds : as for :func:`ritz.insight.combined`
         Used by ``of="combined"`` only.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> insight.blame(pca, [far], of="t2").round(1)  # the first column did it
+    array([[19.7,  0. ,  0. ,  0. ,  0. ]])
+    >>> insight.blame(pca, [off], of="spe").round(1)
+    array([[ 0. ,  0.1,  0. ,  0. , 80.8]])
     """
     plane = plane_of(model)
     if method not in ("sum", "reconstruction"):

@@ -134,6 +134,17 @@ def ellipse(
     limit : "hotelling" or "chi2"
         Allow for the covariance being an estimate, or not.
     sample_weight : (n,) frequencies of the rows, or None
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from ritz import insight
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris()
+    >>> pca = ritz.PCA(2).fit(iris.data)
+    >>> found = insight.ellipse(pca, iris.data, iris.target_names[iris.target], of="means")
+    >>> found["setosa"].center.round(2), found["setosa"].axes.round(2)
+    (array([-2.64,  0.19]), array([0.17, 0.06]))
     """
     require_fitted(model)
     if not (isinstance(level, (int, float)) and 0 < level < 1):

@@ -42,7 +42,7 @@ FORMULAS = ("moments", "jackson-mudholkar")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits at level ``alpha``: a row beyond one is odd with probability ``alpha`` if nothing is wrong.
+    """Limits at level ``alpha``: if nothing is wrong, a row lies beyond one with probability ``alpha``.
 
     Attributes
     ----------
@@ -97,6 +97,19 @@ def limits(
         Conformal limits of new rows: parts that take turns in being left out of the fit.
     random_state : int, Generator, RandomState or None
         Which rows fall into which fold.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> bounds = insight.limits(pca, alpha=0.01)
+    >>> bool(insight.t2(pca, [far])[0] > bounds.t2), bool(insight.spe(pca, [off])[0] > bounds.spe)
+    (True, True)
+    >>> float(np.mean(insight.spe(pca, X) > bounds.spe))  # about one row of a hundred, if nothing is wrong
+    0.015
     """
     if not (isinstance(alpha, (int, float)) and 0 < alpha < 1):
         raise ParameterError("alpha must be a number between 0 and 1", received=repr(alpha), hint="alpha=0.05")

@@ -31,6 +31,16 @@ def t2(model: Any, X: Any) -> Any:
     model : fitted PCA, SVD, KernelPCA, RobustPCA, SparsePCA, CA, MCA, FAMD or MFA
         Components without variance do not count; what a row has along them is in ``spe``.
     X : array-like, sparse matrix, frame or Table of shape (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> insight.t2(pca, [far, off]).round(1)      # distance within the plane
+    array([19.7,  0. ])
     """
     return rows_valued(X, distances(model, X)[0])
 
@@ -44,6 +54,16 @@ def spe(model: Any, X: Any) -> Any:
     model : fitted PCA, SVD, KernelPCA, RobustPCA, SparsePCA, CA, MCA, FAMD or MFA
         In the units of the fit: with ``scale=True`` a column counts in its standard deviations.
     X : array-like, sparse matrix, frame or Table of shape (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> insight.spe(pca, [far, off]).round(1)     # squared distance off the plane
+    array([ 0.3, 80.9])
     """
     return rows_valued(X, distances(model, X)[1])
 
@@ -60,6 +80,17 @@ def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None =
         Level of the two limits.
     bounds : Limits, optional
         Limits that are known already; those of new rows otherwise. ``bounds.combined`` is the limit of φ.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from ritz import insight
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 4, 1, 1, 1]
+    >>> pca = ritz.PCA(2).fit(X)
+    >>> far, off = pca.mean_ + [20, 0, 0, 0, 0], pca.mean_ + [0, 0, 0, 0, 9]  # beyond the others; off their plane
+    >>> limit = insight.limits(pca).combined
+    >>> insight.combined(pca, [far, off]) > limit  # one number finds both
+    array([ True,  True])
     """
     known = limits(model, alpha) if bounds is None else bounds
     inside, off = distances(model, X)

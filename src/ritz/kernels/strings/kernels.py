@@ -144,7 +144,24 @@ class WindowKernel(StringKernel):
 
 @dataclass(frozen=True)
 class Spectrum(WindowKernel):
-    """``Σ_u #u(s) #u(t)`` over windows u of ``length`` letters (Leslie, Eskin & Noble 2002)."""
+    """``Σ_u #u(s) #u(t)`` over windows u of ``length`` letters (Leslie, Eskin & Noble 2002).
+
+    Parameters
+    ----------
+    length : int
+        Letters of a window.
+    normalize : bool
+        Divide by √(k(s, s) k(t, t)), so that long strings are not alike for their length.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> k = kernels.Spectrum(2, normalize=False)
+    >>> k(["banana", "bandana", "cherry"])        # banana: ba, an, na, an, na
+    array([[9., 7., 0.],
+           [7., 8., 0.],
+           [0., 0., 5.]])
+    """
 
     length: int = 3
     normalize: bool = field(default=True, kw_only=True)
@@ -155,7 +172,24 @@ class Spectrum(WindowKernel):
 
 @dataclass(frozen=True)
 class BoundedSpectrum(WindowKernel):
-    """``Σ_u #u(s) #u(t)`` over windows u of 1 to ``length`` letters; kernlab calls it boundrange."""
+    """``Σ_u #u(s) #u(t)`` over windows u of 1 to ``length`` letters; kernlab calls it boundrange.
+
+    Parameters
+    ----------
+    length : int
+        Letters of the longest window.
+    normalize : bool
+        Divide by √(k(s, s) k(t, t)), so that long strings are not alike for their length.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> words = ["ab", "ba"]
+    >>> for k in (kernels.Spectrum(2), kernels.BoundedSpectrum(2)):
+    ...     print(k(words).round(3)[0])           # letters count as well
+    [1. 0.]
+    [1.    0.667]
+    """
 
     length: int = 3
     normalize: bool = field(default=True, kw_only=True)
@@ -174,6 +208,26 @@ class Mismatch(WindowKernel):
     v runs over all words over ``alphabet``: a str, or a tuple of tokens (of numbers for bytes). None stands for the
     letters of the strings that the kernel is fitted to. A letter outside the alphabet differs from every letter.
     (Leslie et al. 2004.)
+
+    Parameters
+    ----------
+    length : int
+        Letters of a window.
+    mismatches : int
+        Letters that may differ.
+    alphabet : str, tuple or None
+        The letters that words are made of.
+    normalize : bool
+        Divide by √(k(s, s) k(t, t)), so that long strings are not alike for their length.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> words = ["GATTACA", "GACTATA"]
+    >>> for k in (kernels.Spectrum(3), kernels.Mismatch(3, 1, alphabet="ACGT")):
+    ...     print(k(words).round(2)[0])           # mutations are forgiven
+    [1. 0.]
+    [1.   0.69]
     """
 
     length: int = 3
@@ -225,6 +279,22 @@ class Subsequence(StringKernel):
     """Common subsequences of ``length`` letters, ``decay`` to the power of the letters they span (Lodhi et al. 2002).
 
     Loops are compiled by numba where it is installed, otherwise they run in NumPy, slower.
+
+    Parameters
+    ----------
+    length : int
+        Letters of a subsequence.
+    decay : float
+        Factor for every letter that a subsequence spans, gaps included, in (0, 1].
+    normalize : bool
+        Divide by √(k(s, s) k(t, t)), so that long strings are not alike for their length.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> k = kernels.Subsequence(2, decay=0.5, normalize=False)
+    >>> k(["cat", "car", "cxxxxt"])[0].round(4)   # "c-t" with a gap counts, the less the longer the gap
+    array([0.1406, 0.0625, 0.002 ])
     """
 
     length: int = 3
@@ -277,6 +347,20 @@ class EditDistance(StringKernel):
 
     Not positive: the edit distance is no Euclidean distance, so kernel matrices have negative eigenvalues when γ is
     small; how small depends on the strings.
+
+    Parameters
+    ----------
+    gamma : float or "median"
+        A positive number, or 1 over the median distance of the strings.
+
+    Examples
+    --------
+    >>> from ritz import kernels
+    >>> k = kernels.EditDistance(gamma=0.5)
+    >>> k(["kitten", "sitting", "mitten"])[0].round(3)  # three edits, one edit
+    array([1.   , 0.223, 0.607])
+    >>> k.positive                                # negative eigenvalues are possible; KernelPCA says so
+    False
     """
 
     gamma: float | Literal["median"] = "median"

@@ -152,6 +152,15 @@ class CorrespondenceResults:
         """Eigenvalue, share of the total inertia and cumulative share of every axis, (k, 3).
 
         A frame of the library that was fitted, with a row for each axis; an array where none came.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ritz.CA().fit(smokers).inertia_table().round(4)  # eigenvalue, share, share so far
+        array([[7.480e-02, 8.776e-01, 8.776e-01],
+               [1.000e-02, 1.176e-01, 9.951e-01],
+               [4.000e-04, 4.900e-03, 1.000e+00]])
         """
         check_is_fitted(self)
         shares = self.explained_inertia_ratio_

@@ -31,10 +31,11 @@ from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.tables.identifiers import identifiers_of, labels_of
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import row_writer
+from ritz.methods.coordinates import keep_apart
 from ritz.methods.correspondence.results import CorrespondenceResults, why_absent
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfTable
-from ritz.methods.method import Method, keep_apart
+from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.rank.within import Within
@@ -262,11 +263,29 @@ class Correspondence(CorrespondenceResults, Method):
         return self
 
     def merge(self, other: Self, *more: Self) -> Self:
-        """The model of both tables together, exactly; neither operand changes."""
+        """The model of both tables together, exactly; neither operand changes.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> counts = np.array([[20, 5, 1], [4, 30, 8], [2, 6, 25], [11, 12, 9]])
+        >>> both = ritz.CA().fit(counts[:2]).merge(ritz.CA().fit(counts[2:]))
+        >>> bool(np.allclose(both.eigenvalues_, ritz.CA().fit(counts).eigenvalues_))
+        True
+        """
         return self._combine([other, *more], Moments.merge)
 
     def subtract(self, other: Self) -> Self:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
+        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> counts = np.array([[20, 5, 1], [4, 30, 8], [2, 6, 25], [11, 12, 9], [7, 3, 18]])
+        >>> rest = ritz.CA().fit(counts).subtract(ritz.CA().fit(counts[3:]))
+        >>> bool(np.allclose(rest.eigenvalues_, ritz.CA().fit(counts[:3]).eigenvalues_))
+        True
+        """
         return self._combine([other], Moments.subtract)
 
     def _kept(self, state: Moments, coded: Encoded) -> Moments:
@@ -375,6 +394,14 @@ class Correspondence(CorrespondenceResults, Method):
         """Write the coordinates of rows to a file, some rows at a time, and give its path, as ``PCA.transform_to``.
 
         Identifiers of a Table and names of rows, such as a pandas index, go along in columns of their own.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> path = ritz.CA(2).fit(smokers).transform_to(smokers, "scores.csv")
+        >>> ritz.read(path).names
+        ['Dim1', 'Dim2']
         """
         coded, target = self._new(X), Path(path)
         labels = identifiers_of(X)
@@ -386,7 +413,17 @@ class Correspondence(CorrespondenceResults, Method):
         return target
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
-        """Check the certificate against the table that was fitted, independently of how the answer was found."""
+        """Check the certificate against the table that was fitted, independently of how the answer was found.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).fit(tea)
+        >>> bool(mca.verify(tea)), bool(mca.verify(tea.replace("yes", "no")))
+        (True, False)
+        """
         check_is_fitted(self)
         len(self.components_)  # solves a pending state
         coded = self._as_fitted(X, sample_weight)

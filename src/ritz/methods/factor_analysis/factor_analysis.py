@@ -97,6 +97,21 @@ class FactorAnalysis(Method):
     mean_, scale_ : (d,); scale_ is None with ``scale=False``
     n_iter_, n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_ : of Ψ^-½RΨ^-½ (ml), or of the ordinary components
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> rng = np.random.default_rng(0)
+    >>> verbal, spatial = rng.standard_normal((2, 500))
+    >>> tests = np.c_[verbal, verbal, verbal, spatial, spatial, spatial] + 0.7 * rng.standard_normal((500, 6))
+    >>> fa = ritz.FactorAnalysis(2, rotation="varimax").fit(tests)
+    >>> np.abs(fa.components_).round(1)           # two abilities behind six tests
+    array([[0.8, 0.8, 0.9, 0. , 0. , 0.1],
+           [0. , 0. , 0. , 0.8, 0.8, 0.8]])
+    >>> bool(fa.p_value_ > 0.05)                  # two factors are enough
+    True
+    >>> fa.uniquenesses_.round(1)
+    array([0.4, 0.3, 0.3, 0.3, 0.4, 0.4])
     """
 
     about: ClassVar[About] = About(
@@ -355,7 +370,18 @@ class FactorAnalysis(Method):
         return self._gaussian().precision()
 
     def score_samples(self, X: Any) -> Floats:
-        """Log-likelihood of every row under the model."""
+        """Log-likelihood of every row under the model.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((300, 1)) + 0.5 * rng.standard_normal((300, 4))
+        >>> fa = ritz.FactorAnalysis(1).fit(X)
+        >>> alike, apart = fa.score_samples([[2, 2, 2, 2], [2, -2, 2, -2]])
+        >>> bool(alike > apart)                       # four columns of one factor rise and fall together
+        True
+        """
         check_is_fitted(self)
         return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
 

@@ -5,7 +5,7 @@
                          a rule or a fraction reads the magnitudes, and shares are shares of Σ|λ|
 
 For an indefinite kernel nothing but the whole spectrum tells Σ|λ|, so a rule takes the dense route with every solver;
-with a number of components the share of the negative part is estimated (kernel_sign.py).
+with a number of components the share of the negative part is estimated (sign.py).
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ class KernelPCA(Method):
     negative : "clip", "flip", "krein" or "error"
         What becomes of negative eigenvalues of an indefinite kernel.
     solver : str
-        ``"auto"``, ``"svd"`` (dense), ``"krylov"``, ``"lanczos"``, ``"power"``, or ``"nystrom"``.
+        ``"auto"``, ``"svd"`` (dense), or one of ``krylov lanczos chebyshev power moments``; ``"nystrom"``, which goes
+        by landmarks; ``"sketch"`` for kernels with explicit features.
     landmarks : int or array
         For Nyström: how many, or the rows themselves.
     sampling : "rpcholesky", "uniform" or "kmeans"
@@ -101,6 +102,20 @@ class KernelPCA(Method):
     X_fit_ : training rows, or landmarks
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    >>> ring = np.c_[np.cos(angle), np.sin(angle)]
+    >>> X = np.vstack([ring, 3 * ring])           # a ring inside a ring
+    >>> inside, outside = np.split(ritz.PCA(1).fit_transform(X)[:, 0], 2)
+    >>> bool(inside.max() < outside.min())        # no line separates them
+    False
+    >>> kpca = ritz.KernelPCA(3, kernel="rbf", gamma=0.5).fit(X)
+    >>> inside, outside = np.split(kpca.transform(X)[:, 0], 2)
+    >>> bool(inside.min() > outside.max() or inside.max() < outside.min())
+    True
     """
 
     about: ClassVar[About] = About(
@@ -218,6 +233,19 @@ class KernelPCA(Method):
         method : "auto", "ridge", "fixed-point" or "mds"
             Kernel ridge regression from scores to rows; Mika's fixed point (best for denoising with an RBF kernel);
             distances to neighbours. The linear kernel is inverted exactly.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+        >>> ring = np.c_[np.cos(angle), np.sin(angle)]
+        >>> noisy = ring + 0.15 * np.random.default_rng(0).standard_normal(ring.shape)
+        >>> kpca = ritz.KernelPCA(4, kernel="rbf", gamma=0.5).fit(noisy)
+        >>> clean = kpca.inverse_transform(kpca.transform(noisy), method="fixed-point")
+        >>> for X in (noisy, clean):                  # how far the rows lie from the ring, before and after
+        ...     print(np.abs(np.linalg.norm(X, axis=1) - 1).mean().round(2))
+        0.12
+        0.05
         """
         found = self.preimages(X, method)
         if found.guessed is not None and len(found.guessed):
@@ -229,7 +257,21 @@ class KernelPCA(Method):
         return np.asarray(found.rows, self.__dict__["_dtype"])
 
     def preimages(self, X: Any, method: str = "auto") -> Preimages:
-        """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``."""
+        """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+        >>> ring = np.c_[np.cos(angle), np.sin(angle)]
+        >>> kpca = ritz.KernelPCA(4, kernel="rbf", gamma=0.5).fit(ring)
+        >>> found = kpca.preimages(kpca.transform([[1.2, 0], [0, -1.1]]), method="fixed-point")
+        >>> found.rows.round(1) + 0                   # back on the ring
+        array([[ 1.,  0.],
+               [ 0., -1.]])
+        >>> found.method
+        'fixed-point'
+        """
         T, known = self._coordinates(X), self._known()
         ridge = None
         if method in ("auto", "ridge") and choose_method(self.kernel_, False, vectors=True).method == "ridge":
@@ -245,6 +287,15 @@ class KernelPCA(Method):
             Coordinates as ``transform`` gives them.
         count : int
             How many rows to name.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> words = ["anna", "hannah", "joanna", "peter", "petra", "pete", "marianne", "anne"]
+        >>> kpca = ritz.KernelPCA(3, kernel=ritz.kernels.Spectrum(2)).fit(words)
+        >>> near = kpca.neighbours(kpca.transform(["annabel"]), count=3)
+        >>> sorted(words[i] for i in near.index[0])
+        ['anna', 'hannah', 'joanna']
         """
         return neighbours(self._known(), self._coordinates(X), count, weights=True)
 
@@ -289,21 +340,60 @@ class KernelPCA(Method):
     # scores
 
     def novelty(self, X: Any) -> np.ndarray:
-        """Hoffmann's reconstruction error ‖φ(x) − Pφ(x)‖² of each row: larger is stranger."""
+        """Hoffmann's reconstruction error ‖φ(x) − Pφ(x)‖² of each row: larger is stranger.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+        >>> ring = np.c_[np.cos(angle), np.sin(angle)]
+        >>> kpca = ritz.KernelPCA(8, kernel="rbf", gamma=1.0).fit(ring)
+        >>> kpca.novelty([[1, 0], [0.7, 0.7], [0, 0]]).round(2)  # the centre of a ring is not part of it
+        array([0.  , 0.  , 0.57])
+        """
         check_is_fitted(self)
         return self.__dict__["_solved_map"].reconstruction_error(new_rows(self, X))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Minus the reconstruction error: higher is more normal, as in scikit-learn."""
+        """Minus the reconstruction error: higher is more normal, as in scikit-learn.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((100, 2))
+        >>> kpca = ritz.KernelPCA(5, kernel="rbf", gamma=0.5).fit(X)
+        >>> inside, outside = kpca.score_samples([[0.1, -0.2], [3, 3]])
+        >>> bool(inside > outside)                    # as every outlier detector of scikit-learn
+        True
+        """
         return -self.novelty(X)
 
     def potential(self, X: Any) -> np.ndarray:
-        """The spherical potential ‖φ(x) − mean‖² of each row."""
+        """The spherical potential ‖φ(x) − mean‖² of each row.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((200, 2))
+        >>> kpca = ritz.KernelPCA(4, kernel="rbf", gamma=0.5).fit(X)
+        >>> near, far = kpca.potential([[0, 0], [4, 4]])
+        >>> bool(near < far)                          # a Parzen density, turned round
+        True
+        """
         check_is_fitted(self)
         return self.__dict__["_solved_map"].potential(new_rows(self, X))
 
     def activation(self, X: Any) -> np.ndarray:
-        """F(x) = Σ|fᵢ(x)|, the lectures' activation."""
+        """F(x) = Σ|fᵢ(x)|, the lectures' activation.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((200, 2))
+        >>> kpca = ritz.KernelPCA(4, kernel="rbf", gamma=0.5).fit(X)
+        >>> bool(np.allclose(kpca.activation(X), np.abs(kpca.transform(X)).sum(axis=1)))
+        True
+        """
         check_is_fitted(self)
         return self.__dict__["_solved_map"].activation(new_rows(self, X))
 
@@ -311,6 +401,17 @@ class KernelPCA(Method):
         """Check every number that the model stores against the rows of the fit, by a kernel matrix formed anew.
 
         Eigenpairs, enclosures, angles, shares and the coordinates of the rows; up to 5,000 rows.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> kpca = ritz.KernelPCA(3, kernel="rbf", gamma=0.2).fit(X)
+        >>> bool(kpca.verify(X))
+        True
+        >>> bool(kpca.verify(X[::-1]))                # the coordinates are those of other rows
+        False
         """
         check_is_fitted(self)
         from ritz.methods.kernel_pca.verify import verify_kernel

@@ -1,6 +1,6 @@
 """A kernel model against its rows: every number that it stores, from a kernel matrix that is formed anew.
 
-    M = J K J,  K by definition (kernel_values.py);    M = W D Wᵀ dense, n ≤ 5,000
+    M = J K J,  K by definition (values.py);    M = W D Wᵀ dense, n ≤ 5,000
     pairs       ‖M uᵢ − λᵢ uᵢ‖, |UᵀU − I|;   a Nyström model: scores of the rows, whose Gram matrix is diag λ̂
     enclosures  the i-th eigenvalue, or some eigenvalue, lies in [lowerᵢ, upperᵢ]; none beyond them above the ceiling
     angles      between uᵢ and the eigenvectors of M, one by one and cluster by cluster

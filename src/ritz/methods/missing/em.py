@@ -7,7 +7,7 @@
 ``em`` is least squares on the observed entries, ω → 0 [Kiers 1997; Roweis 1998]: each pass lowers Σ(z − Vc)² over them.
 The fixed points are those of missMDA's imputePCA. The state is θ = (μ, s, W = V D^½), whatever n is: nothing but the
 rows is kept between passes. Passes are mixed by Anderson's method [Walker & Ni 2011] while plain ones contract. They
-end when the estimated distance from the fixed point, of θ and of the eigenvalues, is below ``tol``: missing_mixing.py.
+end when the estimated distance from the fixed point, of θ and of the eigenvalues, is below ``tol``: mixing.py.
 """
 
 from __future__ import annotations

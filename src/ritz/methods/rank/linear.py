@@ -3,7 +3,7 @@
     columns   variances as analysed: 1 each with scale=True; mean squares without centring
     matrix    scatter of the moment state over its divisor, or that of the sampled rows
     sample    at most 20,000 rows, fewer of wide tables, spread over the table
-    kfold     iterative PCA with entries hidden (missing_rank.py), on at most 200,000 entries
+    kfold     iterative PCA with entries hidden (missing/rank.py), on at most 200,000 entries
 
 ``handed`` gives a rule its material; a rule that reads nothing but the spectrum passes through.
 """

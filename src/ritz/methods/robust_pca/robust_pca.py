@@ -1,8 +1,8 @@
 """Principal components that some bad rows, or bad entries, cannot turn.
 
-    spherical   axes of the directions of rows about the spatial median            robust_pca_spherical.py     [LMS99]
-    robpca      projection pursuit, then a robust covariance in the subspace       robust_pca_robpca.py        [HRV05]
-    pcp         PCA of the low-rank part L of X = L + S, S sparse                  robust_pca_pursuit.py       [CLMW11]
+    spherical   axes of the directions of rows about the spatial median            spherical.py     [LMS99]
+    robpca      projection pursuit, then a robust covariance in the subspace       robpca.py        [HRV05]
+    pcp         PCA of the low-rank part L of X = L + S, S sparse                  pursuit.py       [CLMW11]
 
 Each ends in one spectral problem, of the directions uᵢ, of the good rows, or of L, whose certificate the model carries.
 Variances are robust: MAD² along the axes, the covariance of the good rows, that of L. What the plane leaves of a row,
@@ -92,6 +92,18 @@ class RobustPCA(Method):
     n_iter_ : iterations of the spatial median, of reweighting, or of the pursuit
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3, 1, 0.5]
+    >>> X[:10] = [0, 0, 40]                       # ten rows of another kind, of 200
+    >>> ritz.PCA(1).fit(X).components_.round(1) + 0
+    array([[0., 0., 1.]])
+    >>> for method in ("spherical", "robpca"):
+    ...     print(ritz.RobustPCA(1, method=method).fit(X).components_.round(1) + 0)
+    [[1. 0. 0.]]
+    [[1. 0. 0.]]
     """
 
     about: ClassVar[About] = About(
@@ -279,6 +291,14 @@ class RobustPCA(Method):
             Their directions (spherical), or their coordinates in the robust subspace (robpca), are formed again; with
             ``method="pcp"`` the low-rank part is checked.
         sample_weight : their weights, or None
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((100, 4)) * [4, 3, 2, 1]
+        >>> robust = ritz.RobustPCA(2).fit(X)
+        >>> bool(robust.verify(X)), bool(robust.verify(2 * X))
+        (True, False)
         """
         check_is_fitted(self)
         from ritz.methods.robust_pca.solved import problem_rows
@@ -310,7 +330,17 @@ class RobustPCA(Method):
         return self._gaussian().precision()
 
     def score_samples(self, X: Any) -> Floats:
-        """Log-likelihood of every row under the probabilistic model of the good rows."""
+        """Log-likelihood of every row under the probabilistic model of the good rows.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((100, 3)) * [3, 2, 1]
+        >>> X[:5] += 50                               # five rows that do not belong
+        >>> robust = ritz.RobustPCA(2, method="robpca").fit(X)
+        >>> sorted(np.argsort(robust.score_samples(X))[:5].tolist())
+        [0, 1, 2, 3, 4]
+        """
         check_is_fitted(self)
         return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
 

@@ -1,7 +1,7 @@
 """Sparse principal components: few entries each, so that they can be read.
 
-    elastic-net        all components together, ℓ₁ penalties or numbers of entries     sparse_pca_net.py        [ZHT06]
-    truncated-power    one after the other with deflation, numbers of entries           sparse_pca_power.py      [YZ13]
+    elastic-net        all components together, ℓ₁ penalties or numbers of entries     net.py        [ZHT06]
+    truncated-power    one after the other with deflation, numbers of entries           power.py      [YZ13]
 
     scores t = B z,   z = (x − μ)D_σ⁻¹,   B (k×d) sparse unit rows;   S = B C Bᵀ their covariance = R Rᵀ, R triangular
     adjusted variance of component j: R²ⱼⱼ, what it adds to those before it                                     [ZHT06]
@@ -107,6 +107,18 @@ class SparsePCA(Method):
     noise_variance_, total_variance_ : as for PCA
     n_iter_, n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_ : of the ordinary components
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from sklearn.datasets import load_wine
+    >>> wine = load_wine()
+    >>> dense = ritz.PCA(1, scale=True).fit(wine.data)
+    >>> sparse = ritz.SparsePCA(1, method="truncated-power", n_nonzero=4, scale=True).fit(wine.data)
+    >>> [wine.feature_names[j] for j in np.flatnonzero(sparse.components_[0])]  # 4 of 13 columns
+    ['total_phenols', 'flavanoids', 'proanthocyanins', 'od280/od315_of_diluted_wines']
+    >>> dense.explained_variance_ratio_.round(2), sparse.explained_variance_ratio_.round(2)
+    (array([0.36]), array([0.24]))
     """
 
     about: ClassVar[About] = About(

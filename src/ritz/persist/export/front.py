@@ -47,6 +47,16 @@ def export(
         SQL: the table to read, ``schema.table`` where it has a point; ``rows`` unless named.
     keep : list of names
         SQL: columns that go along with the scores; all of them unless named.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data.rename(columns=lambda name: name.replace(" (cm)", "").replace(" ", "_"))
+    >>> path = ritz.export(ritz.PCA(1).fit(X), "scores.sql", table="flowers", keep=[])  # runs in any database
+    >>> print(path.read_text().split("SELECT")[0].strip())
+    -- PCA of 150 rows, ritz 0.1.0
+    -- columns: sepal_length, sepal_width, petal_length, petal_width
     """
     path = Path(path)
     kind = _format(path, to)

@@ -1,10 +1,10 @@
 """From scores back to rows: x̂ with φ(x̂) ≈ P(t) = m + Σ tᵢ vᵢ.
 
     linear         x̂ = Σⱼ γ̃ⱼ xⱼ = x̄ + Σ tᵢ vᵢ             exact: φ is the identity, this is PCA's inverse
-    ridge          regression from scores to rows          every kernel of vectors; preimage_ridge.py
-    fixed-point    uphill on ⟨φ(x), P⟩                     RBF; preimage_fixed.py
-    mds            from distances to neighbours            RBF, polynomial of odd degree, linear; preimage_mds.py
-    neighbours     the nearest training rows, and weights  strings, precomputed kernels, any object; preimage_known.py
+    ridge          regression from scores to rows          every kernel of vectors; ridge.py
+    fixed-point    uphill on ⟨φ(x), P⟩                     RBF; fixed_point.py
+    mds            from distances to neighbours            RBF, polynomial of odd degree, linear; mds.py
+    neighbours     the nearest training rows, and weights  strings, precomputed kernels, any object; known.py
 
 Rows come back dense (m, d), also where the training rows are CSR: a sum of many sparse rows is not sparse.
 """

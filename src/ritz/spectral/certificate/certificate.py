@@ -59,6 +59,28 @@ class Certificate:
         ``"certified"``, or ``"estimate"`` for a single-pass sketch.
     converged
         Whether the tolerance was reached; always true for direct solvers.
+    tol
+        Tolerance that was asked for; None for direct solvers.
+    unit_roundoff, precision
+        u of the products that decide, and their precision in words.
+    passes, seconds
+        Passes over the data, and time.
+    estimate
+        Leave-one-out estimate of ‖M − M̂‖_F of a single-pass sketch.
+    notes
+        What else is to be known, in words.
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> from sklearn.datasets import load_iris
+    >>> told = ritz.PCA(2).fit(load_iris().data).certificate_
+    >>> told.values.round(3)                      # of AᵀA: variances times n − 1
+    array([630.008,  36.158])
+    >>> bool((told.upper - told.lower < 1e-10 * told.total).all()), told.labelled
+    (True, array([ True,  True]))
+    >>> told.completeness, told.probability
+    ('the dense decomposition returns every eigenvalue', 1.0)
     """
 
     values: Vector
@@ -95,6 +117,15 @@ class Certificate:
 
         Recomputes every residual in float64, counts the eigenvalues above the enclosures by the inertia of an LDLᵀ
         factorisation (up to 5,000 columns) or bounds what was missed by Lanczos on the deflated operator.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> told = ritz.PCA(2).fit(X).certificate_
+        >>> bool(told.verify(X)), bool(told.verify(X + 0.1 * (X > 3)))  # a few numbers were changed
+        (True, False)
         """
         return verify(self, X, sample_weight)
 

@@ -13,7 +13,28 @@ __all__ = ["Verification"]
 
 @dataclass(frozen=True)
 class Verification:
-    """Outcome of ``certificate_.verify(X)``."""
+    """Outcome of ``model.verify(X)`` and ``model.certificate_.verify(X)``.
+
+    Attributes
+    ----------
+    ok : whether everything was found right; ``bool(found)`` is the same
+    residuals : (k,) ‖Mv − θv‖, computed anew
+    count : eigenvalues above the enclosure of the last labelled component; None where they were bounded instead
+    expected : k, the number of components that were checked
+    missed_bound : what no missed eigenvalue exceeds, where they were bounded
+    words : what was looked at and what was found
+
+    Examples
+    --------
+    >>> import ritz
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> found = ritz.PCA(2).fit(X).verify(X)
+    >>> bool(found), found.count                  # one eigenvalue lies above the enclosure of the second
+    (True, 1)
+    >>> print(found.words[-1])
+    decomposition: all 4 singular values computed anew
+    """
 
     ok: bool
     residuals: NDArray[np.float64]

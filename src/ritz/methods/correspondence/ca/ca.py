@@ -74,6 +74,18 @@ class CA(CountRows, Correspondence):
     row_cos2_, column_cos2_ : quality of each point on each axis
     row_masses_, column_masses_, row_inertias_, column_inertias_
     certificate_, plan_, n_components_, n_samples_, n_features_in_
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+    >>> ca = ritz.CA().fit(smokers)               # staff of five ranks: none, light, medium, heavy
+    >>> ca.eigenvalues_.round(4), ca.explained_inertia_ratio_.round(3)
+    (array([0.0748, 0.01  , 0.0004]), array([0.878, 0.118, 0.005]))
+    >>> round(ca.chi2_, 2), ca.dof_, round(ca.p_value_, 2)
+    (16.44, 12, 0.17)
+    >>> ca.column_coordinates_[:, 0].round(2)     # the first axis is to smoke or not
+    array([ 0.39, -0.1 , -0.2 , -0.29])
     """
 
     fitted: ClassVar[type[Fitted]] = OfCounts
@@ -199,7 +211,16 @@ class CA(CountRows, Correspondence):
     # adding and taking away
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Add rows of the table, or observations to be counted; the result does not depend on how they are cut."""
+        """Add rows of the table, or observations to be counted; the result does not depend on how they are cut.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ca = ritz.CA().partial_fit(smokers[:2]).partial_fit(smokers[2:])
+        >>> bool(np.isclose(ca.total_inertia_, ritz.CA().fit(smokers).total_inertia_))
+        True
+        """
         self._check_parameters()
         if form_of(X, self.rows, self.columns, self.counts) != "raw":
             return super().partial_fit(X, y, sample_weight, check_input)
@@ -307,7 +328,16 @@ class CA(CountRows, Correspondence):
         return float(chi2.sf(self.chi2_, self.dof_))
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
-        """Check the certificate against the table that was fitted, by residuals that are computed anew."""
+        """Check the certificate against the table that was fitted, by residuals that are computed anew.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ca = ritz.CA(2).fit(smokers)
+        >>> bool(ca.verify(smokers)), bool(ca.verify(smokers + 1))
+        (True, False)
+        """
         check_is_fitted(self)
         len(self.components_)  # solves a pending state
         coded = self._encoded(X, sample_weight, False, placed=False)
@@ -317,7 +347,18 @@ class CA(CountRows, Correspondence):
         return super().verify(X, sample_weight) if done is None else with_held(self, done, (X, sample_weight))
 
     def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
-        """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names."""
+        """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ca = ritz.CA(2).fit(smokers)
+        >>> ca.supplementary_rows([[42, 29, 20, 9]]).round(2)  # the whole country, placed among the ranks
+        array([[ 0.26, -0.12]])
+        >>> ca.supplementary_rows([[42, 29, 20, 9]], "cos2").round(2)
+        array([[0.63, 0.13]])
+        """
         coded = self._new(X)
         values = self._forward(coded)
         if result == "cos2":
@@ -335,6 +376,16 @@ class CA(CountRows, Correspondence):
             Counts of new columns for the very rows of the fit. A pandas index that names these is followed; all else
             is in their order.
         result : "coordinates" or "cos2"
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ca = ritz.CA(2).fit(smokers)
+        >>> drinks = np.array([[0, 11], [1, 17], [5, 46], [10, 78], [7, 18]])  # abstainers, drinkers
+        >>> ca.supplementary_columns(drinks).round(2)
+        array([[ 0.11, -0.36],
+               [-0.02,  0.05]])
         """
         check_is_fitted(self)
         F, masses = self._row_coordinates(), self._row_masses()
@@ -351,7 +402,17 @@ class CA(CountRows, Correspondence):
         return labelled(values, names, self._axis_names(), library_of(X), "column")
 
     def inverse_transform(self, X: Any, totals: Any = None) -> NDArray[np.float64]:
-        """Row profiles from coordinates, (n, d), c + F Vᵀ D_c^½; counts where the totals of the rows are given."""
+        """Row profiles from coordinates, (n, d), c + F Vᵀ D_c^½; counts where the totals of the rows are given.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ca = ritz.CA().fit(smokers)
+        >>> rebuilt = ca.inverse_transform(ca.transform(smokers), totals=smokers.sum(axis=1))
+        >>> bool(np.allclose(rebuilt, smokers))       # all axes hold the whole table
+        True
+        """
         F = np.asarray(X)
         known = super().inverse_transform(F)
         if totals is None:

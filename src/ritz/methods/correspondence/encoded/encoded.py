@@ -200,7 +200,19 @@ class EncodedColumns(PooledLevels, Correspondence):
         return self._forward(self._finished(EncodedTable(rows, np.ones(rows.shape[0]))))
 
     def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
-        """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names."""
+        """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).fit(tea)
+        >>> guest = pd.DataFrame([["home", "leaf", "no"]], columns=tea.columns)
+        >>> mca.supplementary_rows(guest, "cos2").round(2)  # how well two axes show a drinker they never met
+           Dim1  Dim2
+        0   0.2  0.16
+        """
         coded = self._new(X)
         values = self._forward(coded)
         if result == "cos2":
@@ -288,6 +300,15 @@ class EncodedColumns(PooledLevels, Correspondence):
         """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut.
 
         Levels may appear in any part; a column that was read as numbers, or as categories, stays so.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> famd = ritz.FAMD(2).partial_fit(wines[:4]).partial_fit(wines[4:])
+        >>> famd.eigenvalues_.round(3), ritz.FAMD(2).fit(wines).eigenvalues_.round(3)
+        (array([3.001, 0.975]), array([3.001, 0.975]))
         """
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()

@@ -58,6 +58,21 @@ class FAMD(MixedColumns):
     variable_coordinates_ : squared correlations r² and correlation ratios η²
     variable_contributions_, variable_cos2_
     certificate_, plan_, n_components_, n_samples_, n_features_in_
+
+    Examples
+    --------
+    >>> import pandas as pd, ritz
+    >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+    ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+    >>> famd = ritz.FAMD(2).fit(wines)
+    >>> famd.explained_inertia_ratio_.round(2), round(famd.total_inertia_)  # three numbers and two categories − 1
+    (array([0.75, 0.24]), 4)
+    >>> famd.variable_coordinates_.round(2)       # r² of numbers beside η² of categories
+             Dim1  Dim2
+    acid     1.00  0.00
+    alcohol  0.98  0.01
+    price    0.07  0.93
+    region   0.95  0.04
     """
 
     about: ClassVar[About] = About(

@@ -281,6 +281,16 @@ class MixedColumns(Supplementary, EncodedColumns):
         Returns
         -------
         A frame of the library that was fitted, or an array; columns in the order of the fit.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> famd = ritz.FAMD(2).fit(wines)
+        >>> famd.inverse_transform(famd.transform(wines[:1])).round(1)  # two axes remember the first wine well
+          region  acid  alcohol  price
+        0  Loire   7.1     11.7    9.7
         """
         return decoded(self, self._rebuilt(X))
 
@@ -291,6 +301,16 @@ class MixedColumns(Supplementary, EncodedColumns):
         ----------
         X : array-like of shape (n, k)
             Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> famd = ritz.FAMD(2).fit(wines)
+        >>> famd.probabilities(famd.transform(wines[:1])).round(2)
+           region=Loire  region=Rhône
+        0           1.0           0.0
         """
         return probabilities(self, self._rebuilt(X))
 

@@ -93,6 +93,19 @@ class MCA(Supplementary, EncodedColumns):
     certificate_ : of the inertias λ of the indicator, whatever the method
     column_names_, pooled_ : names of the categories; those that ``rare`` made one, by variable
     plan_, n_components_, n_samples_, n_features_in_
+
+    Examples
+    --------
+    >>> import pandas as pd, ritz
+    >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+    >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+    >>> mca = ritz.MCA(2).fit(tea)
+    >>> mca.eigenvalues_.round(3), round(mca.total_inertia_, 3)  # 7 categories / 3 questions − 1
+    (array([0.808, 0.343]), 1.333)
+    >>> mca.explained_inertia_ratio_.round(2), mca.benzecri_.percent.round().to_list()  # the shares are too modest
+    (array([0.61, 0.26]), [100.0, 0.0])
+    >>> mca.eta2_.round(2)["Dim1"].to_dict()      # what each question has to do with the first axis
+    {'where': 0.94, 'kind': 0.93, 'sugar': 0.56}
     """
 
     fitted: ClassVar[type[Fitted]] = OfAnswers
@@ -331,15 +344,47 @@ class MCA(Supplementary, EncodedColumns):
         ----------
         X : array-like of shape (n, k)
             Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA().fit(tea)
+        >>> shares = mca.inverse_transform(mca.transform(tea[:1])).round(2)
+        >>> [str(name) for name, share in zip(mca.column_names_, shares[0]) if share == 1]
+        ['where=home', 'kind=bag', 'sugar=yes']
         """
         return super().inverse_transform(np.asarray(X))
 
     def probabilities(self, X: Any) -> Any:
-        """The same shares, none below zero, (n, K)."""
+        """The same shares, none below zero, (n, K).
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(1).fit(tea)                # one axis alone
+        >>> likely = mca.probabilities(mca.transform(tea[2:3]))
+        >>> likely.iloc[0].filter(like="kind").round(2).to_dict()
+        {'kind=bag': 0.05, 'kind=leaf': 0.95}
+        """
         return probabilities(self, self.inverse_transform(X))
 
     def categories(self, X: Any) -> Any:
-        """The most probable of the levels in use of every variable, (n, J), from coordinates; None: missing."""
+        """The most probable of the levels in use of every variable, (n, J), from coordinates; None: missing.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).fit(tea)
+        >>> mca.categories(mca.transform(tea[:1]))    # what the first two axes remember of a row
+          where kind sugar
+        0  home  bag   yes
+        """
         return decoded(self, self.inverse_transform(X))
 
     def impute(self, X: Any) -> Any:
@@ -348,6 +393,16 @@ class MCA(Supplementary, EncodedColumns):
         Parameters
         ----------
         X : frame, Table in memory, or array-like with the columns of the fit
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> tea.loc[3, "kind"] = None                 # in a shop, without sugar
+        >>> mca = ritz.MCA(1, missing="regularized").fit(tea)
+        >>> mca.impute(tea).loc[3, "kind"]
+        'leaf'
         """
         check_is_fitted(self)
         from ritz.methods.correspondence.mca.regularized import imputed
@@ -358,6 +413,17 @@ class MCA(Supplementary, EncodedColumns):
         """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut.
 
         Levels may appear in any part; ``missing="regularized"`` needs all rows at once.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).partial_fit(tea[:3]).partial_fit(tea[3:])  # "work" is new in the second part
+        >>> mca.eigenvalues_.round(3)
+        array([0.808, 0.343])
+        >>> ritz.MCA(2).fit(tea).eigenvalues_.round(3)
+        array([0.808, 0.343])
         """
         self._addable("partial_fit")
         return super().partial_fit(X, y, sample_weight, check_input)

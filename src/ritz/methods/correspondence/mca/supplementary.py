@@ -59,6 +59,17 @@ class Supplementary:
             Columns of numbers that are categories.
         rows, sample_weight : optional
             The table that was fitted, and its weights, where it was outside memory.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).fit(tea)
+        >>> other = pd.DataFrame({"age": [25, 31, 64, 58, 40, 35, 29]})
+        >>> mca.supplementary_columns(other).round(2)  # a number: its correlations with the axes
+             Dim1  Dim2
+        age  0.88 -0.13
         """
         check_is_fitted(self)
         if result not in RESULTS:

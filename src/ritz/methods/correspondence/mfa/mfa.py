@@ -79,6 +79,22 @@ class MFA(GroupResults):
     partial_axes_ : correlations of the groups' own axes with those of the whole
     lg_, rv_ : Lg and RV coefficients of groups and whole
     certificate_, plan_, n_components_, n_samples_, n_features_in_
+
+    Examples
+    --------
+    >>> import pandas as pd, ritz
+    >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+    ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+    >>> mfa = ritz.MFA(2, groups={"label": ["region", "price"], "glass": ["alcohol", "acid"]}).fit(wines)
+    >>> mfa.group_contributions_.round(2)         # no group may rule the first axis
+           Dim1  Dim2
+    label  0.49  0.99
+    glass  0.51  0.01
+    >>> mfa.rv_.round(2)                          # how alike the groups' pictures of the wines are
+           label  glass   MFA
+    label   1.00   0.71  0.94
+    glass   0.71   1.00  0.90
+    MFA     0.94   0.90  1.00
     """
 
     fitted: ClassVar[type[Fitted]] = OfGroups
@@ -220,7 +236,18 @@ class MFA(GroupResults):
             )
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Any:
-        """Add rows, as :meth:`ritz.FAMD.partial_fit` does; at most one group of frequencies."""
+        """Add rows, as :meth:`ritz.FAMD.partial_fit` does; at most one group of frequencies.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> groups = {"label": ["region", "price"], "glass": ["alcohol", "acid"]}
+        >>> parts = ritz.MFA(2, groups=groups).partial_fit(wines[:4]).partial_fit(wines[4:])
+        >>> parts.eigenvalues_.round(3), ritz.MFA(2, groups=groups).fit(wines).eigenvalues_.round(3)
+        (array([1.948, 0.903]), array([1.948, 0.903]))
+        """
         self._check_parameters()
         self._one_table("partial_fit")
         return super().partial_fit(X, y, sample_weight, check_input)
@@ -339,7 +366,18 @@ class MFA(GroupResults):
         return parts
 
     def partial_transform(self, X: Any) -> dict[str, Any]:
-        """Coordinates of rows as each group alone sees them, a table (n, k) a group; their mean is ``transform``."""
+        """Coordinates of rows as each group alone sees them, a table (n, k) a group; their mean is ``transform``.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> mfa = ritz.MFA(1, groups={"label": ["region", "price"], "glass": ["alcohol", "acid"]}).fit(wines)
+        >>> seen = mfa.partial_transform(wines)
+        >>> bool((abs((seen["label"] + seen["glass"]) / 2 - mfa.transform(wines)) < 1e-12).all(axis=None))
+        True
+        """
         coded = self._new(X)
         parts = self._parts(coded)
         names = self._axis_names()
@@ -356,6 +394,20 @@ class MFA(GroupResults):
         X : None, or frame, Table or array of shape (n, m)
             None: the columns of the supplementary groups. Otherwise as for :class:`ritz.FAMD`.
         result : "coordinates", "cos2", "v_tests" or "eta2"
+            As for :class:`ritz.FAMD`.
+        **options
+            With ``X``: ``categorical``, ``rows`` and ``sample_weight`` of ``FAMD.supplementary_columns``.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> mfa = ritz.MFA(2, groups={"origin": ["region"], "glass": ["alcohol", "acid"], "price": ["price"]},
+        ...                supplementary=["price"]).fit(wines)
+        >>> mfa.supplementary_columns().round(2)      # the price has little to do with what the wine is
+               Dim1  Dim2
+        price -0.15  0.69
         """
         if X is not None:
             return super().supplementary_columns(X, result, **options)

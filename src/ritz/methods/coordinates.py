@@ -1,0 +1,79 @@
+"""Coordinates of rows on their way out: into files, out of lazy collections, and back to rows.
+
+T = f(X) (n, k),   written some rows at a time;   X̂ = f⁻¹(T) (n, d)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import InputError
+from ritz._core.progress import using
+from ritz.data.engines import Engine
+from ritz.data.passes.blocks import are_blocks
+from ritz.data.passes.read_ahead import ahead
+from ritz.data.tables.apart import require_apart
+from ritz.data.tables.identifiers import Labels, identifiers_of
+from ritz.data.tables.write import RowWriter, row_writer
+from ritz.data.validate import compare_columns, validate_rows
+from ritz.project.linear import result_dtype
+from ritz.spectral.streamed import require_room
+
+__all__ = ["keep_apart", "rows_from", "scores_into", "scores_lazily", "scores_to"]
+
+
+def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
+    """Coordinates of a collection of a lazy engine, as a collection of this engine."""
+    columns, step = compare_columns(model, engine.columns(X)), model._map()
+    names = getattr(step, "names", None)
+    return engine.map_rows(X, step.forward, model._n_features_out, result_dtype(columns.dtype), names)
+
+
+def scores_to(model: Any, X: Any, path: Any) -> Path:
+    """Write the coordinates of rows to a file that appears when it is complete."""
+    check_is_fitted(model)
+    rows = validate_rows(model, X, reset=False)
+    target = Path(path)
+    keep_apart(target, X)
+    names = [f"{model.about.axis}{i + 1}" for i in range(model._n_features_out)]
+    with row_writer(target, names, result_dtype(rows.dtype)) as write:
+        model._scores_into(rows, identifiers_of(X), write)
+    return target
+
+
+def scores_into(model: Any, rows: Any, step: Any, labels: Labels, write: RowWriter) -> None:
+    """Hand coordinates, with labels, to a writer; reading, computing and writing overlap."""
+    nbytes = int(rows.nbytes) if are_blocks(rows) else 0
+    require_room(model.memory, rows, model._n_features_out)
+    with using(model.progress, type(model).__name__, expected=nbytes):
+        for scores in ahead(step.batches(rows)):
+            write(scores, labels.take(scores.shape[0]))
+
+
+def rows_from(model: Any, X: Any) -> Any:
+    """Rows from coordinates."""
+    check_is_fitted(model)
+    T = np.asarray(X)
+    k = model._n_features_out
+    if T.ndim != 2 or T.shape[1] != k:
+        raise InputError(
+            f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
+            received=f"shape {T.shape}",
+            hint="pass what transform returned",
+        )
+    if T.dtype.kind not in "fiub":
+        raise InputError(
+            "inverse_transform takes real numbers", received=f"dtype {T.dtype}", hint="pass what transform returned"
+        )
+    return model._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
+
+
+def keep_apart(target: Path, X: Any) -> None:
+    """Refuse to write over the table that is read."""
+    file = getattr(X, "filename", None)  # of an array that is mapped from it
+    files = getattr(getattr(X, "_data", None), "files", [] if file is None else [file])
+    require_apart(target, files, scores=True)
