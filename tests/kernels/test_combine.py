@@ -82,3 +82,25 @@ def test_combinations_that_cannot_be():
         kernels.RBF() + 1
     with pytest.raises(InputError, match="≥ 0"):
         kernels.Sigmoid(1.0, -5.0).normalized()(X)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.RBF(0.1),
+        kernels.Laplacian(0.1),
+        kernels.Matern(),
+        kernels.RBF(0.1) + kernels.Linear(),
+        2 * kernels.RBF(0.1),
+        kernels.RBF(0.2) * kernels.Linear(),
+        kernels.RBF(0.1).normalized(),
+    ],
+    ids=repr,
+)
+def test_rows_that_were_prepared_apart_are_refused(kernel):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((6, 3)) + 5, rng.standard_normal((4, 3))
+    A = kernel.prepare(X)
+    with pytest.raises(InputError, match="prepared about one origin"):
+        kernel.matrix(A, kernel.prepare(Y))
+    np.testing.assert_array_equal(kernel.matrix(A, kernel.prepare(Y, like=A)), kernel(X, Y))

@@ -190,9 +190,10 @@ class Kernel(ABC):
         return symmetric_matrix(fixed, A) if Y is None else fixed.matrix(A, fixed.prepare(Y, dtype=A.dtype, like=A))
 
     def matrix(self, A: Prepared, B: Prepared) -> NDArray[Any]:
-        """``[k(aᵢ, bⱼ)]`` for all i and j, (n, m)."""
+        """``[k(aᵢ, bⱼ)]`` for all i and j, (n, m); B was prepared ``like`` A, or together with it."""
         if A is B:
             return symmetric_matrix(self, A)
+        _require_one_origin(A, B)
         K = np.empty((A.n, B.n), A.dtype)
         steps = list(chunks(A.n, ROWS))
         lanes = min(lane_count(), max(len(steps), 1))
@@ -259,6 +260,22 @@ class Kernel(ABC):
     def normalized(self) -> Kernel:
         """``k(x, y) / √(k(x, x) k(y, y))``; 0 where either is 0."""
         return self._combinators["normalized"](self)
+
+
+def _require_one_origin(A: Prepared, B: Prepared) -> None:
+    """Refuse rows that were prepared apart: distances between points about different origins are none."""
+    one, two = A.shared.get("shift"), B.shared.get("shift")
+    if one is not two and not (one is not None and two is not None and np.array_equal(one, two)):
+        raise InputError(
+            "rows that are compared must have been prepared about one origin",
+            received="two sets of rows, each prepared by itself",
+            hint="kernel.prepare(Y, like=A), or kernel(X, Y), which prepares both",
+        )
+    inner = [(held, B.rows.get(name)) for name, held in A.rows.items()]
+    inner += [(held, B.shared.get(name)) for name, held in A.shared.items()]
+    for mine, theirs in inner:
+        if isinstance(mine, Prepared) and isinstance(theirs, Prepared):
+            _require_one_origin(mine, theirs)
 
 
 def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:

@@ -68,7 +68,6 @@ LOG = logging.getLogger("ritz")
 
 #: Why a rule that asks rows has no answer.
 NO_ROWS = "an operator has a spectrum and nothing else"
-
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
 
@@ -194,7 +193,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _route(self, X: Any) -> Plan:
         """The plan for fitting an estimator that is not fitted yet."""
-        return self._plan(self._posed(*self._adopt(X, None, None)))  # type: ignore[no-any-return]
+        return self._plan(self._posed(*self._adopt(X, None, None)))
 
     def _keep(self, solution: Solution, rows: int) -> None:
         """Name what every method has: the proof, the route, and how many."""
