@@ -61,6 +61,6 @@ def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None =
     bounds : Limits, optional
         Limits that are known already; those of new rows otherwise. ``bounds.combined`` is the limit of φ.
     """
-    known = limits(model, alpha) if bounds is None else bounds
+    limit = limits(model, alpha) if bounds is None else bounds
     inside, off = distances(model, X)
-    return rows_valued(X, known.index(inside, off))
+    return rows_valued(X, limit.index(inside, off))
