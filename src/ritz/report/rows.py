@@ -1,8 +1,8 @@
 """Rows of any kind, as a report looks at them: how many, some of them, their names, and their columns.
 
     take(index)     rows i₁ < i₂ < … as the model takes them: array, CSR, frame, Table, list
-    columns(part)   name → values, of what a reader may colour by
-    labels(part)    names of these rows, or None
+    columns(rows)   name → values, of what a reader may colour by
+    labels(rows)    names of these rows, or None
 
 A table outside memory is read once, batch by batch, to take some of its rows.
 """
@@ -44,7 +44,7 @@ class Rows:
         return self.X[index]
 
     def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
-        """Names and values of the columns of ``part``, which ``take`` gave."""
+        """Names and values of the columns of ``rows``, which ``take`` gave."""
         names = getattr(self.model, "feature_names_in_", None)
         d, sparse = rows.shape[1], hasattr(rows, "toarray")
         some = rows[:, :SPARSE_COLUMNS].toarray() if sparse else rows
@@ -54,7 +54,7 @@ class Rows:
             yield name, np.asarray(values).reshape(-1)
 
     def labels(self, rows: Any) -> list[str] | None:
-        """Names of the rows of ``part``."""
+        """Names of ``rows``."""
         return None
 
 
