@@ -15,7 +15,7 @@ import ritz
 import ritz.data.tables.read
 from ritz.cli.main import app
 
-WINE = Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv"
+WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 
 #: Keys of what is inside an answer: components, criteria.
 INNER = {

@@ -24,7 +24,7 @@ from ritz.rank.rule import NAMES
 from ritz.spectral.plan import SOLVERS
 from tests.program import ritz as forked
 
-WINE = Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv"
+WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import ritz.data.tables.read
 from ritz.cli.main import app
 from ritz.cli.options import METHODS
 
-WINE = Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv"
+WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 HOUSEWORK = (
     "task,wife,alternating,husband,jointly\nlaundry,156,14,2,4\nmain meal,124,20,5,4\ndinner,77,11,7,13\n"
     "breakfast,82,36,15,7\ntidying,53,11,1,57\ndishes,32,24,4,53\nshopping,33,23,9,55\nofficial,12,46,23,15\n"

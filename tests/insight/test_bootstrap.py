@@ -241,7 +241,7 @@ def test_a_group_is_turned_inside_its_plane_and_named_in_words(seed):
     assert found.groups[1].angle_high < 25 < np.quantile(alone, 0.95)
     assert found.separated.tolist() == [True, False, False]
     assert found.groups[1].eigenvalue.covers(3.0)
-    assert "read them as one subspace" in repr(found)
+    assert "read these components as one subspace" in repr(found)
     assert found.subspaces[1, 0] > 2 * found.subspaces[2, 0]  # the first two would cut through the group
 
 

@@ -183,7 +183,7 @@ def test_robust_and_sparse_models(rows):
     np.testing.assert_allclose(insight.communalities(robust), 1, atol=1e-9)
     sparse = ritz.SparsePCA(2, n_nonzero=2).fit(rows)
     assert np.count_nonzero(insight.loadings(sparse)) == 4
-    with pytest.raises(ritz.ParameterError, match="do not overlap"):
+    with pytest.raises(ritz.ParameterError, match="must not be correlated"):
         insight.communalities(sparse)
 
 

@@ -101,7 +101,7 @@ def test_what_cannot_be_loaded(rows, tmp_path):
         ({"fitted": {"record": "Popen", "fields": {}}}, "unknown kind"),
         ({"fitted": {"array": "absent"}}, "absent"),
         ({"parameters": [1]}, "does not say what it is"),
-        ({"parameters": 1}, "without it"),
+        ({"parameters": 1}, "a header without a model"),
     ]:
         write_container(path, "model", {**json.loads(json.dumps(header)), **change}, arrays)
         with pytest.raises(ritz.FileError, match=words):

@@ -21,16 +21,16 @@ __all__ = ["component_numbers", "table_of_variables"]
 def component_numbers(components: Any, names: Sequence[str]) -> list[int]:
     """Components as numbers from 0; ``names`` are those of all components."""
     given = [components] if isinstance(components, (str, int, np.integer)) else list(components)
-    found = [names.index(i) if isinstance(i, str) and i in names else i for i in given]
-    whole = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < len(names) for i in found)
-    if not whole:
+    places = [names.index(i) if isinstance(i, str) and i in names else i for i in given]
+    valid = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < len(names) for i in places)
+    if not valid:
         last = len(names) - 1
         raise ParameterError(
             f"components are numbers from 0 to {last}, or names from {names[0]!r} to {names[-1]!r}"
             if names else "the model has no components",
             received=repr(components), hint=f"0 is the first, {names[0]!r}" if names else None,
         )  # fmt: skip
-    return [int(i) for i in found]
+    return [int(i) for i in places]
 
 
 def table_of_variables(variables: Any) -> Any:

@@ -102,12 +102,15 @@ def choose_rank(
         raise ParameterError(FORMS, received=type(model).__name__, hint="choose_rank(X)")
     if not asked.chooses:
         asked.refuse(
-            "consensus of rules", "it trusts some rows or entries, and the rules ask all",
+            "consensus of rules", "it trusts only some rows or entries, and the rules look at all of them",
             f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})",
         )  # fmt: skip
     if scale and not getattr(model, "scale", False):
-        raise ParameterError("scale belongs to rows; a model has its own", received="a model of unscaled columns",
-                             hint="choose_rank(X, scale=True), or a model with scale=True")  # fmt: skip
+        raise ParameterError(
+            "scale belongs to rows; a model was fitted with a scale of its own",
+            received="a model of unscaled columns",
+            hint="choose_rank(X, scale=True), or a model with scale=True",
+        )
     names = _names(criteria, model)
     if X is None:
         if not _is_fitted(model):
@@ -116,7 +119,7 @@ def choose_rank(
             )
         if not asked.keeps_spectrum:
             raise ParameterError(
-                f"a {type(model).__name__} keeps no spectrum that rules could ask", received="no rows",
+                f"a {type(model).__name__} keeps no spectrum that the rules could look at", received="no rows",
                 hint="choose_rank(model, X)",
             )  # fmt: skip
         return _kept(model, None, names, options, random_state)
@@ -196,9 +199,9 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
     return ranks
 
 
-def _units(known: Fitted) -> list[str]:
+def _units(fitted: Fitted) -> list[str]:
     """A word on columns in units of their own: the widest decide how many components there seem to be."""
-    spread = known.unlike_columns()
+    spread = fitted.unlike_columns()
     spread = spread[spread > 0]
     if not len(spread) or spread.max() <= UNLIKE * spread.min():
         return []

@@ -57,7 +57,7 @@ class Prepared:
         return replace(
             self,
             n=len(index),
-            rows={name: take_rows(held, index) for name, held in self.rows.items()},
+            rows={name: take_rows(values, index) for name, values in self.rows.items()},
             source=None if self.source is None else take_rows(self.source, index),
         )
 
@@ -67,15 +67,15 @@ class Prepared:
         return self if dtype == self.dtype else self.kernel.prepare(self.source, dtype=dtype, like=self)
 
 
-def take_rows(held: Any, index: Any) -> Any:
+def take_rows(rows: Any, index: Any) -> Any:
     """``held[index]`` (positions or a slice) for arrays, sparse matrices, frames, lists and prepared rows."""
-    if isinstance(held, Prepared):
-        return held.take(index)
-    if hasattr(held, "iloc"):
-        return held.iloc[index]
-    if hasattr(held, "shape"):
-        return held[index]
-    return held[index] if isinstance(index, slice) else [held[i] for i in index]
+    if isinstance(rows, Prepared):
+        return rows.take(index)
+    if hasattr(rows, "iloc"):
+        return rows.iloc[index]
+    if hasattr(rows, "shape"):
+        return rows[index]
+    return rows[index] if isinstance(index, slice) else [rows[i] for i in index]
 
 
 class FeatureMap(Protocol):
@@ -152,9 +152,9 @@ class Kernel(ABC):
         """Rows ``index`` of ``k(A, A)`` from float64 tiles: what float32 tiles are checked against."""
         few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)
         K = np.empty((few.n, A.n))
-        for part in chunks(A.n, ROWS):
-            B = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)
-            K[:, part] = self.tile(few, B, slice(0, few.n), slice(0, B.n))
+        for block in chunks(A.n, ROWS):
+            B = self.prepare(take_rows(A.source, block), dtype=np.float64, like=A)
+            K[:, block] = self.tile(few, B, slice(0, few.n), slice(0, B.n))
         return K
 
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -210,23 +210,23 @@ class Kernel(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; ``deep``: those of inner kernels too, as ``left__gamma``."""
-        found: dict[str, Any] = {}
+        params: dict[str, Any] = {}
         for each in fields(self):  # type: ignore[arg-type]
             value = getattr(self, each.name)
-            found[each.name] = value
+            params[each.name] = value
             if deep and isinstance(value, Kernel):
-                found |= {f"{each.name}__{name}": inner for name, inner in value.get_params().items()}
-        return found
+                params |= {f"{each.name}__{name}": inner for name, inner in value.get_params().items()}
+        return params
 
     def with_params(self, **params: Any) -> Any:
         """The same kernel with some parameters changed."""
-        known = self.get_params(deep=False)
+        own = self.get_params(deep=False)
         for name in params:
-            if name not in known:
+            if name not in own:
                 raise ParameterError(
-                    f"parameters of {type(self).__name__} are {', '.join(known) or 'none'}", received=repr(name)
+                    f"parameters of {type(self).__name__} are {', '.join(own) or 'none'}", received=repr(name)
                 )
-        return type(self)(**(known | params))
+        return type(self)(**(own | params))
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters, ready for JSON."""

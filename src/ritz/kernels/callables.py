@@ -80,12 +80,12 @@ class Callable(Kernel):
         T = np.empty(shape, A.dtype) if out is None else out
         if self.batched:
             with calling_user():
-                found = np.asarray(self.function(left, right))
-            _require_numbers(found)
-            if found.shape != shape:
+                values = np.asarray(self.function(left, right))
+            _require_numbers(values)
+            if values.shape != shape:
                 raise InputError(f"a batched kernel function gives one number a pair, here {shape}",
-                                 received=f"shape {found.shape}", hint="f(list of x, list of y) → array")  # fmt: skip
-            T[...] = found
+                                 received=f"shape {values.shape}", hint="f(list of x, list of y) → array")  # fmt: skip
+            T[...] = values
             return T
         with calling_user():
             for i in range(shape[0]):
@@ -119,18 +119,18 @@ def _number(value: Any) -> float:
     if np.size(value) != 1:
         raise InputError("a kernel function gives one number", received=f"shape {np.shape(value)}",
                          hint="Callable(f, batched=True) for a function of two lists")  # fmt: skip
-    found = np.asarray(value)
-    _require_numbers(found)
-    return float(found.reshape(()))
+    number = np.asarray(value)
+    _require_numbers(number)
+    return float(number.reshape(()))
 
 
-def _require_numbers(found: NDArray[Any]) -> None:
+def _require_numbers(values: NDArray[Any]) -> None:
     """Refuse what a kernel function gave where it is no finite number."""
-    if found.dtype.kind not in "fiub":
-        raise InputError("a kernel function gives numbers", received=f"values of type {found.dtype}",
+    if values.dtype.kind not in "fiub":
+        raise InputError("a kernel function gives numbers", received=f"values of type {values.dtype}",
                          hint="return a float for each pair")  # fmt: skip
-    if not np.isfinite(found).all():
-        bad = found[~np.isfinite(found)].reshape(-1)[0]
+    if not np.isfinite(values).all():
+        bad = values[~np.isfinite(values)].reshape(-1)[0]
         raise InputError("a kernel function gives finite numbers", received=f"{bad}",
                          hint="look for a logarithm of 0 or a division by 0 in it")  # fmt: skip
 
@@ -186,11 +186,11 @@ class Precomputed(Kernel):
             if np.any(column < 0):
                 raise InputError("a precomputed kernel knows no values between new rows",
                                  hint="compare new rows with training rows")  # fmt: skip
-            found = _entries(K, column).T
+            entries = _entries(K, column).T
         else:
-            found = _entries(K, column)
-        T = np.empty(found.shape, A.dtype) if out is None else out
-        T[...] = found
+            entries = _entries(K, column)
+        T = np.empty(entries.shape, A.dtype) if out is None else out
+        T[...] = entries
         return T
 
     def diag(self, A: Prepared) -> NDArray[np.float64]:
@@ -206,11 +206,11 @@ class Precomputed(Kernel):
 
 def _entries(K: Any, column: NDArray[np.intp]) -> NDArray[Any]:
     """Columns of some rows, as an array."""
-    whole = (
+    contiguous = (
         len(column) > 0 and int(column[-1]) - int(column[0]) == len(column) - 1 and bool(np.all(np.diff(column) == 1))
     )
-    part = K[:, slice(int(column[0]), int(column[-1]) + 1) if whole else column]
-    return np.asarray(part.toarray() if is_sparse(part) else part)
+    columns = K[:, slice(int(column[0]), int(column[-1]) + 1) if contiguous else column]
+    return np.asarray(columns.toarray() if is_sparse(columns) else columns)
 
 
 def _require_symmetric(K: Any) -> None:
@@ -219,7 +219,7 @@ def _require_symmetric(K: Any) -> None:
     for i in range(0, n, 1024):
         for j in range(i, n, 1024):
             upper, lower = K[i : i + 1024, j : j + 1024], K[j : j + 1024, i : i + 1024]
-            upper, lower = (part.toarray() if is_sparse(part) else part for part in (upper, lower))
+            upper, lower = (half.toarray() if is_sparse(half) else half for half in (upper, lower))
             worst = max(worst, float(np.max(np.abs(upper - lower.T), initial=0.0)))
             largest = max(largest, float(np.max(np.abs(upper), initial=0.0)))
     if worst > ASYMMETRY * largest:

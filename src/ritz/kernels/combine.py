@@ -54,7 +54,7 @@ class _Pair(Kernel):
 
     def working_bytes(self, X: Any) -> float | None:
         parts = self.left.working_bytes(X), self.right.working_bytes(X)
-        return None if parts == (None, None) else sum(part or 0.0 for part in parts)
+        return None if parts == (None, None) else sum(size or 0.0 for size in parts)
 
     @property
     def relative(self) -> bool:
@@ -278,10 +278,10 @@ class _Beside:
     def transform(self, X: Any) -> Any:
         """(n, size)."""
         parts = [self.left.transform(X), self.right.transform(X)]
-        if any(is_sparse(part) for part in parts):
+        if any(is_sparse(features) for features in parts):
             from scipy.sparse import csr_array, hstack
 
-            return hstack([csr_array(part) for part in parts], format="csr")
+            return hstack([csr_array(features) for features in parts], format="csr")
         return np.hstack(parts)
 
 

@@ -54,12 +54,12 @@ class DistanceKernel(Kernel):
             shift = _mean(X) if like is None else like["shift"]
             Z = np.empty((n, d + 2), dtype)
             half = np.empty(n)
-            for part in chunks(n, BLOCK):
-                rows = X[part].astype(np.float64)
+            for block in chunks(n, BLOCK):
+                rows = X[block].astype(np.float64)
                 if shift is not None:
                     rows -= shift
-                Z[part, :d] = np.multiply(rows, scale, out=rows)
-                half[part] = 0.5 * squares(Z[part, :d])
+                Z[block, :d] = np.multiply(rows, scale, out=rows)
+                half[block] = 0.5 * squares(Z[block, :d])
             Z[:, d], Z[:, d + 1] = -half, 1.0
             prepared = Prepared(self, n, dtype, {"Z": Z}, {"d": d, "shift": shift, "sparse": False}, source)
         if not np.all(np.isfinite(half)) or (n and float(half.max()) > np.finfo(dtype).max):
@@ -98,12 +98,12 @@ class DistanceKernel(Kernel):
         d = A["d"]
         few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)["Z"][:, :d]
         K = np.empty((len(few), A.n))
-        for part in chunks(A.n, BLOCK):
-            Z = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)["Z"][:, :d]
+        for block in chunks(A.n, BLOCK):
+            Z = self.prepare(take_rows(A.source, block), dtype=np.float64, like=A)["Z"][:, :d]
             gap = np.empty_like(Z)
             for i, z in enumerate(few):
                 np.subtract(Z, z, out=gap)
-                np.einsum("ij,ij->i", gap, gap, out=K[i, part])
+                np.einsum("ij,ij->i", gap, gap, out=K[i, block])
         K *= -0.5
         return self._apply(K)
 

@@ -107,9 +107,9 @@ def gamma_cv(
         return median_gamma(kernel, X, seed)
     parts = [np.sort(picked[f::folds]) for f in range(folds)]
     pairs = []
-    for part in parts:
-        rest = np.setdiff1d(picked, part)
-        pairs.append((take_rows(X, rest), take_rows(X, part)))
+    for fold in parts:
+        rest = np.setdiff1d(picked, fold)
+        pairs.append((take_rows(X, rest), take_rows(X, fold)))
 
     def worth(gamma: float) -> float:
         candidate = with_gamma(kernel, gamma)
@@ -178,8 +178,8 @@ def _best(worth: Callable[[float], float], start: float, finer: int = FINER) -> 
         for point in (a, b):
             if point not in tried:
                 tried[point] = worth(float(np.exp(point)))
-    found = max([best, *((value, point) for point, value in tried.items())])
-    return float(np.exp(found[1]))
+    highest = max([best, *((value, point) for point, value in tried.items())])
+    return float(np.exp(highest[1]))
 
 
 def _centered(K: NDArray[Any]) -> NDArray[np.float64]:
@@ -205,15 +205,15 @@ def _pairs(n: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _distances(X: Any, i: NDArray[np.intp], j: NDArray[np.intp], *, manhattan: bool) -> NDArray[np.float64]:
     """‖xᵢ − xⱼ‖² or ‖xᵢ − xⱼ‖₁ from differences, a few pairs at a time."""
-    found = np.empty(len(i))
+    distances = np.empty(len(i))
     for start in range(0, len(i), 1000):
-        part = slice(start, start + 1000)
-        gap = X[i[part]].astype(np.float64) - X[j[part]].astype(np.float64)
+        block = slice(start, start + 1000)
+        gap = X[i[block]].astype(np.float64) - X[j[block]].astype(np.float64)
         if manhattan:
-            found[part] = np.asarray(abs(gap).sum(axis=1)).reshape(-1)
+            distances[block] = np.asarray(abs(gap).sum(axis=1)).reshape(-1)
         else:
-            found[part] = squares(gap.tocsr() if is_sparse(gap) else gap)
-    return found
+            distances[block] = squares(gap.tocsr() if is_sparse(gap) else gap)
+    return distances
 
 
 def _variance(X: Any) -> float:

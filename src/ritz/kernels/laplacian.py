@@ -115,16 +115,16 @@ def _manhattan(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]) -> No
     gap = np.empty((ROWS, COLS), out.dtype)
     total = np.empty((ROWS, COLS), out.dtype)
     for i in range(0, left.shape[0], ROWS):
-        part = left[i : i + ROWS]
+        rows = left[i : i + ROWS]
         for j in range(0, right.shape[0], COLS):
             width = min(COLS, right.shape[0] - j)
-            held, sums = gap[: len(part), :width], total[: len(part), :width]
+            gaps, sums = gap[: len(rows), :width], total[: len(rows), :width]
             sums[...] = 0
             for c in range(left.shape[1]):
-                np.subtract(part[:, c, None], turned[c, j : j + width], out=held)
-                np.abs(held, out=held)
-                sums += held
-            out[i : i + len(part), j : j + width] = sums
+                np.subtract(rows[:, c, None], turned[c, j : j + width], out=gaps)
+                np.abs(gaps, out=gaps)
+                sums += gaps
+            out[i : i + len(rows), j : j + width] = sums
 
 
 @cache
@@ -147,19 +147,19 @@ def _compiled() -> tuple[Any, Any] | None:
     @njit(nogil=True)
     def sparse(p, a, x, q, b, y, d, out):
         # ‖x − y‖₁ = ‖x‖₁ + Σ (|y_c − x_c| − |x_c|) over the entries of y, with x spread out
-        held = np.zeros(d)
+        row = np.zeros(d)
         for i in range(len(p) - 1):
             norm = 0.0
             for s in range(p[i], p[i + 1]):
-                held[a[s]] = x[s]
+                row[a[s]] = x[s]
                 norm += abs(x[s])
             for j in range(len(q) - 1):
                 total = norm
                 for t in range(q[j], q[j + 1]):
-                    z = held[b[t]]
+                    z = row[b[t]]
                     total += abs(y[t] - z) - abs(z)
                 out[i, j] = max(total, 0.0)
             for s in range(p[i], p[i + 1]):
-                held[a[s]] = 0.0
+                row[a[s]] = 0.0
 
     return dense, sparse

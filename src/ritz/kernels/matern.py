@@ -119,13 +119,13 @@ def _bessel(r: NDArray[np.float64], nu: float) -> NDArray[np.float64]:
 
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         scaled = kve(nu, r)
-        found = np.exp((1 - nu) * np.log(2.0) - gammaln(nu) + nu * np.log(r) + np.log(scaled) - r)
+        values = np.exp((1 - nu) * np.log(2.0) - gammaln(nu) + nu * np.log(r) + np.log(scaled) - r)
         # K_ν overflows near 0, where the kernel is 1 − (r/2)²/(ν − 1) + … for ν > 1 and 1 − c r^{2ν} below
         near = np.isinf(scaled)
-        found[near] = 1.0
+        values[near] = 1.0
         if nu > 1:
-            found[near] -= 0.25 * r[near] ** 2 / (nu - 1)
-    return np.minimum(found, 1.0)
+            values[near] -= 0.25 * r[near] ** 2 / (nu - 1)
+    return np.minimum(values, 1.0)
 
 
 def _repair(E: NDArray[Any], left: Any, right: Any, half: NDArray[Any], d: int | None) -> None:

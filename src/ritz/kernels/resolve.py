@@ -68,7 +68,7 @@ def resolve(
             gamma = positive_number("gamma", gamma, GAMMAS)
             params["length"] = gamma if isinstance(gamma, str) else float(1 / np.sqrt(2 * gamma))
         return _made(Matern, params)
-    known: dict[str, dict[str, Any]] = {
+    defaults: dict[str, dict[str, Any]] = {
         "poly": {"gamma": gamma, "degree": degree, "coef0": coef0},
         "sigmoid": {"gamma": gamma, "coef0": coef0},
         "rbf": {"gamma": gamma},
@@ -76,17 +76,17 @@ def resolve(
     }
     made = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "laplacian": Laplacian}
     made |= {"cosine": Cosine, "precomputed": Precomputed}
-    return _made(made[kernel], known.get(kernel, {}) | params)
+    return _made(made[kernel], defaults.get(kernel, {}) | params)
 
 
 def _made(cls: Any, params: dict[str, Any]) -> Kernel:
-    known = list(cls.__dataclass_fields__)
+    fields = list(cls.__dataclass_fields__)
     for name in params:
-        if name not in known:
+        if name not in fields:
             raise ParameterError(
-                f"parameters of {cls.__name__} are {', '.join(known) or 'none'}",
+                f"parameters of {cls.__name__} are {', '.join(fields) or 'none'}",
                 received=f"kernel_params {name!r}",
-                hint="kernlab's sigma is gamma" if name == "sigma" and "gamma" in known else None,
+                hint="kernlab's sigma is gamma" if name == "sigma" and "gamma" in fields else None,
             )
     return cls(**params)
 

@@ -69,10 +69,10 @@ def product(left: Any, right: Any, out: NDArray[Any] | None) -> NDArray[Any]:
     """``left rightᵀ`` dense; CSR rows are multiplied as CSR."""
     if not is_sparse(left):
         return np.matmul(left, right.T, out=out) if out is not None else np.matmul(left, right.T)
-    found = left @ right.T
+    sparse = left @ right.T
     if out is None:
-        return np.asarray(found.toarray())
-    return np.asarray(found.toarray(out=out)) if out.flags.c_contiguous else _copied(found.toarray(), out)
+        return np.asarray(sparse.toarray())
+    return np.asarray(sparse.toarray(out=out)) if out.flags.c_contiguous else _copied(sparse.toarray(), out)
 
 
 def _copied(values: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
@@ -88,12 +88,12 @@ def squares(Z: Any) -> NDArray[np.float64]:
         return np.asarray(wide.sum(axis=1), np.float64).reshape(-1)
     if Z.dtype == np.float64:
         return np.einsum("ij,ij->i", Z, Z)
-    found = np.empty(Z.shape[0])
+    sums = np.empty(Z.shape[0])
     step = max(1, PIECE // max(Z.shape[1], 1))
-    for start in range(0, len(found), step):
+    for start in range(0, len(sums), step):
         wide = Z[start : start + step].astype(np.float64)
-        found[start : start + step] = np.einsum("ij,ij->i", wide, wide)
-    return found
+        sums[start : start + step] = np.einsum("ij,ij->i", wide, wide)
+    return sums
 
 
 def on_diagonal(G: NDArray[Any], rows: slice, cols: slice, value: Any) -> None:

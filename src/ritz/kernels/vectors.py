@@ -58,9 +58,9 @@ class DotKernel(Kernel):
         if is_sparse(few["Z"]):
             return self.wide_rows(A, index)
         K = np.empty((few.n, A.n))
-        for part in chunks(A.n, 4096):
-            Z = self.prepare(take_rows(A.source, part), dtype=np.float64, like=A)["Z"]
-            K[:, part] = self._apply(_short_products(few["Z"], Z))
+        for block in chunks(A.n, 4096):
+            Z = self.prepare(take_rows(A.source, block), dtype=np.float64, like=A)["Z"]
+            K[:, block] = self._apply(_short_products(few["Z"], Z))
         return K
 
     def fix(self, X: Any, *, y: Any = None, seed: int = 0) -> Kernel:

@@ -70,8 +70,8 @@ def check_record(record: Any) -> None:
 
 @cache
 def _hints(cls: type[Any]) -> dict[str, Any]:
-    known = typing.get_type_hints(cls)
-    return {name: known[name] for name in cls.__dataclass_fields__ if name in known}
+    types_of = typing.get_type_hints(cls)
+    return {name: types_of[name] for name in cls.__dataclass_fields__ if name in types_of}
 
 
 def _is(value: Any, kind: Any) -> bool:
@@ -128,9 +128,9 @@ def _is_plain(value: Any, kind: Any) -> bool:
 
 def _sides(record: Any, **wanted: tuple[int, ...]) -> None:
     for name, shape in wanted.items():
-        held = getattr(record, name)
-        if held is not None and held.shape != shape:
-            raise ValueError(f"{type(record).__name__} with a {name} of shape {held.shape}, not {shape}")
+        array = getattr(record, name)
+        if array is not None and array.shape != shape:
+            raise ValueError(f"{type(record).__name__} with a {name} of shape {array.shape}, not {shape}")
 
 
 def _certificate(c: Any) -> None:
@@ -141,7 +141,7 @@ def _certificate(c: Any) -> None:
     if any(not 0 <= first <= last < max(k[0], 1) for first, last, _ in c.clusters):
         raise ValueError("Certificate with clusters of components that are not there")
     if not isinstance(c.frame.get("matrix", ""), str):
-        raise TypeError("Certificate of something without a name")
+        raise TypeError("Certificate of a matrix without a name")
 
 
 def _moments(m: Any) -> None:
@@ -150,9 +150,9 @@ def _moments(m: Any) -> None:
         raise ValueError(f"Moments with a shift of shape {d}")
     _sides(m, offset=d, scatter=(*d, *d), lost=d, scatter_low=(*d, *d), offset_low=d)
     if m.rows < 0 or not m.weight >= 0 or not 0 < m.unit < np.inf or m.weight == np.inf:
-        raise ValueError("Moments of less than no rows")
-    parts = [part for part in (m.shift, m.offset, m.scatter, m.scatter_low, m.offset_low) if part is not None]
-    if not all(np.isfinite(part).all() for part in parts) or np.max(np.abs(m.scatter), initial=0.0) > HUGE:
+        raise ValueError("Moments with a negative number of rows, or a weight or unit that is not positive and finite")
+    parts = [array for array in (m.shift, m.offset, m.scatter, m.scatter_low, m.offset_low) if array is not None]
+    if not all(np.isfinite(array).all() for array in parts) or np.max(np.abs(m.scatter), initial=0.0) > HUGE:
         raise ValueError("Moments with numbers that are not finite")
 
 
@@ -172,7 +172,7 @@ def _encoder(e: Any) -> None:
     if len(set(e.columns)) < len(e.columns):
         raise ValueError("an Encoder of a table with two columns of one name")
     if e.missing not in ("error", "category", "exclude", "regularized") or not (0 < e.weight < np.inf):
-        raise ValueError("an Encoder with a policy that is none")
+        raise ValueError("an Encoder with an unknown way to treat missing answers, or a weight that is not positive")
     active = e.distinct().active
     if e.fill is not None:
         K = len(active.labels)
@@ -180,7 +180,7 @@ def _encoder(e: Any) -> None:
         if not np.array_equal(e.fill.owners, active.owners):
             raise ValueError("an Encoder that fills in other columns than its own")
     elif e.missing == "regularized":
-        raise ValueError("an Encoder that has nothing to fill in answers by")
+        raise ValueError("an Encoder without the axes by which it fills in missing answers")
 
 
 def _fill(f: Any) -> None:
@@ -214,7 +214,7 @@ def _solvable(f: Any) -> None:
 
 def _counts(c: Any) -> None:
     if tuple(getattr(c.values, "shape", ())) != (len(c.rows), len(c.columns)):
-        raise ValueError("Counts with other names than rows and columns")
+        raise ValueError("Counts with more or fewer names than rows and columns")
 
 
 MORE: dict[str, Callable[[Any], None]] = {
@@ -238,7 +238,7 @@ def check_fitted(cls: type[Any], parameters: dict[str, Any], values: dict[str, A
         if name in TYPES and value is not None and not isinstance(value, TYPES[name]):
             raise TypeError(f"{name} that is {_what(value)}")
         if name == "_dtype" and value not in (np.float32, np.float64):
-            raise TypeError("a precision that is none")
+            raise TypeError("a precision other than float32 and float64")
         if name in RECORD_NAMES and value is not None and type(value).__name__ != RECORD_NAMES[name]:
             raise TypeError(f"{name} that is {_what(value)}")
     checked_parameters(cls, parameters)
@@ -247,31 +247,31 @@ def check_fitted(cls: type[Any], parameters: dict[str, Any], values: dict[str, A
     _complete(cls.fitted, values)
 
 
-def _names(held: dict[str, Any]) -> None:
-    names = held.get("feature_names_in_")
+def _names(values: dict[str, Any]) -> None:
+    names = values.get("feature_names_in_")
     if names is not None and (
-        not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (held.get("n_features_in_"),)
+        not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (values.get("n_features_in_"),)
     ):
         raise ValueError("feature_names_in_ of other columns")
-    labels = held.get("_row_labels")
+    labels = values.get("_row_labels")
     if labels is not None and not isinstance(labels, list):
         raise TypeError(f"_row_labels that is {_what(labels)}")
-    if held.get("_library") not in (None, "pandas", "polars", "pyarrow"):
-        raise ValueError("a library of frames that is none")
+    if values.get("_library") not in (None, "pandas", "polars", "pyarrow"):
+        raise ValueError("a library of frames other than pandas, polars and pyarrow")
 
 
-def _known_sides(held: dict[str, Any]) -> dict[str, int | None]:
-    columns = held.get("n_features_in_")
-    if "_columns" in held:
-        columns = held["_columns"].d
-        if held.get("_members") is not None and not isinstance(held["_members"], dict):
-            raise TypeError("groups that are none")
-    return {"k": held.get("n_components_"), "d": columns, "n": None}
+def _known_sides(values: dict[str, Any]) -> dict[str, int | None]:
+    columns = values.get("n_features_in_")
+    if "_columns" in values:
+        columns = values["_columns"].d
+        if values.get("_members") is not None and not isinstance(values["_members"], dict):
+            raise TypeError("groups that are not a dictionary")
+    return {"k": values.get("n_components_"), "d": columns, "n": None}
 
 
-def _sized(held: dict[str, Any], sides: dict[str, int | None]) -> None:
+def _sized(values: dict[str, Any], sides: dict[str, int | None]) -> None:
     for name, letters in SHAPES.items():
-        value = held.get(name)
+        value = values.get(name)
         if value is None:
             continue
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" or value.ndim != len(letters):
@@ -287,32 +287,32 @@ def _sized(held: dict[str, Any], sides: dict[str, int | None]) -> None:
             raise ValueError(f"{name} with numbers that are not positive")
 
 
-def _complete(kind: type[Fitted], held: dict[str, Any]) -> None:
+def _complete(kind: type[Fitted], values: dict[str, Any]) -> None:
     """Refuse values that lack what a model of its kind must have."""
-    pending = bool(held.get("_pending"))
-    if pending and held.get("_state") is None and held.get("_raw") is None:
+    pending = bool(values.get("_pending"))
+    if pending and values.get("_state") is None and values.get("_raw") is None:
         raise ValueError("a model without its state")
-    needed = PENDING if pending and held.get("_raw") is None else () if pending else (*ALWAYS, *kind.needs)
-    if kind.space == "feature" and held.get("n_features_in_") is None:
+    needed = PENDING if pending and values.get("_raw") is None else () if pending else (*ALWAYS, *kind.needs)
+    if kind.space == "feature" and values.get("n_features_in_") is None:
         needed = tuple(name for name in needed if name != "n_features_in_")  # strings have no columns
-    lost = [name for name in needed if name not in held or (held[name] is None and name not in OPEN)]
-    if pending and "_columns" in kind.needs and held.get("_columns") is None:
+    lost = [name for name in needed if name not in values or (values[name] is None and name not in OPEN)]
+    if pending and "_columns" in kind.needs and values.get("_columns") is None:
         lost.append("_columns")
     if lost:
         raise ValueError(f"no {lost[0]}")
-    members = held.get("_members")
+    members = values.get("_members")
     if members is not None and not all(
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in members.values()
     ):
         raise TypeError("groups without columns")
-    low, mean = held.get("_mean_low"), held.get("_mean64", held.get("_mean"))
+    low, mean = values.get("_mean_low"), values.get("_mean64", values.get("_mean"))
     if low is not None and (mean is None or not np.all(np.abs(low) <= ROUNDED * np.abs(mean))):
         raise ValueError("_mean_low that is more than rounding took from the mean")
-    filler = held.get("_filler")
-    if filler is not None and filler.vectors.shape[0] != held.get("n_features_in_"):
+    filler = values.get("_filler")
+    if filler is not None and filler.vectors.shape[0] != values.get("n_features_in_"):
         raise ValueError("a Filler of other columns")
-    if np.max(np.abs(held.get("_loadings", 0.0)), initial=0.0) > HUGE:
-        raise ValueError("_loadings beyond all measure")
+    if np.max(np.abs(values.get("_loadings", 0.0)), initial=0.0) > HUGE:
+        raise ValueError(f"_loadings larger than {HUGE:g}")
 
 
 def _what(value: Any) -> str:

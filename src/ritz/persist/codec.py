@@ -87,7 +87,7 @@ class Encoded:
             return {"slice": [self.value(end, key) for end in (value.start, value.stop, value.step)]}
         if is_sparse(value):
             rows = value.tocsr()
-            parts = {part: self.value(getattr(rows, part), f"{key}.{part}") for part in ("data", "indices", "indptr")}
+            parts = {name: self.value(getattr(rows, name), f"{key}.{name}") for name in ("data", "indices", "indptr")}
             return {"csr": {**parts, "shape": [int(side) for side in rows.shape]}}
         if isinstance(value, (dt.datetime, dt.date)):
             return {"time": value.isoformat()}
@@ -117,10 +117,11 @@ class Encoded:
 
     def _texts(self, form: str, texts: list[str], key: str) -> Any:
         try:
-            held = [text.encode() for text in texts]
+            coded = [text.encode() for text in texts]
         except UnicodeEncodeError as error:
             raise ParameterError("expected texts that can be written as UTF-8", received=f"{key}: {error}") from error
-        joined, ends = np.frombuffer(b"".join(held), np.uint8), np.cumsum([len(text) for text in held], dtype=np.int64)
+        joined = np.frombuffer(b"".join(coded), np.uint8)
+        ends = np.cumsum([len(text) for text in coded], dtype=np.int64)
         first = self._keep(joined, key)
         self.arrays[f"{first} ends"] = ends
         return {"texts": [form, first]}
@@ -198,21 +199,21 @@ class Decoder:
         return {name: self.value(item) for name, item in _plain(content, dict).items()}
 
     def _names(self, content: Any) -> np.ndarray:
-        held = np.empty(len(_plain(content, list)), dtype=object)
-        held[:] = [_plain(name, str) for name in content]
-        return held
+        names = np.empty(len(_plain(content, list)), dtype=object)
+        names[:] = [_plain(name, str) for name in content]
+        return names
 
     def _texts(self, content: Any) -> Any:
         form, key = _plain(content, list)
         joined, ends = self.arrays[key], self.arrays[f"{key} ends"]
         if joined.dtype != np.uint8 or ends.dtype != np.int64 or joined.ndim != 1 or ends.ndim != 1:
-            raise ValueError("texts that are no bytes")
+            raise ValueError("texts that are not stored as bytes")
         starts = np.concatenate([[0], ends[:-1]])
         if len(ends) and (bool(np.any(starts > ends)) or int(starts.min()) < 0 or int(ends[-1]) != len(joined)):
-            raise ValueError("texts that end elsewhere")
-        whole = joined.tobytes()
-        found = [whole[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return self._names(found) if form == "names" else {"list": list, "tuple": tuple}[form](found)
+            raise ValueError("texts that do not end where their bytes end")
+        data = joined.tobytes()
+        texts = [data[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return self._names(texts) if form == "names" else {"list": list, "tuple": tuple}[form](texts)
 
     def _dtype(self, content: Any) -> np.dtype[Any]:
         if content not in DTYPES:
@@ -223,7 +224,7 @@ class Decoder:
         code, number = _plain(content, list)
         plain = self.value(number)
         if not isinstance(plain, (bool, int, float)):
-            raise TypeError("a scalar that is no number")
+            raise TypeError("a scalar that is not a number")
         with np.errstate(over="ignore"):  # a float16 of 1e300 is infinite
             return self._dtype(code).type(plain)
 
@@ -233,14 +234,14 @@ class Decoder:
     def _csr(self, content: Any) -> Any:
         from scipy.sparse import csr_array
 
-        data, indices, indptr = (self.value(content[part]) for part in ("data", "indices", "indptr"))
-        if any(part.dtype.kind != "i" for part in (indices, indptr)) or data.dtype.kind not in "fiub":
+        data, indices, indptr = (self.value(content[name]) for name in ("data", "indices", "indptr"))
+        if any(places.dtype.kind != "i" for places in (indices, indptr)) or data.dtype.kind not in "fiub":
             raise TypeError("sparse rows whose places are no whole numbers")
         if data.ndim != 1 or data.shape != indices.shape:
-            raise ValueError("sparse rows with other places than entries")
-        held = csr_array((data, indices, indptr), shape=tuple(_plain(side, int) for side in content["shape"]))
-        held.check_format(full_check=True)  # compiled code trusts places; a file may not be trusted
-        return held
+            raise ValueError("sparse rows with more or fewer places than entries")
+        matrix = csr_array((data, indices, indptr), shape=tuple(_plain(side, int) for side in content["shape"]))
+        matrix.check_format(full_check=True)  # compiled code trusts places; a file may not be trusted
+        return matrix
 
     def _time(self, content: Any) -> Any:
         form = dt.datetime if "T" in content else dt.date

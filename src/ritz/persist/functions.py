@@ -45,7 +45,7 @@ def describe_kernel(kernel: Kernel) -> dict[str, Any]:
     if not inner:
         return kernel.to_dict()
     plain = {f.name: getattr(kernel, f.name) for f in fields(kernel) if f.name not in inner}  # type: ignore[arg-type]
-    return {"name": type(kernel).__name__, **plain} | {name: describe_kernel(part) for name, part in inner.items()}
+    return {"name": type(kernel).__name__, **plain} | {name: describe_kernel(one) for name, one in inner.items()}
 
 
 class Functions:
@@ -79,24 +79,24 @@ class Functions:
 
     def function(self, name: Any) -> Any:
         """The function that a file knows by name."""
-        found = self.given
-        if isinstance(found, Mapping):
-            found = found.get(name, found.get(str(name).rpartition(".")[2]))
-        if isinstance(found, Callable):
-            found = found.function
-        if found is None or not callable(found) or isinstance(found, Kernel):
+        function = self.given
+        if isinstance(function, Mapping):
+            function = function.get(name, function.get(str(name).rpartition(".")[2]))
+        if isinstance(function, Callable):
+            function = function.function
+        if function is None or not callable(function) or isinstance(function, Kernel):
             raise ParameterError(
                 f"the kernel of {self.source} is a Python function, which a file holds by name: {str(name)[:80]!r}",
                 received="no function" if self.given is None else repr(self.given)[:80],
                 hint=f"ritz.load(path, kernel={str(name).rpartition('.')[2][:40]})",
             )
         self.used.append(str(name))
-        return found
+        return function
 
     def _callable(self, state: dict[str, Any]) -> Callable:
         batched, definite = state.get("batched", False), state.get("definite", False)
         if type(batched) is not bool or type(definite) is not bool:
-            raise TypeError("a kernel function that is neither batched nor not")
+            raise TypeError("a kernel function whose batched or definite is neither true nor false")
         return Callable(self.function(state.get("function")), batched, definite)
 
 

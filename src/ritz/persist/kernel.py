@@ -59,7 +59,7 @@ def restored_map(values: dict[str, Any], functions: Functions) -> KernelMap | Fe
     rows = _prepared(kernel, X, state["dtype"], state["like"])
     _sides(state, dual=(rows.n, k), row_means=(rows.n,), values=(k,), weights=(rows.n,))
     if not isinstance(state["grand"], (float, np.floating)):
-        raise TypeError("a mean without a length")
+        raise TypeError("a kernel map whose grand mean is not a number")
     if functions.used:
         check_function(kernel, X, state["row_means"], state["weights"], functions.source)
     return KernelMap(kernel, rows, **{name: state[name] for name in MAPPED})
@@ -75,7 +75,7 @@ def _same_rows(kernel: Kernel, X: Any, columns: int | None) -> None:
         if kernel.takes == "any" and shape is None:
             return
         if shape is None or len(shape) != 2 or X.dtype.kind not in "fiub" or not shape[0]:
-            raise TypeError("rows that are no numbers")
+            raise TypeError("rows that are not numbers")
         if kernel.takes == "vectors" and shape[1] != columns:
             raise ValueError(f"rows of {shape[1]} columns in a model of {columns}")
 
@@ -101,14 +101,14 @@ def described_map(step: KernelMap | FeatureMapped) -> dict[str, Any]:
 
 def _frame(rows: Prepared) -> dict[str, Any]:
     """What rows were prepared by, without the rows: the shift of each kernel inside."""
-    inner = {name: _frame(part) for name, part in rows.rows.items() if isinstance(part, Prepared)}
+    inner = {name: _frame(inside) for name, inside in rows.rows.items() if isinstance(inside, Prepared)}
     plain = rows.kernel.takes == "vectors"
     return {"shared": dict(rows.shared) if plain else {}, "inner": inner}
 
 
 def _prepared(kernel: Kernel, rows: Any, dtype: np.dtype[Any], frame: dict[str, Any]) -> Prepared:
     if dtype not in (np.float32, np.float64):
-        raise TypeError("rows in a precision that is none")
+        raise TypeError("rows in a precision other than float32 and float64")
     if kernel.takes != "vectors":
         return kernel.prepare(rows, dtype=dtype)
     return kernel.prepare(rows, dtype=dtype, like=_stub(kernel, dtype, frame, int(rows.shape[1])))
@@ -118,6 +118,6 @@ def _stub(kernel: Kernel, dtype: np.dtype[Any], frame: dict[str, Any], d: int) -
     """Prepared rows without rows, for others to be prepared like."""
     shift = frame["shared"].get("shift")
     if not (shift is None or (isinstance(shift, np.ndarray) and shift.shape == (d,) and shift.dtype.kind == "f")):
-        raise ValueError("rows shifted by something else than a row")
-    parts = {name: _stub(getattr(kernel, PARTS[name]), dtype, part, d) for name, part in frame["inner"].items()}
+        raise ValueError("rows with a shift that is not one row of numbers")
+    parts = {name: _stub(getattr(kernel, PARTS[name]), dtype, inside, d) for name, inside in frame["inner"].items()}
     return Prepared(kernel, 0, dtype, parts, frame["shared"])

@@ -141,10 +141,10 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
 
 
 def _class(name: str) -> type[Any]:
-    found = method_named(name)
-    if found is None:
+    cls = method_named(name)
+    if cls is None:
         raise KeyError(name)
-    return found
+    return cls
 
 
 def _known_format(header: dict[str, Any], source: str) -> None:
@@ -195,7 +195,7 @@ def merge(*models: Any) -> Any:
     if not models:
         raise MergeError("merge takes one or more models", received="none", hint="ritz.merge('a.ritz', 'b.ritz')")
     parts = [load(model) if isinstance(model, (str, os.PathLike)) else model for model in models]
-    strange = next((part for part in parts if not hasattr(part, "merge")), None)
+    strange = next((model for model in parts if not hasattr(model, "merge")), None)
     if strange is not None:
         raise MergeError(
             "merge takes models that can be merged, or the paths of their files",
@@ -207,9 +207,9 @@ def merge(*models: Any) -> Any:
     return parts[0]
 
 
-def _dictionary(held: Any, source: str) -> dict[str, Any]:
-    if not isinstance(held, dict):
+def _dictionary(value: Any, source: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise FileError(
-            f"expected {Path(source)} to hold a model", received="a header without it", hint="save the model again"
+            f"expected {Path(source)} to hold a model", received="a header without a model", hint="save the model again"
         )
-    return held
+    return value

@@ -80,8 +80,8 @@ def biplot(
     >>> [text.get_text() for text in ax.texts if text.get_text()][:2]  # columns are arrows
     ['sepal width (cm)', 'sepal length (cm)']
     """
-    found = coordinates(model, X, scaling=scaling)
-    rows, columns = _numbers(found.rows), _numbers(found.columns)
+    placement = coordinates(model, X, scaling=scaling)
+    rows, columns = _numbers(placement.rows), _numbers(placement.columns)
     which = _two(components, rows.shape[1])
     xy, arrows = rows[:, which], columns[:, which]
     groups = groups_of(column_of(X, color, len(xy), "color"), len(xy))
@@ -144,17 +144,17 @@ def circle(
     ax.plot(np.cos(turn), np.sin(turn), color=FAINT, linewidth=0.8, zorder=1)
     ax.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12), aspect="equal")
     ax.set(xlabel=axis_label(model, which[0]), ylabel=axis_label(model, which[1]))
-    known = np.atleast_1d(np.isfinite(ends).all(axis=1))  # a constant column has no correlation
-    ends, labels = ends[known], [label for label, there in zip(labels, known, strict=True) if there]
+    varying = np.atleast_1d(np.isfinite(ends).all(axis=1))  # a constant column has no correlation
+    ends, labels = ends[varying], [label for label, there in zip(labels, varying, strict=True) if there]
     _arrows(ax, ends, PALETTE[0])
     further = None
     if supplementary is not None:
         if X is None:
             raise ParameterError("supplementary columns need the rows", received="X=None", hint="circle(model, X, …)")
-        held = placed(model, X, supplementary)
-        more = _numbers(held.correlations)[:, which]
+        extra = placed(model, X, supplementary)
+        more = _numbers(extra.correlations)[:, which]
         _arrows(ax, more, PALETTE[1], dashed=True)
-        further = (more, held.measurements, dark(PALETTE[1]))
+        further = (more, extra.measurements, dark(PALETTE[1]))
     _written(ax, ends, labels, most, color=PALETTE[0], extra=further)
     return ax
 
@@ -166,20 +166,20 @@ def _two(components: Any, k: int) -> list[int]:
     return which
 
 
-def _numbers(held: Any) -> Floats:
+def _numbers(result: Any) -> Floats:
     """The numbers of a result, whatever library holds it."""
-    if isinstance(held, np.ndarray):
-        return held
+    if isinstance(result, np.ndarray):
+        return result
     import narwhals as nw
 
-    frame = nw.from_native(held, eager_only=True)
+    frame = nw.from_native(result, eager_only=True)
     wanted = [name for name in frame.columns if name not in ("row", "column", "variable", "category")]
     return frame.select(wanted).to_numpy()
 
 
 def _row_names(X: Any, names: Any, xy: Floats) -> tuple[Floats, list[str], str] | None:
-    held = row_labels(X) if names is True else column_of(X, None if names is False else names, len(xy), "names")
-    return None if held is None else (xy, [str(name) for name in held], FAINT)
+    labels = row_labels(X) if names is True else column_of(X, None if names is False else names, len(xy), "names")
+    return None if labels is None else (xy, [str(name) for name in labels], FAINT)
 
 
 def _cross(ax: Any) -> None:
@@ -207,9 +207,9 @@ def _written(
     extra: tuple[Floats, list[str], str] | None = None,
 ) -> None:  # fmt: skip
     """Names of the longest arrows, and of what else is there, all at once: they make way for each other."""
-    held = [str(j) for j in range(len(ends))] if labels is None else [str(label) for label in labels]
+    every = [str(j) for j in range(len(ends))] if labels is None else [str(label) for label in labels]
     order = np.argsort(-np.hypot(*ends.T), kind="stable")[:most]
-    points, names, tints = ends[order], [held[j] for j in order], [dark(color)] * len(order)
+    points, names, tints = ends[order], [every[j] for j in order], [dark(color)] * len(order)
     if extra is not None:
         points, names = np.concatenate([points, extra[0]]), names + extra[1]
         tints = tints + [extra[2]] * len(extra[1])

@@ -58,11 +58,11 @@ def outlier_map(
     >>> [text.get_text() for text in ax.texts if text.get_text() == "7"]
     ['7']
     """
-    found = mapped(model, X, alpha, rows, bounds=bounds)
-    xy = np.column_stack([found.score_distance, found.orthogonal_distance])
-    code = np.array([KINDS.index(kind) for kind in found.kind.tolist()], np.intp)
+    distances = mapped(model, X, alpha, rows, bounds=bounds)
+    xy = np.column_stack([distances.score_distance, distances.orthogonal_distance])
+    code = np.array([KINDS.index(kind) for kind in distances.kind.tolist()], np.intp)
     ax = one_axes(ax)
-    for line, cutoff in ((ax.axvline, found.score_cutoff), (ax.axhline, found.orthogonal_cutoff)):
+    for line, cutoff in ((ax.axvline, distances.score_cutoff), (ax.axhline, distances.orthogonal_cutoff)):
         if np.isfinite(cutoff):
             line(cutoff, color=INK, linewidth=0.9, linestyle="--", zorder=1)
     regular = code == 0
@@ -77,9 +77,9 @@ def outlier_map(
     if legend:
         ax.legend(frameon=False, handletextpad=0.2)
     given = column_of(X, names, len(xy), "names")
-    held = given if given is not None else found.names if found.names is not None else range(len(xy))
-    beyond = np.max(xy / np.array([found.score_cutoff, found.orthogonal_cutoff]), axis=1, initial=0.0)
+    labels = given if given is not None else distances.names if distances.names is not None else range(len(xy))
+    beyond = np.max(xy / np.array([distances.score_cutoff, distances.orthogonal_cutoff]), axis=1, initial=0.0)
     order = [i for i in np.argsort(-beyond, kind="stable").tolist() if not regular[i]][: max(int(most), 0)]
     if order:
-        write_names(ax, xy[order], [str(held[i]) for i in order])
+        write_names(ax, xy[order], [str(labels[i]) for i in order])
     return ax

@@ -42,21 +42,21 @@ def column_of(X: Any, values: Any, n: int, what: str) -> Any:
         return None
     if isinstance(values, str):
         if isinstance(X, Table):
-            found = X.labels(values)
+            column = X.labels(values)
         elif is_frame(X) and values in frame_names(X):
-            found = X[values]
+            column = X[values]
         else:
             raise InputError(
                 f"{what}={values!r} names a column of X",
-                received="a frame without it" if is_frame(X) else type(X).__name__,
+                received="a frame without this column" if is_frame(X) else type(X).__name__,
                 hint=f"pass the values themselves: {what}=labels",
             )
     else:
-        found = values
-    found = found if isinstance(found, list) else np.asarray(found)
-    if len(found) != n or np.ndim(found) != 1:
-        raise InputError(f"{what} has one value for each of {n} rows", received=f"shape {np.shape(found)}")
-    return found
+        column = values
+    column = column if isinstance(column, list) else np.asarray(column)
+    if len(column) != n or np.ndim(column) != 1:
+        raise InputError(f"{what} has one value for each of {n} rows", received=f"shape {np.shape(column)}")
+    return column
 
 
 def groups_of(values: Any, n: int) -> Groups:
@@ -66,11 +66,11 @@ def groups_of(values: Any, n: int) -> Groups:
     array = np.asarray(values)
     if array.dtype.kind == "f" or (array.dtype.kind in "iu" and len(np.unique(array)) > FEW):
         return Groups([], np.where(np.isnan(array), NONE, 0), array.astype(np.float64))
-    known = np.array([not is_missing(value) and value == value for value in array.tolist()], bool)
-    words = np.array([str(value) for value in array[known].tolist()]) if array.dtype.kind == "O" else array[known]
+    there = np.array([not is_missing(value) and value == value for value in array.tolist()], bool)
+    words = np.array([str(value) for value in array[there].tolist()]) if array.dtype.kind == "O" else array[there]
     names, which = np.unique(words, return_inverse=True)
     code = np.full(n, NONE)
-    code[known] = which.reshape(-1)
+    code[there] = which.reshape(-1)
     return Groups([str(name) for name in names.tolist()], code)
 
 

@@ -71,12 +71,12 @@ def write_names(
 
 def _sizes(ax: Any, names: Sequence[str], size: float) -> Floats:
     """Widths and heights of names in pixels, (m, 2)."""
-    found = np.empty((len(names), 2))
+    sizes = np.empty((len(names), 2))
     for i, name in enumerate(names):
         text = ax.text(0, 0, name, fontsize=size)
-        found[i] = text.get_window_extent().size
+        sizes[i] = text.get_window_extent().size
         text.remove()
-    return found
+    return sizes
 
 
 def _places(crowd: Floats, half: Floats, box: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -138,12 +138,12 @@ def _closer(middle: Floats, half: Floats, crowd: Floats) -> NDArray[np.bool_]:
     def gap(point: Floats) -> Floats:
         return np.linalg.norm(np.maximum(np.abs(middle - point) - half[:, None], 0), axis=2)
 
-    own, found = gap(crowd[: len(half), None]), np.zeros(middle.shape[:2], bool)
+    own, near_other = gap(crowd[: len(half), None]), np.zeros(middle.shape[:2], bool)
     for i, point in enumerate(crowd):
         near = gap(point) < own
         near[i : i + 1] = False
-        found |= near
-    return found
+        near_other |= near
+    return near_other
 
 
 def _inside(lines: Floats, middle: Floats, half: Floats) -> NDArray[np.intp]:

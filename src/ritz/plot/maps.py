@@ -146,14 +146,14 @@ def _require_plane(model: Any) -> None:
     d = getattr(model, "n_features_in_", None)
     tags = getattr(model, "__sklearn_tags__", None)
     if tags is not None and tags().input_tags.pairwise:
-        found = "one of a precomputed kernel"
+        received = "one of a precomputed kernel"
     elif d == 2:
         return
     else:
-        found = "one of rows that are not vectors" if d is None else f"one of {d} columns"
+        received = "one of rows that are not vectors" if d is None else f"one of {d} columns"
     raise InputError(
         "component_maps draws functions of the plane: a model of two columns",
-        received=found,
+        received=received,
         hint="ritz.plot.scores(model, X) draws the rows of any model in the plane of two components",
     )
 
@@ -172,18 +172,18 @@ def _rows(model: Any, X: Any) -> NDArray[np.float64] | None:
 def _extent(extent: Any, rows: NDArray[np.float64] | None) -> tuple[float, ...]:
     if extent is None:
         if rows is None or not len(rows):
-            raise ParameterError("a part of the plane to draw", received="neither X nor extent",
+            raise ParameterError("expected the part of the plane to draw", received="neither X nor extent",
                                  hint="component_maps(model, X), or extent=(left, right, bottom, top)")  # fmt: skip
         low, high = rows.min(axis=0), rows.max(axis=0)
         room = np.maximum(MARGIN * (high - low), 1e-3 * max(float(np.max(high - low)), 1e-12))
         (a, c), (b, d) = low - room, high + room
         return float(a), float(b), float(c), float(d)
-    found = np.asarray(extent).reshape(-1)
-    numbers = len(found) == 4 and found.dtype.kind in "fiu" and np.isfinite(found).all()
-    if not numbers or found[0] >= found[1] or found[2] >= found[3]:
+    edges = np.asarray(extent).reshape(-1)
+    numbers = len(edges) == 4 and edges.dtype.kind in "fiu" and np.isfinite(edges).all()
+    if not numbers or edges[0] >= edges[1] or edges[2] >= edges[3]:
         raise ParameterError("extent is (left, right, bottom, top), with left < right and bottom < top",
                              received=repr(extent))  # fmt: skip
-    return tuple(float(edge) for edge in found)
+    return tuple(float(edge) for edge in edges)
 
 
 def _names(model: Any, X: Any) -> list[str]:

@@ -106,16 +106,21 @@ def _plane(model: Any, X: Any) -> NDArray[Any]:
     if X is None:
         X = getattr(model, "X_fit_", None)
         if X is None:
-            raise InputError("rows to draw", received="no X", hint="scores(model, X): this model keeps no rows")
-    known = fitted_of(model)
-    return np.asarray(model.transform(X)) if known.places_new_rows else known.scores(X)
+            raise InputError(
+                "expected rows to draw", received="no X", hint="scores(model, X): this model keeps no rows"
+            )
+    fitted = fitted_of(model)
+    return np.asarray(model.transform(X)) if fitted.places_new_rows else fitted.scores(X)
 
 
 def _rings(ax: Any, model: Any, X: Any, groups: Groups, which: list[int], of: str) -> None:
     """An ellipse around each kind, in its colour."""
     if X is None or groups.amount is not None or of not in ("rows", "means"):
-        raise ParameterError("ellipses='rows' or 'means' is drawn around kinds of rows X", received=repr(of),
-                             hint="scores(model, X, color=labels, ellipses='rows')")  # fmt: skip
+        raise ParameterError(
+            "ellipses must be 'rows' or 'means', around the kinds that the rows X are coloured by",
+            received=repr(of),
+            hint="scores(model, X, color=labels, ellipses='rows')",
+        )
     labels = [None if code < 0 else int(code) for code in groups.code]
     for code, ring in ellipse(model, X, np.array(labels, object), of=of, components=(which[0], which[1])).items():
         color = INK if len(groups.names) < 2 else tint(code)

@@ -82,34 +82,34 @@ def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -
     return ax
 
 
-def _shares(found: Any) -> tuple[Floats, tuple[Floats, Floats] | None]:
+def _shares(subject: Any) -> tuple[Floats, tuple[Floats, Floats] | None]:
     """Shares of the components, and the ends of their intervals where there are some."""
-    if isinstance(found, Ranks):
-        return np.asarray(_curve(found).value, np.float64), None
-    if isinstance(found, Bootstrap):
-        held = found.shares
-        return np.asarray(held.estimate, np.float64), (np.asarray(held.low), np.asarray(held.high))
-    require_fitted(found)
+    if isinstance(subject, Ranks):
+        return np.asarray(_curve(subject).value, np.float64), None
+    if isinstance(subject, Bootstrap):
+        shares = subject.shares
+        return np.asarray(shares.estimate, np.float64), (np.asarray(shares.low), np.asarray(shares.high))
+    require_fitted(subject)
     for name in ("explained_variance_ratio_", "explained_inertia_ratio_"):
-        if getattr(found, name, None) is not None:
-            return np.asarray(getattr(found, name), np.float64), None
-    capabilities = capabilities_of(found)
+        if getattr(subject, name, None) is not None:
+            return np.asarray(getattr(subject, name), np.float64), None
+    capabilities = capabilities_of(subject)
     if capabilities is not None:
         return capabilities.shares, None
     raise ParameterError("expected a model with shares of the variance, or a result of choose_rank or bootstrap",
-                         received=describe(found), hint="scree(ritz.PCA().fit(X))")  # fmt: skip
+                         received=describe(subject), hint="scree(ritz.PCA().fit(X))")  # fmt: skip
 
 
-def _curve(found: Ranks) -> Any:
+def _curve(ranks: Ranks) -> Any:
     """The shares of all components, which several rules look at."""
-    curve = next((found[name].curve for name in LINES if name in found and len(found[name].curve.k)), None)
+    curve = next((ranks[name].curve for name in LINES if name in ranks and len(ranks[name].curve.k)), None)
     if curve is None:
-        raise ParameterError("a scree plot needs a rule that looks at shares", received=", ".join(found),
+        raise ParameterError("a scree plot needs a rule that looks at shares", received=", ".join(ranks),
                              hint="choose_rank(X) asks all rules; criteria=['kaiser'] is enough")  # fmt: skip
     return curve
 
 
-def _lines(ax: Any, found: Ranks, rules: Any, shown: int) -> None:
+def _lines(ax: Any, ranks: Ranks, rules: Any, shown: int) -> None:
     names = [rules] if isinstance(rules, str) else list(rules)
     unknown = [name for name in names if name not in LINES]
     if unknown:
@@ -117,10 +117,10 @@ def _lines(ax: Any, found: Ranks, rules: Any, shown: int) -> None:
                              hint="r[name].curve has the statistics of the others")  # fmt: skip
     drawn = False
     for i, name in enumerate(names):
-        curve = found[name].curve if name in found else None
+        curve = ranks[name].curve if name in ranks else None
         if curve is None or curve.threshold is None:
             continue
-        label = f"{name}: {found[name].k}"
+        label = f"{name}: {ranks[name].k}"
         ax.plot(curve.k[:shown], 100 * curve.threshold[:shown], linestyle=LINES[name], color=PALETTE[(i + 1) % 8],
                 linewidth=1.6, label=label)  # fmt: skip
         drawn = True
@@ -160,15 +160,16 @@ def intervals(sure: Bootstrap, components: Any = (0,), *, most: int = COLUMNS, a
         raise ParameterError("expected the result of a bootstrap", received=describe(sure),
                              hint="ritz.plot.intervals(ritz.insight.bootstrap(model, X))")  # fmt: skip
     model = sure.model
-    held = [np.asarray(part, np.float64) for part in (sure.loadings.estimate, sure.loadings.low, sure.loadings.high)]
-    axes = axis_names(model, held[0].shape[1])
+    loadings = sure.loadings
+    bounds = [np.asarray(values, np.float64) for values in (loadings.estimate, loadings.low, loadings.high)]
+    axes = axis_names(model, bounds[0].shape[1])
     which = component_numbers(components, axes)
-    names = [str(j) for j in getattr(model, "feature_names_in_", range(len(held[0])))]
+    names = [str(j) for j in getattr(model, "feature_names_in_", range(len(bounds[0])))]
     count = min(len(names), max(int(most), 1))
     pictures = panels(len(which), ax, high=max(0.6, 0.055 * count) * (2 if len(which) < 3 else 3) / 2)
     for picture, i in zip(pictures, which, strict=True):
-        order = np.argsort(-np.abs(held[0][:, i]), kind="stable")[:count][::-1]
-        _bars(picture, [part[order, i] for part in held], [names[j] for j in order])
+        order = np.argsort(-np.abs(bounds[0][:, i]), kind="stable")[:count][::-1]
+        _bars(picture, [values[order, i] for values in bounds], [names[j] for j in order])
         apart = "" if sure.separated[i] else ", not separated"
         picture.set_title(f"{axes[i]}{apart}", loc="left")
     return pictures

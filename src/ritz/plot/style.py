@@ -127,28 +127,28 @@ def share(model: Any, i: int) -> str:
 
 def axis_label(model: Any, i: int) -> str:
     """``component 1 (36.2 %)``, counted from 1."""
-    known = share(model, i)
-    return f"component {i + 1} ({known})" if known else f"component {i + 1}"
+    percentage = share(model, i)
+    return f"component {i + 1} ({percentage})" if percentage else f"component {i + 1}"
 
 
 def dark(color: str, keep: float = 0.72) -> str:
     """A darker shade of a colour: thin strokes of a light colour cannot be read on white."""
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(keep * part):02X}" for part in parts)
+    return "#" + "".join(f"{round(keep * channel):02X}" for channel in parts)
 
 
 def _given(ax: Any, count: int) -> NDArray[Any]:
     from matplotlib.axes import Axes
 
-    found = list(np.asarray(ax, dtype=object).flat)
-    wrong = next((one for one in found if not isinstance(one, Axes)), None)
+    axes = list(np.asarray(ax, dtype=object).flat)
+    wrong = next((one for one in axes if not isinstance(one, Axes)), None)
     if wrong is not None:
         raise ParameterError("ax takes matplotlib Axes", received=type(wrong).__name__,
                              hint="fig, ax = plt.subplots(); ritz.plot…(model, ax=ax)")  # fmt: skip
-    if len(found) != count:
-        raise ParameterError(f"one Axes for each of {count} picture{'s' * (count != 1)}", received=f"{len(found)}",
+    if len(axes) != count:
+        raise ParameterError(f"one Axes for each of {count} picture{'s' * (count != 1)}", received=f"{len(axes)}",
                              hint=f"fig, ax = plt.subplots(1, {count})")  # fmt: skip
-    return np.array(found, dtype=object)
+    return np.array(axes, dtype=object)
 
 
 def _matplotlib() -> Any:
@@ -175,7 +175,7 @@ def chosen(components: Any, k: int) -> list[int]:
         components = range(int(components))
     if isinstance(components, (list, tuple)):
         components = [_number(one) if isinstance(one, str) else one for one in components]
-    found = np.asarray(components)
-    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= k:
-        raise ParameterError(f"components says how many, or which of 0 … {k - 1}", received=repr(components))
-    return [int(i) for i in found]
+    which = np.asarray(components)
+    if which.ndim != 1 or not len(which) or which.dtype.kind not in "iu" or which.min() < 0 or which.max() >= k:
+        raise ParameterError(f"components must be how many, or numbers from 0 to {k - 1}", received=repr(components))
+    return [int(i) for i in which]

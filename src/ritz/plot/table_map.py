@@ -153,16 +153,17 @@ def _further(model: Any, which: list[int], columns: Any, rows: Any) -> dict[str,
     return sides
 
 
-def _placed(found: Any, which: list[int], shape: int, names: list[str] | None = None) -> Side:
-    if hasattr(found, "index"):
-        names = [str(name) for name in found.index]
-    elif hasattr(found, "columns"):  # labels in the first column
-        names, found = [str(name) for name in found[found.columns[0]]], found[found.columns[1:]]
-    xy = np.asarray(found, np.float64)[:, which]
-    held = names or [str(i) for i in range(len(xy))]
-    side = Side(xy, np.full(len(xy), 0.02), np.ones(len(xy)), held, shape)
-    known = np.flatnonzero(np.isfinite(xy).all(axis=1))
-    return side if len(known) == len(xy) else _take(side, known)
+def _placed(coordinates: Any, which: list[int], shape: int, names: list[str] | None = None) -> Side:
+    if hasattr(coordinates, "index"):
+        names = [str(name) for name in coordinates.index]
+    elif hasattr(coordinates, "columns"):  # labels in the first column
+        label, *axes = coordinates.columns
+        names, coordinates = [str(name) for name in coordinates[label]], coordinates[axes]
+    xy = np.asarray(coordinates, np.float64)[:, which]
+    labels = names or [str(i) for i in range(len(xy))]
+    side = Side(xy, np.full(len(xy), 0.02), np.ones(len(xy)), labels, shape)
+    placed = np.flatnonzero(np.isfinite(xy).all(axis=1))
+    return side if len(placed) == len(xy) else _take(side, placed)
 
 
 def _kinds(color: Any, side: Side) -> Groups:
@@ -213,13 +214,13 @@ def _side(xy: Any, share: Any, cos2: Any, names: list[str], which: list[int], sh
     weight = np.nan_to_num(np.asarray(share, np.float64)[:, which].mean(axis=1))
     quality = np.clip(np.nan_to_num(np.asarray(cos2, np.float64)[:, which].sum(axis=1)), 0.0, 1.0)
     side = Side(plane, weight, quality, names, shape)
-    known = np.flatnonzero(np.isfinite(plane).all(axis=1))  # an empty row has no place
-    return side if len(known) == len(plane) else _take(side, known)
+    placed = np.flatnonzero(np.isfinite(plane).all(axis=1))  # an empty row has no place
+    return side if len(placed) == len(plane) else _take(side, placed)
 
 
 def _take(side: Side, places: Any) -> Side:
-    held = [side.names[int(i)] for i in places]
-    return Side(side.xy[places], side.weight[places], side.quality[places], held, side.shape)
+    names = [side.names[int(i)] for i in places]
+    return Side(side.xy[places], side.weight[places], side.quality[places], names, side.shape)
 
 
 def _picked(side: Side, wanted: Any, title: str, model: Any) -> Side:
@@ -269,11 +270,11 @@ def _write(ax: Any, sides: list[Side], most: int) -> None:
     every = [(side.weight[i], side.xy[i], side.names[i], dark(PALETTE[side.shape])) for side in sides
              for i in range(len(side.names))]  # fmt: skip
     every.sort(key=lambda one: (-one[0], one[2]))
-    held = every[:most]
-    if held:
-        size = 8.0 if len(held) <= 60 else 6.5
-        write_names(ax, np.array([one[1] for one in held]), [one[2] for one in held],
-                    colors=[one[3] for one in held], size=size)  # fmt: skip
+    written = every[:most]
+    if written:
+        size = 8.0 if len(written) <= 60 else 6.5
+        write_names(ax, np.array([one[1] for one in written]), [one[2] for one in written],
+                    colors=[one[3] for one in written], size=size)  # fmt: skip
 
 
 def _axis(model: Any, i: int) -> str:
@@ -290,15 +291,15 @@ def _legend(ax: Any, sides: dict[str, Side], groups: Groups | None) -> None:
     ]
     handles, titles = ax.get_legend_handles_labels()
     kinds = [] if groups is None else [(h, t) for h, t in zip(handles, titles, strict=True) if t in groups.names]
-    held = ax.legend([h for h, _ in kinds] + marks, [t for _, t in kinds] + list(shown), loc="best", frameon=False,
+    legend = ax.legend([h for h, _ in kinds] + marks, [t for _, t in kinds] + list(shown), loc="best", frameon=False,
                      handletextpad=0.2, title="large: contributes · faint: low cos²")  # fmt: skip
-    held.get_title().set(fontsize=7, color=FAINT)
+    legend.get_title().set(fontsize=7, color=FAINT)
 
 
 def _check(model: Any, scaling: str, names: Any, labels: str) -> None:
-    known = fitted_of(model)
-    if known.space != "table":
-        known.refuse("map of rows and columns", hint="ritz.plot.scores(model, X) draws the rows of other models")
+    fitted = fitted_of(model)
+    if fitted.space != "table":
+        fitted.refuse("map of rows and columns", hint="ritz.plot.scores(model, X) draws the rows of other models")
     if scaling not in SCALINGS:
         raise ParameterError(f"scaling must be one of {', '.join(SCALINGS)}", received=repr(scaling))
     if labels not in ("auto", "full", "level"):

@@ -86,10 +86,10 @@ class Filler:
             return c
         holes = gone.any(axis=1)
         rows, half = np.flatnonzero(holes), np.sqrt(self.shrink)
-        for part in _parts(len(rows), self.k * self.k):
-            patterns, which = _patterns(gone[rows[part]])
-            right = c[rows[part]] * half
-            c[rows[part]] = np.linalg.solve(self._systems(patterns)[which], right[:, :, None])[:, :, 0] * half
+        for chunk in _parts(len(rows), self.k * self.k):
+            patterns, which = _patterns(gone[rows[chunk]])
+            right = c[rows[chunk]] * half
+            c[rows[chunk]] = np.linalg.solve(self._systems(patterns)[which], right[:, :, None])[:, :, 0] * half
         c[~holes] *= self.shrink
         return c
 
@@ -236,20 +236,20 @@ class IncompleteMap:
         p, k = U.shape[1], V.shape[1]
         out = np.zeros((len(x), 1 + p * (p if covariance else 1)))
         out[:, 0] = x.shape[1] - gone.sum(axis=1)
-        for part in _parts(len(rows), max(p if covariance else 1, k) * max(p if covariance else 1, k)):
-            some = gone[rows[part]]
+        for chunk in _parts(len(rows), max(p if covariance else 1, k) * max(p if covariance else 1, k)):
+            some = gone[rows[chunk]]
             C = self.filler.errors(some)
             if covariance:
                 A = products(some, U, V)
-                out[rows[part], 1:] = (
+                out[rows[chunk], 1:] = (
                     A @ C @ np.swapaxes(A, 1, 2) + self.filler.noise * products(some, U)
                 ).reshape(len(some), -1)  # fmt: skip
                 continue
             mask = some.astype(np.float64)
             for s in range(p):
                 a = mask @ (V * U[:, s : s + 1])
-                out[rows[part], 1 + s] = np.einsum("ri,rij,rj->r", a, C, a)
-            out[rows[part], 1:] += self.filler.noise * (mask @ np.square(U))
+                out[rows[chunk], 1 + s] = np.einsum("ri,rij,rj->r", a, C, a)
+            out[rows[chunk], 1:] += self.filler.noise * (mask @ np.square(U))
         return np.maximum(out, 0.0) if not covariance else out
 
     def _entry_errors(self, block: Block) -> Matrix:
@@ -257,9 +257,9 @@ class IncompleteMap:
         gone = self.filler.gaps(x, block.start)
         rows = np.flatnonzero(gone.any(axis=1))
         V, out = self.filler.vectors, np.zeros(x.shape)
-        for part in _parts(len(rows), x.shape[1] * max(1, self.filler.k)):
-            some = gone[rows[part]]
+        for chunk in _parts(len(rows), x.shape[1] * max(1, self.filler.k)):
+            some = gone[rows[chunk]]
             C = self.filler.errors(some)
             variance = np.einsum("rdi,di->rd", V @ C, V) + self.filler.noise
-            out[rows[part]] = np.where(some, np.sqrt(np.maximum(variance, 0.0)) * self.filler.scale, 0.0)
+            out[rows[chunk]] = np.where(some, np.sqrt(np.maximum(variance, 0.0)) * self.filler.scale, 0.0)
         return out

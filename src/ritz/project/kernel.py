@@ -79,19 +79,19 @@ class FeatureSpaceMap(ABC):
     def scores(self, X: Any, *, diagonal: Any = None) -> RowScores:
         """Coordinates and all three scores in one pass."""
         n, dtype = row_count(X), _dtype_of(X)
-        found = RowScores(np.empty((n, len(self.values)), dtype), *(np.empty(n, dtype) for _ in range(3)))
+        out = RowScores(np.empty((n, len(self.values)), dtype), *(np.empty(n, dtype) for _ in range(3)))
 
         def write(rows: slice, F: Floats, p: Floats | None) -> None:
-            found.coordinates[rows] = F
-            found.reconstruction_error[rows] = self._error(F, p)
-            found.potential[rows] = p
-            found.activation[rows] = np.abs(F).sum(axis=1)
+            out.coordinates[rows] = F
+            out.reconstruction_error[rows] = self._error(F, p)
+            out.potential[rows] = p
+            out.activation[rows] = np.abs(F).sum(axis=1)
 
         with np.errstate(over="ignore", invalid="ignore"):
             self._pass(X, write, potential=True, diagonal=diagonal)
-        _finite(found.coordinates, X)
-        _finite(found.potential, X)
-        return found
+        _finite(out.coordinates, X)
+        _finite(out.potential, X)
+        return out
 
     def reconstruction_error(self, X: Any, *, diagonal: Any = None) -> NDArray[Any]:
         """Hoffmann's ‖φ(x) − m − Σ fᵢ(x) vᵢ‖², (n,) ≥ 0."""
@@ -162,9 +162,9 @@ class KernelMap(FeatureSpaceMap):
         """
         weights = np.asarray(inverse, np.float64) @ np.asarray(mean, np.float64)
         wide = landmarks.at(np.float64)
-        r, whole = np.empty(wide.n), slice(0, wide.n)
-        for part in chunks(wide.n, ROWS):
-            r[part] = kernel.tile(wide, wide, part, whole) @ weights
+        r, every = np.empty(wide.n), slice(0, wide.n)
+        for block in chunks(wide.n, ROWS):
+            r[block] = kernel.tile(wide, wide, block, every) @ weights
         dual = np.asarray(inverse, np.float64) @ np.asarray(axes, np.float64)
         return cls(kernel, landmarks, dual, r, float(r @ weights), np.asarray(values), weights)
 
@@ -206,28 +206,28 @@ class KernelMap(FeatureSpaceMap):
 class _Tiles:
     """A pass in progress: the parts of the map in the precision of the tiles."""
 
-    def __init__(self, held: KernelMap, rows: Prepared, new: Prepared) -> None:
-        self.held, self.rows, self.new = held, rows, new
-        self.dual = held.dual.astype(new.dtype, copy=False)
-        self.r = held.row_means.astype(new.dtype, copy=False)
-        low = held.row_means - self.r.astype(np.float64)  # what rounding took off r
-        self.rest = low @ held.dual
-        self.rest_mean = float(low @ held.share)
+    def __init__(self, step: KernelMap, rows: Prepared, new: Prepared) -> None:
+        self.held, self.rows, self.new = step, rows, new
+        self.dual = step.dual.astype(new.dtype, copy=False)
+        self.r = step.row_means.astype(new.dtype, copy=False)
+        low = step.row_means - self.r.astype(np.float64)  # what rounding took off r
+        self.rest = low @ step.dual
+        self.rest_mean = float(low @ step.share)
 
     def strip(self, step: slice, buffer: NDArray[Any], lean: bool) -> tuple[Floats, Any]:
         """f of some rows, and ⟨φ(x), m⟩ − g."""
         high = step.stop - step.start
         F = np.tile(-self.rest, (high, 1))
         to_mean = np.full(high, -self.rest_mean) if lean else 0.0
-        for part in chunks(self.rows.n, COLS):
-            wide = part.stop - part.start
+        for block in chunks(self.rows.n, COLS):
+            wide = block.stop - block.start
             out = buffer[: high * wide].reshape(high, wide)
-            T = self.held.kernel.tile(self.new, self.rows, step, part, out)
-            T -= self.r[part]
-            F += T @ self.dual[part]
+            T = self.held.kernel.tile(self.new, self.rows, step, block, out)
+            T -= self.r[block]
+            F += T @ self.dual[block]
             if lean:
                 w = self.held.weights  # a plain mean is summed pairwise, which a product is not
-                to_mean += T.sum(axis=1) / self.rows.n if w is None else T @ w[part]
+                to_mean += T.sum(axis=1) / self.rows.n if w is None else T @ w[block]
         return F, to_mean
 
 
@@ -303,7 +303,7 @@ def _finite(out: NDArray[Any], X: Any, start: int = 0) -> NDArray[Any]:
         require_finite(X, None, lambda i: f"row {start + i}")
     row = int(np.argmin(good.reshape(len(out), -1).all(axis=1)))
     raise InputError(
-        f"rows whose kernel values with the fitted rows stay in the range of {out.dtype.name}",
+        f"expected rows whose kernel values with the fitted rows stay in the range of {out.dtype.name}",
         received=f"row {start + row}, for which they are infinite or not a number",
         hint="give new rows on the scale of the fitted ones; float64 rows, X.astype(np.float64), have a wider range",
     )

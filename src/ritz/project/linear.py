@@ -59,8 +59,8 @@ class LinearMap:
         """Coordinates of rows of another library, made where they lie; the mean is taken off first, in two parts."""
         place, dtype = place_of(X), _named(X) if dtype is None else np.dtype(dtype)
         Z = place.array(X, np.float64)
-        for part in (self.mean, self.low):
-            Z = Z if part is None else Z - place.array(part, np.float64)
+        for mean in (self.mean, self.low):
+            Z = Z if mean is None else Z - place.array(mean, np.float64)
         V = np.asarray(self.components, np.float64).T
         V = V if self.scale is None else V / np.asarray(self.scale, np.float64)[:, None]
         return place.array(Z @ place.array(V if self.spread is None else V / self.spread), dtype)
@@ -71,8 +71,8 @@ class LinearMap:
         X = X if self.spread is None else X * place.array(self.spread, np.float64)
         X = X @ place.array(self.components, np.float64)
         X = X if self.scale is None else X * place.array(self.scale, np.float64)
-        for part in (self.low, self.mean):
-            X = X if part is None else X + place.array(part, np.float64)
+        for mean in (self.low, self.mean):
+            X = X if mean is None else X + place.array(mean, np.float64)
         return place.array(X, _named(T))
 
     def batches(self, X: Any) -> Iterator[NDArray[Any]]:

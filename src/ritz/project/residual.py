@@ -68,7 +68,7 @@ class Frame:
 
     def distances(self, rows: Any) -> Floats:
         """(n, 2) T² and Q of every row."""
-        return self.map(rows, 2, lambda part: part.distances)
+        return self.map(rows, 2, lambda row_parts: row_parts.distances)
 
     def dense(self, x: NDArray[Any]) -> Parts:
         """Parts of a dense block."""
@@ -86,7 +86,7 @@ class Frame:
         off = 0.0 if centre is None else 2 * centre[wide.indices]
         squares.data *= wide.data - off
         terms.data = np.abs(wide.data) * (np.abs(wide.data) + np.abs(off))
-        length, size = (np.asarray(part.sum(axis=1)).ravel() for part in (squares, terms))
+        length, size = (np.asarray(terms_of.sum(axis=1)).ravel() for terms_of in (squares, terms))
         if centre is not None:
             y, about = y - self.basis @ centre, float(centre @ centre)
             length, size = length + about, size + about

@@ -36,8 +36,8 @@ def inverse_root(values: Floats) -> Floats:
 
 def contributions(F: Floats, masses: Floats, values: Floats) -> Floats:
     """Shares of every point in every axis, wᵢF²ᵢₖ/λₖ; points without mass have none."""
-    held = np.where(masses[:, None] > 0, F, 0.0)
-    return masses[:, None] * np.square(held * inverse_root(values))
+    present = np.where(masses[:, None] > 0, F, 0.0)
+    return masses[:, None] * np.square(present * inverse_root(values))
 
 
 def cos2(F: Floats, squares: Floats) -> Floats:
@@ -65,6 +65,6 @@ def row_distances(R: Any, mean: Floats, scale: Floats) -> Floats:
 
 def supplementary(profiles: Floats, F: Floats, values: Floats, masses: Floats) -> tuple[Floats, Floats]:
     """Principal coordinates (m, k) and squared distances (m,) of columns with profiles (m, n) over the rows."""
-    known = masses > 0
-    held, rows, r = profiles[:, known], F[known], masses[known]
-    return held @ (rows * inverse_root(values)), np.square(held - r) @ (1 / r)
+    placed = masses > 0
+    shares, rows, r = profiles[:, placed], F[placed], masses[placed]
+    return shares @ (rows * inverse_root(values)), np.square(shares - r) @ (1 / r)

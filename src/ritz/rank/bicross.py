@@ -67,11 +67,11 @@ def cut_errors(X: Floats, parts: tuple[Part, Part], most: int, *, center: bool) 
     wide = X.shape[1] > X.shape[0]
     grams = [X[:, columns == j] @ X[:, columns == j].T for j in range(int(columns.max()) + 1)] if wide else []
     for i in range(int(rows.max()) + 1):
-        held = rows == i
+        left_out = rows == i
         if wide:
-            errors += sum(_by_rows(grams, j, held, most, center) for j in range(len(grams)))
+            errors += sum(_by_rows(grams, j, left_out, most, center) for j in range(len(grams)))
             continue
-        train, test = X[~held], X[held]
+        train, test = X[~left_out], X[left_out]
         if center:
             mean = train.mean(axis=0)
             train, test = train - mean, test - mean
@@ -90,22 +90,22 @@ def _by_columns(inside: Floats, outside: Floats, out: Mask, most: int) -> Floats
     return _summed(float(np.trace(outside[np.ix_(out, out)])), linear, P2 * (Q @ Q.T), most)
 
 
-def _by_rows(grams: list[Floats], j: int, held: Mask, most: int, center: bool) -> Floats:
+def _by_rows(grams: list[Floats], j: int, left_out: Mask, most: int, center: bool) -> Floats:
     """The same from XXᵀ over the columns of every part: fewer rows than columns."""
-    out = _about(grams[j], held) if center else grams[j]
-    kept: Floats = np.sum([gram for part, gram in enumerate(grams) if part != j], axis=0)
-    kept = _about(kept, held) if center else kept
-    sigma, U = _leading(kept[np.ix_(~held, ~held)], most)
-    P = kept[np.ix_(held, ~held)] @ U / sigma**2  # B Dᵀ U Σ⁻² = B V Σ⁻¹
-    linear = np.einsum("ik,ik->k", P, out[np.ix_(held, ~held)] @ U)
-    Q2 = U.T @ out[np.ix_(~held, ~held)] @ U
-    return _summed(float(np.trace(out[np.ix_(held, held)])), linear, (P.T @ P) * Q2, most)
+    out = _about(grams[j], left_out) if center else grams[j]
+    kept: Floats = np.sum([gram for i, gram in enumerate(grams) if i != j], axis=0)
+    kept = _about(kept, left_out) if center else kept
+    sigma, U = _leading(kept[np.ix_(~left_out, ~left_out)], most)
+    P = kept[np.ix_(left_out, ~left_out)] @ U / sigma**2  # B Dᵀ U Σ⁻² = B V Σ⁻¹
+    linear = np.einsum("ik,ik->k", P, out[np.ix_(left_out, ~left_out)] @ U)
+    Q2 = U.T @ out[np.ix_(~left_out, ~left_out)] @ U
+    return _summed(float(np.trace(out[np.ix_(left_out, left_out)])), linear, (P.T @ P) * Q2, most)
 
 
-def _about(K: Floats, held: Mask) -> Floats:
+def _about(K: Floats, left_out: Mask) -> Floats:
     """XXᵀ with the mean of the rows that are not held out taken off."""
-    mean = K[:, ~held].mean(axis=1)
-    return np.asarray(K - mean - mean[:, None] + float(mean[~held].mean()))
+    mean = K[:, ~left_out].mean(axis=1)
+    return np.asarray(K - mean - mean[:, None] + float(mean[~left_out].mean()))
 
 
 def _leading(M: Floats, most: int) -> tuple[Floats, Floats]:

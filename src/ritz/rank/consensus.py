@@ -159,10 +159,10 @@ class Ranks:
 
 def weighted_median(votes: list[tuple[int, float]]) -> int:
     """Return the smallest k with at least half of the weight at or below it; 0 without votes."""
-    whole, below = sum(weight for _, weight in votes), 0.0
+    total, below = sum(weight for _, weight in votes), 0.0
     for k, weight in sorted(votes):
         below += weight
-        if whole > 0.0 and below >= 0.5 * whole * (1.0 - 1e-9):
+        if total > 0.0 and below >= 0.5 * total * (1.0 - 1e-9):
             return k
     return 0
 
@@ -172,20 +172,20 @@ def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
     answers = {rule.name: _asked(rule, seen) for rule in rules}
     votes = {name: k for name, (k, _) in answers.items() if k is not None}
     linear = material is None or material.columns is not None
-    known = any(getattr(rule, "noise", None) is not None for rule in rules)
-    known = known or (material is not None and material.noise is not None)
+    noise_known = any(getattr(rule, "noise", None) is not None for rule in rules)
+    noise_known = noise_known or (material is not None and material.noise is not None)
     kernel = material is not None and material.method == "KernelPCA"
-    facts = facts_of(seen, _noisy(rules, seen), known_noise=known, linear=linear, kernel=kernel)
+    facts = facts_of(seen, _noisy(rules, seen), known_noise=noise_known, linear=linear, kernel=kernel)
     # What comes after a first consensus is taken for noise, and looked at before the second one.
     first = _weights(_factors({name: doubts(name, k, facts) for name, k in votes.items()}))
     facts = facts.after(seen, weighted_median([(votes[name], weight) for name, weight in first.items()]))
-    held = {name: doubts(name, k, facts) for name, k in votes.items()}
-    weights = _weights(_factors(held))
+    remarks_on = {name: doubts(name, k, facts) for name, k in votes.items()}
+    weights = _weights(_factors(remarks_on))
     verdicts = []
     for rule in rules:
         k, why = answers[rule.name]
         curve = NOTHING if k is None else rule.curve(seen)
-        remarks = [words for words, _ in held.get(rule.name, [])]
+        remarks = [words for words, _ in remarks_on.get(rule.name, [])]
         if k is not None:
             remarks.append(near_tie(rule.name, k, curve))
         caution = "; ".join(words for words in remarks if words)
@@ -194,7 +194,7 @@ def judged(rules: list[Any], seen: Seen, material: Material | None) -> Ranks:
         verdicts.append(Verdict(rule.name, k, curve, why, ASSUMPTIONS[rule.name], caution, group, weight))
     consensus = weighted_median([(k, weights.get(name, 0.0) if weights else 1.0) for name, k in votes.items()])
     return Ranks(
-        verdicts, consensus, _reasons(verdicts, consensus, held), "PCA" if material is None else material.method
+        verdicts, consensus, _reasons(verdicts, consensus, remarks_on), "PCA" if material is None else material.method
     )
 
 
@@ -223,8 +223,8 @@ def _noisy(rules: list[Any], seen: Seen) -> int:
     return 0
 
 
-def _factors(held: dict[str, list[tuple[str, float]]]) -> dict[str, float]:
-    return {name: float(np.prod([factor for _, factor in found])) for name, found in held.items()}
+def _factors(doubts: dict[str, list[tuple[str, float]]]) -> dict[str, float]:
+    return {name: float(np.prod([factor for _, factor in remarks])) for name, remarks in doubts.items()}
 
 
 def _weights(factors: dict[str, float]) -> dict[str, float]:
@@ -238,16 +238,16 @@ def _weights(factors: dict[str, float]) -> dict[str, float]:
     return weights
 
 
-def _reasons(verdicts: list[Verdict], consensus: int, held: dict[str, list[tuple[str, float]]]) -> list[str]:
+def _reasons(verdicts: list[Verdict], consensus: int, doubts: dict[str, list[tuple[str, float]]]) -> list[str]:
     """How the consensus came about, in sentences."""
     voting = [v for v in verdicts if v.weight > 0.0 and v.k is not None]
     if not voting:
         if all(v.k is None for v in verdicts):
             return ["No rule has an answer: 0 components stand for none."]
         return [f"{plural(consensus)}: the median of the answers; none of these rules has a vote on this data."]
-    whole = sum(v.weight for v in voting)
-    at = sum(v.weight for v in voting if v.k == consensus) / whole
-    under = sum(v.weight for v in voting if v.k is not None and v.k < consensus) / whole
+    total = sum(v.weight for v in voting)
+    at = sum(v.weight for v in voting if v.k == consensus) / total
+    under = sum(v.weight for v in voting if v.k is not None and v.k < consensus) / total
     answers = sorted({v.k for v in voting if v.k is not None})
     if len(answers) == 1:
         lines = [f"{plural(consensus)}: all rules with a vote agree."]
@@ -264,7 +264,7 @@ def _reasons(verdicts: list[Verdict], consensus: int, held: dict[str, list[tuple
             lines.append(f"{WORDS[group]} (weight {sum(v.weight for v in members):.2f}): {said}.")
     aside = [v for v in verdicts if v.k is not None and v.weight == 0.0 and v.group != "budget"]
     for v in aside:
-        failed = "; ".join(words for words, factor in held[v.name] if factor == 0.0)
+        failed = "; ".join(words for words, factor in doubts[v.name] if factor == 0.0)
         lines.append(f"Set aside: {v.name} {v.k}, because {failed}.")
     return lines
 
@@ -317,8 +317,8 @@ class Consensus:
         """All verdicts on a spectrum; the same spectrum is judged once."""
         if self.held.get("seen") is not seen:
             self.held.update(seen=seen, ranks=judged(self.rules, seen, self.material))
-        held: Ranks = self.held["ranks"]
-        return held
+        ranks: Ranks = self.held["ranks"]
+        return ranks
 
     def decide(self, seen: Seen) -> int | None:
         """Return the consensus, once enough of the spectrum is seen."""
@@ -331,8 +331,8 @@ class Consensus:
         """Return the share of the weight that says k or more."""
         voting = [v for v in map(self.ranks(seen).__getitem__, self.ranks(seen)) if v.weight > 0 and v.k is not None]
         k = np.arange(max((v.k or 0 for v in voting), default=0) + 1)
-        whole = max(sum(v.weight for v in voting), 1e-300)
-        value = np.array([sum(v.weight for v in voting if (v.k or 0) >= at) / whole for at in k])
+        total = max(sum(v.weight for v in voting), 1e-300)
+        value = np.array([sum(v.weight for v in voting if (v.k or 0) >= at) / total for at in k])
         return Curve(k, value, np.full(len(k), 0.5), "share of the weight that says k or more")
 
     def why(self, seen: Seen) -> str:

@@ -43,13 +43,13 @@ class GCV:
 
     def decide(self, seen: Seen) -> int | None:
         """Return the k after which the criterion rises for the first time."""
-        value, whole = self._values(seen)
+        value, complete = self._values(seen)
         left, zero = rests(seen), zero_level(seen)
         for k in range(len(value)):
             if left[k] <= zero:
                 return k
             if k + 1 == len(value):
-                return k if whole else None
+                return k if complete else None
             step = value[k + 1] - value[k]
             # From a part of the spectrum the rest is known to rounding only.
             blur = 0.0 if seen.complete else zero * (value[k] / left[k] + value[k + 1] / max(left[k + 1], zero))

@@ -61,8 +61,8 @@ class Deterministic(Handed):
                 variances = np.asarray(self.material.columns(), np.float64)
             variances = variances / max(float(variances.sum()), 1e-300)
             self.held["edge"] = upper_edge(variances, seen.d / max(divisor(seen), 1.0))
-        held: float = self.held["edge"]
-        return held
+        edge: float = self.held["edge"]
+        return edge
 
     def decide(self, seen: Seen) -> int | None:
         """Return the number of leading components above the edge."""
@@ -88,5 +88,5 @@ class Deterministic(Handed):
         if k is None:
             return undecided(self.name, seen)
         x = shares(seen)
-        held = [f"component {j} holds {x[j - 1]:.2%}" for j in (k, k + 1) if 1 <= j <= len(x)]
-        return f"{plural(k)}: independent columns reach {self._edge(seen):.2%} of the total; {', '.join(held)}"
+        shares_at = [f"component {j} holds {x[j - 1]:.2%}" for j in (k, k + 1) if 1 <= j <= len(x)]
+        return f"{plural(k)}: independent columns reach {self._edge(seen):.2%} of the total; {', '.join(shares_at)}"

@@ -116,27 +116,27 @@ class InformationCriterion:
 
     def decide(self, seen: Seen) -> int | None:
         """Return the first k that no larger number of components within the horizon improves."""
-        known, ahead = self._known(seen), horizon(seen.d)
-        last = len(known.low) - 1
+        bounds, ahead = self._known(seen), horizon(seen.d)
+        last = len(bounds.low) - 1
         for k in range(last + 1):
             window = slice(k + 1, k + ahead + 1)
-            if (known.high[window] < known.low[k]).any():
+            if (bounds.high[window] < bounds.low[k]).any():
                 continue
-            if (known.low[window] < known.high[k]).any():
+            if (bounds.low[window] < bounds.high[k]).any():
                 return None  # the rounding of the rest leaves it open
-            if known.closed or k + ahead <= last:
+            if bounds.closed or k + ahead <= last:
                 return k
             upto = min(k + ahead, seen.d - 1)
-            return k if self._beyond(seen, known.logs, upto) >= known.high[k] else None
+            return k if self._beyond(seen, bounds.logs, upto) >= bounds.high[k] else None
         return None
 
     def curve(self, seen: Seen) -> Curve:
         """Return C(k) from k = 0 on."""
-        known = self._known(seen)
+        bounds = self._known(seen)
         scale = math.log(2.0 * math.pi * seen.total / seen.n) if seen.total > 0.0 else 0.0
         mean = seen.d if seen.centered else 0
         constant = seen.n * seen.d * (scale + 1.0) + self._price(seen) * (1 + mean)
-        middle = np.where(np.isfinite(known.low), 0.5 * (known.low + known.high), known.high)
+        middle = np.where(np.isfinite(bounds.low), 0.5 * (bounds.low + bounds.high), bounds.high)
         return Curve(np.arange(len(middle)), middle + constant, None, self.name.upper())
 
     def why(self, seen: Seen) -> str:

@@ -142,8 +142,8 @@ class Handed:
 
     def ask(self, what: str) -> Callable[..., Any]:
         """One of the callables of the material, which ``lacks`` has found to be there."""
-        held: Callable[..., Any] = getattr(self.material, what)
-        return held
+        given: Callable[..., Any] = getattr(self.material, what)
+        return given
 
     def rng(self, stream: int) -> np.random.Generator:
         """The random numbers of this rule."""
@@ -175,8 +175,8 @@ class Sampled(Handed):
 
     def _sample(self) -> Sample:
         """The sampled rows."""
-        held: Sample = self.ask("sample")(self.rows)
-        return held
+        sample: Sample = self.ask("sample")(self.rows)
+        return sample
 
     def found(self) -> Answer | None:
         """The answer, looked for once; None without material."""
@@ -184,23 +184,23 @@ class Sampled(Handed):
             return None
         if "found" not in self.held:
             self.held["found"] = self.find()
-        held: Answer = self.held["found"]
-        return held
+        answer: Answer = self.held["found"]
+        return answer
 
     def decide(self, seen: Seen) -> int | None:
         """Return what the sample says, once the spectrum holds so many values."""
-        found = self.found()
-        if found is None:
+        answer = self.found()
+        if answer is None:
             return None
-        k = min(found.k, seen.r)
+        k = min(answer.k, seen.r)
         return k if seen.complete or k <= len(seen.values) else None
 
     def curve(self, seen: Seen) -> Curve:
         """Return the statistic for every number of components that was tried."""
-        found = self.found()
-        return Curve(np.zeros(0, np.int64), np.zeros(0), None, "") if found is None else found.curve
+        answer = self.found()
+        return Curve(np.zeros(0, np.int64), np.zeros(0), None, "") if answer is None else answer.curve
 
     def why(self, seen: Seen) -> str:
         """Give the numbers behind the answer and the rows that were looked at."""
-        found = self.found()
-        return self.lacks() or "" if found is None else found.words
+        answer = self.found()
+        return self.lacks() or "" if answer is None else answer.words

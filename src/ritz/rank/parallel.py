@@ -83,8 +83,8 @@ class Parallel(Handed):
         if "spectra" not in self.held or (r > DENSE and self.held["top"] < top):
             self.held["spectra"] = self._simulate(seen, self.draws or draws_for(r), top)
             self.held["top"] = top
-        held: Floats = self.held["spectra"]
-        return held
+        spectra: Floats = self.held["spectra"]
+        return spectra
 
     def _simulate(self, seen: Seen, draws: int, top: int) -> Floats:
         rng = self.rng(1)

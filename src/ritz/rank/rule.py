@@ -145,7 +145,7 @@ def criterion(name: str, options: Options | None = None, names: tuple[str, ...] 
     """
     if name in _RULES and name in names:
         return _RULES[name](options or Options())
-    works = ", ".join(repr(known) for known in names)
+    works = ", ".join(repr(allowed) for allowed in names)
     if name in _RULES:
         raise ParameterError(
             f"n_components={name!r} makes no sense for {method}", hint=f"these rules do: {works}, 'consensus'"

@@ -52,8 +52,8 @@ class Stability(Sampled):
             M = sample.turned(rng, most)
             s += [_worst(M, k) for k in range(1, most + 1)]
         s /= self.draws
-        held = np.flatnonzero(s >= HOLDS)
-        k = int(held[-1]) + 1 if len(held) else 0
+        stable = np.flatnonzero(s >= HOLDS)
+        k = int(stable[-1]) + 1 if len(stable) else 0
         beside = [f"{s[i - 1]:.2f} for {i}" for i in (k, k + 1) if 1 <= i <= most]
         words = f"{plural(k)}: mean cos² of the worst direction over {self.draws} draws is {', '.join(beside)}"
         curve = Curve(np.arange(1, most + 1), s, np.full(most, HOLDS), LABEL)

@@ -44,26 +44,26 @@ def average_partials(C: Floats, power: int = 2, most: int = MOST) -> Floats:
         Components that are taken out at most.
     """
     C = np.array(C, np.float64)
-    whole = np.diag(C).copy()
-    kept = whole > 0
-    C, whole = C[np.ix_(kept, kept)], whole[kept]
-    d = len(whole)
+    variances = np.diag(C).copy()
+    kept = variances > 0
+    C, variances = C[np.ix_(kept, kept)], variances[kept]
+    d = len(variances)
     if d < 2:
         return np.zeros(1)
     top = min(most, d - 1)
     values, V = eigh(C, subset_by_index=(d - top, d - 1))
-    found = []
+    averages = []
     for k in range(top + 1):
         if k:
             v = V[:, top - k]
             C -= values[top - k] * np.outer(v, v)
         left = np.diag(C)
-        if (left <= NOTHING * whole).any():
+        if (left <= NOTHING * variances).any():
             break
         R = C / np.sqrt(np.outer(left, left))
         R = R * R if power == 2 else (R * R) ** 2
-        found.append((float(R.sum()) - d) / (d * (d - 1)))
-    return np.array(found)
+        averages.append((float(R.sum()) - d) / (d * (d - 1)))
+    return np.array(averages)
 
 
 class Velicer(Handed):
@@ -88,8 +88,8 @@ class Velicer(Handed):
     def _values(self) -> Floats:
         if "f" not in self.held:
             self.held["f"] = average_partials(self.ask("matrix")(), self.power)
-        held: Floats = self.held["f"]
-        return held
+        values: Floats = self.held["f"]
+        return values
 
     def decide(self, seen: Seen) -> int | None:
         """Return the k of the least average partial correlation."""

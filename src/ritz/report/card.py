@@ -54,10 +54,10 @@ def _rest(words: Html | None, name: str) -> Html | None:
 
 
 def _foot(about: Context) -> Html | None:
-    held, plan = getattr(about.model, "certificate_", None), getattr(about.model, "plan_", None)
-    if held is None or plan is None:
+    certificate, plan = getattr(about.model, "certificate_", None), getattr(about.model, "plan_", None)
+    if certificate is None or plan is None:
         return None
-    proved = int(np.count_nonzero(held.labelled))
+    proved = int(np.count_nonzero(certificate.labelled))
     more = "ritz.report(model, X, 'report.html') tells more."
-    words = f"{proved} of {len(held.values)} eigenvalues proved; solver {plan.solver}. {more}"
+    words = f"{proved} of {len(certificate.values)} eigenvalues proved; solver {plan.solver}. {more}"
     return tag("div", join(words), style="opacity:.75")

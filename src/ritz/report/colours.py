@@ -44,16 +44,16 @@ class Colour:
         """η² of every axis, (a,): the share of its variance that lies between the kinds."""
         if self.amount is not None or not 2 <= len(self.kinds) <= FEW:
             return None
-        known = self.code >= 0
-        F, code = scores[known], self.code[known]
+        there = self.code >= 0
+        F, code = scores[there], self.code[there]
         size = np.bincount(code, minlength=len(self.kinds)).astype(np.float64)
         if len(F) < 3 or (size < 2).any():
             return None
         F = F - F.mean(axis=0)
         sums = np.stack([np.bincount(code, weights=column, minlength=len(size)) for column in F.T], axis=1)
-        whole = np.square(F).sum(axis=0)
+        total = np.square(F).sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((np.square(sums) / size[:, None]).sum(axis=0) / whole)
+            return np.asarray((np.square(sums) / size[:, None]).sum(axis=0) / total)
 
 
 def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
@@ -61,13 +61,13 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
     array = np.asarray(values) if not isinstance(values, list) else column_of(values)
     if array.dtype.kind in "fiu":
         amount = array.astype(np.float64)
-        known = np.unique(amount[np.isfinite(amount)])
-        whole = array.dtype.kind != "f" or bool((known == np.round(known)).all())
-        if len(known) < 2 and not asked:
+        levels = np.unique(amount[np.isfinite(amount)])
+        integral = array.dtype.kind != "f" or bool((levels == np.round(levels)).all())
+        if len(levels) < 2 and not asked:
             return None
-        if whole and len(known) <= FEW:
-            code = np.where(np.isfinite(amount), np.searchsorted(known, amount), -1)
-            return Colour(name, [f"{value:g}" for value in known.tolist()], code)
+        if integral and len(levels) <= FEW:
+            code = np.where(np.isfinite(amount), np.searchsorted(levels, amount), -1)
+            return Colour(name, [f"{value:g}" for value in levels.tolist()], code)
         return Colour(name, [], np.zeros(len(amount), np.intp), amount)
     words = [None if is_missing(value) or value != value else str(value) for value in array.tolist()]
     seen = sorted({word for word in words if word is not None})
@@ -87,10 +87,12 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
 
 def column_of(values: list[Any]) -> NDArray[Any]:
     """A list as numbers where it holds nothing else, missing marks aside."""
-    held = [value for value in values if not is_missing(value)]
-    if held and all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in held):
-        if len(held) == len(values) and all(isinstance(value, (int, np.integer)) for value in held):
-            return np.asarray(values, np.int64) if all(abs(int(v)) < 2**62 for v in held) else np.asarray(values, float)
+    given = [value for value in values if not is_missing(value)]
+    if given and all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in given):
+        if len(given) == len(values) and all(isinstance(value, (int, np.integer)) for value in given):
+            return (
+                np.asarray(values, np.int64) if all(abs(int(v)) < 2**62 for v in given) else np.asarray(values, float)
+            )
         return np.asarray([np.nan if is_missing(value) else float(value) for value in values])
     array = np.empty(len(values), object)
     array[:] = values

@@ -118,13 +118,13 @@ class Context:
     @property
     def of_fit(self) -> bool:
         """Whether these are the rows of the fit, as far as their number and their distances tell."""
-        known = getattr(self.model, "n_samples_", None)
-        if self.rows is None or known is None:
+        n = getattr(self.model, "n_samples_", None)
+        if self.rows is None or n is None:
             return True
         if self.weighted:  # rows of weight zero do not count
-            return self.n >= known
+            return self.n >= n
         odd = self.odd if self.k else None
-        return self.n == known and (odd is None or not odd.all_rows or odd.bounds.rows == "training")
+        return self.n == n and (odd is None or not odd.all_rows or odd.bounds.rows == "training")
 
     @property
     def weighted(self) -> bool:
@@ -228,15 +228,15 @@ class Context:
         """Names of the rows that are shown; None where they have numbers only."""
         given = self.names
         if given is None or given is True:
-            found = self.rows.labels(self.part) if self.rows is not None else None
-            if found is None and self.correspondence and not self.sampled:
+            labels = self.rows.labels(self.part) if self.rows is not None else None
+            if labels is None and self.correspondence and not self.sampled:
                 labels = self.known.row_names()
-                found = labels if labels is not None and len(labels) == len(self.index) else None
+                labels = labels if labels is not None and len(labels) == len(self.index) else None
         elif given is False:
-            found = None
+            labels = None
         else:
-            found = self._one_a_row("names", given)
-        return None if found is None else [clip(name, KEPT) for name in found]
+            labels = self._one_a_row("names", given)
+        return None if labels is None else [clip(name, KEPT) for name in labels]
 
     def row_name(self, place: int) -> str:
         """The name of a row that is shown, or its number from 0."""
@@ -246,21 +246,21 @@ class Context:
     @cached_property
     def colours(self) -> list[Colour]:
         """Columns to colour by; what the user asked for comes first."""
-        found: list[Colour] = []
+        colours: list[Colour] = []
         if self.rows is None:
-            return found
+            return colours
         asked = self.color if isinstance(self.color, Mapping) else {} if self.color is None else {"": self.color}
         for name, values in asked.items():
             title = name or (values if isinstance(values, str) else getattr(values, "name", None) or "colour")
             one = colour_of(str(title), self._one_a_row("color", values), asked=True)
-            found += [one] if one is not None else []
+            colours += [one] if one is not None else []
         m = len(self.index)
-        most = len(found) + (40 if m <= 2_000 else 12 if m <= 20_000 else 6)
-        taken = {one.name for one in found}
+        most = len(colours) + (40 if m <= 2_000 else 12 if m <= 20_000 else 6)
+        taken = {one.name for one in colours}
         offers = [colour_of(name, values) for name, values in self.rows.columns(self.part) if name not in taken]
-        held = [one for one in offers if one is not None]
-        held.sort(key=lambda one: self.uses(one.name))  # what took no part tells most
-        return (found + held)[:most]
+        offered = [one for one in offers if one is not None]
+        offered.sort(key=lambda one: self.uses(one.name))  # what took no part tells most
+        return (colours + offered)[:most]
 
     def uses(self, name: str) -> bool:
         """Whether the model was fitted to a column of this name."""
@@ -270,13 +270,13 @@ class Context:
     def _one_a_row(self, what: str, values: Any) -> Any:
         """One value for each row that is shown: of a column of X, or of those given for all rows."""
         if isinstance(values, str):
-            for name, found in self.rows.columns(self.part) if self.rows is not None else ():
+            for name, column in self.rows.columns(self.part) if self.rows is not None else ():
                 if name == values:
-                    return found
+                    return column
             if hasattr(self.X, "labels"):  # identifiers and texts of a Table
                 return np.asarray(self.X.labels(values), object)[self.index].tolist()
             raise InputError(
-                f"{what}={values!r} names a column of X", received="rows without it",
+                f"{what}={values!r} names a column of X", received="rows without this column",
                 hint=f"pass the values themselves: {what}=labels",
             )  # fmt: skip
         if hasattr(values, "to_list") or hasattr(values, "to_pylist"):

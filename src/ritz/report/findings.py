@@ -63,8 +63,8 @@ def find_ranks(about: Context) -> Any:
     if len(about.columns) > WIDE:
         dear |= {"map", "permutation", "bcv", "stability"}
     wanted = sorted((names & _known()) - dear)
-    whole = "permutation" not in dear or (about.correspondence and about.known.state is None)
-    seen = about.table if whole and same_rows(about) else None
+    rows_help = "permutation" not in dear or (about.correspondence and about.known.state is None)
+    seen = about.table if rows_help and same_rows(about) else None
     return choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
 
 
@@ -86,7 +86,7 @@ class Odd:
     inside: Floats  # T²
     off: Floats  # Q
     bounds: Limits
-    found: Outliers | None
+    outliers: Outliers | None
     components: int  # of the plane
     all_rows: bool
     model: Any  # that judged
@@ -119,32 +119,32 @@ def find_odd(about: Context) -> Odd | None:
     """Distances, limits and odd rows."""
     if about.rows is None:
         return None
-    kernel, whole = about.kernel, about.measurable
-    rows = about.table if whole else about.part
+    kernel, every = about.kernel, about.measurable
+    rows = about.table if every else about.part
     model = _judge(about)
     if model is None:
         return None
     inside, off = distances(model, rows)
-    fit = _of_fit(model, inside) if whole else about.rows.n == model.n_samples_
+    fit = _of_fit(model, inside) if every else about.rows.n == model.n_samples_
     kind = "training" if fit else "new"
     free = about.known.distribution_free
     if free and not fit:
         return None
     # without its moment state a large model would have to be decomposed anew; quantiles of the rows have to do
     stateless = fitted_of(model).state is None and min(len(inside), len(about.columns)) > LARGE
-    way = "conformal" if stateless and fit and whole and not free else None
-    bounds = limits(model, ALPHA, kind, X=rows if fit and whole else None, method=way)
+    way = "conformal" if stateless and fit and every and not free else None
+    bounds = limits(model, ALPHA, kind, X=rows if fit and every else None, method=way)
     n = len(inside)
     cheap = n <= LEAVE_OUT_KERNEL if kernel else float(n) * max(1, len(about.columns)) <= LEAVE_OUT
-    found = None
-    if whole and cheap and n >= 10:
+    odd_rows = None
+    if every and cheap and n >= 10:
         try:
-            found = outliers(model, rows, FDR, rows=kind)
+            odd_rows = outliers(model, rows, FDR, rows=kind)
         except RitzError as error:
             about.notes.append(f"false discoveries: {error}")
-    if found is not None and not np.ptp(found.scores) > 0:  # nothing tells the rows apart
-        found = None
-    return Odd(inside, off, bounds, found, _dimensions(model), whole, model)
+    if odd_rows is not None and not np.ptp(odd_rows.scores) > 0:  # nothing tells the rows apart
+        odd_rows = None
+    return Odd(inside, off, bounds, odd_rows, _dimensions(model), every, model)
 
 
 @unsaid()
@@ -178,5 +178,5 @@ def _of_fit(model: Any, inside: Floats) -> bool:
     weight, total, _ = fit_sums(model)
     if fitted_of(model).space == "table":  # weights are not those of the rows; their number has to do
         return len(inside) == model.n_samples_
-    known = abs(len(inside) - weight) <= 1e-9 * weight
-    return known and (not np.isfinite(total) or abs(float(np.sum(inside)) - total) <= 1e-4 * max(total, 1e-300))
+    as_many = abs(len(inside) - weight) <= 1e-9 * weight
+    return as_many and (not np.isfinite(total) or abs(float(np.sum(inside)) - total) <= 1e-4 * max(total, 1e-300))

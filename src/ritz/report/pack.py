@@ -36,14 +36,14 @@ def exact(values: Any) -> Any:
 def shade(values: Any) -> dict[str, Any]:
     """Numbers to 1/65,534 of their range: enough for a colour and a tooltip."""
     array = np.asarray(values, np.float64).reshape(-1)
-    known = np.isfinite(array)
+    finite = np.isfinite(array)
     edge = np.finfo(np.float64).max / 4  # beyond it a range is not a number
     lo, hi = (
-        (float(x) for x in np.clip((array[known].min(), array[known].max()), -edge, edge)) if known.any() else (0, 0)
+        (float(x) for x in np.clip((array[finite].min(), array[finite].max()), -edge, edge)) if finite.any() else (0, 0)
     )
     width = hi - lo if hi > lo else 1.0
     steps = np.full(len(array), GAP, np.float64)
-    steps[known] = np.round((np.clip(array[known], lo, hi) - lo) / width * (GAP - 1))
+    steps[finite] = np.round((np.clip(array[finite], lo, hi) - lo) / width * (GAP - 1))
     return {"u16": _text(steps.astype("<u2")), "lo": lo, "hi": lo + width}
 
 

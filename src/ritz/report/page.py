@@ -140,10 +140,10 @@ def _read(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    def known(text: str) -> str:
+    def hashed(text: str) -> str:
         return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
 
     return (
-        f"default-src 'none'; style-src {known(style)}; script-src {known(script)}; img-src data:; base-uri 'none'; "
+        f"default-src 'none'; style-src {hashed(style)}; script-src {hashed(script)}; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )

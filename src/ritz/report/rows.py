@@ -1,8 +1,8 @@
 """Rows of any kind, as a report looks at them: how many, some of them, their names, and their columns.
 
     take(index)     rows i₁ < i₂ < … as the model takes them: array, CSR, frame, Table, list
-    columns(part)   name → values, of what a reader may colour by
-    labels(part)    names of these rows, or None
+    columns(rows)   name → values, of what a reader may colour by
+    labels(rows)    names of these rows, or None
 
 A table outside memory is read once, batch by batch, to take some of its rows.
 """
@@ -43,18 +43,18 @@ class Rows:
         """These rows alone, in memory."""
         return self.X[index]
 
-    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
-        """Names and values of the columns of ``part``, which ``take`` gave."""
+    def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
+        """Names and values of the columns of ``rows``, which ``take`` gave."""
         names = getattr(self.model, "feature_names_in_", None)
-        d, sparse = part.shape[1], hasattr(part, "toarray")
-        some = part[:, :SPARSE_COLUMNS].toarray() if sparse else part
+        d, sparse = rows.shape[1], hasattr(rows, "toarray")
+        some = rows[:, :SPARSE_COLUMNS].toarray() if sparse else rows
         for j in range(min(d, SPARSE_COLUMNS if sparse else MOST_COLUMNS)):
             values = some[:, j]
             name = f"column {j}" if names is None or len(names) != d else str(names[j])
             yield name, np.asarray(values).reshape(-1)
 
-    def labels(self, part: Any) -> list[str] | None:
-        """Names of the rows of ``part``."""
+    def labels(self, rows: Any) -> list[str] | None:
+        """Names of ``rows``."""
         return None
 
 
@@ -68,18 +68,18 @@ class FrameRows(Rows):
 
         return nw.from_native(self.X, eager_only=True)[index.tolist()].to_native()
 
-    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+    def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
         import narwhals as nw
 
-        frame = nw.from_native(part, eager_only=True)
+        frame = nw.from_native(rows, eager_only=True)
         for j, name in enumerate(frame.columns[:MOST_COLUMNS]):
             yield str(name), frame[:, j].to_list()
 
-    def labels(self, part: Any) -> list[str] | None:
-        found = row_labels(part)
+    def labels(self, rows: Any) -> list[str] | None:
+        names = row_labels(rows)
         # a part of a numbered frame has an index without a name: its places
         own = getattr(self.X, "index", None)
-        return None if found is None or type(own).__name__ == "RangeIndex" else [str(name) for name in found]
+        return None if names is None or type(own).__name__ == "RangeIndex" else [str(name) for name in names]
 
 
 class TableRows(Rows):
@@ -97,21 +97,21 @@ class TableRows(Rows):
             if len(here):
                 parts.append(batch.take(pa.array(here)))
             start = stop
-        held = [column for column in self.X.columns if column.name in set(wanted)]
-        return Table(held, pa.concat_tables(parts), source=self.X.source, notes=self.X.notes)
+        columns = [column for column in self.X.columns if column.name in set(wanted)]
+        return Table(columns, pa.concat_tables(parts), source=self.X.source, notes=self.X.notes)
 
     def _wanted(self) -> list[str]:
         used = {str(name) for name in getattr(self.model, "feature_names_in_", ())}
         return [name for j, name in enumerate(self.X.names) if j < MOST_COLUMNS or name in used]
 
-    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
-        names = [name for name in part.names[:MOST_COLUMNS] if part.kinds[name] in ("numeric", "categorical")]
+    def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
+        names = [name for name in rows.names[:MOST_COLUMNS] if rows.kinds[name] in ("numeric", "categorical")]
         for name in names:
-            yield name, part.labels(name)
+            yield name, rows.labels(name)
 
-    def labels(self, part: Any) -> list[str] | None:
-        name = naming_column(part)
-        return None if name is None else [str(label) for label in part.labels(name)]
+    def labels(self, rows: Any) -> list[str] | None:
+        name = naming_column(rows)
+        return None if name is None else [str(label) for label in rows.labels(name)]
 
 
 def naming_column(table: Table) -> str | None:
@@ -126,17 +126,17 @@ class ObjectRows(Rows):
     def take(self, index: Index) -> Any:
         return [self.X[i] for i in index.tolist()]
 
-    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+    def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
         yield from ()
 
-    def labels(self, part: Any) -> list[str] | None:
-        return [str(item) for item in part]
+    def labels(self, rows: Any) -> list[str] | None:
+        return [str(item) for item in rows]
 
 
 class KernelRows(Rows):
     """Rows of a kernel matrix: they have no columns to look at."""
 
-    def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
+    def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
         yield from ()
 
 

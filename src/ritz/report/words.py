@@ -32,8 +32,8 @@ ROUNDING = 1e-12
 
 def sentences(about: Context) -> list[Html]:
     """The three sentences; fewer where there is nothing to say."""
-    found = [much(about), meaning(about), trust(about)]
-    return [sentence for sentence in found if sentence]
+    every = [much(about), meaning(about), trust(about)]
+    return [sentence for sentence in every if sentence]
 
 
 def listed(items: list[Any]) -> Html:
@@ -41,7 +41,7 @@ def listed(items: list[Any]) -> Html:
     parts = [item if isinstance(item, Html) else Html(join(item)) for item in items]
     if len(parts) < 2:
         return join(*parts)
-    return join(*[part for i, item in enumerate(parts[:-1]) for part in (", " if i else "", item)], " and ", parts[-1])
+    return join(*[text for i, item in enumerate(parts[:-1]) for text in (", " if i else "", item)], " and ", parts[-1])
 
 
 def enough(shares: Any, wanted: float = MOST) -> int | None:
@@ -104,24 +104,25 @@ def meaning(about: Context) -> Html | None:
     """What the first two components are made of."""
     if not about.k:
         return None
-    found = [words for i in range(min(2, about.k)) if (words := axis_words(about, i)) is not None]
-    if not found:
+    clauses = [words for i in range(min(2, about.k)) if (words := axis_words(about, i)) is not None]
+    if not clauses:
         return None
-    sentence = join(*[part for i, words in enumerate(found) for part in (("; " if i else ""), words)], ".")
+    sentence = join(*[piece for i, words in enumerate(clauses) for piece in (("; " if i else ""), words)], ".")
     return join(sentence, _turning(about))
 
 
 def _turning(about: Context) -> str:
     """A warning where a gap is too small for a direction: every rotation among equal components is as good."""
-    held = getattr(about.model, "certificate_", None)
-    if held is None or not about.known.projects:
+    certificate = getattr(about.model, "certificate_", None)
+    if certificate is None or not about.known.projects:
         return ""
-    count = min(2, about.k, len(held.angles))
-    loose = [about.axes[i] for i in range(count) if about.shares[i] > ROUNDING and not np.isfinite(held.angles[i])]
+    count = min(2, about.k, len(certificate.angles))
+    sure = np.isfinite(certificate.angles)
+    loose = [about.axes[i] for i in range(count) if about.shares[i] > ROUNDING and not sure[i]]
     if not loose:
         return ""
-    verb = "has its neighbour's size" if len(loose) == 1 else "have their neighbours' size"
-    return f" But {listed(loose)} {verb}, so the direction is one of many that serve as well."
+    verb = "is as large as its neighbour" if len(loose) == 1 else "are as large as their neighbours"
+    return f" But {listed(loose)} {verb}, so the direction is one of many that would serve as well."
 
 
 def axis_words(about: Context, i: int) -> Html | None:
@@ -138,13 +139,14 @@ def axis_words(about: Context, i: int) -> Html | None:
             shares = squares / squares.sum(axis=0)
     if not about.shares[i] > ROUNDING:
         return join(name, f" holds nothing of the {about.whole}")
-    side, part = values[:, i], shares[:, i]
-    order = [j for j in np.argsort(-part, kind="stable")[:NAMED].tolist() if part[j] >= min(LEAST, float(part.max()))]
-    if not order or not np.isfinite(part[order]).all():
+    side, contributions = values[:, i], shares[:, i]
+    least = min(LEAST, float(contributions.max()))
+    order = [j for j in np.argsort(-contributions, kind="stable")[:NAMED].tolist() if contributions[j] >= least]
+    if not order or not np.isfinite(contributions[order]).all():
         return None
     high = [bdi(about.columns[j], 40) for j in order if side[j] >= 0]
     low = [bdi(about.columns[j], 40) for j in order if side[j] < 0]
-    share = float(np.sum(part[order]))
+    share = float(np.sum(contributions[order]))
     together = f" (together {percent(share)} of it)" if len(order) > 1 else f" ({percent(share)} of it)"
     if share < MOSTLY:
         return join(name, " is spread over many columns, led by ", listed(high + low), together)
@@ -163,9 +165,9 @@ def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
         array = np.asarray(values)
         if array.dtype.kind not in "fiu" or not about.uses(column) or len(array) != len(score):
             continue
-        known = np.isfinite(array.astype(np.float64))
-        if known.sum() > 2 and np.std(array[known]) > 0 and np.std(score[known]) > 0:
-            r = float(np.corrcoef(array[known], score[known])[0, 1])
+        finite = np.isfinite(array.astype(np.float64))
+        if finite.sum() > 2 and np.std(array[finite]) > 0 and np.std(score[finite]) > 0:
+            r = float(np.corrcoef(array[finite], score[finite])[0, 1])
             best = (r, column) if best is None or abs(r) > abs(best[0]) else best
     if best is not None:
         return join(name, " follows ", bdi(best[1], 40), f" most closely (correlation {number(best[0], 2)})")
@@ -178,7 +180,7 @@ def trust(about: Context) -> Html | None:
     clauses = [clause for clause in (_rank_clause(about), _odd_clause(about)) if clause is not None]
     if not clauses:
         return None
-    words = join(*[part for i, clause in enumerate(clauses) for part in ("; " if i else "", clause)], ".")
+    words = join(*[piece for i, clause in enumerate(clauses) for piece in ("; " if i else "", clause)], ".")
     return Html(words[:1].upper() + words[1:])
 
 
@@ -202,15 +204,15 @@ def _odd_clause(about: Context) -> Html | None:
     if odd is None:
         return None
     rate = f"a false discovery rate of {100 * FDR:.0f}\u00a0%"
-    if odd.found is None:
+    if odd.outliers is None:
         if not odd.limited:
             return None
         count = int(np.count_nonzero(odd.beyond))
         return join(f"{count:,} of {len(odd.inside):,} rows lie beyond a 97.5\u00a0% limit")
-    count = len(odd.found.rows)
+    count = len(odd.outliers.rows)
     if not count:
         return join(f"no row is odd at {rate}")
-    place = int(odd.found.rows[0])
+    place = int(odd.outliers.rows[0])
     shown = int(np.searchsorted(about.index, place))
     there = shown < len(about.index) and int(about.index[shown]) == place
     name = about.row_name(shown) if there else f"row {place:,}"

@@ -44,7 +44,7 @@ def compare(
         tell_notes(read, talk)
         rows = (a.rows(read), b.rows(read))
     try:
-        found = compared(a.model, b.model, rows)
+        comparison = compared(a.model, b.model, rows)
     except InputError as error:
         if table is not None:
             raise
@@ -53,24 +53,24 @@ def compare(
     facts = {
         "model": str(a.path),
         "other": str(b.path),
-        "of": found.of,
-        "rows": found.n,
-        "angles": [float(angle) for angle in found.angles],
+        "of": comparison.of,
+        "rows": comparison.n,
+        "angles": [float(angle) for angle in comparison.angles],
         "matched": [
             {
-                "component": found.names[0][match.a],
-                "other": found.names[1][match.b],
+                "component": comparison.names[0][match.a],
+                "other": comparison.names[1][match.b],
                 "sign": match.sign,
                 "cosine": match.cosine,
             }
-            for match in found.matched
+            for match in comparison.matched
         ],
-        "rv": _number(found.rv),
-        "rv_beyond_chance": _number(found.rv_adjusted),
-        "procrustes": _number(found.procrustes.distance),
-        "notes": list(found.notes),
+        "rv": _number(comparison.rv),
+        "rv_beyond_chance": _number(comparison.rv_adjusted),
+        "procrustes": _number(comparison.procrustes.distance),
+        "notes": list(comparison.notes),
     }
-    return Answer(facts, lambda: print(visible(str(found))))
+    return Answer(facts, lambda: print(visible(str(comparison))))
 
 
 def _number(value: float) -> float | None:

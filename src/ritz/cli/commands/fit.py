@@ -82,7 +82,7 @@ FURTHER = Group(
         "supplementary": (
             Annotated[
                 list[str] | None,
-                column_option("--supplementary", "A column without part in the axes, placed among them."),
+                column_option("--supplementary", "A column that takes no part in the axes, placed among them."),
             ],
             None,
         ),

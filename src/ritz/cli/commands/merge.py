@@ -34,11 +34,11 @@ def merge(
     parts = [load(file) for file in files]
     _require_alike(files, parts)
     _warn_of_twins(files, parts)
-    whole = together(*parts)
+    merged = together(*parts)
     require_free(output, force, files, [])
-    save(whole, output)
-    facts = {"models": [str(model) for model in models], "rows": whole.n_samples_, "model": str(output)}
-    told = f"{counted(len(models), 'model')}, {counted(whole.n_samples_, 'row')}: {output}"
+    save(merged, output)
+    facts = {"models": [str(model) for model in models], "rows": merged.n_samples_, "model": str(output)}
+    told = f"{counted(len(models), 'model')}, {counted(merged.n_samples_, 'row')}: {output}"
     return Answer(facts, lambda: say("done", told, "bold green"), wrote=output)
 
 
@@ -48,8 +48,8 @@ def _warn_of_twins(models: list[Path], parts: list[Any]) -> None:
     from ritz._core.warn import warn
 
     first: dict[bytes, Path] = {}
-    for path, part in zip(models, parts, strict=True):
-        mark = _mark(part)
+    for path, model in zip(models, parts, strict=True):
+        mark = _mark(model)
         if mark in first:
             warn(
                 f"{first[mark]} and {path} hold the same sums, so they are probably of the same rows, which count "
@@ -82,9 +82,9 @@ def _require_alike(models: list[Path], parts: list[Any]) -> None:
     from ritz.methods.fitted import fitted_of
 
     first = fitted_of(parts[0])
-    for path, part in zip(models[1:], parts[1:], strict=True):
+    for path, model in zip(models[1:], parts[1:], strict=True):
         try:
-            first.require_alike(part)
+            first.require_alike(model)
         except MergeError as error:
             names = f"{models[0]} and {path}"
             expected = error.expected.replace("both models", names, 1)

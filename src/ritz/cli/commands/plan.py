@@ -30,15 +30,15 @@ def plan(
     from ritz.cli.fitting.probe import probe
 
     k = 0 if components is None else parse_components(components, method["missing"])
-    found = probe(
+    prepared = probe(
         table, method, how, parts, k=k, memory=memory, progress=talk.progress, solver=solver, tol=tol
     )  # fmt: skip
-    tell_notes(found.parts.whole, talk)
-    route = _route(found)
-    used = found.parts.used
+    tell_notes(prepared.parts.whole, talk)
+    route = _route(prepared)
+    used = prepared.parts.used
     facts = {
         "source": used.source,
-        **found.facts(),
+        **prepared.facts(),
         "in_pieces": used.lazy,
         "solver": route.solver,
         "side": route.side,
@@ -51,10 +51,10 @@ def plan(
     return Answer(facts, lambda: _show(facts, repr(used)))
 
 
-def _route(found: Any) -> Any:
+def _route(prepared: Any) -> Any:
     from ritz.methods.plan import plan as planned
 
-    return planned(found.rows, found.estimator)
+    return planned(prepared.rows, prepared.estimator)
 
 
 def _show(facts: dict[str, Any], table: str) -> None:

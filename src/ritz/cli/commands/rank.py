@@ -36,16 +36,16 @@ def rank(
     from ritz.cli.fitting.probe import probe
     from ritz.insight.choose_rank import choose_rank
 
-    found = probe(table, method, how, parts, memory=memory, seed=seed, progress=talk.progress)
-    tell_notes(found.parts.whole, talk)
+    prepared = probe(table, method, how, parts, memory=memory, seed=seed, progress=talk.progress)
+    tell_notes(prepared.parts.whole, talk)
     names = None if criteria is None else [name.strip() for name in criteria.split(",")]
     ranks = choose_rank(
-        found.estimator, found.rows, criteria=names, fraction=fraction, random_state=seed,
-        sample_weight=found.parts.weight(),
+        prepared.estimator, prepared.rows, criteria=names, fraction=fraction, random_state=seed,
+        sample_weight=prepared.parts.weight(),
     )  # fmt: skip
     facts = {
-        "source": found.parts.whole.source,
-        **found.facts(),
+        "source": prepared.parts.whole.source,
+        **prepared.facts(),
         "consensus": int(ranks.consensus),
         "reasons": list(ranks.reasons),
         "criteria": [

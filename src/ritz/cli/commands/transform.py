@@ -46,9 +46,9 @@ def transform(
     tell_notes(rows, talk)
     ways = saved.model.get_params(deep=False)
     try:
-        found = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
+        scores = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
         with within_reach(rows):
-            written(output, found, as_json=talk.json, fresh=fresh)
+            written(output, scores, as_json=talk.json, fresh=fresh)
     except InputError as error:
         raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error
     facts = {
@@ -57,9 +57,9 @@ def transform(
         "rows": len(rows),
         "scores": None if output is None else str(output),
         "notes": [spoken(note) for note in rows.notes],
-        "components": len(found.heads),
+        "components": len(scores.heads),
     }
-    told = f"{counted(len(rows), 'row')}, {counted(len(found.heads), 'component')}: {output}"
+    told = f"{counted(len(rows), 'row')}, {counted(len(scores.heads), 'component')}: {output}"
     return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
 
 

@@ -35,12 +35,12 @@ def verify(
     rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
     tell_notes(rows, talk)
     weights = parts["weights"] or saved.manifest.get("weights")
-    held = parts_of(rows, columns=parts["columns"], weights=weights)
-    _require_rows(saved, held.used, table)
+    columns = parts_of(rows, columns=parts["columns"], weights=weights)
+    _require_rows(saved, columns.used, table)
     if fitted_of(saved.model).kernel is not None:
-        ok, words = check_kernel(saved.model, saved.rows(held.used))
+        ok, words = check_kernel(saved.model, saved.rows(columns.used))
     else:
-        done = saved.model.verify(held.used, sample_weight=held.weight())
+        done = saved.model.verify(columns.used, sample_weight=columns.weight())
         ok, words = bool(done), list(done.words)
     facts = {"model": str(saved.path), "table": str(table), "ok": ok, "words": words}
     return Answer(facts, lambda: _show(ok, words), code=0 if ok else FAILED)
@@ -52,13 +52,13 @@ def _require_rows(saved: Any, table: Any, path: Path) -> None:
     from ritz.data.words import counted
     from ritz.methods.fitted import fitted_of
 
-    known, n = saved.manifest.get("rows"), table.n_rows
+    rows_of_fit, n = saved.manifest.get("rows"), table.n_rows
     fitted = fitted_of(saved.model)
-    if known is None and fitted.counts is None and fitted.weight is None:
-        known = int(saved.model.n_samples_)
-    if known is not None and n is not None and n != known:
+    if rows_of_fit is None and fitted.counts is None and fitted.weight is None:
+        rows_of_fit = int(saved.model.n_samples_)
+    if rows_of_fit is not None and n is not None and n != rows_of_fit:
         raise InputError(
-            f"verify takes the table that was fitted, of {counted(known, 'row')}",
+            f"verify takes the table that was fitted, of {counted(rows_of_fit, 'row')}",
             received=f"{path} of {counted(n, 'row')}",
             hint="ritz transform takes new rows",
         )

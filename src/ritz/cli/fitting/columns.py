@@ -72,7 +72,7 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     text |= {"missing": list(how["na"]) if how.get("na") else None}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
-    apart = {option: [part.strip() for name in names for part in name.split(",")] for option, names in said.items()}
+    apart = {option: [word.strip() for name in names for word in name.split(",")] for option, names in said.items()}
     tries = [said] if apart == said else [said, apart]
     for kinds in tries:
         try:
@@ -93,25 +93,25 @@ def within_reach(table: Table) -> Iterator[None]:
         decoded = table.decoded if table.lazy else None
         if least is None or decoded is None:
             raise
-        whole = WHOLE_TIMES * float(decoded) + WHOLE_LEAST
-        if whole >= least:
+        needed = WHOLE_TIMES * float(decoded) + WHOLE_LEAST
+        if needed >= least:
             raise
-        hint = f"allow memory='{size_words(whole).replace(' ', '')}' or more, which holds the whole table"
+        hint = f"allow memory='{size_words(needed).replace(' ', '')}' or more, which holds the whole table"
         raise type(error)(error.expected, received=f"{error.received} in pieces", hint=hint) from error
 
 
 def _by_option(error: InputError, said: dict[str, list[str]]) -> InputError:
     """An error about a name in ``kinds=`` in terms of the option that the name was given to."""
-    found = re.fullmatch(r"expected a column (.*) for kinds=", error.expected)
-    if found is None:
+    match = re.fullmatch(r"expected a column (.*) for kinds=", error.expected)
+    if match is None:
         return error
     option, name = next(
-        ((SPELLED[option], name) for option, names in said.items() for name in names if repr(name) == found[1]),
+        ((SPELLED[option], name) for option, names in said.items() for name in names if repr(name) == match[1]),
         ("--drop or --id", ""),
     )
     ranged = f"{option} takes names with commas between; ranges a..b and patterns x_* are for {RANGED}"
     hint = ranged if ".." in name or set("*?") & set(name) else error.hint
-    return type(error)(f"expected a column {found[1]} for {option}", received=error.received, hint=hint)
+    return type(error)(f"expected a column {match[1]} for {option}", received=error.received, hint=hint)
 
 
 def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:
@@ -121,8 +121,8 @@ def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:
         for name in names:
             if name in kinds and kinds[name][0] != option:
                 raise ParameterError(
-                    "a column is dropped or names the rows" if {option, kinds[name][0]} == {"drop", "ids"}
-                    else "a column is one thing only",
+                    "a column cannot both be dropped and name the rows" if {option, kinds[name][0]} == {"drop", "ids"}
+                    else "a column can have one role only",
                     received=f"{SPELLED[kinds[name][0]]} {name} and {SPELLED[option]} {name}",
                     hint="leave out one of them",
                 )  # fmt: skip
@@ -146,7 +146,9 @@ def parts_of(
         )  # fmt: skip
     if weight in further:
         raise ParameterError(
-            "a column holds weights or is supplementary", received=f"{weight} for both", hint="leave out one of them"
+            "a column cannot both hold weights and be supplementary",
+            received=f"{weight!r} for both",
+            hint="leave out one of them",
         )
     wanted = expand("--columns", columns, table) if columns else None
     out = {weight, *further}
@@ -176,12 +178,12 @@ def _meant(table: Table, wanted: list[str]) -> Table:
 
 def expand(option: str, texts: Sequence[str] | None, table: Table) -> list[str]:
     """Names of columns that are meant, in the order in which they are named."""
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for text in texts or ():
-        whole = [text] if text in table.names else [part.strip() for part in text.split(",") if part.strip()]
-        for name in whole:
-            found |= dict.fromkeys(_matches(option, name, table.names, table.source))
-    return list(found)
+        names = [text] if text in table.names else [name.strip() for name in text.split(",") if name.strip()]
+        for name in names:
+            chosen |= dict.fromkeys(_matches(option, name, table.names, table.source))
+    return list(chosen)
 
 
 def _matches(option: str, name: str, names: list[str], source: str) -> list[str]:
@@ -192,9 +194,9 @@ def _matches(option: str, name: str, names: list[str], source: str) -> list[str]
         i, j = sorted((names.index(first), names.index(last)))
         return names[i : j + 1]
     if any(mark in name for mark in "*?"):
-        found = [one for one in names if fnmatch.fnmatchcase(one, name)]
-        if found:
-            return found
+        matching = [one for one in names if fnmatch.fnmatchcase(one, name)]
+        if matching:
+            return matching
     loose = [one for one in names if one.strip().lower() == name.lower()]
     close = loose or difflib.get_close_matches(name, names, n=1, cutoff=ALIKE if len(name) > 4 else SHORT)
     raise InputError(

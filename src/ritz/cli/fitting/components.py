@@ -80,8 +80,8 @@ def _rule(word: str, text: str) -> str:
     if name in names:
         return name
     works = f"these rules work: {', '.join(names)}"
-    whole, comma, digits = word.removesuffix("%").partition(",")
-    if comma and whole.isdigit() and digits.isdigit():
+    units, comma, digits = word.removesuffix("%").partition(",")
+    if comma and units.isdigit() and digits.isdigit():
         raise ParameterError(FORMS, received=repr(text), hint=f"write {word.replace(',', '.')}")
     close = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     raise ParameterError(FORMS, received=repr(text), hint=f"did you mean {close[0]}? {works}" if close else works)

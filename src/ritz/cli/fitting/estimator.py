@@ -103,8 +103,8 @@ def make_estimator(
     elif name != "pca" and method["scale"] is not None:
         given |= {"scale": bool(method["scale"])}
     cls = method_called(name)
-    known = cls._get_param_names()  # a method need not take every option that others share
-    return cls(k, **{option: value for option, value in given.items() if option in known})
+    taken = cls._get_param_names()  # a method need not take every option that others share
+    return cls(k, **{option: value for option, value in given.items() if option in taken})
 
 
 def kernel_of(method: dict[str, Any], *, strings: bool) -> dict[str, Any]:
@@ -176,12 +176,12 @@ def _counted(table: Table, counts: str) -> dict[str, str]:
 
 def _groups(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
     """``taste=acid,sweet`` and its like as a dict."""
-    found: dict[str, list[str]] = {}
-    for text in (part for one in texts for part in one.split(";")):
+    groups: dict[str, list[str]] = {}
+    for text in (piece for one in texts for piece in one.split(";")):
         name, equals, columns = text.partition("=")
         if not equals or not name.strip() or not columns.strip():
             raise ParameterError(
                 "--groups names a group and its columns", received=repr(text), hint="--groups taste=acid,sweet"
             )
-        found.setdefault(name.strip(), []).extend(expand(f"--groups {name.strip()}", [columns.strip()], table))
-    return found
+        groups.setdefault(name.strip(), []).extend(expand(f"--groups {name.strip()}", [columns.strip()], table))
+    return groups

@@ -215,5 +215,5 @@ def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scalin
     """Say of methods that take numbers as they are how much their spreads differ."""
     if name not in ("svd", "kpca") or strings or table.lazy:
         return None
-    found = decide_scaling(spreads(table.select(used)), used, False)
-    return Scaling(False, False, found.why.replace("as asked; ", f"{name} takes numbers as they are; "))
+    scaling = decide_scaling(spreads(table.select(used)), used, False)
+    return Scaling(False, False, scaling.why.replace("as asked; ", f"{name} takes numbers as they are; "))

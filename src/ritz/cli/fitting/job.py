@@ -74,7 +74,7 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     parts, choice = chosen(table, name, job.parts, job.method)
     outside = table.lazy or job.engine is not None
     if job.resume and not outside:
-        say("note", "a table in memory is fitted at once: nothing to go on with", "bold cyan")
+        say("note", "a table in memory is fitted at once, so there is nothing to resume", "bold cyan")
     memory = bounded.memory if outside else job.memory
     job = _without_page(job, bounded.memory) if table.lazy else job
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
@@ -186,10 +186,10 @@ def _journal(job: Job, folder: Path, parts: Parts) -> Iterator[None]:
     names = [column.name for column in parts.used.columns if column.kind == "numeric"]
     source, _ = parts.used.source_for(names)
     place = folder / JOURNAL
-    known = known_identity(place) is not None
-    if job.resume and not known:
-        say("note", f"nothing to go on with in {folder}; starting from the beginning", "bold cyan")
-    if known and not job.resume:
+    begun = known_identity(place) is not None
+    if job.resume and not begun:
+        say("note", f"there is nothing to resume in {folder}, so the fit starts from the beginning", "bold cyan")
+    if begun and not job.resume:
         say("note", "an earlier fit was broken off; --resume goes on with it, this one starts anew", "bold cyan")
         discard(place)
     with journaling(place, _identity(job, parts, names, source), keep=True):

@@ -69,8 +69,8 @@ def label_of(table: Table) -> str | None:
 
 
 def _levels(reason: str) -> int:
-    found = re.search(r"\d+", reason)
-    return int(found[0]) if found else 1 << 30
+    match = re.search(r"\d+", reason)
+    return int(match[0]) if match else 1 << 30
 
 
 def _of_numbers(table: Table, numbers: list[str]) -> Choice:

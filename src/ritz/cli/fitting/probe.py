@@ -29,8 +29,8 @@ class Probe:
 
     def facts(self) -> dict[str, Any]:
         """Rows, columns and method, for ``--json``."""
-        held = {"rows": self.parts.whole.n_rows, "method": self.choice.method, "method_reason": self.choice.why}
-        return held if self.scaling is None else {**held, "scaled": self.scaling.scale, "scaling": self.scaling.why}
+        facts = {"rows": self.parts.whole.n_rows, "method": self.choice.method, "method_reason": self.choice.why}
+        return facts if self.scaling is None else {**facts, "scaled": self.scaling.scale, "scaling": self.scaling.why}
 
 
 def probe(

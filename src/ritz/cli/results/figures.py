@@ -27,11 +27,11 @@ def figures(kinds: tuple[str, ...], done: Fitted, parts: Parts) -> dict[str, Any
 
     if find_spec("matplotlib") is None:
         raise MissingDependency("--figures needs matplotlib", hint="pip install 'ritz[plot]'")
-    found: dict[str, Any] = {}
+    writers: dict[str, Any] = {}
     for name, draw in _pictures(done, parts).items():
-        held = _drawn(draw, kinds)
-        found |= {f"figure_{name}.{kind}": _writer(data) for kind, data in held.items()}
-    return found
+        images = _drawn(draw, kinds)
+        writers |= {f"figure_{name}.{kind}": _writer(data) for kind, data in images.items()}
+    return writers
 
 
 def _pictures(done: Fitted, parts: Parts) -> dict[str, Callable[[], Any]]:
@@ -48,12 +48,12 @@ def _pictures(done: Fitted, parts: Parts) -> dict[str, Callable[[], Any]]:
     if k < 2:
         return made
     names = _names(parts)
-    known = fitted_of(model)
-    if known.space == "table":
+    fitted = fitted_of(model)
+    if fitted.space == "table":
         made["map"] = lambda: plot.map(model)
         return made
     made["scores"] = lambda: plot.scores(model, rows, color=color, names=names)
-    if known.space == "columns" and isinstance(rows, Table) and not rows.lazy:
+    if fitted.space == "columns" and isinstance(rows, Table) and not rows.lazy:
         made["biplot"] = lambda: plot.biplot(model, rows, color=color)
         made["circle"] = lambda: plot.circle(model)
     return made
@@ -81,16 +81,16 @@ def _drawn(draw: Callable[[], Any], kinds: tuple[str, ...]) -> dict[str, bytes]:
             figure = draw().figure
         except (RitzError, TypeError):
             return {}
-        held: dict[str, bytes] = {}
+        images: dict[str, bytes] = {}
         for kind in kinds:
             stamp = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}[kind]  # would differ from run to run
             with io.BytesIO() as file:
                 figure.savefig(file, format=kind, dpi=DPI, bbox_inches="tight", metadata={stamp: None})
-                held[kind] = file.getvalue()
+                images[kind] = file.getvalue()
         from matplotlib import pyplot as plt
 
         plt.close(figure)
-    return held
+    return images
 
 
 def _writer(data: bytes) -> Callable[[Any], None]:

@@ -63,9 +63,9 @@ def _untimed(model: Any, memory: Any) -> Any:
 
 
 def _scores(sink: Any, ending: str, done: Fitted, table: Table) -> None:
-    found = coordinates(done.model, done.rows, table, fitted=True)
-    with rows_to(sink, f".{ending}", found.heads, found.dtype, found.rows) as write:
-        found.into(write)
+    scores = coordinates(done.model, done.rows, table, fitted=True)
+    with rows_to(sink, f".{ending}", scores.heads, scores.dtype, scores.rows) as write:
+        scores.into(write)
 
 
 # components
@@ -83,25 +83,25 @@ def components_table(model: Any, columns: list[str]) -> Any:
         return pa.table(_coordinate_columns(model, heads))
     d = len(columns)
     mean, scale = getattr(model, "mean_", None), getattr(model, "scale_", None)
-    held: dict[str, Any] = {"column": columns, "mean": np.zeros(d) if mean is None else mean}
-    held["scale"] = np.ones(d) if scale is None else scale
-    return pa.table(held | {head: np.ascontiguousarray(model.components_[i]) for i, head in enumerate(heads)})
+    first: dict[str, Any] = {"column": columns, "mean": np.zeros(d) if mean is None else mean}
+    first["scale"] = np.ones(d) if scale is None else scale
+    return pa.table(first | {head: np.ascontiguousarray(model.components_[i]) for i, head in enumerate(heads)})
 
 
 def _coordinate_columns(model: Any, heads: list[str]) -> dict[str, Any]:
     labels = fitted_of(model).column_labels()
     if labels is None:
         labels = [f"x{j}" for j in range(model.components_.shape[1])]
-    held: dict[str, Any] = {"column": [str(label) for label in labels]}
-    held["mass"] = np.asarray(model.column_masses_, np.float64).ravel()
+    columns: dict[str, Any] = {"column": [str(label) for label in labels]}
+    columns["mass"] = np.asarray(model.column_masses_, np.float64).ravel()
     for tail, values in (
         ("", model.column_coordinates_),
         ("_contribution", model.column_contributions_),
         ("_cos2", model.column_cos2_),
     ):
         array = np.asarray(values, np.float64)
-        held |= {f"{head}{tail}": np.ascontiguousarray(array[:, i]) for i, head in enumerate(heads)}
-    return held
+        columns |= {f"{head}{tail}": np.ascontiguousarray(array[:, i]) for i, head in enumerate(heads)}
+    return columns
 
 
 def _kernel_columns(model: Any, heads: list[str]) -> dict[str, Any]:
@@ -128,9 +128,9 @@ def _supplementary(done: Fitted, parts: Parts) -> Any:
     model, heads = done.model, axis_heads(done.model)
     further = parts.whole.narrowed(parts.supplementary)
     if fitted_of(model).space == "table":
-        found = model.supplementary_columns(further)
-        array = np.asarray(found, np.float64)
-        names = [str(name) for name in getattr(found, "index", range(len(array)))]
+        placed_columns = model.supplementary_columns(further)
+        array = np.asarray(placed_columns, np.float64)
+        names = [str(name) for name in getattr(placed_columns, "index", range(len(array)))]
         return pa.table({"column": names} | {head: array[:, i] for i, head in enumerate(heads)})
     from ritz.insight import supplementary
 
@@ -147,8 +147,8 @@ def _supplementary(done: Fitted, parts: Parts) -> Any:
         if len(labels):
             values.append(_numbers(table, heads))
     array = np.vstack(values) if values else np.zeros((0, len(heads)))
-    held = {"column": names, "what": kinds}
-    return pa.table(held | {head: np.ascontiguousarray(array[:, i]) for i, head in enumerate(heads)})
+    first = {"column": names, "what": kinds}
+    return pa.table(first | {head: np.ascontiguousarray(array[:, i]) for i, head in enumerate(heads)})
 
 
 def _numbers(table: Any, heads: list[str]) -> np.ndarray:

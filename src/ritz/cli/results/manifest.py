@@ -93,8 +93,8 @@ def _plain(name: str) -> bool:
 
 def _as_listed(path: Path, listed: Any) -> bool:
     try:
-        found = path.lstat()
-        same = stat.S_ISREG(found.st_mode) and isinstance(listed, dict) and found.st_size == listed.get("bytes")
+        status = path.lstat()
+        same = stat.S_ISREG(status.st_mode) and isinstance(listed, dict) and status.st_size == listed.get("bytes")
         return same and _checksum(path) == listed.get("sha256")
     except OSError:
         return False

@@ -193,10 +193,10 @@ class Place:
 
 def _look(path: Path) -> tuple[int, ...] | None:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 # the results

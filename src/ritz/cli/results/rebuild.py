@@ -35,36 +35,36 @@ def rebuilt(model: Any, Z: np.ndarray, table: Table, shares: bool) -> Any:
     """Rows as an Arrow table; identifiers of the scores go along."""
     import pyarrow as pa
 
-    known = fitted_of(model)
-    if shares and known.formula != "encoded":
+    fitted = fitted_of(model)
+    if shares and fitted.formula != "encoded":
         raise ParameterError(
             "--shares is for models with categories: mca, famd and mfa", received=type(model).__name__,
             hint="leave out --shares",
         )  # fmt: skip
     named = [name for name, kind in table.kinds.items() if kind == "identifier" and name != "row"]
-    held: dict[str, Any] = {name: table.labels(name) for name in named}
+    first: dict[str, Any] = {name: table.labels(name) for name in named}
     if shares:
         values, names = np.asarray(model.probabilities(Z)), _levels(model)
-    elif known.about.takes == "categories":
+    elif fitted.about.takes == "categories":
         values, names = np.asarray(model.categories(Z), object), _columns(model, None)
-    elif known.about.takes == "objects" and model.kernel_.takes == "strings":
+    elif fitted.about.takes == "objects" and model.kernel_.takes == "strings":
         nearest = model.neighbours(Z, 1)
         words = [str(model.X_fit_[i]) for i in nearest.index[:, 0]]
-        return pa.table(held | {"nearest": words, "distance": nearest.distance[:, 0]})
+        return pa.table(first | {"nearest": words, "distance": nearest.distance[:, 0]})
     else:
         values = np.asarray(model.inverse_transform(Z))
         names = _columns(model, values.shape[1])
-    return pa.table(held | {name: _column(values[:, j]) for j, name in enumerate(names) if name not in held})
+    return pa.table(first | {name: _column(values[:, j]) for j, name in enumerate(names) if name not in first})
 
 
 def _column(values: np.ndarray) -> Any:
     """Numbers as numbers, all else as texts."""
     if values.dtype != object:
         return np.ascontiguousarray(values)
-    held = values.tolist()
-    if all(isinstance(value, (int, float)) for value in held):
-        return np.asarray(held, np.float64)
-    return [None if value is None else str(value) for value in held]
+    entries = values.tolist()
+    if all(isinstance(value, (int, float)) for value in entries):
+        return np.asarray(entries, np.float64)
+    return [None if value is None else str(value) for value in entries]
 
 
 def _columns(model: Any, d: int | None) -> list[str]:

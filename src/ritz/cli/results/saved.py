@@ -53,8 +53,8 @@ class Saved:
         """What ``transform`` takes: the table, or its column of strings."""
         if not self.takes_strings:
             return table
-        known = [name for name in self.manifest.get("columns") or [] if name in table.names]
-        return ["" if text is None else str(text) for text in table.labels(known[0] if known else string_column(table))]
+        used = [name for name in self.manifest.get("columns") or [] if name in table.names]
+        return ["" if text is None else str(text) for text in table.labels(used[0] if used else string_column(table))]
 
 
 def open_model(path: Path, **parameters: Any) -> Saved:

@@ -33,18 +33,18 @@ def require_free(
     return refuse_existing(output, force)
 
 
-def written(output: Path | None, found: Coordinates, *, as_json: bool, fresh: bool) -> None:
+def written(output: Path | None, scores: Coordinates, *, as_json: bool, fresh: bool) -> None:
     """Write coordinates to ``output``, or to stdout where there is none; ``fresh``: only if no such file has come."""
     if output is None:
         _free(as_json)
         sys.stdout.flush()
         out = _screen()
-        with rows_to(out, ".csv", found.heads, found.dtype, found.rows) as write:
-            found.into(write)
+        with rows_to(out, ".csv", scores.heads, scores.dtype, scores.rows) as write:
+            scores.into(write)
         out.flush()
         return
-    with row_writer(output, found.heads, found.dtype, fresh=fresh) as write:
-        found.into(write)
+    with row_writer(output, scores.heads, scores.dtype, fresh=fresh) as write:
+        scores.into(write)
 
 
 def save_table(output: Path | None, table: Any, *, as_json: bool, fresh: bool) -> None:

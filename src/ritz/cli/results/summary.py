@@ -60,15 +60,15 @@ def components_of(model: Any) -> dict[str, Any]:
     """What the components are, one entry each, and what is measured by their values."""
     from ritz.methods.fitted import fitted_of
 
-    known, certificate = fitted_of(model), model.certificate_
-    k, divisor, share = known.k, known.divisor, known.shares
+    fitted, certificate = fitted_of(model), model.certificate_
+    k, divisor, share = fitted.k, fitted.divisor, fitted.shares
     values = certificate.values[:k] / divisor  # in float64, so that the enclosure speaks of the number shown
     half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower)[:k] / divisor
     angles, labelled = np.asarray(certificate.angles)[:k], np.asarray(certificate.labelled)[:k]
-    if not known.certified:  # the certificate is that of a problem behind the method: its bounds are not of these
+    if not fitted.certified:  # the certificate is that of a problem behind the method: its bounds are not of these
         values = np.asarray(model.explained_variance_, np.float64)
         half, angles, labelled = np.full(k, np.nan), np.full(k, np.nan), np.ones(k, bool)
-    heads = known.axis_names()
+    heads = fitted.axis_names()
     components = [
         {
             "name": heads[i],
@@ -81,7 +81,7 @@ def components_of(model: Any) -> dict[str, Any]:
         }
         for i in range(k)
     ]
-    return {"measure": known.about.measure, "bounded": known.certified, "components": components}
+    return {"measure": fitted.about.measure, "bounded": fitted.certified, "components": components}
 
 
 def possible(done: Fitted) -> int | None:

@@ -91,16 +91,16 @@ def command(*groups: Group) -> Callable[[Callable[..., Answer]], Callable[..., N
 
         @functools.wraps(body)
         def run(**given: Any) -> None:
-            held: dict[str, Any] = {
+            inner: dict[str, Any] = {
                 group.into: {name: given.pop(name) for name in group.options} for group in (*groups, TALK)
             }
-            asked = held.pop("talk")
+            asked = inner.pop("talk")
             talk = Talk(asked["as_json"], asked["quiet"])
-            held |= {"talk": talk} if talks else {}
+            inner |= {"talk": talk} if talks else {}
             with stopping(asked["debug"]), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 try:
-                    answer = body(**given, **held)
+                    answer = body(**given, **inner)
                 finally:
                     repeat(caught)
                 _told(answer, talk)

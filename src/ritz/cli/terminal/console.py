@@ -163,9 +163,9 @@ class Program(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command, and remember it for what may be wrong with its options."""
-        found = super().resolve_command(ctx, args)
-        self._asked = f"{ctx.command_path} {found[0]}"
-        return found
+        resolved = super().resolve_command(ctx, args)
+        self._asked = f"{ctx.command_path} {resolved[0]}"
+        return resolved
 
     def main(  # as that of click, which hands the arguments on by name
         self,
@@ -211,8 +211,8 @@ def _wrong_usage(error: Any, asked: str) -> None:
     text = re.sub(r"\s*(\(Possible options: .*\)|Did you mean .*)$", "", str(error.format_message())).removesuffix(".")
     wrong = re.search(r"command '(.*)'", text)
     if wrong:
-        known = getattr(getattr(context, "command", None), "commands", {})
-        what, near = "commands", difflib.get_close_matches(wrong[1], known, n=1)
+        commands = getattr(getattr(context, "command", None), "commands", {})
+        what, near = "commands", difflib.get_close_matches(wrong[1], commands, n=1)
     else:
         what, near = "options", list(getattr(error, "possibilities", None) or [])
     meant = f"did you mean {near[0]}? " if near else ""
@@ -243,4 +243,4 @@ def _as_json(text: str, code: int) -> None:
 def as_json(facts: dict[str, Any]) -> str:
     """Plain values as JSON that cannot steer a terminal: what could is escaped, as JSON allows, and reads back."""
     text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
-    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

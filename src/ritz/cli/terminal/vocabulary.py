@@ -85,7 +85,7 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # methods
         (r", or add them with partial_fit\b", ""),
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),
-        (r"\bfit each part with ritz\.PCA\b", "ritz fit of a part gives one, but with --method kpca"),
+        (r"\bfit each part with ritz\.PCA\b", "ritz fit --method pca gives such a model of each part"),
         (r"\b(merge takes models that can be merged), or the paths of their files\b", r"\1"),
         (rf"(?<=\bfit the other rows with )a (?P<name>{CLASSES}) first", lambda match: f"{_method(match)} first"),
         (r"\bKernelPCA\(solver='nystrom', landmarks=(\d+)\)", r"a Nyström model of \1 rows"),

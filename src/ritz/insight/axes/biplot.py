@@ -82,16 +82,16 @@ def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     >>> round(float(((rebuilt - scaled) ** 2).to_numpy().sum() / (scaled**2).to_numpy().sum()), 3)  # 1 − 0.958
     0.042
     """
-    known = fitted_of(model)
+    fitted = fitted_of(model)
     if scaling not in SCALINGS:
         words = ", ".join(map(repr, SCALINGS))
         raise ParameterError(f"scaling must be one of {words}", received=repr(scaling),
                              hint=f"scaling={nearest(scaling, tuple(SCALINGS))!r}")  # fmt: skip
-    if known.rotates_all:
+    if fitted.rotates_all:
         return _factors(model, X, scaling)
     T, power = scores_of(model, X), SCALINGS[scaling]
     names = axis_names(model, T.shape[1])
-    V, values, ratio = known.standard()
+    V, values, ratio = fitted.standard()
     columns = columns_named(model, V * values**power, names)
     rows = T * inverse_root(values) ** (2 * power)
     return Biplot(rows_named(X, rows, names), columns, scaling, np.asarray(ratio, np.float64))
@@ -100,9 +100,10 @@ def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
 def _factors(model: Any, X: Any, scaling: str) -> Biplot:
     if scaling != "covariance":
         raise ParameterError(
-            "factors have unit variance: their biplot is the covariance one", received=repr(scaling),
+            "a model of factors has one biplot only, that of covariances: its factors have unit variance",
+            received=repr(scaling),
             hint="scaling='covariance'",
-        )  # fmt: skip
+        )
     axes, T = axes_of(model), scores_of(model, X)
     names = axis_names(model, T.shape[1])
     rows, columns = rows_named(X, T, names), columns_named(model, axes.loadings, names)

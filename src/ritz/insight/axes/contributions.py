@@ -135,11 +135,11 @@ def column_cos2(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
         return own
     if axes_of(model).correlations is not None:
         raise ParameterError(
-            "cos² of columns needs uncorrelated factors", received="a model with correlated ones",
-            hint="structure(model) for correlations, communalities(model) for their common share",
+            "cos² of columns needs uncorrelated factors", received="a model with correlated factors",
+            hint="structure(model) gives correlations, communalities(model) what the factors explain together",
         )  # fmt: skip
-    found = structure(model, X, sample_weight=sample_weight)
-    values = np.square(np.asarray(found if isinstance(found, np.ndarray) else _numbers(found)))
+    correlations = structure(model, X, sample_weight=sample_weight)
+    values = np.square(np.asarray(correlations if isinstance(correlations, np.ndarray) else _numbers(correlations)))
     return columns_named(model, values, axis_names(model, values.shape[1]))
 
 
@@ -147,5 +147,5 @@ def _numbers(frame: Any) -> Floats:
     """The numbers of a labelled frame, without its column of labels."""
     import narwhals as nw
 
-    held = nw.from_native(frame, eager_only=True)
-    return held.select([name for name in held.columns if name != "column"]).to_numpy()
+    native = nw.from_native(frame, eager_only=True)
+    return native.select([name for name in native.columns if name != "column"]).to_numpy()

@@ -79,15 +79,15 @@ _KINDS = (Quantitative, Qualitative, Category)
 class Description(dict[str, AxisDescription]):
     """Descriptions of axes by name."""
 
-    def __init__(self, found: dict[str, tuple[list[Any], ...]], library: str | None) -> None:
+    def __init__(self, records: dict[str, tuple[list[Any], ...]], library: str | None) -> None:
         super().__init__(
-            {axis: AxisDescription(*map(_held, parts, _KINDS, [library] * 3)) for axis, parts in found.items()}
+            {axis: AxisDescription(*map(_framed, parts, _KINDS, [library] * 3)) for axis, parts in records.items()}
         )
-        self._found = found
+        self._records = records
 
     def __repr__(self) -> str:
         lines = []
-        for axis, (numbers, variables, levels) in self._found.items():
+        for axis, (numbers, variables, levels) in self._records.items():
             lines.append(axis)
             lines += [f"  {r.correlation:+.3f}  p {r.p_value:.2g}  {r.variable}" for r in numbers]
             lines += [f"  η² {r.eta2:.3f}  p {r.p_value:.2g}  {r.variable}" for r in variables]
@@ -140,28 +140,28 @@ def describe(
     n = float(len(T)) if sample_weight is None else float(np.sum(w))
     names = axis_names(model, T.shape[1])
     chosen = list(range(len(names))) if components is None else component_numbers(components, names)
-    found: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
+    descriptions: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
     columns = fitted_of(model).has_columns()  # strings and matrices of kernels have none
     for table in (X if columns else None, table_of_variables(variables)):
         if table is not None:
-            for i, lists in _related(T[:, chosen], w / np.sum(w), n, _held_dense(model, table), categorical):
-                for kept, records in zip(found[names[chosen[i]]], lists, strict=True):
+            for i, lists in _related(T[:, chosen], w / np.sum(w), n, _dense_table(model, table), categorical):
+                for kept, records in zip(descriptions[names[chosen[i]]], lists, strict=True):
                     kept.extend(r for r in records if r.p_value <= alpha)
-    for numbers, levels, parts in found.values():
+    for numbers, levels, parts in descriptions.values():
         numbers.sort(key=lambda r: -r.correlation)
         levels.sort(key=lambda r: (r.p_value, -r.eta2))
         parts.sort(key=lambda r: -r.v_test)
-    return Description(found, library_of(X))
+    return Description(descriptions, library_of(X))
 
 
-def _held_dense(model: Any, table: Any) -> Any:
+def _dense_table(model: Any, table: Any) -> Any:
     """A sparse matrix as an array, which is what a table of variables can be read from."""
     if not hasattr(table, "toarray"):
         return table
     size, most = 8.0 * table.shape[0] * table.shape[1], memory_limit.limit(getattr(model, "memory", None))
     if size > most / 4:
         raise MemoryLimitError(
-            f"the columns of a sparse matrix are described one by one, dense: {size / 1e9:.3g} GB",
+            f"describing the columns of a sparse matrix needs a dense copy of {size / 1e9:.3g} GB",
             received=f"a limit of {most / 1e9:.3g} GB", hint="top_variables(model) names the columns of every axis",
         )  # fmt: skip
     return np.asarray(table.toarray(), np.float64)
@@ -238,11 +238,11 @@ def level_tests(sums: Sums, n: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _levels(sums: Sums, n: float) -> Any:
-    found, labels = level_tests(sums, n), sums.encoder.active.labels
-    return lambda i: [Category(str(name), *(float(part[j, i]) for part in found)) for j, name in enumerate(labels)]
+    tests, labels = level_tests(sums, n), sums.encoder.active.labels
+    return lambda i: [Category(str(name), *(float(test[j, i]) for test in tests)) for j, name in enumerate(labels)]
 
 
-def _held(records: list[Any], kind: Any, library: str | None) -> Any:
+def _framed(records: list[Any], kind: Any, library: str | None) -> Any:
     if library is None:
         return records
     name, *fields = kind._fields

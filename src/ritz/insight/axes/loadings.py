@@ -170,8 +170,8 @@ def top_variables(model: Any, component: int | str | None = None, n: int = 5) ->
     names: list[Any] = [*(column_labels(model) or range(d))]
     axes = axis_names(model, k)
     shares = quotients(np.square(L), np.square(L).sum(axis=0))
-    found = []
+    variables = []
     for i in range(k) if component is None else component_numbers(component, axes):
         order = np.argsort(-np.abs(L[:, i]), kind="stable")[: max(int(n), 0)]
-        found += [TopVariable(axes[i], names[j], float(L[j, i]), float(shares[j, i])) for j in order]
-    return found
+        variables += [TopVariable(axes[i], names[j], float(L[j, i]), float(shares[j, i])) for j in order]
+    return variables

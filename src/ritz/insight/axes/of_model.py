@@ -31,7 +31,7 @@ def independent(axes: Axes, what: str) -> None:
     """Refuse components that overlap where sums over components are asked for."""
     if axes.overlap:
         raise ParameterError(
-            f"{what} sum over components that do not overlap",
+            f"{what} are sums over components, which must not be correlated",
             received=f"{type(axes.model).__name__}, whose components are correlated",
             hint="explained_variance_ holds what each component adds to those before it",
         )

@@ -118,23 +118,23 @@ def supplementary(
     numbers, levels = encoder.labels[:p], list(encoder.active.labels)
     library, axes = library_of(variables), axis_names(model, T.shape[1])
 
-    def held(values: Any, labels: list[str], corner: str) -> Any:
+    def shown(values: Any, labels: list[str], corner: str) -> Any:
         return None if values is None else labelled(values, labels, axes, library, corner)
 
     tests = level_tests(sums, float(np.sum(w)))[1]
     return Supplementary(
-        held(sums.correlations(), numbers, "variable"), held(G, levels, "category"), held(cos2, levels, "category"),
-        held(tests, levels, "category"), held(eta2, names, "variable"), numbers, levels, names,
+        shown(sums.correlations(), numbers, "variable"), shown(G, levels, "category"), shown(cos2, levels, "category"),
+        shown(tests, levels, "category"), shown(eta2, names, "variable"), numbers, levels, names,
     )  # fmt: skip
 
 
 def _squares(model: Any, X: Any, levels: Any, w: Floats, sums: Sums) -> Floats:
     """‖z̄‖² of every level, (q,): the mean of its rows in the frame of the fit."""
-    p, held = sums.encoder.p, rows_of(model, X)
-    means = np.zeros((sums.encoder.d - p, int(held.shape[1])))
+    p, active = sums.encoder.p, rows_of(model, X)
+    means = np.zeros((sums.encoder.d - p, int(active.shape[1])))
     coded = np.concatenate([_dense(block.values)[:, p:] for block in blocks_of(levels).each()])
     linear = fitted_of(model).linear_map()
-    for block in blocks_of(held).each():
+    for block in blocks_of(active).each():
         z = taken_off(_dense(block.values), linear.mean, linear.low)
         means += coded[block.rows].T @ (w[block.rows, None] * z)
     means /= sums.mass[p:, None]

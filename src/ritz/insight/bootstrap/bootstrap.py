@@ -96,8 +96,8 @@ class Bootstrap:
     @cached_property
     def subspaces(self) -> Floats:
         """(k, 2) degrees of the largest angle of the first 1, …, k components: median and upper quantile."""
-        found = [angles_between(self._drawn.turned, slice(0, m + 1)) for m in range(self._drawn.k)]
-        return np.quantile(np.stack(found), [0.5, self.level], axis=1).T
+        angles = [angles_between(self._drawn.turned, slice(0, m + 1)) for m in range(self._drawn.k)]
+        return np.quantile(np.stack(angles), [0.5, self.level], axis=1).T
 
     # columns and rows
 
@@ -110,7 +110,7 @@ class Bootstrap:
     def loadings(self) -> Intervals:
         """(d, k), named as ``insight.loadings`` names them."""
         names = axis_names(self._fit.model, self._drawn.k)
-        return self._columns(loadings=True).map(lambda part: columns_named(self._fit.model, part, names))
+        return self._columns(loadings=True).map(lambda values: columns_named(self._fit.model, values, names))
 
     def _columns(self, *, loadings: bool) -> Intervals:
         V = self._fit.components.T
@@ -126,7 +126,7 @@ class Bootstrap:
         labels, library = self._names
         names = axis_names(self._fit.model, self._drawn.k)
         return self._in_blocks(row_draws(self._drawn, self._T), self._fit.scores).map(
-            lambda part: labelled(part, labels, names, library, "row")
+            lambda values: labelled(values, labels, names, library, "row")
         )
 
     def project(self, X: Any) -> Intervals:
@@ -135,7 +135,7 @@ class Bootstrap:
         estimate = rows @ self._fit.components.T
         names = axis_names(self._fit.model, self._drawn.k)
         return self._in_blocks(row_draws(self._drawn, self._T, rows), estimate).map(
-            lambda part: rows_named(X, part, names)
+            lambda values: rows_named(X, values, names)
         )
 
     def ellipses(self, rows: Any = None, *, components: tuple[int, int] = (0, 1)) -> Ellipses:
@@ -153,11 +153,11 @@ class Bootstrap:
         labels = self._words() or range(len(self._fit.scores))
         pair = pair_of(components, self._drawn.k)
         radius = float(np.sqrt(chi2.ppf(self.level, 2)))
-        field_of, found = row_draws(self._drawn, self._T), Ellipses()
+        field_of, ellipses = row_draws(self._drawn, self._T), Ellipses()
         for i in chosen.tolist():
             points = field_of(np.asarray([i]))[0][pair]
-            found[labels[i]] = Ellipse(labels[i], self._fit.scores[i, pair], np.cov(points), radius, self.n)
-        return found
+            ellipses[labels[i]] = Ellipse(labels[i], self._fit.scores[i, pair], np.cov(points), radius, self.n)
+        return ellipses
 
     def _words(self) -> list[str]:
         """Names of the rows where they are words, each its own; none otherwise: numbers are places."""
@@ -245,5 +245,5 @@ def bootstrap(
 
         return table_bootstrap(model, X, int(n_boot), level, n_components, sample_weight, method, random_state)
     fit = fitted(model, X, sample_weight, n_components, rescale, counts, memory, random_state, int(n_boot))
-    found = fit.draw(Bootstrap, int(n_boot), level, align, method)
-    return replace(found, _names=(row_labels(X), library_of(X)))
+    result = fit.draw(Bootstrap, int(n_boot), level, align, method)
+    return replace(result, _names=(row_labels(X), library_of(X)))

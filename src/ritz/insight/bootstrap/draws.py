@@ -91,9 +91,9 @@ def counts_of(sample: Sample, b: int) -> Floats:
         if sample.weights is None:
             counts = np.asarray(np.bincount(rng.integers(0, n, n), minlength=n), np.float64)
         else:
-            whole = max(round(sample.total), 2)
-            drawn_rows = rng.multinomial(whole, sample.weights / sample.total)
-            counts = np.asarray(drawn_rows * (sample.total / whole), np.float64)
+            size = max(round(sample.total), 2)
+            drawn_rows = rng.multinomial(size, sample.weights / sample.total)
+            counts = np.asarray(drawn_rows * (sample.total / size), np.float64)
         if np.count_nonzero(counts) >= sample.least:
             break
     return counts
@@ -167,10 +167,10 @@ def _among_columns(sample: Sample, components: Floats) -> Step:
         root = np.sqrt(counts[rows])
         G, mean = np.zeros((d, d), order="F"), np.zeros(d)
         for i in range(0, len(rows), GATHER):
-            part, r = A[rows[i : i + GATHER]], root[i : i + GATHER]
-            part *= r[:, None]
-            G = dsyrk(1.0, part.T, beta=1.0, c=G, lower=1, overwrite_c=1)
-            mean += r @ part
+            piece, r = A[rows[i : i + GATHER]], root[i : i + GATHER]
+            piece *= r[:, None]
+            G = dsyrk(1.0, piece.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+            mean += r @ piece
         mean /= N
         if sample.rescale:
             spread = _spread(np.diag(G).copy(), mean, N)
@@ -257,8 +257,8 @@ def _set(
     top, total = min(k, len(rows)), float(np.trace(inner))
     values, Y = eigh(inner, top=top)
     values = np.maximum(values[:top], 0.0)
-    held = values > 1e-13 * float(np.max(values, initial=0.0))
-    combined = root[:, None] * Y[:, :top] * np.where(held, 1 / np.sqrt(np.where(held, values, 1.0)), 0.0)
+    positive = values > 1e-13 * float(np.max(values, initial=0.0))
+    combined = root[:, None] * Y[:, :top] * np.where(positive, 1 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
     if out.sample.center:
         combined -= np.outer(share, combined.sum(axis=0))
     out.W[b] = 0.0
@@ -279,21 +279,21 @@ def _rescaled_rows(sample: Sample, components: Floats) -> Step:
         counts = counts_of(sample, b)
         rows = np.flatnonzero(counts)
         share, root = counts[rows] / N, np.sqrt(counts[rows])
-        part = A[rows]
-        mean = share @ part
-        spread = _spread(counts[rows] @ np.square(part), mean, N)
+        Z = A[rows]
+        mean = share @ Z
+        spread = _spread(counts[rows] @ np.square(Z), mean, N)
         if sample.center:
-            part -= mean
-        part /= spread
-        part *= root[:, None]
-        inner = part @ part.T
+            Z -= mean
+        Z /= spread
+        Z *= root[:, None]
+        inner = Z @ Z.T
         Y = _set(out, b, inner, root, share, rows, k, divisor)
         V = (A[rows].T @ out.W[b, rows]) / spread[:, None]
         out.turned[b] = components @ V
-        part /= root[:, None]
+        Z /= root[:, None]
         if not sample.center:
-            part -= mean / spread  # deviations are about the mean in any case
+            Z -= mean / spread  # deviations are about the mean in any case
         t2 = np.square(Y / root[:, None]) * divisor
-        out.errors[b] = _log_errors(t2, np.square(part) @ np.square(V), 1.0, counts[rows], N, rescaled=True)
+        out.errors[b] = _log_errors(t2, np.square(Z) @ np.square(V), 1.0, counts[rows], N, rescaled=True)
 
     return step

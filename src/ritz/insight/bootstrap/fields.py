@@ -39,8 +39,8 @@ def in_blocks(field: Field, estimate: Floats, n_boot: int, level: float, method:
     def work(lane: int) -> list[Intervals]:
         return [interval(field(rows), estimate[rows], level, method) for rows in blocks[lane::lanes]]
 
-    found = run_lanes(work, list(range(lanes)))
-    return stacked([found[i % lanes][i // lanes] for i in range(len(blocks))])
+    lists = run_lanes(work, list(range(lanes)))
+    return stacked([lists[i % lanes][i // lanes] for i in range(len(blocks))])
 
 
 def column_draws(drawn: Drawn, T: Floats, *, loadings: bool) -> Field:
@@ -52,10 +52,10 @@ def column_draws(drawn: Drawn, T: Floats, *, loadings: bool) -> Field:
     counts = _counts(drawn) if sample.rescale else None
 
     def field(columns: NDArray[np.intp]) -> Floats:
-        part = np.ascontiguousarray(sample.A[:, columns])
-        V = (part.T @ W.reshape(p, k * B)).reshape(len(columns), k, B)
+        A = np.ascontiguousarray(sample.A[:, columns])
+        V = (A.T @ W.reshape(p, k * B)).reshape(len(columns), k, B)
         if counts is not None:
-            V /= _spreads(part, counts, sample.total)[:, None, :]
+            V /= _spreads(A, counts, sample.total)[:, None, :]
         return V
 
     return field
@@ -71,10 +71,10 @@ def _counts(drawn: Drawn) -> Floats:
     return np.stack([counts_of(drawn.sample, b) for b in range(drawn.B)])
 
 
-def _spreads(part: Floats, counts: Floats, N: float) -> Floats:
+def _spreads(A: Floats, counts: Floats, N: float) -> Floats:
     """Standard deviations of some columns in every draw, (columns, B); infinite where a column does not vary."""
-    mean = counts @ part / N
-    squares = counts @ np.square(part)
+    mean = counts @ A / N
+    squares = counts @ np.square(A)
     about = squares - N * np.square(mean)
     flat = about <= 1e-24 * np.maximum(squares, 1e-300)
     return np.asarray(np.where(flat, np.inf, np.sqrt(np.where(flat, 1.0, about) / max(N - 1, 1.0))).T)
@@ -106,11 +106,11 @@ def row_draws(drawn: Drawn, T: Floats, rows: Floats | None = None) -> Field:
 def _row_by_draw(drawn: Drawn, T: Floats, rows: Floats) -> Field:
     """Many columns that are standardised anew in each draw: components are formed for one draw at a time."""
     sample, B, k = drawn.sample, drawn.B, drawn.k
-    held = np.empty((len(rows), k, B))
+    scores = np.empty((len(rows), k, B))
     for b in range(B):
         counts = counts_of(sample, b)[None]
         spread = _spreads(sample.A, counts, sample.total)
         V = (sample.A.T @ (drawn.W[b] @ T[b])) / np.square(spread)
         mean = (counts @ sample.A / sample.total)[0] if sample.center else np.zeros(len(V))
-        held[:, :, b] = rows @ V - mean @ V
-    return lambda index: held[index]
+        scores[:, :, b] = rows @ V - mean @ V
+    return lambda index: scores[index]

@@ -72,7 +72,7 @@ def neighbour_p(e: tuple[Floats, Floats, Floats], gap: float, weights: Floats | 
     """p-value of equal eigenvalues from e_ii, e_jj, e_ij of the rows."""
     w = np.ones(len(e[0])) if weights is None else weights
     n = float(np.sum(w))
-    unit = max(float(np.max(np.abs(part), initial=0.0)) for part in e) or 1.0
+    unit = max(float(np.max(np.abs(values), initial=0.0)) for values in e) or 1.0
     e, gap = (e[0] / unit, e[1] / unit, e[2] / unit), gap / unit  # squares of e are fourth powers of the data
 
     def variance(x: Floats) -> float:
@@ -104,9 +104,9 @@ def aligned(turned: Floats, runs: list[list[int]]) -> Floats:
         if len(run) == 1:
             T[:, run[0], run[0]] = np.where(turned[:, run[0], run[0]] < 0, -1.0, 1.0)
             continue
-        part = slice(run[0], run[-1] + 1)
-        U, _, Vt = np.linalg.svd(turned[:, part, part])
-        T[:, part, part] = np.swapaxes(U @ Vt, 1, 2)
+        group = slice(run[0], run[-1] + 1)
+        U, _, Vt = np.linalg.svd(turned[:, group, group])
+        T[:, group, group] = np.swapaxes(U @ Vt, 1, 2)
     return T
 
 
@@ -121,9 +121,9 @@ def group_of(
     names: list[str], values: Floats, draws: Floats, turned: Floats, run: list[int], more: bool, p: Floats, level: float
 ) -> Group:
     """What is known about one run of components; values (k,) of the fit, draws (B, k)."""
-    part = slice(run[0], run[-1] + 1)
-    mean = interval(draws[:, part].mean(axis=1)[None].copy(), np.atleast_1d(values[part].mean()), level, "percentile")
-    middle, high = np.quantile(angles_between(turned, part), [0.5, level])
+    group = slice(run[0], run[-1] + 1)
+    mean = interval(draws[:, group].mean(axis=1)[None].copy(), np.atleast_1d(values[group].mean()), level, "percentile")
+    middle, high = np.quantile(angles_between(turned, group), [0.5, level])
     name = names[run[0]] if len(run) == 1 else f"{names[run[0]]}–{names[run[-1]]}"
     inside = tuple(float(x) for x in p[run[0] : run[-1] + (1 if more else 0)])
     return Group(name, tuple(run), mean.map(lambda x: float(x[0])), float(middle), float(high), inside, more)

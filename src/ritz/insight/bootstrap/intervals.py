@@ -73,7 +73,7 @@ class Intervals:
 
     def map(self, step: Callable[[Any], Any]) -> Intervals:
         """The same with ``step`` done to every field that has the shape of the estimate."""
-        parts = [step(part) for part in (self.estimate, self.low, self.high, self.error, self.bias)]
+        parts = [step(values) for values in (self.estimate, self.low, self.high, self.error, self.bias)]
         return Intervals(parts[0], parts[1], parts[2], parts[3], parts[4], self.level, self.method)
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Intervals:
         head = f"Intervals({shape}, {self.level:g}, {self.method!r})"
         if np.size(self.estimate) > 12:
             return head
-        values = [np.atleast_1d(np.asarray(part, np.float64)).ravel() for part in (self.estimate, self.low, self.high)]
+        values = [np.atleast_1d(np.asarray(one, np.float64)).ravel() for one in (self.estimate, self.low, self.high)]
         return "\n".join([head, *(f"  {e:.4g} [{a:.4g}, {b:.4g}]" for e, a, b in zip(*values, strict=True))])
 
 
@@ -171,16 +171,16 @@ def _at(ordered: Floats, share: Floats) -> Floats:
     place = np.clip(share * (B + 1) - 1, 0, B - 1)
     first = np.minimum(place.astype(np.int64), max(B - 2, 0))
     after = np.minimum(first + 1, B - 1)
-    part = place - first
+    fraction = place - first
     a = np.take_along_axis(ordered, first[..., None], axis=-1)[..., 0]
     b = np.take_along_axis(ordered, after[..., None], axis=-1)[..., 0]
-    return np.asarray(a * (1 - part) + b * part)
+    return np.asarray(a * (1 - fraction) + b * fraction)
 
 
 def stacked(parts: list[Intervals]) -> Intervals:
     """Intervals of blocks of rows, one below the other."""
     first = parts[0]
     e, low, high, error, bias = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("estimate", "low", "high", "error", "bias")
+        np.concatenate([getattr(one, name) for one in parts]) for name in ("estimate", "low", "high", "error", "bias")
     )
     return Intervals(e, low, high, error, bias, first.level, first.method)

@@ -117,20 +117,20 @@ def permutation_test(
     k = _how_many(model, n_components)
     seed = seed_of(random_state)
     tests, words = _tests(model, X, sample_weight, k, seed)
-    found = [_counted(statistic, draw, int(n_perm), [seed, 31, j]) for j, (statistic, draw) in enumerate(tests)]
-    p = np.maximum.accumulate([row[0] for row in found])
+    counts = [_counted(statistic, draw, int(n_perm), [seed, 31, j]) for j, (statistic, draw) in enumerate(tests)]
+    p = np.maximum.accumulate([row[0] for row in counts])
     passed = p <= alpha
     kept = len(p) if bool(np.all(passed)) else int(np.argmin(passed))
     return PermutationTest(
-        p, np.asarray([test[0] for test in tests]), np.asarray([row[1] for row in found]),
-        np.asarray([row[2] for row in found]), kept, float(alpha), words, tuple(axis_names(model, len(p))),
+        p, np.asarray([test[0] for test in tests]), np.asarray([row[1] for row in counts]),
+        np.asarray([row[2] for row in counts]), kept, float(alpha), words, tuple(axis_names(model, len(p))),
     )  # fmt: skip
 
 
 def _how_many(model: Any, asked: int | None) -> int:
-    known = fitted_of(model)
-    if known.permutes is None:
-        known.refuse("permutation test", hint="ritz.insight.permutation_test(ritz.PCA(5).fit(X), X)")
+    fitted = fitted_of(model)
+    if fitted.permutes is None:
+        fitted.refuse("permutation test", hint="ritz.insight.permutation_test(ritz.PCA(5).fit(X), X)")
     k = len(model.components_)
     if asked is None:
         return min(k, MOST)
@@ -211,8 +211,8 @@ def _deflated(A: Floats, parts: Any, k: int, *, signs: bool) -> list[tuple[float
 
 def _by_rows(A: Floats) -> tuple[Floats, Floats]:
     values, U = eigh(A @ A.T)
-    held = values > 1e-13 * float(np.max(values, initial=0.0))
-    V = A.T @ (U[:, held] / np.sqrt(values[held]))
+    positive = values > 1e-13 * float(np.max(values, initial=0.0))
+    V = A.T @ (U[:, positive] / np.sqrt(values[positive]))
     return values, V
 
 
@@ -227,8 +227,8 @@ def _draw(E: Floats, U: Floats, V: Floats, parts: Any, *, signs: bool) -> Draw:
             P = rng.permuted(columns, axis=1).T
         else:
             P = np.empty_like(E)
-            for part in parts:
-                P[:, part] = E[np.ix_(rng.permutation(len(E)), part)]
+            for together in parts:
+                P[:, together] = E[np.ix_(rng.permutation(len(E)), together)]
         P = P - U @ (U.T @ P)
         P = P - (P @ V) @ V.T
         G = P.T @ P if P.shape[1] <= P.shape[0] else P @ P.T

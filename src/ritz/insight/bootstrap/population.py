@@ -68,10 +68,10 @@ class Fit:
         alone = Sample(s.A, s.weights, s.center, s.rescale, s.less, s.seed, 0, weights[None])
         padded = np.zeros((more, s.A.shape[1]))
         padded[: min(more, self.k)] = self.components[:more]
-        found = drawn(alone, padded, 1)
-        W = found.W[0]
+        draw = drawn(alone, padded, 1)
+        W = draw.W[0]
         V = s.A.T @ W if alone.wide else W
-        return found.values[0], V.T
+        return draw.values[0], V.T
 
     def influences(self) -> tuple[Floats, Floats]:
         """What every row adds to the logarithms of eigenvalues and of shares, (n, k) each."""
@@ -86,7 +86,7 @@ class Fit:
         """p-values of equal eigenvalues of components 1 and 2, …, k and k + 1 where there is one."""
         values, V = self.own()
         scores, pairs = self.sample.A @ V.T, range(len(values) - 1)
-        found = []
+        p = []
         for j in pairs:
             e = []
             for a, b in ((j, j), (j + 1, j + 1), (j, j + 1)):
@@ -94,8 +94,8 @@ class Fit:
                 if self.sample.rescale:
                     columns = weighted_squares(self.sample.A, (V[a] * V[b])[:, None])[:, 0]
                 e.append(cross(scores, a, b, values, columns))
-            found.append(neighbour_p((e[0], e[1], e[2]), float(values[j] - values[j + 1]), self.sample.weights))
-        return np.asarray(found)
+            p.append(neighbour_p((e[0], e[1], e[2]), float(values[j] - values[j + 1]), self.sample.weights))
+        return np.asarray(p)
 
     # draws
 
@@ -103,22 +103,22 @@ class Fit:
         """Draw, align, and form the intervals."""
         p = self.neighbours()
         runs = grouped(p, self.k)
-        found = drawn(self.sample, self.components, n_boot)
+        draws = drawn(self.sample, self.components, n_boot)
         together = [run for run, _ in runs]
         if align != "groups":
             together = [[j] for j in range(self.k)] if align == "signs" else [list(range(self.k))]
-        T = aligned(found.turned, together)
+        T = aligned(draws.turned, together)
         ratio = self.values / max(self.total, 1e-300)
-        drawn_shares = found.values / np.maximum(found.totals, 1e-300)[:, None]
-        pairs = zip((self.values, ratio), (found.values, drawn_shares), self.influences(), range(2), strict=True)
-        eigenvalues, shares = (self._interval(*pair, found.errors, level, method) for pair in pairs)
+        drawn_shares = draws.values / np.maximum(draws.totals, 1e-300)[:, None]
+        pairs = zip((self.values, ratio), (draws.values, drawn_shares), self.influences(), range(2), strict=True)
+        eigenvalues, shares = (self._interval(*pair, draws.errors, level, method) for pair in pairs)
         names = axis_names(self.model, self.k)
         groups = tuple(
-            group_of(names, self.values, found.values, found.turned, run, more, p, level) for run, more in runs
+            group_of(names, self.values, draws.values, draws.turned, run, more, p, level) for run, more in runs
         )
         return result(
             eigenvalues, shares, groups, level, n_boot, self.sample.total, (*self.notes, *group_notes(groups)), self,
-            found, T, method,
+            draws, T, method,
         )  # fmt: skip
 
     def _interval(
@@ -127,8 +127,8 @@ class Fit:
         """Of eigenvalues or shares; u (n, k) what each row adds to their logarithms."""
         if method in (None, "studentized"):
             own = log_error(u, self.sample.weights)
-            found = studentized(draws.T, estimate, level, own, errors[:, which].T)
-            return replace(found, high=np.minimum(found.high, 1.0)) if which else found
+            bounds = studentized(draws.T, estimate, level, own, errors[:, which].T)
+            return replace(bounds, high=np.minimum(bounds.high, 1.0)) if which else bounds
         return interval(draws.T.copy(), estimate, level, str(method), acceleration(u, self.sample.weights))
 
 
@@ -146,9 +146,9 @@ def fitted(
     random_state: Any, n_boot: int,
 ) -> Fit:  # fmt: skip
     """The fit, with its rows in memory."""
-    known = fitted_of(model)
-    if known.resamples is None:
-        known.refuse("bootstrap", hint="refit clones on rows drawn with replacement, and compare(a, b) them")
+    method = fitted_of(model)
+    if method.resamples is None:
+        method.refuse("bootstrap", hint="refit clones on rows drawn with replacement, and compare(a, b) them")
     components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
     rows = validate_rows(model, X, reset=False)
     n, d = (int(size) for size in rows.shape)
@@ -156,8 +156,8 @@ def fitted(
     k, notes = _how_many(n_components, len(components), n)
     _room(n, d, k, n_boot, limit(memory if memory is not None else model.memory), are_blocks(rows))
     A = _framed(model, _dense(model, rows, n, weights))
-    center, scaled = known.centered, getattr(model, "scale_", None) is not None
-    less = known.estimated
+    center, scaled = method.centered, getattr(model, "scale_", None) is not None
+    less = method.estimated
     given = None if counts is None else _given(counts, n_boot, n, float(n if weights is None else np.sum(weights)))
     sample = Sample(A, weights, center, scaled and rescale, less, seed_of(random_state), k + 1 + center, given)
     if scaled and not rescale:
@@ -232,9 +232,10 @@ def _given(counts: Any, n_boot: int, n: int, total: float) -> Floats:
     given = np.asarray(counts, np.float64)
     if given.shape == (n_boot, n) and not np.allclose(given.sum(axis=1), total):
         raise InputError(
-            f"every draw holds as many rows as the fit, {total:g}", received=f"sums like {given.sum(axis=1)[0]:g}",
-            hint="counts of a multinomial draw",
-        )  # fmt: skip
+            f"every draw holds as many rows as the fit, {total:g}",
+            received=f"a first draw of {given.sum(axis=1)[0]:g}",
+            hint="draw counts from a multinomial distribution",
+        )
     if given.shape != (n_boot, n) or not bool(np.all(given >= 0)):
         raise InputError(
             f"counts needs how often each of {n} rows is in each of {n_boot} draws, shape ({n_boot}, {n})",

@@ -118,7 +118,8 @@ class TableBootstrap:
             parts.append(interval(draws[there, i].T[None].copy(), point[None], self.level, self._method))
         fitted = fitted_of(self._model)
         names, library = fitted.axis_names(estimate.shape[1]), fitted.library
-        return stacked(parts).map(lambda part: labelled(part, self._labels(side, len(estimate)), names, library, side))
+        labels = self._labels(side, len(estimate))
+        return stacked(parts).map(lambda values: labelled(values, labels, names, library, side))
 
     def _labels(self, side: str, size: int) -> list[Any] | None:
         fitted = fitted_of(self._model)
@@ -143,14 +144,14 @@ class TableBootstrap:
         columns = of == "columns"
         draws = self._draws.columns if columns else np.asarray(self._draws.rows)
         points = self._points[0] if columns else np.asarray(self._points[1])
-        pair, found = pair_of(components, points.shape[1]), Ellipses()
+        pair, ellipses = pair_of(components, points.shape[1]), Ellipses()
         names = self._labels(of[:-1], len(points)) or list(range(len(points)))
         radius = float(np.sqrt(chi2.ppf(self.level, 2)))
         for i, name in enumerate(names):
             there = draws[~np.isnan(draws[:, i, 0]), i][:, pair]
             C = np.cov(there.T) if len(there) > 2 else np.full((2, 2), np.nan)
-            found[name] = Ellipse(name, points[i, pair], C, radius, self.n)
-        return found
+            ellipses[name] = Ellipse(name, points[i, pair], C, radius, self.n)
+        return ellipses
 
     def __repr__(self) -> str:
         what = "counts" if fitted_of(self._model).resamples == "counts" else "rows"
@@ -197,7 +198,7 @@ def table_bootstrap(
 def _added(F: Floats, G: Floats, values: Floats, k: int) -> Floats:
     """What a count in each cell adds to log λ, (cells, k): 2φψ/ρ − φ² − ψ²."""
     rho = np.sqrt(np.maximum(values[:k], 1e-300))
-    phi, psi = (np.nan_to_num(part[:, :k] / rho) for part in (F, G))
+    phi, psi = (np.nan_to_num(points[:, :k] / rho) for points in (F, G))
     u = 2 * phi[:, None] * psi[None] / rho - np.square(phi)[:, None] - np.square(psi)[None]
     return u.reshape(-1, k)
 
@@ -308,8 +309,8 @@ class _Answers:
 
     def draw(self, rng: np.random.Generator, out: _Draws, b: int) -> None:
         """Rows with replacement."""
-        whole = max(round(float(self.weights.sum())), 2)
-        counts = rng.multinomial(whole, self.weights / self.weights.sum()).astype(np.float64)
+        size = max(round(float(self.weights.sum())), 2)
+        counts = rng.multinomial(size, self.weights / self.weights.sum()).astype(np.float64)
         M, p = self._scatter(counts)
         values, V = eigh(M, top=self.k)
         out.values[b], out.totals[b] = np.maximum(values[: self.k], 0.0), float(np.trace(M))
@@ -334,10 +335,10 @@ class _Answers:
 
     def _added(self, V: Floats, values: Floats, p: Floats) -> Floats:
         """What a row adds to log λ, (n, k): t²/λ − Σv²x/p."""
-        held = np.where(p > 0, p, 1.0)[:, None]
-        wide = V / np.sqrt(self.J * held)
+        shares = np.where(p > 0, p, 1.0)[:, None]
+        wide = V / np.sqrt(self.J * shares)
         t = np.asarray(self.R @ wide) - p @ wide
-        return np.asarray(np.square(t) / np.maximum(values, 1e-300) - self.R @ (np.square(V) / held))
+        return np.asarray(np.square(t) / np.maximum(values, 1e-300) - self.R @ (np.square(V) / shares))
 
     def influence(self) -> Floats:
         """(n, k) what a row adds to log λ."""
@@ -348,8 +349,8 @@ class _Answers:
     def neighbours(self) -> Floats:
         """p-values of equal neighbours."""
         values, F, _ = self._own
-        most, found = self.fitted.possible(len(self.weights), self.R.shape[1]) or 0, []
+        most, p = self.fitted.possible(len(self.weights), self.R.shape[1]) or 0, []
         for j in range(min(len(values) - 1, self.k, most - 1)):
             e = [cross(F, a, b, values, self._spread(a, b)) for a, b in ((j, j), (j + 1, j + 1), (j, j + 1))]
-            found.append(neighbour_p((e[0], e[1], e[2]), float(values[j] - values[j + 1]), self.weights))
-        return np.asarray(found)
+            p.append(neighbour_p((e[0], e[1], e[2]), float(values[j] - values[j + 1]), self.weights))
+        return np.asarray(p)

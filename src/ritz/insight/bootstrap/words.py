@@ -44,7 +44,7 @@ def group_notes(groups: tuple[Group, ...]) -> list[str]:
         if len(group.components) > 1:
             inside = ", ".join(f"{p:.2g}" for p in group.p_values[: len(group.components) - 1])
             lines.append(
-                f"{group.name}: eigenvalues as close as those of equal ones (p {inside}); read them as one subspace"
+                f"{group.name}: the eigenvalues may well be equal (p {inside}); read these components as one subspace"
             )
         if group.open:
             lines.append(

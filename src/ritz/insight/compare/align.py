@@ -72,8 +72,8 @@ class Aligned:
                 hint="components, variances and transform(X) of this object are aligned",
             )
         turn, model = np.diag(self.matrix), copy(self._new)
-        held = np.asarray(self._new.components_)
-        model.components_ = np.ascontiguousarray(held * turn[:, None].astype(held.dtype))
+        components = np.asarray(self._new.components_)
+        model.components_ = np.ascontiguousarray(components * turn[:, None].astype(components.dtype))
         frame = dict(self.certificate.frame)
         frame["vectors"] = np.asarray(frame["vectors"]) * turn
         model.certificate_ = replace(self.certificate, frame=frame)

@@ -163,7 +163,7 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
             _frame_notes(a, b), (names[0], names[1]),
         )  # fmt: skip
     F, G = (a, b) if given else _scores(a, b, X)
-    F, G = (_centred(np.asarray(part, np.float64), sample_weight) for part in (F, G))
+    F, G = (_centred(np.asarray(scores, np.float64), sample_weight) for scores in (F, G))
     if len(F) != len(G) or len(F) < 3:
         raise InputError(
             "expected scores of the same rows, three at least", received=f"{len(F)} and {len(G)} rows",
@@ -183,7 +183,7 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
 
 def cosines(A: Floats, B: Floats) -> Floats:
     """Cosines between the columns of A and those of B, (ka, kb); 0 for columns of zeros."""
-    na, nb = (np.linalg.norm(part, axis=0) for part in (A, B))
+    na, nb = (np.linalg.norm(basis, axis=0) for basis in (A, B))
     return np.asarray((A / np.where(na > 0, na, 1.0)).T @ (B / np.where(nb > 0, nb, 1.0)))
 
 
@@ -229,8 +229,8 @@ def rv(F: Floats, G: Floats) -> tuple[float, float]:
 def basis_of(model: Any) -> Floats | None:
     """Components as columns (d, k), in the frame of the fit; None where a model has none."""
     require_fitted(model)
-    held = getattr(model, "components_", None)  # read first: it solves a pending state
-    return None if held is None else np.asarray(held, np.float64).T
+    components = getattr(model, "components_", None)  # read first: it solves a pending state
+    return None if components is None else np.asarray(components, np.float64).T
 
 
 def common_bases(a: Any, b: Any) -> tuple[Floats, Floats] | None:

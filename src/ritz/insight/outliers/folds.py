@@ -70,16 +70,16 @@ def parts(n: int, folds: int | None, X: Any, seed: Any) -> NDArray[np.intp]:
     return rng.permutation(np.arange(n) % min(int(count), n))
 
 
-def crossed(model: Any, X: Any, part: NDArray[np.intp], sample_weight: Any = None) -> Iterator[CrossFit]:
+def crossed(model: Any, X: Any, fold_of: NDArray[np.intp], sample_weight: Any = None) -> Iterator[CrossFit]:
     """For each part the same model fitted to the rows of all others."""
     given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-    known = fitted_of(model)
-    for fold in range(int(part.max()) + 1):
-        seen, unseen = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
-        weights = (part != fold).astype(np.float64)
+    fitted = fitted_of(model)
+    for fold in range(int(fold_of.max()) + 1):
+        seen, unseen = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        weights = (fold_of != fold).astype(np.float64)
         with unsaid():
-            fresh = clone(model).set_params(**known.changes(len(seen)))
-            fresh = known.refit(fresh, X, seen, weights if given is None else weights * given)
+            fresh = clone(model).set_params(**fitted.changes(len(seen)))
+            fresh = fitted.refit(fresh, X, seen, weights if given is None else weights * given)
         yield CrossFit(fresh, unseen, seen)
 
 
@@ -91,8 +91,8 @@ def unseen_distances(fit: CrossFit, X: Any) -> tuple[Floats, Floats]:
 def cross_distances(model: Any, X: Any, *, folds: int | None = None, seed: Any = 0, sample_weight: Any = None) -> Held:
     """Distances of every row from a model that did not see it."""
     n = row_total(model, X)
-    part = parts(n, folds, X, seed)
+    fold_of = parts(n, folds, X, seed)
     inside, off = np.empty(n), np.empty(n)
-    for fit in crossed(model, X, part, sample_weight):
+    for fit in crossed(model, X, fold_of, sample_weight):
         inside[fit.unseen], off[fit.unseen] = unseen_distances(fit, X)
-    return Held(inside, off, part, int(part.max()) + 1)
+    return Held(inside, off, fold_of, int(fold_of.max()) + 1)

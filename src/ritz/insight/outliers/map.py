@@ -90,12 +90,12 @@ def outlier_map(
     >>> found.kind.tolist()
     ['regular', 'regular', 'regular', 'good leverage', 'orthogonal outlier']
     """
-    known = bounds
-    if known is None:
-        known = limits(model, alpha, rows, X=X if rows == "training" else None)
+    limit = bounds
+    if limit is None:
+        limit = limits(model, alpha, rows, X=X if rows == "training" else None)
     inside, off = distances(model, X)
-    beyond = (inside > known.t2).astype(int) + 2 * (off > known.spe)
+    beyond = (inside > limit.t2).astype(int) + 2 * (off > limit.spe)
     return OutlierMap(
-        np.sqrt(inside), np.sqrt(off), float(np.sqrt(known.t2)), float(np.sqrt(known.spe)), np.array(KINDS)[beyond],
+        np.sqrt(inside), np.sqrt(off), float(np.sqrt(limit.t2)), float(np.sqrt(limit.spe)), np.array(KINDS)[beyond],
         row_labels(X),
     )  # fmt: skip

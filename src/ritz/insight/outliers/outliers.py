@@ -133,8 +133,8 @@ def outliers(
         raise ParameterError("tail must be None, 'model', 'pareto' or False", received=repr(tail), hint="tail=None")
     if rows not in (None, "new", "training"):
         raise ParameterError("rows must be None, 'new' or 'training'", received=repr(rows), hint="rows='new'")
-    found = _judged(model, X, fdr, of, reference, rows, sample_weight, folds, tail, random_state)
-    return replace(found, names=row_labels(X))
+    result = _judged(model, X, fdr, of, reference, rows, sample_weight, folds, tail, random_state)
+    return replace(result, names=row_labels(X))
 
 
 def _judged(
@@ -149,11 +149,11 @@ def _judged(
     if reference is None:
         return _assumed(model, fdr, score, own)
     with unsaid():
-        known = fitted_of(model).own_distances(reference)
-    if _of_fit(model, reference, known, sample_weight):
+        distances = fitted_of(model).own_distances(reference)
+    if _of_fit(model, reference, distances, sample_weight):
         return _crossed(model, X, reference, fdr, score, own, folds, random_state, sample_weight)
-    p = conformal_p(score(*known), score(*own))
-    m = int(np.count_nonzero(np.isfinite(score(*known))))
+    p = conformal_p(score(*distances), score(*own))
+    m = int(np.count_nonzero(np.isfinite(score(*distances))))
     words = f"conformal: compared with {m:,} rows that took no part in the fit"
     return _result(p, score(*own), fdr, score.of, "conformal", 1 / (m + 1), words)
 
@@ -166,7 +166,7 @@ def _among_themselves(
 ) -> Outliers:
     """Rows of the fit, each by a model that did not see it."""
     n = row_total(model, X)
-    part = parts(n, folds, X, seed)
+    fold_of = parts(n, folds, X, seed)
     scores = np.empty(n)
     free = fitted_of(model).distribution_free
     if free and tail == "model":
@@ -175,28 +175,28 @@ def _among_themselves(
             received="tail='model'", hint="tail='pareto'",
         )  # fmt: skip
     own = None if free or tail in (False, "pareto") else np.empty(n)
-    for fit in crossed(model, X, part, sample_weight):
-        found = unseen_distances(fit, X)
-        scores[fit.unseen] = score(*found)
-        own = None if own is None else _with_own(own, fit, score, found)
+    for fit in crossed(model, X, fold_of, sample_weight):
+        distances = unseen_distances(fit, X)
+        scores[fit.unseen] = score(*distances)
+        own = None if own is None else _with_own(own, fit, score, distances)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    known = np.isfinite(scores) & (weights > 0)
-    p = ranks(scores, weights * known)
-    words = f"judged among themselves: each of {n:,} rows by a model without its part, {int(part.max()) + 1} parts"
+    judged = np.isfinite(scores) & (weights > 0)
+    p = ranks(scores, weights * judged)
+    words = f"judged among themselves: {n:,} rows in {int(fold_of.max()) + 1} parts, each part by a model of the others"
     if tail is False:
-        least = float(np.min(weights[known]) / np.sum(weights[known]))
+        least = float(np.min(weights[judged]) / np.sum(weights[judged]))
         return _result(p, scores, fdr, score.of, "leave-out", least, words)
     if own is None:
-        p, note = pareto_tails(p, scores, known, seed_of(seed)), "p-values of the upper quarter are Pareto tails"
+        p, note = pareto_tails(p, scores, judged, seed_of(seed)), "p-values of the upper quarter are Pareto tails"
     else:
-        p, note = model_tails(p, known, own), "p-values above the median are tails of the model's own distribution"
+        p, note = model_tails(p, judged, own), "p-values above the median are tails of the model's own distribution"
     return _result(p, scores, fdr, score.of, "leave-out", 0.0, words, note)
 
 
-def _with_own(own: Floats, fit: CrossFit, score: Score, found: tuple[Floats, Floats]) -> Floats | None:
+def _with_own(own: Floats, fit: CrossFit, score: Score, distances: tuple[Floats, Floats]) -> Floats | None:
     """P-values by the distribution of a model that did not see the rows; None where it does not know enough."""
     try:
-        own[fit.unseen] = gaussian_p(fit.model, score, *found, "new")
+        own[fit.unseen] = gaussian_p(fit.model, score, *distances, "new")
     except InputError:
         return None
     return own
@@ -208,17 +208,17 @@ def _crossed(
 ) -> Outliers:  # fmt: skip
     """New rows against rows of the fit: every part of these is compared by a model that saw neither."""
     n = row_total(model, reference)
-    part = parts(n, folds, reference, seed)
+    fold_of = parts(n, folds, reference, seed)
     weights = np.ones(n) if sample_weight is None else validate_weights(sample_weight, n)
     above, count = np.zeros(len(own[0])), 0.0
-    for fit in crossed(model, reference, part, sample_weight):
-        held, w = score(*unseen_distances(fit, reference)), weights[fit.unseen]
-        known = np.flatnonzero(np.isfinite(held) & (w > 0))
-        order = known[np.argsort(held[known], kind="stable")]
+    for fit in crossed(model, reference, fold_of, sample_weight):
+        compared, w = score(*unseen_distances(fit, reference)), weights[fit.unseen]
+        judged = np.flatnonzero(np.isfinite(compared) & (w > 0))
+        order = judged[np.argsort(compared[judged], kind="stable")]
         mass = np.append(0.0, np.cumsum(w[order]))  # a row of weight w is w rows
         with unsaid():
             fresh = score(*fitted_of(fit.model).new_distances(X, fit.seen))
-        above += mass[-1] - mass[np.searchsorted(held[order], fresh, side="left")]
+        above += mass[-1] - mass[np.searchsorted(compared[order], fresh, side="left")]
         count += float(mass[-1])
     scores = score(*own)
     p = np.where(np.isfinite(scores), (1 + above) / (1 + count), np.nan)
@@ -243,17 +243,17 @@ def _assumed(model: Any, fdr: float, score: Score, own: tuple[Floats, Floats]) -
     return _result(p, score(*own), fdr, score.of, "robust" if robust else "gaussian", 0.0, words, note)
 
 
-def _of_fit(model: Any, X: Any, found: tuple[Floats, Floats], sample_weight: Any) -> bool:
+def _of_fit(model: Any, X: Any, distances: tuple[Floats, Floats], sample_weight: Any) -> bool:
     """Whether these are the rows of the fit: their sums of T² and Q are then those that the model knows."""
     weight, inside, off = fit_sums(model)
-    n = len(found[0])
+    n = len(distances[0])
     weights = fitted_of(model).shares_of_rows(X, n, sample_weight)
     if abs(float(np.sum(weights)) - weight) > SAME_ROWS * weight or n < 2:
         return False
-    held = weights > 0
-    for values, known, floor in ((found[0], inside, 0.0), (found[1], off, 1e-9 * _spread(model))):
-        total = float(np.sum(weights[held] * values[held]))
-        if np.isfinite(known) and not abs(total - known) <= SAME_ROWS * max(known, floor):
+    counting = weights > 0
+    for values, expected, floor in ((distances[0], inside, 0.0), (distances[1], off, 1e-9 * _spread(model))):
+        total = float(np.sum(weights[counting] * values[counting]))
+        if np.isfinite(expected) and not abs(total - expected) <= SAME_ROWS * max(expected, floor):
             return False
     return True
 
@@ -283,11 +283,11 @@ def conformal_p(reference: Any, scores: Any) -> Floats:
     >>> insight.conformal_p(calm, [0.5, 3.5, 9.0])  # never 0: four rows can prove no more than 1 in 5
     array([1. , 0.4, 0.2])
     """
-    known = np.asarray(reference, np.float64)
-    known = np.sort(known[np.isfinite(known)])
+    others = np.asarray(reference, np.float64)
+    others = np.sort(others[np.isfinite(others)])
     wanted = np.asarray(scores, np.float64)
-    above = len(known) - np.searchsorted(known, wanted, side="left")
-    return np.where(np.isnan(wanted), np.nan, (1 + above) / (1 + len(known)))
+    above = len(others) - np.searchsorted(others, wanted, side="left")
+    return np.where(np.isnan(wanted), np.nan, (1 + above) / (1 + len(others)))
 
 
 @one_call()
@@ -310,8 +310,8 @@ def benjamini_hochberg(p_values: Any, fdr: float = 0.05) -> NDArray[np.bool_]:
     array([ True,  True,  True,  True, False])
     """
     p = np.asarray(p_values, np.float64)
-    known = np.flatnonzero(np.isfinite(p))
-    order = known[np.argsort(p[known], kind="stable")]
+    judged = np.flatnonzero(np.isfinite(p))
+    order = judged[np.argsort(p[judged], kind="stable")]
     below = np.flatnonzero(p[order] <= fdr * np.arange(1, len(order) + 1) / max(len(order), 1))
     mask = np.zeros(len(p), bool)
     if len(below):
@@ -325,7 +325,7 @@ def _result(p: Floats, scores: Floats, fdr: float, of: str, method: str, least: 
     words = [note for note in notes if note]
     if few > 1 and not mask.any():
         words.append(
-            f"p-values cannot be below {least:.2g} here: fewer than {few} odd rows could not be told; judge fewer rows "
-            "at a time, or compare with more"
+            f"p-values cannot be below {least:.2g} here, so fewer than {few} odd rows could not be told from the "
+            "others; judge fewer rows at a time, or compare with more"
         )
     return Outliers(mask, p, scores, float(fdr), of, method, least, tuple(words))

@@ -47,18 +47,18 @@ class Score:
 
 def score_of(model: Any, of: str | None) -> Score:
     """The score of a model; None: ``"combined"``, for kernel models ``"spe"``, Hoffmann's error."""
-    known = fitted_of(model)
-    kind = of or known.oddity
+    fitted = fitted_of(model)
+    kind = of or fitted.oddity
     if kind not in KINDS:
         raise ParameterError(f"of must be one of {', '.join(KINDS)} or None", received=repr(of), hint="of='combined'")
     if kind != "combined":
         return Score(kind, float(kind == "t2"), float(kind == "spe"))
     from scipy.stats import chi2
 
-    scale = known.scale_off()
+    scale = fitted.scale_off()
     if scale is not None:
-        return Score(kind, 1 / float(chi2.isf(LEVEL, max(known.k, 1))), 1 / scale if scale > 0 else 0.0)
-    robust = known.robust_limits(LEVEL)
+        return Score(kind, 1 / float(chi2.isf(LEVEL, max(fitted.k, 1))), 1 / scale if scale > 0 else 0.0)
+    robust = fitted.robust_limits(LEVEL)
     if robust is not None:
         inside, off, _ = robust
         return Score(kind, 1 / inside if inside > 0 else 0.0, 1 / off if off > 0 else 0.0)

@@ -41,23 +41,23 @@ def ranks(scores: Floats, weights: Floats) -> Floats:
     return np.where(np.isfinite(scores), (mass[-1] - below) / mass[-1], np.nan)
 
 
-def model_tails(plain: Floats, known: NDArray[np.bool_], own: Floats) -> Floats:
+def model_tails(plain: Floats, judged: NDArray[np.bool_], own: Floats) -> Floats:
     """``plain`` ranks, and above the median tails; ``own``: p-values by models that did not see the rows."""
     from scipy.stats import norm, t
 
     z = np.clip(norm.isf(own), -FAR, FAR)
-    middle = float(np.median(z[known]))
-    spread = float(np.median(np.abs(z[known] - middle))) / NORMAL_MAD
+    middle = float(np.median(z[judged]))
+    spread = float(np.median(np.abs(z[judged] - middle))) / NORMAL_MAD
     upper = np.isfinite(z) & (z > middle)
     if spread <= 0:  # more than half of the rows score the same
         return np.where(upper, own, plain)
-    tails = t.sf((z - middle) / spread, MAD_EFFICIENCY * np.count_nonzero(known))
+    tails = t.sf((z - middle) / spread, MAD_EFFICIENCY * np.count_nonzero(judged))
     return np.where(upper, np.maximum(tails, own), plain)
 
 
-def pareto_tails(plain: Floats, scores: Floats, known: NDArray[np.bool_], seed: int) -> Floats:
+def pareto_tails(plain: Floats, scores: Floats, judged: NDArray[np.bool_], seed: int) -> Floats:
     """``plain`` ranks, and above the upper quarter generalised Pareto tails fitted to the other rows there."""
-    out, rows = plain.copy(), np.flatnonzero(known)
+    out, rows = plain.copy(), np.flatnonzero(judged)
     order = rows[np.argsort(-scores[rows], kind="stable")]
     count = min(max(int(UPPER * len(rows)), FEWEST), LARGEST)
     if len(rows) <= count + 2:

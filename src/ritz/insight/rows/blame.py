@@ -73,17 +73,17 @@ def blame(
     rows = rows_of(model, X)
     _fits(model, int(rows.shape[0]), plane.d)
     step = _summed(plane, *scales) if method == "sum" else _rebuilt(plane, *scales)
-    found = mapped(plane, rows, plane.d, step, whole=True)
+    shares = mapped(plane, rows, plane.d, step, whole=True)
     names = column_labels(model)
-    return found if names is None else rows_named(X, found, [str(name) for name in names])
+    return shares if names is None else rows_named(X, shares, [str(name) for name in names])
 
 
 def _scales(model: Any, of: str, alpha: float, bounds: Limits | None) -> tuple[float, float]:
     """1/τ² and 1/δ²: the weights of both parts."""
     if of != "combined":
         return (1.0, 0.0) if of == "t2" else (0.0, 1.0)
-    known = limits(model, alpha) if bounds is None else bounds
-    inside, off = (1 / bound if 0 < bound < np.inf else 0.0 for bound in (known.t2, known.spe))
+    limit = limits(model, alpha) if bounds is None else bounds
+    inside, off = (1 / bound if 0 < bound < np.inf else 0.0 for bound in (limit.t2, limit.spe))
     return inside, off
 
 
@@ -108,8 +108,8 @@ def _metric(plane: Plane) -> tuple[Floats, Floats]:
 def _summed(plane: Plane, inside: float, off: float) -> Callable[[Parts], Floats]:
     turn = _metric(plane)[1] @ plane.basis * np.sqrt(inside)
 
-    def step(part: Parts) -> Floats:
-        return np.square(part.whitened @ turn + np.sqrt(off) * _left(part))
+    def step(row_parts: Parts) -> Floats:
+        return np.square(row_parts.whitened @ turn + np.sqrt(off) * _left(row_parts))
 
     return step
 
@@ -121,11 +121,11 @@ def _rebuilt(plane: Plane, inside: float, off: float) -> Callable[[Parts], Float
     weight = np.where(diagonal > floor, 1 / np.maximum(diagonal, floor or 1.0), 0.0)
     turn = plane.white.T @ B * inside  # yW Wᵀ B
 
-    def step(part: Parts) -> Floats:
-        return np.square(part.whitened @ turn + off * _left(part)) * weight
+    def step(row_parts: Parts) -> Floats:
+        return np.square(row_parts.whitened @ turn + off * _left(row_parts)) * weight
 
     return step
 
 
-def _left(part: Parts) -> Floats:
-    return part.left if part.left is not None else np.zeros((len(part.squares), 1))
+def _left(row_parts: Parts) -> Floats:
+    return row_parts.left if row_parts.left is not None else np.zeros((len(row_parts.squares), 1))

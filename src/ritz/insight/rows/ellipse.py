@@ -168,13 +168,13 @@ def ellipse(
             f"groups needs one label for each of the {len(T)} rows", received=f"shape {labels.shape}",
             hint="groups=table['name'], the column itself",
         )  # fmt: skip
-    found = Ellipses()
+    ellipses = Ellipses()
     for label in dict.fromkeys(labels.tolist()):
         if groups is not None and (is_missing(label) or label != label):
             continue  # rows without a group are in no ellipse
         name = None if groups is None else label
-        found[name] = _group(name, T[labels == label], weights[labels == label], of == "means", level, limit)
-    return found
+        ellipses[name] = _group(name, T[labels == label], weights[labels == label], of == "means", level, limit)
+    return ellipses
 
 
 def _pair(model: Any, components: Any) -> list[int]:
@@ -206,18 +206,18 @@ def _radius(n: float, mean: bool, level: float, limit: str) -> float:
 
 def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellipses:
     """Of the rows or columns of a contingency table."""
-    known = fitted_of(model)
-    if known.about.takes != "counts":
-        known.refuse(f"ellipses of={of!r}", "they are about the counts of a table, which CA analyses",
+    fitted = fitted_of(model)
+    if fitted.about.takes != "counts":
+        fitted.refuse(f"ellipses of={of!r}", "they are about the counts of a table, which CA analyses",
                      "of='means' with groups=… for the categories of other methods")  # fmt: skip
     from scipy.stats import chi2
 
-    coded = known.encoded(X)
+    coded = fitted.encoded(X)
     profiles = coded.rows if isinstance(coded.rows, np.ndarray) else coded.rows.toarray()
     totals = np.asarray(coded.weights, np.float64)
     radius = float(np.sqrt(chi2.ppf(level, 2)))
     if of == "row-points":
-        masses = known.result("column_masses_")
+        masses = fitted.result("column_masses_")
         plane = _wide(model.components_[pair].T, masses)
         names = coded.labels if coded.labels is not None else list(range(len(totals)))
         return _multinomial(names, profiles, totals, plane, masses @ plane, radius)
@@ -225,14 +225,14 @@ def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellip
     sums = counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(sums > 0, counts / sums, 0.0).T
-    F = known.result("row_coordinates_")
+    F = fitted.result("row_coordinates_")
     if len(F) != len(totals):
         raise InputError(
             f"expected the table of the fit, with {len(F)} rows", received=f"{len(totals)} rows",
             hint="ellipse(model, table, of='column-points')",
         )  # fmt: skip
     plane = np.nan_to_num(F * inverse_root(model.eigenvalues_))[:, pair]
-    names = known.column_labels() or list(range(len(sums)))
+    names = fitted.column_labels() or list(range(len(sums)))
     return _multinomial(names, shares, sums, plane, np.zeros(2), radius)
 
 
@@ -244,10 +244,10 @@ def _wide(V: Floats, masses: Any) -> Floats:
 
 def _multinomial(names: Any, profiles: Floats, totals: Floats, plane: Floats, shift: Floats, radius: float) -> Ellipses:
     """Covariance of pᵀA for multinomial p with n counts: Aᵀ(D_p − ppᵀ)A/n."""
-    found = Ellipses()
+    ellipses = Ellipses()
     for name, p, n in zip(names, profiles, totals, strict=True):
         center = p @ plane
         spread = (plane.T * p) @ plane - np.outer(center, center)
         C = spread / n if n > 0 else np.full((2, 2), np.nan)
-        found[name] = Ellipse(name, center - shift, C, radius, float(n))
-    return found
+        ellipses[name] = Ellipse(name, center - shift, C, radius, float(n))
+    return ellipses

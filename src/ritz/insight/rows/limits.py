@@ -118,15 +118,15 @@ def limits(
     if formula not in FORMULAS:
         words = " or ".join(map(repr, FORMULAS))
         raise ParameterError(f"formula must be {words}", received=repr(formula), hint="formula='moments'")
-    known = fitted_of(model)
-    free = known.distribution_free
+    fitted = fitted_of(model)
+    free = fitted.distribution_free
     way = method or ("conformal" if free else "gaussian")
     if way == "conformal":
         return _conformal(model, alpha, rows, X, sample_weight, folds, random_state)
     if way != "gaussian" or free:
         what = "'conformal': rows of this model are not Gaussian" if free else "None, 'gaussian' or 'conformal'"
         raise ParameterError(f"method must be {what}", received=repr(method), hint="method='conformal'")
-    if known.robust_limits(alpha) is not None:
+    if fitted.robust_limits(alpha) is not None:
         return _robust(model, alpha, rows)
     return _gaussian(plane_of(model), alpha, rows, X, sample_weight, formula)
 
@@ -184,8 +184,9 @@ def _conformal(model: Any, alpha: float, rows: str, X: Any, sample_weight: Any, 
     if rows == "training":
         inside, off, words = *distances(model, X), "quantiles of the rows of the fit"
     else:
-        held = cross_distances(model, X, folds=folds, seed=seed, sample_weight=sample_weight)
-        inside, off, words = held.t2, held.spe, f"quantiles of rows left out of the fit, {held.folds} parts in turn"
+        left_out = cross_distances(model, X, folds=folds, seed=seed, sample_weight=sample_weight)
+        inside, off = left_out.t2, left_out.spe
+        words = f"quantiles of rows left out of the fit, {left_out.folds} parts in turn"
     weights = np.ones(len(inside)) if sample_weight is None else validate_weights(sample_weight, len(inside))
     tau, delta = (_quantile(values, weights, alpha) for values in (inside, off))
     first = Limits(tau, delta, 1.0, alpha, rows, "conformal", (words,))
@@ -202,8 +203,8 @@ def _quantile(values: NDArray[Any], weights: NDArray[Any], alpha: float) -> floa
 
     A row of weight w is w of the n rows.
     """
-    known = np.flatnonzero(np.isfinite(values) & (weights > 0))
-    order = known[np.argsort(values[known], kind="stable")]
+    counting = np.flatnonzero(np.isfinite(values) & (weights > 0))
+    order = counting[np.argsort(values[counting], kind="stable")]
     mass = np.cumsum(weights[order])
     place = np.ceil(((mass[-1] if len(mass) else 0.0) + 1) * (1 - alpha) - 1e-9)
     at = int(np.searchsorted(mass, place - 1e-9))

@@ -58,7 +58,7 @@ def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     if X is None and lost:
         raise InputError(
             "the limit of spe needs the variance off the plane, which was lost when the rows were added up",
-            received="a state in which one direction drowns the others",
+            received="a moment state in which the variance of one direction hides that of the others",
             hint="pass the rows of the fit: limits(model, X=X)",
         )
     if X is None:
@@ -114,8 +114,8 @@ def _kept(plane: Plane) -> Floats | None:
 def _ordered(values: Floats, plane: Plane, words: str) -> Rest:
     most = max(0, min(plane.d, int(plane.degrees)) - plane.k)
     rest = np.maximum(np.sort(values)[::-1][:most], 0.0)
-    found = float(np.sum(rest))
-    rest = rest * (plane.rest / found) if found > 0 else rest  # θ₁ is known exactly
+    total = float(np.sum(rest))
+    rest = rest * (plane.rest / total) if total > 0 else rest  # θ₁ is known exactly
     return Rest(Thetas.of(rest), rest, f"variances off the plane from {words}")
 
 
@@ -137,8 +137,8 @@ def _dual(plane: Plane, blocks: Any, weights: Floats | None) -> Floats:
     panels = [slice(a, min(a + PANEL, d)) for a in range(0, d, PANEL)]
 
     def panel(columns: slice) -> Floats:
-        part = tuple(None if held is None else held[columns] for held in (plane.mean, plane.low))
-        z = taken_off(blocks.panel(0, n, columns), *part)
+        center = tuple(None if mean is None else mean[columns] for mean in (plane.mean, plane.low))
+        z = taken_off(blocks.panel(0, n, columns), *center)
         return z if plane.scale is None else z / plane.scale[columns]
 
     for columns in panels:

@@ -92,6 +92,6 @@ def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None =
     >>> insight.combined(pca, [far, off]) > limit  # one number finds both
     array([ True,  True])
     """
-    known = limits(model, alpha) if bounds is None else bounds
+    limit = limits(model, alpha) if bounds is None else bounds
     inside, off = distances(model, X)
-    return rows_valued(X, known.index(inside, off))
+    return rows_valued(X, limit.index(inside, off))

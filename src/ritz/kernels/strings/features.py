@@ -55,7 +55,7 @@ class OneLength:
     def find(self, symbols: NDArray[np.int32], starts: Integers) -> Integers:
         """The columns of the windows at ``starts``; −1 where a window is unknown. Symbols of −1 are unknown as well."""
         alien = np.concatenate([[0], np.cumsum(symbols < 0)])
-        known = alien[starts + self.length] == alien[starts]
+        familiar = alien[starts + self.length] == alien[starts]
         symbols = np.maximum(symbols, 0)
         column = np.zeros(len(starts), dtype=np.int64)
         for b, (first, width) in enumerate(_blocks(self.length, self.sigma)):
@@ -64,13 +64,13 @@ class OneLength:
                 joined = find_ranks(self.pairs[b - 1], np.maximum(column, 0) * len(self.words[b]) + np.maximum(rank, 0))
                 rank = np.where((column < 0) | (rank < 0), -1, joined)
             column = rank
-        return np.where(known, column, -1)
+        return np.where(familiar, column, -1)
 
     def letters(self) -> NDArray[np.int64]:
         """Each window as symbol numbers, (m, length)."""
         columns = np.arange(self.size)
         blocks = list(_blocks(self.length, self.sigma))
-        found = np.empty((self.size, self.length), dtype=np.int64)
+        letters = np.empty((self.size, self.length), dtype=np.int64)
         for b in reversed(range(len(blocks))):
             if b:
                 columns, rank = np.divmod(self.pairs[b - 1][columns], len(self.words[b]))
@@ -78,8 +78,8 @@ class OneLength:
                 rank = columns
             word, (first, width) = self.words[b][rank], blocks[b]
             for j in reversed(range(first, first + width)):
-                word, found[:, j] = np.divmod(word, self.sigma)
-        return found
+                word, letters[:, j] = np.divmod(word, self.sigma)
+        return letters
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Windows:
     @property
     def size(self) -> int:
         """The number of columns."""
-        return sum(part.size for part in self.parts)
+        return sum(windows.size for windows in self.parts)
 
     @classmethod
     def learn(cls, strings: Sequences, lengths: Iterable[int], dtype: Any) -> tuple[Windows, Counts]:
@@ -101,11 +101,11 @@ class Windows:
         parts, rows, columns, size = [], [], [], 0
         for length in lengths:
             row, starts = window_starts(strings.offsets, length)
-            part, column = _learn(strings.symbols, length, len(strings.alphabet), starts)
-            parts.append(part)
+            windows, column = _learn(strings.symbols, length, len(strings.alphabet), starts)
+            parts.append(windows)
             rows.append(row)
             columns.append(column + size)
-            size += part.size
+            size += windows.size
         made = cls(strings.kind, strings.alphabet, tuple(parts))
         return made, counted(rows, columns, (len(strings), size), dtype)
 
@@ -113,24 +113,24 @@ class Windows:
         """Counts of any strings; windows that the vocabulary lacks follow in columns behind it."""
         symbols = translate(strings, self.alphabet, self.kind)
         rows, columns, shift, size = [], [], 0, self.size
-        for part in self.parts:
-            row, starts = window_starts(strings.offsets, part.length)
-            column = part.find(symbols, starts)
+        for windows in self.parts:
+            row, starts = window_starts(strings.offsets, windows.length)
+            column = windows.find(symbols, starts)
             new = column < 0
             column += shift
             if new.any():
-                own, extra = _learn(strings.symbols, part.length, len(strings.alphabet), starts[new])
+                own, extra = _learn(strings.symbols, windows.length, len(strings.alphabet), starts[new])
                 column[new] = extra + size
                 size += own.size
             rows.append(row)
             columns.append(column)
-            shift += part.size
+            shift += windows.size
         return counted(rows, columns, (len(strings), size), dtype)
 
     def spell(self) -> list[Any]:
         """The windows as strings (or tuples of tokens), in the order of the columns."""
         empty = Sequences(self.kind, np.zeros(0, np.int32), np.zeros(1, np.int64), self.alphabet)
-        return [empty.spell(letters) for part in self.parts for letters in part.letters()]
+        return [empty.spell(letters) for windows in self.parts for letters in windows.letters()]
 
 
 def window_starts(offsets: Integers, length: int) -> tuple[Integers, Integers]:

@@ -23,7 +23,7 @@ __all__ = ["Kind", "Sequences", "column_groups", "kept_source", "padded", "read_
 
 Kind = Literal["str", "bytes", "tokens"]
 
-_EXPECTED = "a column of strings (str, bytes, or sequences of tokens)"
+_EXPECTED = "expected a column of strings (str, bytes, or sequences of tokens)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +96,20 @@ def translate(strings: Sequences, alphabet: NDArray[np.uint32] | tuple[Any, ...]
     if not len(alphabet):
         return np.full_like(strings.symbols, -1)
     if strings.kind != kind:
-        raise InputError(f"strings of one kind: {kind}", received=strings.kind, hint="convert all strings to one kind")
+        raise InputError(
+            f"expected strings of the kind of the fit, {kind}",
+            received=strings.kind,
+            hint="convert all strings to one kind",
+        )
     if isinstance(alphabet, tuple):
-        known = {token: number for number, token in enumerate(alphabet)}
-        table = np.array([known.get(token, -1) for token in strings.alphabet], dtype=np.int32)
+        numbers = {token: number for number, token in enumerate(alphabet)}
+        table = np.array([numbers.get(token, -1) for token in strings.alphabet], dtype=np.int32)
     else:
         own = np.asarray(strings.alphabet)
         place = np.searchsorted(alphabet, own)
-        found = place < len(alphabet)
-        found[found] = alphabet[place[found]] == own[found]
-        table = np.where(found, place, -1).astype(np.int32)
+        shared = place < len(alphabet)
+        shared[shared] = alphabet[place[shared]] == own[shared]
+        table = np.where(shared, place, -1).astype(np.int32)
     return table[strings.symbols]
 
 
@@ -171,11 +175,11 @@ def _read_tokens(entries: list[Any]) -> Sequences:
         try:
             symbols.extend([numbers.setdefault(token, len(numbers)) for token in tokens])
         except TypeError:
-            raise InputError("tokens that can be hashed", received=f"others in row {i}") from None
+            raise InputError("expected tokens that can be hashed", received=f"one that cannot in row {i}") from None
         lengths.append(len(tokens))
     if any(_missing(token) for token in numbers):
         row = next(i for i, entry in enumerate(entries) if any(_missing(token) for token in entry))
-        raise InputError("tokens without missing values", received=f"a missing token in row {row}")
+        raise InputError("expected tokens without missing values", received=f"a missing token in row {row}")
     tokens, symbols_array = _in_order(list(numbers), np.array(symbols, dtype=np.int32))
     return Sequences("tokens", symbols_array, _offsets(lengths, len(entries)), tokens)
 
@@ -206,7 +210,7 @@ def _column(X: Any) -> list[Any]:
     native = narwhals.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, narwhals.DataFrame):
         if len(native.columns) != 1:
-            raise InputError("one column of strings", received=f"{len(native.columns)} columns")
+            raise InputError("expected one column of strings", received=f"{len(native.columns)} columns")
         native = native[native.columns[0]]
     if isinstance(native, narwhals.Series):
         return list(native.to_list())

@@ -239,7 +239,7 @@ class Mismatch(WindowKernel):
         super().__post_init__()
         _set_whole(self, "mismatches", 0)
         if self.mismatches >= self.length:
-            raise ParameterError("mismatches below length", received=f"{self.mismatches} of {self.length}")
+            raise ParameterError("mismatches must be fewer than length", received=f"{self.mismatches} of {self.length}")
         if isinstance(self.alphabet, str):
             object.__setattr__(self, "alphabet", "".join(sorted(set(self.alphabet))))
         elif self.alphabet is not None:
@@ -252,8 +252,8 @@ class Mismatch(WindowKernel):
             return self
         strings = read_strings(X)
         letters = np.arange(len(strings.alphabet))
-        found = strings.spell(letters)
-        return cast(Mismatch, self.with_params(alphabet=tuple(found) if strings.kind == "bytes" else found))
+        alphabet = strings.spell(letters)
+        return cast(Mismatch, self.with_params(alphabet=tuple(alphabet) if strings.kind == "bytes" else alphabet))
 
     def _each(self, X: Any) -> float:
         letters = len(self.alphabet) if self.alphabet is not None else len(read_strings(X).alphabet)
@@ -271,7 +271,9 @@ class Mismatch(WindowKernel):
             return np.array([ord(letter) for letter in self.alphabet], dtype=np.uint32)
         if strings.kind == "bytes" and not isinstance(self.alphabet, str):
             return np.array(sorted(self.alphabet), dtype=np.uint32)
-        raise InputError("an alphabet of the kind of the strings", received=f"{strings.kind} and {self.alphabet!r}")
+        raise InputError(
+            "expected an alphabet of the same kind as the strings", received=f"{strings.kind} and {self.alphabet!r}"
+        )
 
 
 @dataclass(frozen=True)
@@ -316,7 +318,9 @@ class Subsequence(StringKernel):
         if not np.all(np.isfinite(squares)):
             row = int(np.argmax(~np.isfinite(squares)))
             raise InputError(
-                "subsequence counts within float64", received=f"more in row {row}", hint="a smaller decay or length"
+                "expected subsequence counts in the range of float64",
+                received=f"larger ones in row {row}",
+                hint="choose a smaller decay or length",
             )
         dtype = np.dtype(np.float64 if dtype is None else dtype)
         return Prepared(self, len(strings), dtype, {"strings": strings, "squares": squares}, source=kept_source(X))
@@ -369,7 +373,7 @@ class EditDistance(StringKernel):
         if self.gamma == "median":
             return
         if isinstance(self.gamma, str | bool) or not 0 < float(self.gamma) < np.inf:
-            raise ParameterError("gamma > 0 or 'median'", received=repr(self.gamma))
+            raise ParameterError("gamma must be a number > 0, or 'median'", received=repr(self.gamma))
         object.__setattr__(self, "gamma", float(self.gamma))
 
     @property
@@ -392,7 +396,11 @@ class EditDistance(StringKernel):
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
         if isinstance(self.gamma, str):
-            raise ParameterError("a number for gamma", received=repr(self.gamma), hint="kernel.fix(X) finds it")
+            raise ParameterError(
+                "gamma must be a number before strings are compared",
+                received=repr(self.gamma),
+                hint="kernel.fix(X) finds it",
+            )
         strings = read_strings(X)
         dtype = np.dtype(np.float64 if dtype is None else dtype)
         return Prepared(self, len(strings), dtype, {"strings": strings}, source=kept_source(X))
@@ -452,5 +460,5 @@ def _into(K: NDArray[Any], dtype: np.dtype[Any], out: NDArray[Any] | None) -> ND
 def _set_whole(kernel: Any, name: str, least: int) -> None:
     value = getattr(kernel, name)
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name}: a whole number, at least {least}", received=repr(value))
+        raise ParameterError(f"{name} must be a whole number, at least {least}", received=repr(value))
     object.__setattr__(kernel, name, int(value))

@@ -137,14 +137,14 @@ def _replaced(
     sigma: int,
 ) -> tuple[Integers, Integers]:
     """Any letter of Σ at the places ``must``, another one than now at ``changed``."""
-    found = code[:, None]
+    codes = code[:, None]
     for j in must:
-        found = (found[:, :, None] + np.arange(sigma) * powers[j]).reshape(len(code), -1)
+        codes = (codes[:, :, None] + np.arange(sigma) * powers[j]).reshape(len(code), -1)
     for j in changed:
         # Adding 1 … σ − 1 round the alphabet gives every other letter once.
         others = (letters[:, j, None] + np.arange(1, sigma)) % sigma - letters[:, j, None]
-        found = (found[:, :, None] + others[:, None, :] * powers[j]).reshape(len(code), -1)
-    return np.repeat(windows, found.shape[1]), found.reshape(-1)
+        codes = (codes[:, :, None] + others[:, None, :] * powers[j]).reshape(len(code), -1)
+    return np.repeat(windows, codes.shape[1]), codes.reshape(-1)
 
 
 def _longest(sigma: int) -> int:

@@ -65,8 +65,8 @@ def own_values(strings: Sequences, length: int, decay: float) -> NDArray[np.floa
     _compiled()  # once, not in every lane
 
     def work(lane: int) -> None:
-        part = strings[np.arange(lane, len(strings), lanes)]
-        out[lane::lanes] = subsequence_tile(part, part, part.symbols, length, decay, OWN)[:, 0]
+        share = strings[np.arange(lane, len(strings), lanes)]
+        out[lane::lanes] = subsequence_tile(share, share, share.symbols, length, decay, OWN)[:, 0]
 
     run_lanes(work, list(range(lanes)))
     return out

@@ -63,8 +63,8 @@ def export(
     given = {name: value for name, value in (("dtype", dtype), ("table", table), ("keep", keep)) if value is not None}
     strange = [name for name in given if name not in OPTIONS[kind]]
     if strange:
-        known = ", ".join(OPTIONS[kind]) or "none"
-        raise ParameterError(f"options of to={kind!r} are {known}", received=strange[0], hint="leave it out")
+        allowed = ", ".join(OPTIONS[kind]) or "none"
+        raise ParameterError(f"options of to={kind!r} are {allowed}", received=strange[0], hint="leave it out")
     content = _content(model, kind, given)
     with disk_errors(path), replacing(path) as file:
         if isinstance(content, bytes):
@@ -81,7 +81,7 @@ def _format(path: Path, to: str | None) -> str:
         for kind, endings in FORMATS.items():
             if path.suffix.lower() in endings:
                 return kind
-        endings = tuple(ending for known in FORMATS.values() for ending in known)
+        endings = tuple(ending for names in FORMATS.values() for ending in names)
         raise ParameterError(
             f"expected a file name that ends in one of {', '.join(endings)}",
             received=path.name,

@@ -126,13 +126,13 @@ def _solved(g: Graph, hidden: str, b: str, q: int) -> str:
 
 def input_names(form: Form) -> dict[str, str]:
     """What the inputs of columns are called: their names, unless the graph needs these itself."""
-    held: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     for j, name in enumerate(form.columns):
         plain = bool(name.strip()) and name != OUTPUT and not name.startswith("ritz/")
-        held[name] = name if plain else f"column {j}"
-        while list(held.values()).count(held[name]) > 1 or (not plain and held[name] in form.columns):
-            held[name] += "_"
-    return held
+        inputs[name] = name if plain else f"column {j}"
+        while list(inputs.values()).count(inputs[name]) > 1 or (not plain and inputs[name] in form.columns):
+            inputs[name] += "_"
+    return inputs
 
 
 # --- one input a column -----------------------------------------------------------------------------------
@@ -150,8 +150,8 @@ def _by_column(g: Graph, form: Form) -> tuple[dict[str, tuple[str, int]], str]:
     if form.choices:
         parts.append(_answers(g, form))
     total = parts[0]
-    for part in parts[1:]:
-        total = g.Add(total, part)
+    for term in parts[1:]:
+        total = g.Add(total, term)
     return inputs, total
 
 
@@ -164,9 +164,9 @@ def _answers(g: Graph, form: Form) -> str:
     if q:
         b = _added(g, [_looked_up(g, c, at, q, "b") for c, at in zip(form.choices, codes, strict=True)])
     if form.stretch:
-        known = _added(g, [_gathered(g, np.asarray([[float(a.known)] for a in _all(c)]), at)
+        placing = _added(g, [_gathered(g, np.asarray([[float(a.known)] for a in _all(c)]), at)
                            for c, at in zip(form.choices, codes, strict=True)])  # fmt: skip
-        factor = g.Div(g.const(float(len(codes))), known)  # J/0 is infinite, and times 0 not a number: refused
+        factor = g.Div(g.const(float(len(codes))), placing)  # J/0 is infinite, and times 0 not a number: refused
         total, b = g.Mul(total, factor), None if b is None else g.Mul(b, factor)
     if b is None:
         return total
@@ -182,8 +182,8 @@ def _answers(g: Graph, form: Form) -> str:
 
 def _added(g: Graph, parts: list[str]) -> str:
     total = parts[0]
-    for part in parts[1:]:
-        total = g.Add(total, part)
+    for term in parts[1:]:
+        total = g.Add(total, term)
     return total
 
 
@@ -205,8 +205,8 @@ def _codes(g: Graph, choice: Choice, name: str) -> str:
 
 
 def _looked_up(g: Graph, choice: Choice, codes: str, width: int, what: str) -> str:
-    held = [getattr(answer, what) for answer in _all(choice)]
-    return _gathered(g, np.asarray([np.full(width, np.nan) if row is None else row for row in held]), codes)
+    rows = [getattr(answer, what) for answer in _all(choice)]
+    return _gathered(g, np.asarray([np.full(width, np.nan) if row is None else row for row in rows]), codes)
 
 
 def _gathered(g: Graph, table: np.ndarray, codes: str) -> str:

@@ -27,8 +27,8 @@ __all__ = ["gamma_of", "kernel_scores", "monomials", "refuse"]
 
 def kernel_scores(g: Graph, form: Form, x: str) -> str:
     """Scores (rows, k)."""
-    held = form.kernel
-    if held is None:
+    parts = form.kernel
+    if parts is None:
         raise ValueError("a formula without a kernel")
     narrow = g.float_type
     if g.dtype == np.float32:
@@ -37,11 +37,11 @@ def kernel_scores(g: Graph, form: Form, x: str) -> str:
         scores = kernel_scores(g, form, x)
         g.dtype = np.dtype(np.float32)
         return str(g.Cast(scores, to=narrow))
-    if held.features is not None:
-        phi = _features(g, held.features, x)
-        return str(g.MatMul(g.centred(phi, np.asarray(held.centre)), g.const(held.axes)))
-    K = x if isinstance(held.kernel, Precomputed) else _matrix(g, held.kernel, x, np.asarray(held.rows))
-    return str(g.MatMul(g.centred(K, np.asarray(held.means)), g.const(held.dual)))
+    if parts.features is not None:
+        phi = _features(g, parts.features, x)
+        return str(g.MatMul(g.centred(phi, np.asarray(parts.centre)), g.const(parts.axes)))
+    K = x if isinstance(parts.kernel, Precomputed) else _matrix(g, parts.kernel, x, np.asarray(parts.rows))
+    return str(g.MatMul(g.centred(K, np.asarray(parts.means)), g.const(parts.dual)))
 
 
 def refuse(kernel: Any, where: str) -> ParameterError:

@@ -50,30 +50,30 @@ def fixed_point_rows(known: Known, T: Any, *, start: Any = None, iterations: int
     ``start`` (m, d): where to begin, the noisy rows themselves when denoising; the nearest known row otherwise.
     ``error`` is the distance between rows that corresponds to ‖φ(x̂) − P‖, √(−log(1 − ‖φ(x̂) − P‖²/2)/γ).
     """
-    held = known.map
-    if not (isinstance(held, KernelMap) and isinstance(held.kernel, RBF)):
-        raise ParameterError("method='fixed-point' is for models of the RBF kernel", received=repr(held.kernel),
+    step = known.map
+    if not (isinstance(step, KernelMap) and isinstance(step.kernel, RBF)):
+        raise ParameterError("method='fixed-point' is for models of the RBF kernel", received=repr(step.kernel),
                              hint="method='ridge' works for every kernel of vectors")  # fmt: skip
     T = as_scores(T, known)
-    X = known.rows if held.rows.source is None else held.rows.source
-    field = _Field.over(X, rbf_gamma(held.kernel, X.shape[1]))
+    X = known.rows if step.rows.source is None else step.rows.source
+    field = _Field.over(X, rbf_gamma(step.kernel, X.shape[1]))
     first = neighbours(known, T, STARTS).index
     if start is not None and np.shape(start) != (len(T), X.shape[1]):
-        raise InputError(f"starts are rows, here {(len(T), X.shape[1])}", received=f"shape {np.shape(start)}")
+        raise InputError(f"starts are rows, here of shape {(len(T), X.shape[1])}", received=f"shape {np.shape(start)}")
     rows, rho = np.empty((len(T), X.shape[1])), np.empty(len(T))
     arrived, used = np.empty(len(T), bool), np.zeros(len(T), int)
 
     def work(share: list[slice]) -> None:
-        for part in share:
-            ascent = _Ascent(field, held.coefficients(T[part]), known.rows, first[part])
-            ascent.begin(None if start is None else _dense(take_rows(start, part)) - field.shift)
-            used[part] = ascent.run(iterations)
-            rows[part], rho[part], arrived[part] = ascent.best + field.shift, ascent.best_rho, ascent.arrived
+        for block in share:
+            ascent = _Ascent(field, step.coefficients(T[block]), known.rows, first[block])
+            ascent.begin(None if start is None else _dense(take_rows(start, block)) - field.shift)
+            used[block] = ascent.run(iterations)
+            rows[block], rho[block], arrived[block] = ascent.best + field.shift, ascent.best_rho, ascent.arrived
 
     steps = list(chunks(len(T), max(1, min(ROWS, ENTRIES // max(X.shape[0], 1)))))
     lanes = min(lane_count(), max(len(steps), 1))
     run_lanes(work, [steps[lane::lanes] for lane in range(lanes)])
-    square = np.maximum(1 - 2 * rho + held.norms(T), 0.0)
+    square = np.maximum(1 - 2 * rho + step.norms(T), 0.0)
     error = np.sqrt(rbf_distance(square, field.gamma))
     return Preimages(rows, error, "fixed-point", np.sqrt(square), arrived, int(used.max(initial=0)))
 
@@ -124,8 +124,8 @@ class _Field:
 class _Ascent:
     """Rows on their way uphill."""
 
-    def __init__(self, field: _Field, G: Floats, known: Any, first: NDArray[np.intp]) -> None:
-        self.field, self.G, self.known, self.first = field, G, known, first
+    def __init__(self, field: _Field, G: Floats, rows: Any, first: NDArray[np.intp]) -> None:
+        self.field, self.G, self.known, self.first = field, G, rows, first
         m, d = len(G), field.X.shape[1]
         self.z, self.mu, self.best = (np.zeros((m, d)) for _ in range(3))
         self.rho, self.best_rho = np.full(m, -np.inf), np.full(m, -np.inf)

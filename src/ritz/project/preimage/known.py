@@ -70,28 +70,28 @@ class Neighbours:
     weights: Floats | None  # (m, n) P = Σ wⱼ φ(zⱼ) over all training rows; None unless asked for
 
 
-def known_rows(held: KernelMap | FeatureMapped, X: Any = None, scores: Any = None, error: Any = None) -> Known:
+def known_rows(step: KernelMap | FeatureMapped, X: Any = None, scores: Any = None, error: Any = None) -> Known:
     """Rows X with their scores under a model; what is not given is computed in one pass.
 
     Without X, the rows that a KernelMap holds: training rows, whose errors k(z, z) − 2r + g − ‖s‖² need no kernel
     tile once their scores are given, or landmarks.
     """
     if X is None:
-        if not isinstance(held, KernelMap):
+        if not isinstance(step, KernelMap):
             raise InputError("known rows of a model of explicit features must be given")
-        X = held.rows.source
+        X = step.rows.source
         if scores is not None and error is None:
             S = np.asarray(scores, np.float64)
-            away = held.kernel.diag(held.rows) - 2 * held.row_means + held.grand
-            error = held._error(S, away)
+            away = step.kernel.diag(step.rows) - 2 * step.row_means + step.grand
+            error = step._error(S, away)
     if scores is None or error is None:
-        found = held.scores(X)
-        scores = found.coordinates if scores is None else scores
-        error = found.reconstruction_error if error is None else error
+        placed = step.scores(X)
+        scores = placed.coordinates if scores is None else scores
+        error = placed.reconstruction_error if error is None else error
     S, q = np.asarray(scores, np.float64), np.asarray(error, np.float64)
     if X is not None and row_count(X) != len(S):
-        raise InputError(f"known rows have one row of scores each, here {len(S)}", received=f"{row_count(X)} rows")
-    return Known(X, S, q, held)
+        raise InputError(f"every known row has one row of scores, here {len(S)}", received=f"{row_count(X)} rows")
+    return Known(X, S, q, step)
 
 
 def neighbours(known: Known, T: Any, count: int = 10, *, weights: bool = False) -> Neighbours:
@@ -124,11 +124,11 @@ def _nearest(T: Floats, known: Known, count: int) -> NDArray[np.intp]:
     """Positions of the ``count`` smallest ‖t − s‖² + q, in any order."""
     best = np.empty((len(T), 0))
     index = np.empty((len(T), 0), np.intp)
-    for part in chunks(known.n, COLS):
-        S = known.scores[part]
-        square = np.einsum("ij,ij->i", S, S) + known.error[part] - 2 * T @ S.T
+    for block in chunks(known.n, COLS):
+        S = known.scores[block]
+        square = np.einsum("ij,ij->i", S, S) + known.error[block] - 2 * T @ S.T
         best = np.concatenate([best, square], axis=1)
-        here = np.broadcast_to(np.arange(part.start, part.stop), square.shape)
+        here = np.broadcast_to(np.arange(block.start, block.stop), square.shape)
         index = np.concatenate([index, here], axis=1)
         if best.shape[1] > count:
             kept = np.argpartition(best, count - 1, axis=1)[:, :count]

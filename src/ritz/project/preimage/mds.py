@@ -61,14 +61,14 @@ def mds_rows(known: Known, T: Any, *, count: int = NEAR) -> Preimages:
     near = neighbours(known, T, count)
     d = known.rows.shape[1]
     rows, error = np.empty((len(T), d)), np.empty(len(T))
-    for part in chunks(len(T), max(1, ENTRIES // (near.index.shape[1] * d))):
-        index = near.index[part]
+    for block in chunks(len(T), max(1, ENTRIES // (near.index.shape[1] * d))):
+        index = near.index[block]
         X = _stack(known.rows, index)
         if isinstance(kernel, RBF):
-            square = rbf_distance(near.distance[part] ** 2, rbf_gamma(kernel, d))
+            square = rbf_distance(near.distance[block] ** 2, rbf_gamma(kernel, d))
         else:
-            square = _dot_distances(known, T[part], near.distance[part] ** 2, X)
-        rows[part], error[part] = trilaterate(X, square)
+            square = _dot_distances(known, T[block], near.distance[block] ** 2, X)
+        rows[block], error[block] = trilaterate(X, square)
     return Preimages(rows, error, "mds")
 
 
@@ -99,14 +99,14 @@ def trilaterate(X: Floats, square: Floats) -> tuple[Floats, Floats]:
 
 def _dot_distances(known: Known, T: Floats, square: Floats, X: Floats) -> Floats:
     """‖z − xᵢ‖² = z·z + xᵢ·xᵢ − 2 z·xᵢ, dot products from kernel values."""
-    held = known.map
-    if not isinstance(held, KernelMap):
-        raise ParameterError("method='mds' for dot products needs a model with kernel rows", received=repr(type(held)),
+    step = known.map
+    if not isinstance(step, KernelMap):
+        raise ParameterError("method='mds' for dot products needs a model with kernel rows", received=repr(type(step)),
                              hint="method='ridge'")  # fmt: skip
-    inverse = _inverse(held.kernel, X.shape[2])
+    inverse = _inverse(step.kernel, X.shape[2])
     own = np.einsum("ijk,ijk->ij", X, X)
-    values = _forward(held.kernel, X.shape[2])(own)
-    norms = held.norms(T)[:, None]
+    values = _forward(step.kernel, X.shape[2])(own)
+    norms = step.norms(T)[:, None]
     between = inverse((norms + values - square) / 2)
     return np.maximum(inverse(norms) + own - 2 * between, 0.0)
 

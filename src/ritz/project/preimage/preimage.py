@@ -99,26 +99,26 @@ def preimages(
                              hint="neighbours(...) names the nearest training rows, with weights")  # fmt: skip
     chosen = choice.method if method == "auto" else method
     if chosen == "linear":
-        found = linear_rows(known, T)
+        result = linear_rows(known, T)
     elif chosen == "ridge":
-        found = ridge_rows(known, T, ridge, alpha)
+        result = ridge_rows(known, T, ridge, alpha)
     elif chosen == "fixed-point":
-        found = fixed_point_rows(known, T, start=start)
+        result = fixed_point_rows(known, T, start=start)
     else:
-        found = mds_rows(known, T)
-    if distance and found.distance is None:
-        found = replace(found, distance=feature_distance(known, found.rows, T))
+        result = mds_rows(known, T)
+    if distance and result.distance is None:
+        result = replace(result, distance=feature_distance(known, result.rows, T))
     dtype = getattr(T, "dtype", np.dtype(np.float64))
-    return replace(found, rows=found.rows.astype(result_dtype(dtype), copy=False))
+    return replace(result, rows=result.rows.astype(result_dtype(dtype), copy=False))
 
 
 def feature_distance(known: Known, rows: Any, T: Any) -> Any:
     """‖φ(x) − P(t)‖ (m,) of rows and scores, pair by pair: √(‖f(x) − t‖² + reconstruction error of x)."""
     if is_sparse(known.rows):
         rows = type(known.rows)(rows)
-    found = known.map.scores(rows)
-    gap = found.coordinates - as_scores(T, known)
-    return np.sqrt(np.einsum("ij,ij->i", gap, gap) + found.reconstruction_error)
+    placed = known.map.scores(rows)
+    gap = placed.coordinates - as_scores(T, known)
+    return np.sqrt(np.einsum("ij,ij->i", gap, gap) + placed.reconstruction_error)
 
 
 def are_vectors(X: Any) -> bool:
@@ -130,22 +130,22 @@ def linear_rows(known: Known, T: Any) -> Preimages:
     """Exact rows of the linear kernel: x̄ + Σ tᵢ vᵢ. ``error`` is 0: the row found is the point that was given."""
     if not isinstance(known.map.kernel, Linear):
         raise ParameterError("exact pre-images exist for the linear kernel", received=repr(known.map.kernel))
-    T, held = as_scores(T, known), known.map
-    if isinstance(held, FeatureMapped):
-        rows = T @ np.asarray(held.axes, np.float64).T + held.mean
+    T, step = as_scores(T, known), known.map
+    if isinstance(step, FeatureMapped):
+        rows = T @ np.asarray(step.axes, np.float64).T + step.mean
     else:
-        rows = _combined(held, T)
+        rows = _combined(step, T)
     return Preimages(rows, np.zeros(len(T)), "linear", np.zeros(len(T)))
 
 
-def _combined(held: KernelMap, T: Any) -> Any:
+def _combined(step: KernelMap, T: Any) -> Any:
     """Σⱼ γ̃ⱼ xⱼ; dense rows are shifted to mean 0 first, so that large means cost no digits."""
-    X = held.rows.source
+    X = step.rows.source
     if is_sparse(X):
-        axes = np.asarray(held.dual.T @ X.astype(np.float64))
-        return T @ axes + np.asarray(held.share @ X.astype(np.float64))
+        axes = np.asarray(step.dual.T @ X.astype(np.float64))
+        return T @ axes + np.asarray(step.share @ X.astype(np.float64))
     X = np.asarray(X)
     mean = X.mean(axis=0, dtype=np.float64)
     C = X - mean
-    sums = T @ held.dual.sum(axis=0) + held.share.sum()
-    return T @ (held.dual.T @ C) + held.share @ C + sums[:, None] * mean
+    sums = T @ step.dual.sum(axis=0) + step.share.sum()
+    return T @ (step.dual.T @ C) + step.share @ C + sums[:, None] * mean

@@ -98,18 +98,18 @@ class ScoreRidge:
         """
         X = np.empty((len(T), len(self.mean)))
         error, reach = np.empty(len(T)), np.empty(len(T))
-        for part in chunks(len(T), BLOCK):
-            A, beyond = self.basis.features(T[part])
+        for block in chunks(len(T), BLOCK):
+            A, beyond = self.basis.features(T[block])
             if self.coefficients is None:
                 w = A @ self.left
-                X[part] = w @ self.rows - np.outer(w.sum(axis=1), self.mean)
+                X[block] = w @ self.rows - np.outer(w.sum(axis=1), self.mean)
             else:
-                X[part] = A @ self.coefficients
+                X[block] = A @ self.coefficients
             near = min(NEAR, len(self.judged))
-            index = np.argpartition(_squares(T[part], self.judged), near - 1, axis=1)[:, :near]
-            reach[part] = np.einsum("ij,ij->i", A, A / (self.basis.S + self.alpha))
-            near_by = self.residuals[index].mean(axis=1) * np.maximum(reach[part], 1.0)
-            error[part] = np.sqrt(near_by + beyond * self.total)
+            index = np.argpartition(_squares(T[block], self.judged), near - 1, axis=1)[:, :near]
+            reach[block] = np.einsum("ij,ij->i", A, A / (self.basis.S + self.alpha))
+            near_by = self.residuals[index].mean(axis=1) * np.maximum(reach[block], 1.0)
+            error[block] = np.sqrt(near_by + beyond * self.total)
         X += self.mean
         return X, error, reach
 
@@ -126,22 +126,22 @@ def ridge_rows(known: Known, T: Any, ridge: ScoreRidge | None = None, alpha: flo
     return Preimages(X, error, "ridge", guessed=wild)
 
 
-def _outside(X: Floats, known: Any) -> NDArray[np.bool_]:
+def _outside(X: Floats, rows: Any) -> NDArray[np.bool_]:
     """Which rows leave the known ones by more than half of their range, in some column."""
     if not len(X):
         return np.zeros(0, np.bool_)
-    low, high = (np.asarray(_dense(found), np.float64).reshape(-1) for found in (known.min(axis=0), known.max(axis=0)))
+    low, high = (np.asarray(_dense(edge), np.float64).reshape(-1) for edge in (rows.min(axis=0), rows.max(axis=0)))
     slack = FAR * (high - low)
     return np.asarray(((low - slack > X) | (high + slack < X)).any(axis=1))
 
 
 def _nearby(known: Known, T: Floats) -> tuple[Floats, Floats]:
     """Means of the nearest known rows, nearer ones weighing more, and the spread of those rows about them."""
-    found = neighbours(known, T, NEAR)
-    weight = 1 / np.maximum(found.distance, 1e-12 * np.max(found.distance, initial=1e-300)) ** 2
+    near = neighbours(known, T, NEAR)
+    weight = 1 / np.maximum(near.distance, 1e-12 * np.max(near.distance, initial=1e-300)) ** 2
     weight /= weight.sum(axis=1, keepdims=True)
     X, error = np.empty((len(T), known.rows.shape[1])), np.empty(len(T))
-    for i, (index, w) in enumerate(zip(found.index, weight, strict=True)):
+    for i, (index, w) in enumerate(zip(near.index, weight, strict=True)):
         rows = np.asarray(_dense(known.rows[index]), np.float64)
         X[i] = w @ rows
         error[i] = np.sqrt(w @ np.square(rows - X[i]).sum(axis=1))
@@ -166,16 +166,17 @@ def fit_ridge(Z: Any, X: Any, *, alpha: float | None = None, gamma: float | None
     basis = _exact(Z, gamma) if n <= EXACT else _nystrom(Z, Z[np.sort(draw[:CENTRES])], gamma)
     judged = np.arange(n) if n <= JUDGED else np.sort(draw[:JUDGED])
     right = np.zeros((len(basis.S), Y.shape[1]))
-    for part in chunks(n, BLOCK):
-        right += basis.features(Z[part])[0].T @ Y[part]
+    for block in chunks(n, BLOCK):
+        right += basis.features(Z[block])[0].T @ Y[block]
     A = basis.features(Z[judged])[0]
     residuals = [leave_one_out(A, basis.S, right, Y[judged], a, n) for a in alphas]
     best = int(np.argmin([r.mean() for r in residuals]))
-    held = alphas[best]
-    coefficients, left = _coefficients(basis, held, Z, X, mean)
+    chosen = alphas[best]
+    coefficients, left = _coefficients(basis, chosen, Z, X, mean)
     total = float(np.einsum("ij,ij->", Y, Y)) / n
     finite = np.where(np.isfinite(residuals[best]), residuals[best], total)
-    return ScoreRidge(basis, held, mean, coefficients, left, X if left is not None else None, Z[judged], finite, total,
+    rows = X if left is not None else None
+    return ScoreRidge(basis, chosen, mean, coefficients, left, rows, Z[judged], finite, total,
                       float(np.sqrt(finite.mean())))  # fmt: skip
 
 
@@ -198,13 +199,13 @@ def _choose_gamma(Z: Floats, Y: Floats, alphas: tuple[float, ...]) -> float:
     D = D[D > 0]
     unit = 1 / float(np.median(D)) if len(D) else 1.0
     Y = Y - Y.mean(axis=0)
-    found = []
+    errors = []
     for width in WIDTHS:
         basis = _exact(Z, width * unit)
         A = basis.features(Z)[0]
         right = A.T @ Y
-        found.append(min(float(leave_one_out(A, basis.S, right, Y, a, len(Z)).mean()) for a in alphas))
-    return float(WIDTHS[int(np.argmin(found))] * unit)
+        errors.append(min(float(leave_one_out(A, basis.S, right, Y, a, len(Z)).mean()) for a in alphas))
+    return float(WIDTHS[int(np.argmin(errors))] * unit)
 
 
 def _exact(Z: Floats, gamma: float) -> Basis:
@@ -245,8 +246,8 @@ def _told(S: Floats) -> NDArray[np.bool_]:
 
 
 def _blocks(Z: Floats, centres: Floats, gamma: float, root: Floats) -> Iterator[Floats]:
-    for part in chunks(len(Z), BLOCK):
-        yield rbf(Z[part], centres, gamma) @ root
+    for block in chunks(len(Z), BLOCK):
+        yield rbf(Z[block], centres, gamma) @ root
 
 
 def _coefficients(basis: Basis, alpha: float, Z: Floats, X: Any, mean: Floats) -> tuple[Floats | None, Floats | None]:
@@ -254,14 +255,14 @@ def _coefficients(basis: Basis, alpha: float, Z: Floats, X: Any, mean: Floats) -
     q, (n, d) = len(basis.S), X.shape
     down = (basis.S + alpha)[:, None]
     if is_sparse(X) and q * d > KEPT and n < d:
-        return None, np.concatenate([basis.features(Z[part])[0].T for part in chunks(n, BLOCK)], axis=1) / down
+        return None, np.concatenate([basis.features(Z[block])[0].T for block in chunks(n, BLOCK)], axis=1) / down
     B = np.zeros((q, d))
-    for part in chunks(n, BLOCK):
-        A = basis.features(Z[part])[0]
+    for block in chunks(n, BLOCK):
+        A = basis.features(Z[block])[0]
         if is_sparse(X):
-            B += A.T @ X[part].astype(np.float64) - np.outer(A.sum(axis=0), mean)
+            B += A.T @ X[block].astype(np.float64) - np.outer(A.sum(axis=0), mean)
         else:
-            B += A.T @ (X[part] - mean)
+            B += A.T @ (X[block] - mean)
     return B / down, None
 
 
@@ -272,8 +273,8 @@ def _targets(X: Any, mean: Floats, seed: int) -> Floats:
         return np.asarray(X.toarray() if is_sparse(X) else X, np.float64) - mean
     omega = gaussian_rows(seed, 61, 0, d, SKETCH) / np.sqrt(SKETCH)
     Y = np.empty((n, SKETCH))
-    for part in chunks(n, BLOCK):
-        Y[part] = X[part] @ omega - mean @ omega if is_sparse(X) else (X[part] - mean) @ omega
+    for block in chunks(n, BLOCK):
+        Y[block] = X[block] @ omega - mean @ omega if is_sparse(X) else (X[block] - mean) @ omega
     return Y
 
 

@@ -22,30 +22,31 @@ def _applies(about: Context) -> bool:
 
 
 def _build(about: Context) -> Content:
-    held = about.model.certificate_
-    sentences = [line for line in held.sentences() if "over the data" not in line]  # times differ from run to run
+    certificate = about.model.certificate_
+    # times differ from run to run
+    sentences = [line for line in certificate.sentences() if "over the data" not in line]
     words = tag("ul", [tag("li", _upper(line)) for line in sentences], class_="plain")
     return Content(join(tag("p", _lead(about)), words, _table(about), _plan(about)))
 
 
 def _lead(about: Context) -> str:
-    held = about.model.certificate_
-    if held.kind == "estimate":
+    certificate = about.model.certificate_
+    if certificate.kind == "estimate":
         return (
             "These components are an estimate from a single pass, without proof; fit again with another solver for one."
         )
     of = about.known.about.behind
-    size = np.abs(held.values)
-    proved = np.isfinite(held.width) & held.labelled
-    known = proved & (size > ZERO * size.max(initial=0.0))
-    if not known.any():
+    size = np.abs(certificate.values)
+    proved = np.isfinite(certificate.width) & certificate.labelled
+    sure = proved & (size > ZERO * size.max(initial=0.0))
+    if not sure.any():
         return f"Every eigenvalue comes with its residual.{of}"
     count, every = int(np.count_nonzero(proved)), len(size)
     which = "Every eigenvalue comes" if count == every else f"{count} of {every} eigenvalues come"
-    aside = "" if known.sum() == count else ", those of zero aside,"
+    aside = "" if sure.sum() == count else ", those of zero aside,"
     return (
         f"{which} with an interval that holds the true one. The widest{aside} is "
-        f"{number(float((held.width[known] / size[known]).max()), 2)} of its value.{of}"
+        f"{number(float((certificate.width[sure] / size[sure]).max()), 2)} of its value.{of}"
     )
 
 

@@ -30,18 +30,18 @@ def _build(about: Context) -> Content:
     if needs and not about.of_fit:
         raise InputError("correlations are those of the rows of the fit", received="other rows")
     R = numbers_of(structure(about.model, about.part if needs and about.rows is not None else None))[:, :a]
-    known = np.flatnonzero(np.isfinite(R).all(axis=1))
-    if not len(known):
-        raise InputError("columns that vary", received="none")
-    length = np.square(R[known]).sum(axis=1)
-    order = np.sort(known[np.argsort(-length, kind="stable")[:ARROWS]])
+    varying = np.flatnonzero(np.isfinite(R).all(axis=1))
+    if not len(varying):
+        raise InputError("a circle of correlations needs columns that vary", received="none")
+    length = np.square(R[varying]).sum(axis=1)
+    order = np.sort(varying[np.argsort(-length, kind="stable")[:ARROWS]])
     drawn = {
         "names": [clip(about.columns[j], KEPT) for j in order],
         "columns": [few(R[order, i]) for i in range(a)],
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
     }
     word = "correlations" if about.known.centered else "cosines"
-    best = int(known[np.argmax(np.square(R[known, :2]).sum(axis=1))])
+    best = int(varying[np.argmax(np.square(R[varying, :2]).sum(axis=1))])
     lead = tag("p", f"Columns by their {word} with the {about.component}s. An arrow that reaches the circle is shown "
                "wholly in this plane; arrows that point the same way rise together. In the first plane ",
                bdi(about.columns[best], 40), " is shown best.")  # fmt: skip

@@ -27,12 +27,12 @@ def _build(about: Context) -> Content:
     facts: list[tuple[str, Any]] = [("Rows", _rows_words(about))]
     if about.columns:
         facts += [("Columns", _columns_words(about)), *_prepared(about)]
-    held = list(about.rows.columns(about.part)) if about.rows is not None else []
-    lines = [_line(name, values) for name, values in held[:LINES]]
-    constants = [name for name, values in held if _constant(values)]
-    if held:
+    columns = list(about.rows.columns(about.part)) if about.rows is not None else []
+    lines = [_line(name, values) for name, values in columns[:LINES]]
+    constants = [name for name, values in columns if _constant(values)]
+    if columns:
         none = "no value is missing" + (" among the rows shown" if about.sampled else "")
-        facts.append(("Missing", _missing(about, held) or none))
+        facts.append(("Missing", _missing(about, columns) or none))
     if constants:
         facts.append(("Constant", join(f"{len(constants)}: ", ", ".join(clip(name, 40) for name in constants[:NAMED]))))
     if isinstance(about.X, Table):
@@ -42,7 +42,7 @@ def _build(about: Context) -> Content:
     listed = tag("dl", [join(tag("dt", name), tag("dd", words)) for name, words in facts], class_="facts")
     shown = None
     if lines:
-        more = f"; the first {LINES} of {len(held):,}" if len(held) > LINES else ""
+        more = f"; the first {LINES} of {len(columns):,}" if len(columns) > LINES else ""
         of = " of the rows shown" if about.sampled else ""
         head = ("column", "values", "mean", "deviation", "least", "largest", "missing")
         shown = details("Every column in a line", table(head, lines, f"Columns{of}{more}", words=2))
@@ -100,16 +100,16 @@ def _aside(about: Context) -> list[tuple[str, str]]:
     )
 
 
-def _missing(about: Context, held: list[tuple[str, Any]]) -> str:
+def _missing(about: Context, columns: list[tuple[str, Any]]) -> str:
     if isinstance(about.X, Table) and about.X.scanned:
-        found = about.X.missing
+        gaps = about.X.missing
     else:
-        found = {name: count for name, values in held if (count := int(np.count_nonzero(_absent(values))))}
-    if not found:
+        gaps = {name: count for name, values in columns if (count := int(np.count_nonzero(_absent(values))))}
+    if not gaps:
         return ""
-    some = ", ".join(f"{clip(name, 40)} ({count:,})" for name, count in list(found.items())[:NAMED])
-    more = f" and {len(found) - NAMED:,} more columns" if len(found) > NAMED else ""
-    return f"{counted(sum(found.values()), 'value')}: {some}{more}"
+    some = ", ".join(f"{clip(name, 40)} ({count:,})" for name, count in list(gaps.items())[:NAMED])
+    more = f" and {len(gaps) - NAMED:,} more columns" if len(gaps) > NAMED else ""
+    return f"{counted(sum(gaps.values()), 'value')}: {some}{more}"
 
 
 def _array(values: Any) -> NDArray[Any]:
@@ -135,23 +135,23 @@ def _constant(values: Any) -> bool:
 def _line(name: str, values: Any) -> tuple[Any, ...]:
     array, absent = _array(values), int(np.count_nonzero(_absent(values)))
     if array.dtype.kind in "fiub" and array.dtype.kind != "b":
-        known = array[np.isfinite(array.astype(np.float64))].astype(np.float64)
-        if len(known):
-            spread = float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
-            figures = [number(value) for value in (known.mean(), spread, known.min(), known.max())]
-            return bdi(name, 40), _bars(_heights(known)), *figures, f"{absent:,}"
+        numbers = array[np.isfinite(array.astype(np.float64))].astype(np.float64)
+        if len(numbers):
+            spread = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else 0.0
+            figures = [number(value) for value in (numbers.mean(), spread, numbers.min(), numbers.max())]
+            return bdi(name, 40), _bars(_heights(numbers)), *figures, f"{absent:,}"
     words, counts = np.unique(array[~_absent(values)].astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
     most = join(f"{len(words):,} kinds; most often ", bdi(words[order[0]], 24)) if len(words) else "none"
     return bdi(name, 40), most, "", "", "", "", f"{absent:,}"
 
 
-def _heights(known: NDArray[np.float64]) -> NDArray[np.intp]:
+def _heights(numbers: NDArray[np.float64]) -> NDArray[np.intp]:
     """Values in each of equally wide bins, whatever their size and however close they lie."""
-    low, high = 0.5 * float(known.min()), 0.5 * float(known.max())  # halves: their difference is a number
+    low, high = 0.5 * float(numbers.min()), 0.5 * float(numbers.max())  # halves: their difference is a number
     if not high - low > 0:
-        return np.array([len(known)])
-    place = (0.5 * known - low) / (high - low) * BARS
+        return np.array([len(numbers)])
+    place = (0.5 * numbers - low) / (high - low) * BARS
     return np.bincount(np.clip(place, 0, BARS - 1).astype(np.intp), minlength=BARS)
 
 

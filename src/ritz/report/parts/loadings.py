@@ -23,8 +23,8 @@ def _applies(about: Context) -> bool:
 def _build(about: Context) -> Content:
     L, a = about.loadings, min(about.k, AXES)
     squares = np.square(L)
-    whole = squares.sum(axis=0)
-    shares = np.divide(squares, whole, out=np.zeros_like(squares), where=whole > 0)
+    total = squares.sum(axis=0)
+    shares = np.divide(squares, total, out=np.zeros_like(squares), where=total > 0)
     order = np.argsort(-np.abs(L), axis=0, kind="stable")[:COLUMNS]
     drawn = {
         "axes": about.axes[:a],

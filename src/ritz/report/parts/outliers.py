@@ -30,7 +30,7 @@ def _build(about: Context) -> Content:
     if odd is None:  # applies() has looked
         return Content(Html(""))
     place = about.index if odd.all_rows else np.arange(len(odd.inside))
-    mask = np.zeros(len(odd.inside), bool) if odd.found is None else odd.found.mask
+    mask = np.zeros(len(odd.inside), bool) if odd.outliers is None else odd.outliers.mask
     limits = [float(np.sqrt(x)) if np.isfinite(x) and x > 0 else None for x in (odd.bounds.t2, odd.bounds.spe)]
     drawn = {
         "inside": exact(np.sqrt(np.maximum(odd.inside[place], 0.0))),
@@ -50,24 +50,24 @@ def _build(about: Context) -> Content:
 def _limits_words(about: Context, counts: Any) -> str:
     odd = about.odd
     n = len(odd.inside) if odd is not None else 0
-    held = ""
+    first = ""
     if odd is not None and odd.components != about.k:
-        held = f" The model keeps everything, so rows are judged by its first {about.components(odd.components)}."
-    sample = "" if odd is None or odd.all_rows else f" Judged are the {n:,} rows shown."
+        first = f" The model keeps everything, so rows are judged by its first {about.components(odd.components)}."
+    sample = "" if odd is None or odd.all_rows else f" Only the {n:,} rows that are shown were judged."
     expected = f"If nothing were wrong, about {100 * ALPHA:g} % of the rows would lie beyond each limit."
     if odd is not None and not odd.limited:
-        return f"There are too few rows for limits.{held}{sample}"
-    return f"{int(counts[1:].sum()):,} of {n:,} rows lie beyond a limit. {expected}{held}{sample}"
+        return f"There are too few rows for limits.{first}{sample}"
+    return f"{int(counts[1:].sum()):,} of {n:,} rows lie beyond a limit. {expected}{first}{sample}"
 
 
 def _found_words(about: Context) -> str:
-    found = about.odd.found if about.odd is not None else None
-    if found is None:
+    odd = about.odd.outliers if about.odd is not None else None
+    if odd is None:
         limited = about.odd is not None and about.odd.limited
         return "Rows beyond a limit are not all odd: some must be, by chance." if limited else "No row is called odd."
-    count = len(found.rows)
+    count = len(odd.rows)
     which = "No row is" if not count else "1 row is" if count == 1 else f"{count:,} rows are"
-    return f"{which} odd at a false discovery rate of {100 * FDR:g} % ({found.notes[0]})."
+    return f"{which} odd at a false discovery rate of {100 * FDR:g} % ({odd.notes[0]})."
 
 
 def _list(about: Context) -> Html | None:
@@ -75,7 +75,7 @@ def _list(about: Context) -> Html | None:
     odd = about.odd
     if odd is None:
         return None
-    order = odd.found.rows if odd.found is not None else odd.farthest(LISTED)
+    order = odd.outliers.rows if odd.outliers is not None else odd.farthest(LISTED)
     order = np.asarray(order, np.intp)[:LISTED]
     if not len(order):
         return None
@@ -85,7 +85,7 @@ def _list(about: Context) -> Html | None:
     for row in order.tolist():
         shown = row if position is None else position.get(row)
         name = about.row_name(shown) if shown is not None else f"row {row:,}"
-        p = number(odd.found.p_values[row], 2) if odd.found is not None else "–"
+        p = number(odd.outliers.p_values[row], 2) if odd.outliers is not None else "–"
         rows.append(
             (
                 bdi(name, 40),
@@ -96,7 +96,7 @@ def _list(about: Context) -> Html | None:
             )
         )
     head = ("row", "because of" if blamed else "", "in the plane", "off the plane", "p")
-    title = "Odd rows, the oddest first" if odd.found is not None else "The farthest rows"
+    title = "Odd rows, the oddest first" if odd.outliers is not None else "The farthest rows"
     return table(head, rows, title, words=2)
 
 
@@ -113,7 +113,7 @@ def _blamed(about: Context, order: Any) -> dict[int, Html]:
     for row, values in zip(np.sort(order).tolist(), parts, strict=True):
         top = np.argsort(-values, kind="stable")[:BLAMED]
         names = [bdi(about.columns[j], 30) for j in top.tolist() if values[j] > 0]
-        out[row] = join(*[part for i, name in enumerate(names) for part in (", " if i else "", name)])
+        out[row] = join(*[piece for i, name in enumerate(names) for piece in (", " if i else "", name)])
     return out
 
 

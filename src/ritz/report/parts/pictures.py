@@ -69,9 +69,9 @@ def _rebuilt(about: Context) -> list[tuple[str, list[tuple[int, Any]]]]:
     counts = [k for k in (1, 2, 4, 8, 16, 32, 64) if k < about.k] + [about.k]
     frames = []
     for k in counts:
-        part = np.zeros_like(T)
-        part[:, :k] = T[:, :k]
-        back = about.model.preimages(part).rows if about.kernel else about.model.inverse_transform(part)
+        leading = np.zeros_like(T)
+        leading[:, :k] = T[:, :k]
+        back = about.model.preimages(leading).rows if about.kernel else about.model.inverse_transform(leading)
         frames.append((k, np.asarray(back)))
     plain = (
         rows

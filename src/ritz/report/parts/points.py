@@ -44,9 +44,9 @@ def _build(about: Context) -> Content:
 
 def named_rows(about: Context) -> bool:
     """Whether rows are points to be named: those of a contingency table in memory."""
-    known = about.known
-    counts = known.about.takes == "counts" and about.model.n_samples_ <= MOST
-    return counts and known.row_coordinates() is not None
+    fitted = about.known
+    counts = fitted.about.takes == "counts" and about.model.n_samples_ <= MOST
+    return counts and fitted.row_coordinates() is not None
 
 
 def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:

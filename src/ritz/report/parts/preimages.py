@@ -47,8 +47,8 @@ def _middle(F: Any, i: int, place: float) -> Any:
 
 
 def _vectors(about: Context, T: Any, a: int) -> Content:
-    found = about.model.preimages(T)
-    back = np.asarray(found.rows, np.float64).reshape(a, len(PLACES), -1)
+    preimages = about.model.preimages(T)
+    back = np.asarray(preimages.rows, np.float64).reshape(a, len(PLACES), -1)
     X = numbers_of(about)
     deviation = np.std(X, axis=0)
     units = (back - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -57,7 +57,7 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
     far = ((back < low - span) | (back > high + span)).any(axis=(1, 2))
     shown, lost = np.flatnonzero(~far).tolist(), [about.axes[i] for i in np.flatnonzero(far)]
     without = ["Along ", listed(lost), " no pre-image lies near the rows: nothing is drawn there."] if lost else []
-    if found.guessed is not None and len(found.guessed):
+    if preimages.guessed is not None and len(preimages.guessed):
         without += [" Where no row is near, the mean of the nearest rows stands for a pre-image."]
     if not shown:
         return Content(tag("p", *without))
@@ -88,13 +88,13 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
 
 
 def _nearest(about: Context, T: Any, a: int) -> Content:
-    known = about.model.neighbours(T, NEAR)
+    nearest = about.model.neighbours(T, NEAR)
     labels = [clip(item, 60) for item in about.model.X_fit_]
     rows = []
     for i in range(a):
         for p, place in enumerate(PLACES):
-            near = [bdi(labels[j], 60) for j in np.asarray(known.index)[i * len(PLACES) + p].tolist()]
-            between = [part for q, one in enumerate(near) for part in (", " if q else "", one)]
+            near = [bdi(labels[j], 60) for j in np.asarray(nearest.index)[i * len(PLACES) + p].tolist()]
+            between = [piece for q, one in enumerate(near) for piece in (", " if q else "", one)]
             rows.append((f"{about.axes[i]} at {100 * place:g} %", join(*between)))
     lead = tag("p", "Training rows nearest to points along each component: what its two ends look like.")
     return Content(join(lead, table(("point", "nearest rows"), rows, "Nearest training rows", words=2)))

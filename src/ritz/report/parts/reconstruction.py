@@ -27,18 +27,18 @@ def _applies(about: Context) -> bool:
 
 def _build(about: Context) -> Content:
     left = np.maximum(1 - np.concatenate([[0.0], np.cumsum(about.shares[:SHOWN])]), 0.0)
-    held = None
+    held_out = None
     for name, words in HELD.items():
         if about.ranks is not None and name in about.ranks and about.ranks[name].k is not None:
             curve = about.ranks[name].curve
-            held = {"k": few(curve.k), "value": few(curve.value), "words": words, "best": about.ranks[name].k}
+            held_out = {"k": few(curve.k), "value": few(curve.value), "words": words, "best": about.ranks[name].k}
             break
-    drawn = {"k": list(range(len(left))), "value": few(left), "held": held, "whole": about.whole}
+    drawn = {"k": list(range(len(left))), "value": few(left), "held": held_out, "whole": about.whole}
     last = len(left) - 1
     rest = percent(left[-1]) if left[-1] > NOTHING else "nothing"
     words = f"With {about.components(last)} {rest} of the {about.whole} is left over."
-    if held is not None:
-        words += f" {held['words'].capitalize()} are predicted best with {about.components(int(held['best']))}."
+    if held_out is not None:
+        words += f" {held_out['words'].capitalize()} are predicted best with {about.components(int(held_out['best']))}."
     rows = [(f"{k}", percent(value)) for k, value in enumerate(left)]
     below = details(
         "Error as a table", table(("components", "left over"), rows, f"Share of the {about.whole} left over")

@@ -57,13 +57,13 @@ def _parameters(model: Any) -> str:
 
 
 def _versions() -> str:
-    found = [f"Ritz {__version__}", f"Python {platform.python_version()}"]
+    versions = [f"Ritz {__version__}", f"Python {platform.python_version()}"]
     for name in LIBRARIES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ", ".join(found)
+    return ", ".join(versions)
 
 
 PART = Part("reproduce", "How to reproduce", always, _build)

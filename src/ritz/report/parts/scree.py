@@ -60,12 +60,12 @@ def _words(about: Context, drawn: dict[str, Any]) -> list[str]:
     if drawn["consensus"] is None:
         return [f"The share of each {about.component} in the {about.whole}."]
     noise = drawn["noise"]
-    found = [about.ranks.reasons[0]]
+    words = [about.ranks.reasons[0]]
     if noise is not None:
         above = int(np.argmin([*(s > t for s, t in zip(drawn["shares"], noise, strict=False)), False]))
-        found.append(f"{about.components(above)} {'holds' if above == 1 else 'hold'} more than chance gives on average "
+        words.append(f"{about.components(above)} {'holds' if above == 1 else 'hold'} more than chance gives on average "
                      "in columns that have nothing to do with each other (the line).")  # fmt: skip
-    return found
+    return words
 
 
 def _tables(about: Context, drawn: dict[str, Any]) -> Html:

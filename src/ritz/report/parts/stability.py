@@ -29,15 +29,15 @@ def _applies(about: Context) -> bool:
 
 def _drawable(about: Context) -> bool:
     """Whether rows can be drawn again, and the draws be afforded."""
-    known = about.known.resamples is not None and getattr(about.model, "missing", "error") == "error"
+    possible = about.known.resamples is not None and getattr(about.model, "missing", "error") == "error"
     small = float(about.n) * max(1, len(about.columns)) <= DRAW and min(about.n, len(about.columns)) <= WIDE
-    return known and small and same_rows(about) and about.n >= 5 and not about.sampled
+    return possible and small and same_rows(about) and about.n >= 5 and not about.sampled
 
 
 def _spanned(about: Context) -> bool:
     ranks = about.ranks
-    known = ranks is not None and "stability" in ranks and ranks["stability"].k is not None
-    return known and len(ranks["stability"].curve.k) > 0
+    asked = ranks is not None and "stability" in ranks and ranks["stability"].k is not None
+    return asked and len(ranks["stability"].curve.k) > 0
 
 
 def _build(about: Context) -> Content:
@@ -50,17 +50,17 @@ def _build(about: Context) -> Content:
 def _drawn(about: Context) -> Content:
     k = min(about.k, AXES)
     with np.errstate(over="ignore", invalid="ignore"):  # errors of variances are fourth powers; shares need none
-        found = bootstrap(about.model, about.table, DRAWS, n_components=k)
-    low, high = (np.asarray(getattr(found.shares, side), np.float64)[:k] for side in ("low", "high"))
-    angles = np.asarray(found.angles, np.float64)[:k]
+        draws = bootstrap(about.model, about.table, DRAWS, n_components=k)
+    low, high = (np.asarray(getattr(draws.shares, side), np.float64)[:k] for side in ("low", "high"))
+    angles = np.asarray(draws.angles, np.float64)[:k]
     drawn = {
         "axes": about.axes[:k],
         "shares": [few(about.shares[:k]), few(low), few(high)],
         "angles": [few(angles[:, 0]), few(angles[:, 1])],
-        "apart": np.asarray(found.separated, bool)[:k].tolist(),
+        "apart": np.asarray(draws.separated, bool)[:k].tolist(),
         "whole": about.whole,
     }
-    words = _draw_words(about, found, angles)
+    words = _draw_words(about, draws, angles)
     what = "counts" if about.known.resamples == "counts" else "rows"
     note = (
         f"Left: the share of each {about.component} with its 95\u00a0% interval. Right: the angle between it and that "
@@ -78,13 +78,13 @@ def _drawn(about: Context) -> Content:
     return Content(body, drawn)
 
 
-def _draw_words(about: Context, found: Any, angles: Any) -> str:
+def _draw_words(about: Context, draws: Any, angles: Any) -> str:
     """Which components stand by themselves; an angle is that of the group where a component has no own."""
     alone = [
-        about.axes[i] for group in found.groups if group.separated for i in group.components
+        about.axes[i] for group in draws.groups if group.separated for i in group.components
         if i < about.k and about.shares[i] > NOTHING
     ]  # fmt: skip
-    first = next(group for group in found.groups if 0 in group.components)
+    first = next(group for group in draws.groups if 0 in group.components)
     last = min(max(first.components), about.k - 1)
     who = about.axes[0] if last == 0 else f"The space of {about.axes[0]} to {about.axes[last]}"
     turn = f"{who} turns by {number(angles[0, 0], 2)}° or less in half of {DRAWS} draws"
@@ -125,7 +125,7 @@ def _span_words(about: Context, k: Any, value: Any, line: float | None) -> Html:
     weak = k[(value < line) & (k < kept)] if line is not None else k[:0]
     if len(weak):
         turning = f"those of nearly equal {about.whole} turn into each other"
-        words += f" {_list([str(int(one)) for one in weak], 'or')} of them alone would not: {turning}."
+        words += f" The first {_list([str(int(one)) for one in weak], 'or')} alone do not: {turning}."
     return join(words)
 
 

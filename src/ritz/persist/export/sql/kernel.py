@@ -27,30 +27,30 @@ __all__ = ["kernel_select"]
 
 def kernel_select(form: Form) -> tuple[list[str], str]:
     """Scores, and what is joined to the table for them."""
-    held = form.kernel
-    if held is None:
+    parts = form.kernel
+    if parts is None:
         raise ValueError("a formula without a kernel")
     d = len(form.columns)
     numbers = "(SELECT " + ", ".join(f"{column(name)} AS x{j}" for j, name in enumerate(form.columns)) + ") AS p"
     x = [f"p.x{j}" for j in range(d)]
-    if held.features is not None:
-        phi = _features(held.features, x)
-        V, m = np.asarray(held.axes), np.asarray(held.centre)
+    if parts.features is not None:
+        phi = _features(parts.features, x)
+        V, m = np.asarray(parts.axes), np.asarray(parts.centre)
         shown = ", ".join(f"{one} - {number(m[j])} AS f{j}" for j, one in enumerate(phi))
         scores = [added([times(f"f.f{j}", V[j, i]) for j in range(len(phi))]) for i in range(form.k)]
         return scores, f"\nCROSS JOIN LATERAL {numbers}\nCROSS JOIN LATERAL (SELECT {shown}) AS f"
-    if isinstance(held.kernel, Precomputed):
-        r, D = np.asarray(held.means), np.asarray(held.dual)
+    if isinstance(parts.kernel, Precomputed):
+        r, D = np.asarray(parts.means), np.asarray(parts.dual)
         scores = [added([times(f"({x[j]} - {number(r[j])})", D[j, i]) for j in range(d)]) for i in range(form.k)]
         return scores, f"\nCROSS JOIN LATERAL {numbers}"
     return _compared(form, numbers, x)
 
 
 def _compared(form: Form, numbers: str, x: list[str]) -> tuple[list[str], str]:
-    held = form.kernel
-    Z, r, D = (np.asarray(part) for part in (held.rows, held.means, held.dual))  # type: ignore[union-attr]
+    parts = form.kernel
+    Z, r, D = (np.asarray(array) for array in (parts.rows, parts.means, parts.dual))  # type: ignore[union-attr]
     list_of = _Values(Z)
-    compare = _kernel(held.kernel, x, list_of)  # type: ignore[union-attr]
+    compare = _kernel(parts.kernel, x, list_of)  # type: ignore[union-attr]
     at_r, at_d = list_of.add(r), [list_of.add(D[:, i]) for i in range(form.k)]
     inner = ", ".join([f"{compare} - {at_r} AS e", *(f"{at} AS d{i}" for i, at in enumerate(at_d))])
     sums = ", ".join(f"SUM(y.e * y.d{i}) AS s{i}" for i in range(form.k))
@@ -82,27 +82,27 @@ class _Values:
         return "(VALUES\n  " + ",\n  ".join(lines) + f") AS z({names})"
 
 
-def _kernel(kernel: Any, x: list[str], held: _Values) -> str:
+def _kernel(kernel: Any, x: list[str], values: _Values) -> str:
     """k(x, z)."""
     d = len(x)
     if isinstance(kernel, Sum):
-        return f"({_kernel(kernel.left, x, held)} + {_kernel(kernel.right, x, held)})"
+        return f"({_kernel(kernel.left, x, values)} + {_kernel(kernel.right, x, values)})"
     if isinstance(kernel, Product):
-        return f"({_kernel(kernel.left, x, held)} * {_kernel(kernel.right, x, held)})"
+        return f"({_kernel(kernel.left, x, values)} * {_kernel(kernel.right, x, values)})"
     if isinstance(kernel, Scaled):
-        return times(_kernel(kernel.kernel, x, held), kernel.factor)
+        return times(_kernel(kernel.kernel, x, values), kernel.factor)
     if isinstance(kernel, Normalized):
         inner = kernel.kernel
-        own = inner.diag(inner.prepare(held.Z, dtype=np.float64))
-        there = held.add(np.where(own > 0, 1 / np.sqrt(np.where(own > 0, own, 1.0)), 0.0))
-        return _over_root(f"{_kernel(inner, x, held)} * {there}", _diagonal(inner, x))
+        own = inner.diag(inner.prepare(values.Z, dtype=np.float64))
+        there = values.add(np.where(own > 0, 1 / np.sqrt(np.where(own > 0, own, 1.0)), 0.0))
+        return _over_root(f"{_kernel(inner, x, values)} * {there}", _diagonal(inner, x))
     if isinstance(kernel, Cosine):
-        size = np.linalg.norm(held.Z, axis=1)
-        there = held.add(np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 0.0))
-        return _over_root(f"{_dot(x, held.z)} * {there}", _dot(x, x))
+        size = np.linalg.norm(values.Z, axis=1)
+        there = values.add(np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 0.0))
+        return _over_root(f"{_dot(x, values.z)} * {there}", _dot(x, x))
     if isinstance(kernel, DotKernel):
-        return _of_dot(kernel, _dot(x, held.z), d)
-    gap = [f"({a} - {b})" for a, b in zip(x, held.z, strict=True)]
+        return _of_dot(kernel, _dot(x, values.z), d)
+    gap = [f"({a} - {b})" for a, b in zip(x, values.z, strict=True)]
     if isinstance(kernel, Laplacian):
         return _exp(times(added([f"ABS{one}" for one in gap]), -gamma_of(kernel, d)))
     square = _dot(gap, gap)

@@ -49,7 +49,7 @@ def sql_query(form: Form, table: str = "rows", keep: Sequence[str] | None = None
             f"a query holds at most {LARGEST:,} numbers", received=f"{size:,}",
             hint="KernelPCA(solver='nystrom', landmarks=200), fewer components, or to='onnx'",
         )  # fmt: skip
-    source = ".".join(name_of(part) for part in table.split("."))
+    source = ".".join(name_of(word) for word in table.split("."))
     kept = ["t.*"] if keep is None else [f"t.{name_of(name)}" for name in keep]
     if form.kernel is not None:
         scores, joined = kernel_select(form)
@@ -64,9 +64,9 @@ def sql_query(form: Form, table: str = "rows", keep: Sequence[str] | None = None
 def _size(form: Form) -> int:
     count = (len(form.numbers) + len(form.counts)) * form.k + sum(len(c.levels) for c in form.choices) * form.k
     if form.kernel is not None:
-        held = form.kernel
-        parts = [held.rows, held.dual] if held.rows is not None else [held.axes, held.axes]
-        count = sum(int(np.size(part)) for part in parts if part is not None)
+        kernel = form.kernel
+        parts = [kernel.rows, kernel.dual] if kernel.rows is not None else [kernel.axes, kernel.axes]
+        count = sum(int(np.size(array)) for array in parts if array is not None)
     q = form.fills
     return count + q * (q + form.k) * len(form.columns)
 
@@ -124,5 +124,5 @@ def _factor(form: Form) -> str | None:
     """J / J_known, NULL where no answer is known."""
     if not form.stretch:
         return None
-    known = added([case(choice, 0, lambda a: float(a.known)) for choice in form.choices])
-    return f"({number(float(len(form.choices)))} / NULLIF({known}, 0))"
+    placing = added([case(choice, 0, lambda a: float(a.known)) for choice in form.choices])
+    return f"({number(float(len(form.choices)))} / NULLIF({placing}, 0))"
