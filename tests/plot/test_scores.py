@@ -156,7 +156,7 @@ def test_ellipses_are_those_of_insight_in_the_colours_of_the_kinds():
     one = ritz.plot.scores(model, X, ellipses="rows")
     assert np.allclose(one.lines[-1].get_xydata(), ritz.insight.ellipse(model, X)[None].path())
     for wrong in ({"ellipses": "mean", "color": kind}, {"ellipses": "rows", "color": X[:, 0]}):
-        with pytest.raises(ritz.ParameterError, match="drawn around kinds"):
+        with pytest.raises(ritz.ParameterError, match="around the kinds"):
             ritz.plot.scores(model, X, **wrong)
     with pytest.raises(ritz.ParameterError, match="components"):
         ritz.plot.scores(model, X, components=("PC1", "PC4"))

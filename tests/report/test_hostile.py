@@ -101,7 +101,7 @@ def test_a_component_of_many_columns_is_not_mostly_one():
 def test_directions_among_equal_components_are_called_arbitrary():
     Q = np.linalg.qr(np.c_[np.ones(40), np.random.default_rng(0).standard_normal((40, 5))])[0][:, 1:]
     model = ritz.PCA().fit(Q)
-    assert "But PC1 and PC2 have their neighbours&#x27; size" in plain(meaning(Context(model, Q)))
+    assert "But PC1 and PC2 are as large as their neighbours" in plain(meaning(Context(model, Q)))
     words = section(render(model, Q), "stability")
     assert "The space of PC1 to PC5 turns by" in words  # PC1 alone turns by any angle
     assert "No component means something by itself" in words

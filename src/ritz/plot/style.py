@@ -177,5 +177,5 @@ def chosen(components: Any, k: int) -> list[int]:
         components = [_number(one) if isinstance(one, str) else one for one in components]
     which = np.asarray(components)
     if which.ndim != 1 or not len(which) or which.dtype.kind not in "iu" or which.min() < 0 or which.max() >= k:
-        raise ParameterError(f"components must be how many, or numbers from 0 to {k - 1}", received=repr(components))
+        raise ParameterError(f"components must be how many of them, or which of 0 … {k - 1}", received=repr(components))
     return [int(i) for i in which]
