@@ -22,6 +22,7 @@ from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, RowBlocks
+from ritz.data.passes.filled import FILLED
 from ritz.data.passes.finite import require_finite
 from ritz.data.passes.gram import (
     COHERENT,
@@ -58,8 +59,12 @@ SQUARES, WEIGHTS = (1e-130, 1e130), (1e-60, 1e60)
 NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
 
 #: Share of a sum of squares that is left of a sparse column about its mean, below which small tables are filled in: the
-#: difference has lost half of its digits. Cells of such a table at most.
-LOST_DIGITS, FILLED = 1e-8, 1 << 23
+#: difference has lost half of its digits.
+LOST_DIGITS = 1e-8
+#: Times that one row weighs as much as another, above which a few rows may decide a mean, however many entries a column
+#: lacks. Squares of means, in squares about them, that may then be taken off what is summed: of the columns of a small
+#: table, of a table that is filled block by block, which takes as many multiplications as it has cells.
+FAR_WEIGHTS, TAKEN_OFF, TAKEN_OFF_LARGE = 2.0**20, 2.0, 64.0
 
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
@@ -218,15 +223,28 @@ class Statistics:
             raise UnitChange(unit, dense=dense)
 
     def _far_from_zero(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
-        """Whether the means of a small sparse table must be taken off its entries to leave their spreads any digits.
+        """Whether the means of a sparse table must be taken off its entries to leave their spreads any digits.
 
         Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
         """
-        if not self.blocks.sparse or self.about_zero or float(np.prod(self.blocks.shape)) > FILLED:
+        small = float(np.prod(self.blocks.shape)) <= FILLED
+        if not self.blocks.sparse or self.about_zero or not (small or self.far_weights):
             return False
-        left = q - m * m / self._divisor
+        about = m * m / self._divisor
+        left = q - about
+        if self.far_weights:
+            return _outweighed(about, left, columns=small or self._divided is not None, small=small)
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
         return bool(np.any((left < LOST_DIGITS * q) & told))
+
+    @cached_property
+    def far_weights(self) -> bool:
+        """Whether some rows weigh so much more than others that the mean of a sparse column may be that of few rows."""
+        if self.weights is None:
+            return False
+        w = np.asarray(self.weights)
+        least = float(np.min(w, initial=np.inf, where=w > 0))
+        return least < np.inf and float(np.max(w)) / FAR_WEIGHTS > least
 
     def settle(self) -> None:
         """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
@@ -252,12 +270,13 @@ class Statistics:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
         sample = self._sample.astype(np.float64, copy=False)
         X = getattr(self.blocks, "X", None)
-        if self.weights is None or not isinstance(X, np.ndarray):
+        if self.weights is None or not (isinstance(X, np.ndarray) or (X is not None and self.far_weights)):
             return sample, None
         step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
         heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
         w = np.concatenate([self.weights[::step], self.weights[heavy]])
-        rows = np.concatenate([sample, np.asarray(X[heavy], np.float64)])
+        rows = X[heavy] if isinstance(X, np.ndarray) else X[heavy].toarray()
+        rows = np.concatenate([sample, np.asarray(rows, np.float64)])
         return (rows, w) if float(np.sum(w)) > 0 else (sample, None)
 
     def _off_centre(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
@@ -414,6 +433,16 @@ class Statistics:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
+
+
+def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], *, columns: bool, small: bool) -> bool:
+    """Whether squares of means outweigh what is left about them: of single ``columns``, or of all together."""
+    most = TAKEN_OFF if small else TAKEN_OFF_LARGE
+    if not columns:
+        return not float(np.sum(about)) <= most * float(np.sum(left))
+    held = about > 0 if small else left > CONSTANT * 2.0**-53 * about  # a column of ones does not fill a large table
+    share = about[held] / np.maximum(left[held], np.finfo(np.float64).tiny)
+    return not float(np.sum(share) if small else np.max(share, initial=0.0)) <= most
 
 
 def _columns_of(held: Moments) -> ColumnStatistics:
