@@ -62,9 +62,10 @@ NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
 #: difference has lost half of its digits.
 LOST_DIGITS = 1e-8
 #: Times that one row weighs as much as another, above which a few rows may decide a mean, however many entries a column
-#: lacks. Squares of means, in squares about them, that may then be taken off what is summed: of the columns of a small
-#: table, of a table that is filled block by block, which takes as many multiplications as it has cells.
-FAR_WEIGHTS, TAKEN_OFF, TAKEN_OFF_LARGE = 2.0**20, 2.0, 64.0
+#: lacks: that costs three digits, or six. Squares of means, in squares about them, that may then be taken off sums: of
+#: all columns of a small table with weights farther apart, and of one column, or of a table, otherwise.
+UNEVEN, FAR_APART = 2.0**10, 2.0**20
+FEW_TAKEN_OFF, MANY_TAKEN_OFF = 2.0, 64.0
 
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
@@ -228,23 +229,26 @@ class Statistics:
         Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
         """
         small = float(np.prod(self.blocks.shape)) <= FILLED
-        if not self.blocks.sparse or self.about_zero or not (small or self.far_weights):
+        if not self.blocks.sparse or self.about_zero or not (small or self._unevenness > UNEVEN):
             return False
         about = m * m / self._divisor
         left = q - about
-        if self.far_weights:
-            return _outweighed(about, left, columns=small or self._divided is not None, small=small)
+        if self._unevenness > UNEVEN:
+            far = small and self._unevenness > FAR_APART
+            if _outweighed(about, left, far, columns=small or self._divided is not None):
+                return True
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
-        return bool(np.any((left < LOST_DIGITS * q) & told))
+        return small and bool(np.any((left < LOST_DIGITS * q) & told))
 
     @cached_property
-    def far_weights(self) -> bool:
-        """Whether some rows weigh so much more than others that the mean of a sparse column may be that of few rows."""
+    def _unevenness(self) -> float:
+        """The largest weight over the least one of those that count."""
         if self.weights is None:
-            return False
+            return 1.0
         w = np.asarray(self.weights)
-        least = float(np.min(w, initial=np.inf, where=w > 0))
-        return least < np.inf and float(np.max(w)) / FAR_WEIGHTS > least
+        most, least = float(np.max(w, initial=0.0)), float(np.min(w, initial=np.inf, where=w > 0))
+        with np.errstate(over="ignore"):
+            return float(np.float64(most) / least)
 
     def settle(self) -> None:
         """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
@@ -269,14 +273,15 @@ class Statistics:
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
         sample = self._sample.astype(np.float64, copy=False)
-        X = getattr(self.blocks, "X", None)
-        if self.weights is None or not (isinstance(X, np.ndarray) or (X is not None and self.far_weights)):
+        X: Any = getattr(self.blocks, "X", None)
+        filled = hasattr(X, "toarray") and self._unevenness > FAR_APART
+        if self.weights is None or not (isinstance(X, np.ndarray) or filled):
             return sample, None
         step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
         heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
         w = np.concatenate([self.weights[::step], self.weights[heavy]])
-        rows = X[heavy] if isinstance(X, np.ndarray) else X[heavy].toarray()
-        rows = np.concatenate([sample, np.asarray(rows, np.float64)])
+        heaviest = X[heavy].toarray() if filled else X[heavy]
+        rows = np.concatenate([sample, np.asarray(heaviest, np.float64)])
         return (rows, w) if float(np.sum(w)) > 0 else (sample, None)
 
     def _off_centre(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
@@ -435,14 +440,13 @@ class Statistics:
             raise out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
 
 
-def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], *, columns: bool, small: bool) -> bool:
+def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool, *, columns: bool) -> bool:
     """Whether squares of means outweigh what is left about them: of single ``columns``, or of all together."""
-    most = TAKEN_OFF if small else TAKEN_OFF_LARGE
-    if not columns:
-        return not float(np.sum(about)) <= most * float(np.sum(left))
-    held = about > 0 if small else left > CONSTANT * 2.0**-53 * about  # a column of ones does not fill a large table
+    if not (far or columns):
+        return not float(np.sum(about)) <= MANY_TAKEN_OFF * float(np.sum(left))
+    held = about > 0 if far else left > CONSTANT * 2.0**-53 * about  # a column of ones alone fills no table
     share = about[held] / np.maximum(left[held], np.finfo(np.float64).tiny)
-    return not float(np.sum(share) if small else np.max(share, initial=0.0)) <= most
+    return not (float(np.sum(share)) <= FEW_TAKEN_OFF if far else float(np.max(share, initial=0.0)) <= MANY_TAKEN_OFF)
 
 
 def _columns_of(held: Moments) -> ColumnStatistics:
