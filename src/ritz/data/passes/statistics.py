@@ -21,8 +21,8 @@ from ritz._core.errors import DigitsLost
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz._core.warn import warn
-from ritz.data.passes.blocks import Block, RowBlocks
-from ritz.data.passes.filled import FILLED
+from ritz.data.passes.blocks import Block, RowBlocks, blocks_of
+from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
 from ritz.data.passes.gram import (
     COHERENT,
@@ -117,6 +117,8 @@ class Statistics:
         Whether the rows are analysed about zero and not about their mean.
     given
         The unit, where an earlier attempt has found it.
+    fills
+        Whether sparse rows whose means must come off their entries are filled here, because nobody begins again.
     """
 
     blocks: RowBlocks
@@ -126,6 +128,7 @@ class Statistics:
     rescales: bool = False
     about_zero: bool = False
     given: float | None = None
+    fills: bool = False
     passes: int = field(default=0, init=False)
     _moves: int = field(default=0, init=False, repr=False)
     _watched: Watched | None = field(default=None, init=False, repr=False)
@@ -274,13 +277,13 @@ class Statistics:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
         sample = self._sample.astype(np.float64, copy=False)
         X: Any = getattr(self.blocks, "X", None)
-        filled = hasattr(X, "toarray") and self._unevenness > FAR_APART
-        if self.weights is None or not (isinstance(X, np.ndarray) or filled):
+        sparse = hasattr(X, "toarray") and self._unevenness > FAR_APART
+        if self.weights is None or not (isinstance(X, np.ndarray) or sparse):
             return sample, None
         step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
         heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
         w = np.concatenate([self.weights[::step], self.weights[heavy]])
-        heaviest = X[heavy].toarray() if filled else X[heavy]
+        heaviest = X[heavy].toarray() if sparse else X[heavy]
         rows = np.concatenate([sample, np.asarray(heaviest, np.float64)])
         return (rows, w) if float(np.sum(w)) > 0 else (sample, None)
 
@@ -360,6 +363,10 @@ class Statistics:
         m, S, noise = self._products(short)
         self._finite(np.diag(S))
         self._in_unit(m, np.diag(S))
+        if self.fills and self._far_from_zero(m, np.diag(S)):
+            self.blocks = blocks_of(filled(getattr(self.blocks, "X", self.blocks)))
+            self.__dict__.pop("shift", None)
+            return self.moments
         while self._off_centre(m, np.diag(S)):
             m, S, noise = self._products(short)
         u = unit_roundoff(self.precision)
