@@ -89,6 +89,16 @@ def test_scaled_columns_keep_their_digits(limit):
     assert model.certificate_.verify(X, w)
 
 
+@pytest.mark.filterwarnings("ignore:Heywood case:ritz._core.errors.AccuracyWarning")
+@pytest.mark.parametrize("method", [ritz.FactorAnalysis, ritz.SparsePCA])
+def test_other_methods_keep_their_digits(limit, method):
+    X, w = table()
+    found, dense = (method(2).fit(rows, sample_weight=w).certificate_ for rows in (X, X.toarray()))
+    np.testing.assert_allclose(found.total, dense.total, rtol=1e-13)
+    np.testing.assert_allclose(found.values[0], dense.values[0], rtol=1e-13)
+    assert np.all(found.width <= 1e-12 * found.values[0])
+
+
 def test_a_wide_table_filled_block_by_block_is_that_of_its_copy(monkeypatch):
     X, _ = table(n=400, d=30)
     X, w = X.T.tocsr(), 10.0 ** np.linspace(-9, 9, 30)

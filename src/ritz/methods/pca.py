@@ -226,7 +226,10 @@ class PCA(Method):
 
     def subtract(self, other: Self) -> Self:
         """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes."""
-        return self._combine([other], Moments.subtract)
+        rest = self._combine([other], Moments.subtract)
+        if rest.__dict__["_dtype"] == np.float32:
+            rest.__dict__["_state"] = rest._need_state().without_dust(unit_roundoff(np.float32))
+        return rest
 
     def _solve_state(self) -> None:
         solve_state(self)
