@@ -180,6 +180,20 @@ def test_rows_of_weight_zero_may_hold_anything_there_too(registered):
     np.testing.assert_allclose(model.explained_variance_, want.explained_variance_, rtol=1e-12)
 
 
+def test_sparse_chunks_whose_weights_lie_far_apart(registered):
+    rng = np.random.default_rng(5)
+    rows = np.where(rng.random((400, 30)) < 0.05, rng.standard_normal((400, 30)) + 3, 0)
+    rows[:2] = rng.standard_normal((2, 30)) + 5
+    w = rng.uniform(1e-3, 1, 400)
+    w[:2] = 1e12, 1e4
+    X = chunks(sp.csr_array(rows), [150, 250])
+    want = ritz.PCA(2).fit(rows, sample_weight=w)
+    for solver in ("moments", "krylov"):
+        found = ritz.PCA(2, solver=solver).fit(X, sample_weight=w)
+        np.testing.assert_allclose(found.certificate_.total, want.certificate_.total, rtol=1e-13)
+        np.testing.assert_allclose(found.singular_values_[0], want.singular_values_[0], rtol=1e-13)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_registered_engine_serves_svd(registered, sparse):
     rng = np.random.default_rng(1)

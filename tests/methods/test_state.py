@@ -271,6 +271,22 @@ def test_subtract_reports_what_it_is_exact_to(X):
     assert np.all(truth[:3] <= rest.certificate_.upper)
 
 
+@pytest.mark.filterwarnings("ignore:constant column:ritz._core.errors.ConstantColumnWarning")
+def test_subtract_knows_that_a_column_of_float32_numbers_is_constant_again():
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((5000, 3)).astype(np.float32)
+    rows[:, 0] = 0.05
+    others = rng.standard_normal((10, 3)).astype(np.float32)
+    others[:, 0] = 0.05 + 1e-6 * others[:, 0]
+    rest = PCA(3, scale=True).fit(np.concatenate([rows, others])).subtract(PCA(3, scale=True).partial_fit(others))
+    assert rest.scale_[0] == 1
+    assert rest.certificate_.width[0] <= 1e-9 * rest.certificate_.values[0]
+    same(rest, PCA(3, scale=True).fit(rows), rtol=1e-5)
+    rows[7, 0] = np.nextafter(rows[7, 0], np.float32(1))  # one entry by one step: it varies
+    whole = PCA(3, scale=True).fit(np.concatenate([rows, others]))
+    assert whole.subtract(PCA(3, scale=True).partial_fit(others)).scale_[0] < 1e-9
+
+
 def test_subtract_works_with_weights(X):
     w = np.random.default_rng(4).integers(1, 5, 90)
     whole, part = PCA(3).fit(X, sample_weight=w), PCA(3).fit(X[:30], sample_weight=w[:30])

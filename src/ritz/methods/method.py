@@ -28,6 +28,7 @@ from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of
+from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
@@ -328,7 +329,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> Solution:
         """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
         try:
-            passes = plan.passes if are_blocks(rows) else 0
+            passes = plan.passes if are_blocks(rows) and not isinstance(rows, MemoryBlocks) else 0
             if passes:
                 times = "once" if passes == 1 else f"about {passes:g} times"
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)

@@ -276,7 +276,10 @@ class PCA(Method):
         >>> ritz.PCA(2).fit(X[50:]).explained_variance_.round(4)
         array([1.1822, 0.1216])
         """
-        return self._combine([other], Moments.subtract)
+        rest = self._combine([other], Moments.subtract)
+        if rest.__dict__["_dtype"] == np.float32:
+            rest.__dict__["_state"] = rest._need_state().without_dust(unit_roundoff(np.float32))
+        return rest
 
     def _solve_state(self) -> None:
         solve_state(self)

@@ -41,6 +41,9 @@ BETWEEN = 13 * 2.0**-53
 #: Arrays that a state may lack.
 OPTIONAL = ("lost", "scatter_low", "offset_low")
 
+#: Weight that a row has at least where weights sum to the number of rows: they are ones, unless somebody made them so.
+LEAST_WEIGHT = 2.0**-20
+
 #: Entries of a panel of the scatter that is merged at once.
 PANEL = 1 << 14
 
@@ -243,6 +246,18 @@ class Moments:
             self, shift=self.shift * kept, offset=self.offset * kept, scatter=scatter, lost=lost, scatter_low=low,
             offset_low=mean,
         )  # fmt: skip
+
+    def without_dust(self, step: float) -> Moments:
+        """What a subtraction left of counted rows whose entries are a share ``step`` of themselves apart, at least.
+
+        Entries of a column that lie closer to their mean than half a step are all the same: what is left is rounding.
+        """
+        if self.lost is None or self.weight != self.rows:
+            return self
+        most = LEAST_WEIGHT * np.square(0.5 * step * self.mean / self.unit)
+        kept = (np.diag(self.scatter) + self.lost >= most).astype(np.float64)
+        low = None if self.scatter_low is None else self.scatter_low * kept[:, None] * kept
+        return replace(self, scatter=self.scatter * kept[:, None] * kept, lost=self.lost * kept, scatter_low=low)
 
     def _match(self, other: Moments) -> None:
         if self.d != other.d:

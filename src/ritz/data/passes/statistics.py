@@ -21,7 +21,8 @@ from ritz._core.errors import DigitsLost
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
 from ritz._core.warn import warn
-from ritz.data.passes.blocks import Block, RowBlocks
+from ritz.data.passes.blocks import Block, RowBlocks, blocks_of
+from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
 from ritz.data.passes.gram import (
     COHERENT,
@@ -58,8 +59,13 @@ SQUARES, WEIGHTS = (1e-130, 1e130), (1e-60, 1e60)
 NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
 
 #: Share of a sum of squares that is left of a sparse column about its mean, below which small tables are filled in: the
-#: difference has lost half of its digits. Cells of such a table at most.
-LOST_DIGITS, FILLED = 1e-8, 1 << 23
+#: difference has lost half of its digits.
+LOST_DIGITS = 1e-8
+#: Times that one row weighs as much as another, above which a few rows may decide a mean, however many entries a column
+#: lacks: that costs three digits, or six. Squares of means, in squares about them, that may then be taken off sums: of
+#: all columns of a small table with weights farther apart, and of one column, or of a table, otherwise.
+UNEVEN, FAR_APART = 2.0**10, 2.0**20
+FEW_TAKEN_OFF, MANY_TAKEN_OFF = 2.0, 64.0
 
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
@@ -111,6 +117,8 @@ class Statistics:
         Whether the rows are analysed about zero and not about their mean.
     given
         The unit, where an earlier attempt has found it.
+    fills
+        Whether sparse rows whose means must come off their entries are filled here, because nobody begins again.
     """
 
     blocks: RowBlocks
@@ -120,6 +128,7 @@ class Statistics:
     rescales: bool = False
     about_zero: bool = False
     given: float | None = None
+    fills: bool = False
     passes: int = field(default=0, init=False)
     _moves: int = field(default=0, init=False, repr=False)
     _watched: Watched | None = field(default=None, init=False, repr=False)
@@ -218,15 +227,31 @@ class Statistics:
             raise UnitChange(unit, dense=dense)
 
     def _far_from_zero(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
-        """Whether the means of a small sparse table must be taken off its entries to leave their spreads any digits.
+        """Whether the means of a sparse table must be taken off its entries to leave their spreads any digits.
 
         Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
         """
-        if not self.blocks.sparse or self.about_zero or float(np.prod(self.blocks.shape)) > FILLED:
+        small = float(np.prod(self.blocks.shape)) <= FILLED
+        if not self.blocks.sparse or self.about_zero or not (small or self._unevenness > UNEVEN):
             return False
-        left = q - m * m / self._divisor
+        about = m * m / self._divisor
+        left = q - about
+        if self._unevenness > UNEVEN:
+            far = small and self._unevenness > FAR_APART
+            if _outweighed(about, left, far, columns=small or self._divided is not None):
+                return True
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
-        return bool(np.any((left < LOST_DIGITS * q) & told))
+        return small and bool(np.any((left < LOST_DIGITS * q) & told))
+
+    @cached_property
+    def _unevenness(self) -> float:
+        """The largest weight over the least one of those that count."""
+        if self.weights is None:
+            return 1.0
+        w = np.asarray(self.weights)
+        most, least = float(np.max(w, initial=0.0)), float(np.min(w, initial=np.inf, where=w > 0))
+        with np.errstate(over="ignore"):
+            return float(np.float64(most) / least)
 
     def settle(self) -> None:
         """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
@@ -251,13 +276,15 @@ class Statistics:
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
         sample = self._sample.astype(np.float64, copy=False)
-        X = getattr(self.blocks, "X", None)
-        if self.weights is None or not isinstance(X, np.ndarray):
+        X: Any = getattr(self.blocks, "X", None)
+        sparse = hasattr(X, "toarray") and self._unevenness > FAR_APART
+        if self.weights is None or not (isinstance(X, np.ndarray) or sparse):
             return sample, None
         step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
         heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
         w = np.concatenate([self.weights[::step], self.weights[heavy]])
-        rows = np.concatenate([sample, np.asarray(X[heavy], np.float64)])
+        heaviest = X[heavy].toarray() if sparse else X[heavy]
+        rows = np.concatenate([sample, np.asarray(heaviest, np.float64)])
         return (rows, w) if float(np.sum(w)) > 0 else (sample, None)
 
     def _off_centre(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> bool:
@@ -336,6 +363,10 @@ class Statistics:
         m, S, noise = self._products(short)
         self._finite(np.diag(S))
         self._in_unit(m, np.diag(S))
+        if self.fills and self._far_from_zero(m, np.diag(S)):
+            self.blocks = blocks_of(filled(getattr(self.blocks, "X", self.blocks)))
+            self.__dict__.pop("shift", None)
+            return self.moments
         while self._off_centre(m, np.diag(S)):
             m, S, noise = self._products(short)
         u = unit_roundoff(self.precision)
@@ -414,6 +445,15 @@ class Statistics:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
+
+
+def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool, *, columns: bool) -> bool:
+    """Whether squares of means outweigh what is left about them: of single ``columns``, or of all together."""
+    if not (far or columns):
+        return not float(np.sum(about)) <= MANY_TAKEN_OFF * float(np.sum(left))
+    held = about > 0 if far else left > CONSTANT * 2.0**-53 * about  # a column of ones alone fills no table
+    share = about[held] / np.maximum(left[held], np.finfo(np.float64).tiny)
+    return not (float(np.sum(share)) <= FEW_TAKEN_OFF if far else float(np.max(share, initial=0.0)) <= MANY_TAKEN_OFF)
 
 
 def _columns_of(held: Moments) -> ColumnStatistics:

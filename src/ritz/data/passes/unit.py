@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.passes.blocks import Block, RowBlocks
+from ritz.data.passes.filled import filled
 
 __all__ = ["LEAST_EXTENT", "RANGE", "UnitChange", "extent_of", "out_of_range", "power_of_two", "require_spread"]
 
@@ -38,7 +39,7 @@ class UnitChange(Exception):
 
     def rows(self, X: Any) -> Any:
         """The rows to begin again with."""
-        return X.toarray() if self.dense and hasattr(X, "toarray") else X
+        return filled(X) if self.dense else X
 
 
 def extent_of(blocks: RowBlocks, shift: NDArray[np.float64] | None, weights: NDArray[np.float64] | None) -> float:

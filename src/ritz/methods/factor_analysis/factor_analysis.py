@@ -167,6 +167,7 @@ class FactorAnalysis(Method):
             )  # fmt: skip
         self._fits(rows.shape[1])
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
+        stats.fills = True
         return Posed(rows=rows, weights=weights, shape=self._shape(rows), stats=stats)
 
     def _plan(self, posed: Posed) -> None:

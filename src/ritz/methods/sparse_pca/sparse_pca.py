@@ -176,6 +176,7 @@ class SparsePCA(Method):
         d = rows.shape[1]
         self._fits(d)
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
+        stats.fills, stats.about_zero = True, not self.center
         shape = Shape(count, d, 8, None, symmetric=True)
         wanted = self._number(count, d)
         return Posed(rows=rows, weights=weights, shape=shape, wanted=wanted, forms_state=True, stats=stats)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,15 @@ class Subject:
     X: Any
     truth: Truth
 
-    @property
+    @cached_property
     def certificate(self) -> Any:
-        """The claims."""
-        return self.model.certificate_
+        """The claims, in the units of the data: near the ends of float64 a certificate is shown in others."""
+        c = self.model.certificate_
+        square = float(c.frame.get("shown", 1.0)) ** 2
+        if square == 1:
+            return c
+        names = ("values", "lower", "upper", "residuals", "ceiling", "total")
+        return replace(c, **{name: getattr(c, name) * square for name in names})
 
     @property
     def vectors(self) -> Array:
@@ -342,7 +347,8 @@ def _mean(subject: Subject) -> Iterator[Finding]:
 
 
 def _verify(subject: Subject) -> Iterator[Finding]:
-    yield from verified(lambda: subject.certificate.verify(subject.X, subject.case.weights(subject.X.shape[0])))
+    certificate, weights = subject.model.certificate_, subject.case.weights(subject.X.shape[0])
+    yield from verified(lambda: certificate.verify(subject.X, weights))
 
 
 def eigenvalues(subject: Subject) -> Iterator[Finding]:

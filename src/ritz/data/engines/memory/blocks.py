@@ -25,14 +25,15 @@ S = TypeVar("S", bound=Accumulator)
 class MemoryBlocks:
     """Row blocks of an array or CSR matrix in memory."""
 
-    def __init__(self, X: Any, rows: int | None = None) -> None:
-        self.X = X
+    def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
+        self.X, self._filled = X, filled
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._csr = not isinstance(X, np.ndarray)
         self.stored = int(X.nnz) if self._csr else int(X.size)
         # Well-filled CSR rows are handed out as dense blocks: faster, and the mean can be taken off before multiplying.
-        self.sparse = self._csr and self.stored <= DENSE_DENSITY * self.shape[0] * self.shape[1]
+        # So are those that are to be ``filled`` for the sake of their mean.
+        self.sparse = self._csr and self.stored <= DENSE_DENSITY * self.shape[0] * self.shape[1] and not filled
         self.nbytes = self.stored * self.dtype.itemsize
         width = max(1, self.stored // max(1, self.shape[0])) if self.sparse else self.shape[1]
         self.rows = rows or (sparse_rows(width, self.shape[0]) if self.sparse else block_rows(width))
@@ -46,7 +47,7 @@ class MemoryBlocks:
     def transposed(self) -> MemoryBlocks:
         """The same table with rows and columns exchanged; a view."""
         turned = self.X.T.tocsr() if self._csr else self.X.T
-        return MemoryBlocks(turned)
+        return MemoryBlocks(turned, filled=self._filled)
 
     def _blocks(self, first: int, last: int) -> Iterator[Block]:
         for start in range(first, last, self.rows):
