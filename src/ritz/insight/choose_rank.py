@@ -24,6 +24,7 @@ from ritz._core.random import seed_of
 from ritz._core.warn import one_call
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.methods.pca import PCA
+from ritz.methods.record import value_of
 from ritz.rank.consensus import WHOLE, Consensus, Ranks
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.rule import NAMES, Options, criterion
@@ -175,7 +176,7 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
         made.fit(X)
     else:
         made.fit(X, sample_weight=weights)
-    if vars(made).get("_pending"):
+    if value_of(made, "_pending"):
         len(made.components_)  # a state is solved when it is read
     ranks: Ranks = rule.held["ranks"]
     ranks.reasons.extend(_units(fitted_of(made)))
@@ -209,16 +210,16 @@ def _kept(model: Any, X: Any, names: tuple[str, ...], options: Options, random_s
 def _seen(model: Any) -> Seen:
     """The spectrum of a fitted model: what its solver knew, or all of it from its moment state."""
     len(getattr(model, "components_", ()))  # solves a pending state
-    kept = vars(model).get("_seen")
+    kept = value_of(model, "_seen")
     if kept is None:  # a model from a file of an older release
         certificate = model.certificate_
         n, d = float(model.n_samples_), int(getattr(model, "n_features_in_", model.n_samples_))
         r = min(int(n) - 1, d)
         return Seen(certificate.values, certificate.total, n, d, r, True, len(certificate.values) >= r)
-    seen = Seen(np.asarray(vars(model)["_seen_values"], np.float64), *kept)
-    state = vars(model).get("_state")
+    seen = Seen(np.asarray(value_of(model, "_seen_values"), np.float64), *kept)
+    state = value_of(model, "_state")
     if seen.complete or state is None:
         return seen
     whole = model._restated(n_components=None)
     len(whole.components_)
-    return Seen(np.asarray(vars(whole)["_seen_values"], np.float64), *vars(whole)["_seen"])
+    return Seen(np.asarray(value_of(whole, "_seen_values"), np.float64), *value_of(whole, "_seen"))

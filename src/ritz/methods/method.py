@@ -45,6 +45,7 @@ from ritz.methods.moments import combined, keeps_state, need_state, restated, sa
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import remember
+from ritz.methods.record import value_of
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -84,6 +85,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
     _rescales: ClassVar[bool] = False
+
+    #: the record that fits keep things in for themselves; None where they keep them in attributes of the model
+    _records: ClassVar[Any] = None
+    _record: Any = None
 
     #: fitted names that a pending state is solved for, of methods that keep one; parameters that agree in a merge
     _results: ClassVar[tuple[str, ...]] = ()
@@ -278,7 +283,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _is_pending(self) -> bool:
         """Whether rows were added that nothing has been solved for yet."""
-        return bool(vars(self).get("_pending"))
+        return bool(value_of(self, "_pending"))
+
+    def _absent(self, name: str) -> AttributeError:
+        """What to say where a fitted name is not there."""
+        return AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:
         """Drop what an earlier fit has named, in methods that add rows."""
@@ -424,12 +433,12 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._scores_into(rows, identifiers_of(X), write)
         return target
 
-    def _scores_into(self, rows: Any, labels: Labels, write: RowWriter) -> None:
+    def _scores_into(self, rows: Any, labels: Labels, write: RowWriter, step: Any = None) -> None:
         """Hand the coordinates of rows, with their labels, to a writer; reading, computing and writing overlap."""
         nbytes = int(rows.nbytes) if are_blocks(rows) else 0
         require_room(self.memory, rows, self._n_features_out)
         with using(self.progress, type(self).__name__, expected=nbytes):
-            for scores in ahead(self._map().batches(rows)):
+            for scores in ahead((step or self._map()).batches(rows)):
                 write(scores, labels.take(scores.shape[0]))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

@@ -22,6 +22,7 @@ from ritz.data.tables.table import Table
 from ritz.data.words import shorten
 from ritz.methods.one_pass import fit_sketch, takes_sketch
 from ritz.methods.rank.linear import handed, state_material
+from ritz.methods.record import keep, value_of
 from ritz.methods.rest import left_over
 from ritz.methods.scaling import require_variances, spread_of, unit_of
 from ritz.operators import MomentGram
@@ -61,7 +62,7 @@ def restated(model: M, **parameters: Any) -> M:
     other.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
         other.feature_names_in_ = model.feature_names_in_
-    other.__dict__.update(_state=state, _dtype=model.__dict__["_dtype"], _pending=True)
+    keep(other, state=state, dtype=value_of(model, "_dtype"), pending=True)
     return other
 
 
@@ -133,21 +134,21 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
         model._same_parameters(other)
         state = verb(state, other._need_state(name))
     result = model._restated()
-    dtype = np.result_type(*(one.__dict__["_dtype"] for one in (model, *others)))
-    result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
+    dtype = np.result_type(*(value_of(one, "_dtype") for one in (model, *others)))
+    keep(result, state=state, dtype=dtype, pending=True)
     if verb is Moments.subtract:
         before = model._need_state()
-        result.__dict__["_mean_slack"] = _mean_slack(before, state, model.__dict__.get("_mean_slack"))
+        keep(result, mean_slack=_mean_slack(before, state, value_of(model, "_mean_slack")))
         left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
         share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
-        result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
+        keep(result, note=f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total")
     return result
 
 
 def need_state(model: Any, verb: str = "merge") -> Moments:
     """The state of a model; where it keeps none, an error that says how to keep one."""
     check_is_fitted(model)
-    state: Moments | None = model.__dict__.get("_state")
+    state: Moments | None = value_of(model, "_state")
     if state is None:
         raise MergeError(
             f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",

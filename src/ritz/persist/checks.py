@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ritz.methods.record import values_of
+
 __all__ = ["check_fitted", "check_record"]
 
 #: Kinds of arrays that a declared type allows: what is declared float64 may be held narrower.
@@ -226,7 +228,7 @@ MORE: dict[str, Callable[[Any], None]] = {
 
 def check_fitted(model: Any) -> None:
     """Refuse a model whose fitted values do not belong together."""
-    held = {name: value for name, value in vars(model).items() if name not in model.get_params(deep=False)}
+    held = {name: value for name, value in values_of(model).items() if name not in model.get_params(deep=False)}
     for name, value in held.items():
         if not name.isidentifier() or name.startswith("__") or callable(getattr(type(model), name, None)):
             raise ValueError(f"a fitted name {name[:40]!r}")

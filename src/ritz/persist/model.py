@@ -24,6 +24,7 @@ from ritz._core.warn import one_call
 from ritz.data.tables.write import disk_errors
 from ritz.methods import method_named, names_of_methods
 from ritz.methods.fitted import fitted_of
+from ritz.methods.record import set_values, values_of
 from ritz.persist.checks import check_fitted
 from ritz.persist.codec import DAMAGE, Decoder, Encoded, damaged
 from ritz.persist.functions import Functions
@@ -60,7 +61,7 @@ def pack(model: Any, file: BinaryIO) -> None:
         )  # fmt: skip
     known = fitted_of(model)
     params, made = model.get_params(deep=False), Encoded()
-    fitted = {key: value for key, value in vars(model).items() if key not in params}
+    fitted = {key: value for key, value in values_of(model).items() if key not in params}
     functions: list[str] = []
     if known.stores == "kernel":
         fitted, functions = fitted_values(model), functions_of(model)
@@ -107,7 +108,7 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
         if params.get("kernel", "") is None and header.get("functions"):
             params["kernel"] = functions.function(header["functions"][-1])
         model = _class(str(name))(**params)
-        vars(model).update(_dictionary(decoder.value(header.get("fitted")), source))
+        set_values(model, _dictionary(decoder.value(header.get("fitted")), source))
         check_fitted(model)
         if type(model).fitted.stores == "kernel":
             what = "a map that does not fit: "

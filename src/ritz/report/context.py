@@ -20,6 +20,7 @@ from ritz._core.lazy import cached_property
 from ritz.data.tables.table import Table
 from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, scores_of
 from ritz.methods.fitted import Fitted, fitted_of
+from ritz.methods.record import value_of
 from ritz.report.colours import Colour, colour_of
 from ritz.report.findings import Odd, find_odd, find_ranks
 from ritz.report.html import KEPT, clip
@@ -131,7 +132,7 @@ class Context:
         if self.known.about.takes == "counts":  # whose weight is the number of things counted
             return False
         known = getattr(self.model, "n_samples_", None)
-        weight = vars(self.model).get("_weight", known)
+        weight = value_of(self.model, "_weight", known)
         return known is not None and weight is not None and abs(float(weight) - known) > 1e-9 * known
 
     @cached_property

@@ -23,6 +23,7 @@ from ritz.insight.outliers.outliers import Outliers, outliers
 from ritz.insight.rows.limits import Limits, limits
 from ritz.insight.rows.plane import distances, fit_sums
 from ritz.methods.fitted import fitted_of
+from ritz.methods.record import value_of
 
 if TYPE_CHECKING:
     from ritz.report.context import Context
@@ -63,7 +64,7 @@ def find_ranks(about: Context) -> Any:
     if len(about.columns) > WIDE:
         dear |= {"map", "permutation", "bcv", "stability"}
     wanted = sorted((names & _known()) - dear)
-    whole = "permutation" not in dear or (about.correspondence and vars(model).get("_state") is None)
+    whole = "permutation" not in dear or (about.correspondence and value_of(model, "_state") is None)
     seen = about.table if whole and same_rows(about) else None
     return choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
 
@@ -131,7 +132,7 @@ def find_odd(about: Context) -> Odd | None:
     if free and not fit:
         return None
     # without its moment state a large model would have to be decomposed anew; quantiles of the rows have to do
-    stateless = vars(model).get("_state") is None and min(len(inside), len(about.columns)) > LARGE
+    stateless = value_of(model, "_state") is None and min(len(inside), len(about.columns)) > LARGE
     way = "conformal" if stateless and fit and whole and not free else None
     bounds = limits(model, ALPHA, kind, X=rows if fit and whole else None, method=way)
     n = len(inside)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from ritz.cli.options import MODEL
 from ritz.cli.terminal.command import Answer, command
+from ritz.methods.record import value_of
 
 __all__ = ["inspect"]
 
@@ -32,7 +33,7 @@ def inspect(model: Annotated[Path, MODEL]) -> Answer:
         "columns": names,
         "parameters": _parameters(fitted),
         **components_of(fitted),
-        "mergeable": vars(fitted).get("_state") is not None or vars(fitted).get("_raw") is not None,
+        "mergeable": value_of(fitted, "_state") is not None or value_of(fitted, "_raw") is not None,
         "certificate": certificate_sentences(fitted.certificate_),
         "plan": {"solver": fitted.plan_.solver, "reasons": list(fitted.plan_.reasons)},
     }

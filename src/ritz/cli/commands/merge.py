@@ -10,6 +10,7 @@ import typer
 from ritz.cli.options import FORCE, model_file
 from ritz.cli.terminal.command import Answer, command
 from ritz.cli.terminal.console import say
+from ritz.methods.record import value_of
 
 __all__ = ["merge"]
 
@@ -65,7 +66,7 @@ def _mark(model: Any) -> bytes:
 
     import numpy as np
 
-    state = vars(model).get("_state")
+    state = value_of(model, "_state")
     if state is None:
         return str(id(model)).encode()
     held = [value for _, value in sorted(vars(state).items()) if isinstance(value, (np.ndarray, float, int))]

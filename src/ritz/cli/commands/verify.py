@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from ritz.cli.options import COLUMNS, MEMORY, MODEL, READING, TABLE
 from ritz.cli.terminal.command import Answer, Talk, command
 from ritz.cli.terminal.console import FAILED, tell_notes
+from ritz.methods.record import value_of
 
 __all__ = ["verify"]
 
@@ -51,7 +52,7 @@ def _require_rows(saved: Any, table: Any, path: Path) -> None:
     from ritz.data.words import counted
 
     known, n = saved.manifest.get("rows"), table.n_rows
-    if known is None and vars(saved.model).get("_raw") is None and "_weight" not in vars(saved.model):
+    if known is None and value_of(saved.model, "_raw") is None and value_of(saved.model, "_weight") is None:
         known = int(saved.model.n_samples_)
     if known is not None and n is not None and n != known:
         raise InputError(

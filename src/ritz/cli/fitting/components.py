@@ -15,6 +15,7 @@ from typing import Any
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import unsaid
+from ritz.methods.record import value_of
 
 __all__ = ["DEFAULT_COMPONENTS", "count", "parse_choice", "parse_components", "reason"]
 
@@ -113,7 +114,7 @@ def reason(
     k, every, linear = int(model._n_features_out), min(n - 1, d), type(model).__name__ == "PCA"
     if isinstance(asked, (str, float)):
         name = asked if isinstance(asked, str) else "fraction"
-        held = vars(model).get("_choice")  # what the rule itself said in the fit
+        held = value_of(model, "_choice")  # what the rule itself said in the fit
         if held is not None and held[0] == name:
             return {"asked": asked, "rule": name, "why": held[1]}
         if name in FILLING or not linear:

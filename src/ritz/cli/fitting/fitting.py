@@ -27,6 +27,7 @@ from ritz.data.tables.table import Table
 from ritz.data.validate import require_finite, validate_rows
 from ritz.methods.moments import LARGEST_STATE
 from ritz.methods.pca import PCA
+from ritz.methods.record import value_of
 from ritz.spectral.plan import size_words
 
 __all__ = ["Fitted", "Request", "fit_table"]
@@ -204,7 +205,7 @@ def _counts(job: Request) -> str | None:
 
 
 def _used(model: Any, table: Table) -> list[str]:
-    if vars(model).get("_raw") is not None:  # counted from two columns of categories
+    if value_of(model, "_raw") is not None:  # counted from two columns of categories
         asked = [model.rows, model.columns, model.counts]
         words = [name for name, kind in table.kinds.items() if kind in ("categorical", "text")]
         return [name for name in asked if name is not None] or words

@@ -17,6 +17,7 @@ from ritz.data.tables.table import Table
 from ritz.data.tables.write import RowWriter
 from ritz.data.validate import validate_rows
 from ritz.methods.fitted import fitted_of
+from ritz.methods.record import value_of
 
 __all__ = ["Coordinates", "axis_heads", "coordinates"]
 
@@ -69,7 +70,7 @@ def _counted(model: Any, coded: Any, labels: Labels, numbered: bool) -> Labels:
     """The categories that a crosstabulation found are the rows of its map."""
     import pyarrow as pa
 
-    if vars(model).get("_raw") is None or coded.labels is None:
+    if value_of(model, "_raw") is None or coded.labels is None:
         return labels
     name = model.rows or "category"
     return Labels(iter([pa.table({name: [str(label) for label in coded.labels]})]), numbered)

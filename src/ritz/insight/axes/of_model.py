@@ -13,6 +13,7 @@ from ritz._core.errors import ParameterError
 from ritz.data.tables.frames import is_frame
 from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.methods.fitted import Axes, fitted_of
+from ritz.methods.record import value_of
 
 __all__ = [
     "Axes", "axes_of", "axis_names", "column_labels", "columns_named", "independent", "rows_named", "rows_valued",
@@ -60,7 +61,7 @@ def columns_named(model: Any, values: Floats, names: Sequence[str] | None) -> An
     labels = column_labels(model)
     if labels is None:
         return values
-    library = vars(model).get("_library") or ("pandas" if find_spec("pandas") else None)
+    library = value_of(model, "_library") or ("pandas" if find_spec("pandas") else None)
     return labelled(values, labels, names, library, "column")
 
 

@@ -36,6 +36,7 @@ from ritz.insight.bootstrap.permutation import counts_table
 from ritz.insight.bootstrap.words import group_notes, shown
 from ritz.insight.rows.ellipse import Ellipse, Ellipses
 from ritz.methods.fitted import fitted_of
+from ritz.methods.record import value_of
 
 __all__ = ["TableBootstrap", "table_bootstrap"]
 
@@ -116,11 +117,11 @@ class TableBootstrap:
                 parts.append(Intervals(point[None], nothing, nothing, nothing, nothing, self.level, self._method))
                 continue
             parts.append(interval(draws[there, i].T[None].copy(), point[None], self.level, self._method))
-        names, library = self._model._axis_names()[: estimate.shape[1]], vars(self._model).get("_library")
+        names, library = self._model._axis_names()[: estimate.shape[1]], value_of(self._model, "_library")
         return stacked(parts).map(lambda part: labelled(part, self._labels(side, len(estimate)), names, library, side))
 
     def _labels(self, side: str, size: int) -> list[Any] | None:
-        held = self._model._column_labels() if side == "column" else vars(self._model).get("_row_labels")
+        held = self._model._column_labels() if side == "column" else value_of(self._model, "_row_labels")
         return list(held) if held is not None and len(held) == size else None
 
     def ellipses(self, of: str = "columns", *, components: tuple[int, int] = (0, 1)) -> Ellipses:

@@ -28,6 +28,7 @@ from ritz.data.passes.moments import Moments
 from ritz.data.validate import validate_weights
 from ritz.insight.rows.limits_gauss import Rest, Thetas
 from ritz.insight.rows.plane import Plane, rows_of
+from ritz.methods.record import value_of, values_of
 from ritz.methods.rest import squares_off
 from ritz.operators.affine import Affine
 
@@ -51,7 +52,7 @@ def rest_of(plane: Plane, X: Any = None, sample_weight: Any = None) -> Rest:
     known = None if lost else _kept(plane)
     if known is not None:
         return _ordered(known, plane, "the spectrum that the model keeps")
-    state = vars(plane.model).get("_state")
+    state = value_of(plane.model, "_state")
     if isinstance(state, Moments) and not lost:
         return _from_state(plane, state, "the moment state of the model")
     if X is None and lost:
@@ -101,7 +102,7 @@ def _feed(sums: _Residual, block: Block) -> None:
 
 def _kept(plane: Plane) -> Floats | None:
     """Variances off the plane that the model itself remembers: a direct solver knows all of them."""
-    held = vars(plane.model)
+    held = values_of(plane.model)
     if held.get("_rest") is not None:
         return np.asarray(held["_rest"], np.float64)
     seen, values = held.get("_seen"), held.get("_seen_values")

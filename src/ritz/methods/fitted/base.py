@@ -15,6 +15,7 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.plane import Plane
 from ritz.methods.rank.within import Within
+from ritz.methods.record import value_of
 from ritz.rank.material import Material
 from ritz.spectral.problem import Seen
 
@@ -235,7 +236,7 @@ class Fitted:
 
     def row_names(self) -> list[Any] | None:
         """Names of the rows of the fit, where the model keeps them."""
-        names: list[Any] | None = vars(self.model).get("_row_labels")
+        names: list[Any] | None = value_of(self.model, "_row_labels")
         return names
 
     def axes(self) -> Axes:

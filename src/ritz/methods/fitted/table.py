@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ritz.methods.fitted.base import PASS, Fitted
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
 from ritz.methods.rank.within import Within
+from ritz.methods.record import value_of
 from ritz.methods.scaling import require_told
 from ritz.rank.material import Material
 from ritz.spectral.problem import Seen
@@ -50,7 +51,7 @@ class OfTable(Fitted):
 
     def row_coordinates(self) -> Floats | None:
         """Of rows in memory."""
-        return None if vars(self.model).get("_F") is None else np.asarray(self.model._row_coordinates())
+        return None if value_of(self.model, "_F") is None else np.asarray(self.model._row_coordinates())
 
     def column_labels(self) -> list[str] | None:
         """Names of the encoded columns."""
@@ -72,8 +73,8 @@ class OfTable(Fitted):
 
     def material(self, X: Any) -> Material:
         """Of a state: no row is read."""
-        d, whole = vars(self.model)["_seen"][2], float(vars(self.model)["_weight"])
-        return replace(self.model._material(None, None, self.model.n_samples_, d, whole), why_not=PASS)
+        d, weight = value_of(self.model, "_seen")[2], float(value_of(self.model, "_weight"))
+        return replace(self.model._material(None, None, self.model.n_samples_, d, weight), why_not=PASS)
 
     def within(self, rule: Any, seen: Seen) -> Within:
         """Axes that the columns leave."""
@@ -92,7 +93,7 @@ class OfTable(Fitted):
     def standard(self) -> tuple[Floats, Floats, Floats]:
         """Standard coordinates of the columns."""
         model = self.model
-        values = np.asarray(vars(model).get("_lambda", model.eigenvalues_), np.float64)
+        values = np.asarray(value_of(model, "_lambda", model.eigenvalues_), np.float64)
         return model._column_standard_coordinates(), values, np.asarray(model.explained_inertia_ratio_, np.float64)
 
     def column_contributions(self) -> Any:
@@ -108,8 +109,8 @@ class OfTable(Fitted):
         model = self.model
         components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
         require_told(model, "the plane of a model")
-        values = np.asarray(vars(model).get("_lambda", model.eigenvalues_), np.float64)
-        keep = with_variance(values, components, vars(model).get("_dtype", components.dtype))
+        values = np.asarray(value_of(model, "_lambda", model.eigenvalues_), np.float64)
+        keep = with_variance(values, components, value_of(model, "_dtype", components.dtype))
         rest = max(float(model.certificate_.total) - float(np.sum(values[keep])), 0.0)
         known = {"rows": float(model.n_samples_), "divisor": 1.0, "rest": rest, "model": model}
         return principal(components, values, keep, model._map(), **known)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ritz.data.tables.table import Table
 from ritz.data.words import counted, grouped
+from ritz.methods.record import value_of
 from ritz.report.colours import _column as column_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, clip, details, join, number, table, tag
@@ -62,7 +63,7 @@ def _other_words(about: Context) -> str:
     """Rows that count more than once, or that the model has not seen."""
     words = ""
     if about.weighted:
-        words += f"; with weights, which add up to {number(float(vars(about.model)['_weight']), 6)}"
+        words += f"; with weights, which add up to {number(float(value_of(about.model, '_weight')), 6)}"
     if not about.of_fit:
         words += f"; not those of the fit, which had {counted(int(about.model.n_samples_), 'row')}"
     return words
