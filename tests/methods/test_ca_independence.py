@@ -172,9 +172,9 @@ def test_verify_finds_out_wrong_values_and_other_tables(size):
 def test_verify_finds_out_a_wrong_metric():
     N = near(1)
     model = ritz.CA(2).fit(N)
-    scale = model.__dict__["_scale"].copy()
+    scale = model._record.scale.copy()
     scale[2] *= 1 + 1e-9
-    model.__dict__["_scale"] = model.certificate_.frame["scale"] = scale
+    model._record.scale = model.certificate_.frame["scale"] = scale
     assert "the mass of column 2" in str(model.verify(N))
 
 

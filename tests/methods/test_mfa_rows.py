@@ -244,7 +244,7 @@ def test_many_columns_are_solved_without_a_state() -> None:
     groups = {"genes": slice("g0", "g2099"), "answers": ["q", "r"]}
     exact = MFA(3, groups=groups, mergeable=True).fit(frame)
     model = MFA(3, groups=groups, mergeable=False, tol=1e-10).fit(frame)
-    assert "_state" not in vars(model) or vars(model)["_state"] is None
+    assert model._record.state is None
     np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-8)
     close(model.lg_, exact.lg_, 1e-7)
     close(model.rv_, exact.rv_, 1e-7)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import ritz
 from ritz.kernels.base import Kernel
+from ritz.methods.record import values_of
 from ritz.testing.fuzz_models import FAMILIES, fitted, numbers, product_of, table
 
 pd = pytest.importorskip("pandas")
@@ -72,7 +73,7 @@ def test_everything_comes_back(name, tmp_path):
     for key, value in vars(model).items():
         if key not in DERIVED:
             same(value, vars(back)[key], key)
-    pending = "_pending" in vars(model)
+    pending = "_pending" in values_of(model)
     first, second = np.asarray(model.transform(rows)), np.asarray(back.transform(rows))
     same(first, second, "transform")
     same(timeless(model.certificate_, pending), timeless(back.certificate_, pending), "certificate_")
@@ -156,7 +157,7 @@ def test_groups_whose_names_hold_points(tmp_path):
     with pytest.warns(ritz.ColumnsSetAside):
         model = ritz.MFA(2, groups=groups).fit(X)
     back = again(model, tmp_path / "m.ritz")
-    same(vars(model)["_separate"], vars(back)["_separate"])
+    same(values_of(model)["_separate"], values_of(back)["_separate"])
 
 
 def test_what_belongs_to_a_process_is_left_out(tmp_path):

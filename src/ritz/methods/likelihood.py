@@ -117,7 +117,7 @@ class GaussianModel:
 def _floored(model: Any) -> Floats:
     """Variances, none below rounding: dividing by those of a null space must not blow up its noise."""
     variance = np.asarray(model.explained_variance_, np.float64)
-    noise = NOISE_FLOOR * unit_roundoff(model.__dict__["_dtype"]) * np.sqrt(model.n_features_in_)
+    noise = NOISE_FLOOR * unit_roundoff(model._record.dtype) * np.sqrt(model.n_features_in_)
     return np.maximum(variance, max(noise**2 * np.max(variance, initial=0.0), np.finfo(np.float64).tiny))
 
 
@@ -125,7 +125,7 @@ def deviations(model: Any) -> Floats:
     """Standard deviations of the scores, floored as the variances; of singular values where those underflow."""
     if float(np.max(model.explained_variance_, initial=0.0)) > TINY or not np.any(model.singular_values_):
         return np.asarray(np.sqrt(_floored(model)))
-    noise = NOISE_FLOOR * unit_roundoff(model.__dict__["_dtype"]) * np.sqrt(model.n_features_in_)
+    noise = NOISE_FLOOR * unit_roundoff(model._record.dtype) * np.sqrt(model.n_features_in_)
     sigma = np.asarray(model.singular_values_, np.float64) / np.sqrt(divisor_held(model))
     return np.asarray(np.maximum(sigma, noise * np.max(sigma)))
 
@@ -133,16 +133,16 @@ def deviations(model: Any) -> Floats:
 def gaussian_of(model: Any) -> GaussianModel:
     """The probabilistic model of a fitted PCA."""
     require_told(model, "a Gaussian model")
-    held, names = vars(model), getattr(model, "feature_names_in_", None)
+    record, names = model._record, getattr(model, "feature_names_in_", None)
     return GaussianModel(
-        wide_axes(model), _floored(model), float(model.noise_variance_), held["_mean64"], held["_scale64"], names,
-        held.get("_mean_low"),
+        wide_axes(model), _floored(model), float(model.noise_variance_), record.mean64, record.scale64, names,
+        record.mean_low,
     )  # fmt: skip
 
 
 def left_of_rows(model: Any) -> Floats:
     """Mean squared errors of the rows of the fit rebuilt from 0, 1, …, k components, from the spectrum alone."""
-    rest, weight = rest_of(model), model.__dict__["_weight"]
+    rest, weight = rest_of(model), model._record.weight
     # sums from the end: what is left, then one component more at a time
     values = np.concatenate([np.maximum(model.certificate_.values, 0.0), [0.0 if np.isnan(rest) else rest]])
     errors = np.cumsum(values[::-1])[::-1] / weight

@@ -41,10 +41,12 @@ from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
+from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, remember
+from ritz.methods.record import record_of
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -88,6 +90,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
     _rescales: ClassVar[bool] = False
+
+    #: the record that fits keep things in for themselves
+    _records: ClassVar[type[Any]] = LinearRecord
+    _record: Any = None
 
     #: fitted names that a pending state is solved for, of methods that keep one; parameters that agree in a merge
     _results: ClassVar[tuple[str, ...]] = ()
@@ -150,6 +156,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """What ``pose`` takes: validated rows and their weights."""
+        self._record = self._records()
         return self._rows(X, sample_weight, reset=True)
 
     def _posed(self, *adopted: Any) -> Posed:
@@ -216,7 +223,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:
         """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
         if reset:
-            self.__dict__["_library"] = library_of(X)  # of what is told about the columns later
+            record_of(self).library = library_of(X)  # of what is told about the columns later
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None
@@ -290,13 +297,26 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         raise NotImplementedError
 
     @property
+    def _added_bytes(self) -> int | None:
+        """What was put in memory for the fit."""
+        return None if self._record is None else self._record.added_bytes
+
+    @_added_bytes.setter
+    def _added_bytes(self, added: int) -> None:
+        record_of(self).added_bytes = added
+
+    @property
     def _is_pending(self) -> bool:
         """Whether rows were added that nothing has been solved for yet."""
-        return bool(vars(self).get("_pending"))
+        return self._record is not None and bool(self._record.pending)
+
+    def _absent(self, name: str) -> AttributeError:
+        """What to say where a fitted name is not there."""
+        return AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:
         """Drop what an earlier fit has named, in methods that add rows."""
-        for name in (*self._results, "_pending", "_note", "_mean_slack"):
+        for name in self._results:
             if name in vars(self):
                 delattr(self, name)
 
@@ -454,9 +474,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return scores_to(self, X, path)
 
-    def _scores_into(self, rows: Any, labels: Labels, write: RowWriter) -> None:
+    def _scores_into(self, rows: Any, labels: Labels, write: RowWriter, step: Any = None) -> None:
         """Hand the coordinates of rows, with their labels, to a writer."""
-        scores_into(self, rows, self._map(), labels, write)
+        scores_into(self, rows, step or self._map(), labels, write)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""

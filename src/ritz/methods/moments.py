@@ -22,6 +22,7 @@ from ritz.data.tables.table import Table
 from ritz.data.words import shorten
 from ritz.methods.one_pass import fit_sketch, takes_sketch
 from ritz.methods.rank.linear import handed, state_material
+from ritz.methods.record import keep, value_of
 from ritz.methods.rest import left_over
 from ritz.methods.scaling import require_variances, spread_of, unit_of
 from ritz.operators import MomentGram
@@ -61,7 +62,7 @@ def restated(model: M, **parameters: Any) -> M:
     other.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
         other.feature_names_in_ = model.feature_names_in_
-    other.__dict__.update(_state=state, _dtype=model.__dict__["_dtype"], _pending=True)
+    keep(other, state=state, dtype=value_of(model, "_dtype"), pending=True)
     return other
 
 
@@ -84,7 +85,9 @@ def fit_once(model: Any, table: Table, sample_weight: Any) -> None:
             raise InputError(f"sample_weight needs one entry for each of the {row} rows", received=f"{len(weights)}")
         fresh._solve_state()
     model._forget()
-    model.__dict__.update(vars(fresh), feature_names_in_=np.asarray(names, dtype=object))
+    fresh.feature_names_in_ = np.asarray(names, dtype=object)
+    for name, value in vars(fresh).items():
+        setattr(model, name, value)
 
 
 def keeps_state(model: Any, d: int) -> bool:
@@ -119,9 +122,10 @@ def add_rows(model: M, X: Any, sample_weight: Any) -> M:
     except UnitChange as change:
         added = model._leaf(change.rows(X), weights, plan, change.unit)[1].moments
     state = added if before is None else before.merge(added)
-    dtype = model._float(X) if first else np.promote_types(model.__dict__["_dtype"], model._float(X))
+    record = model._record
+    dtype = model._float(X) if first else np.promote_types(record.dtype, model._float(X))
     model._forget()
-    model.__dict__.update(_state=state, _dtype=dtype, _pending=True)
+    model._record = record.lasting(state=state, dtype=dtype, pending=True)
     return model
 
 
@@ -133,21 +137,21 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
         model._same_parameters(other)
         state = verb(state, other._need_state(name))
     result = model._restated()
-    dtype = np.result_type(*(one.__dict__["_dtype"] for one in (model, *others)))
-    result.__dict__.update(_state=state, _dtype=dtype, _pending=True)
+    dtype = np.result_type(*(value_of(one, "_dtype") for one in (model, *others)))
+    keep(result, state=state, dtype=dtype, pending=True)
     if verb is Moments.subtract:
         before = model._need_state()
-        result.__dict__["_mean_slack"] = _mean_slack(before, state, model.__dict__.get("_mean_slack"))
+        keep(result, mean_slack=_mean_slack(before, state, value_of(model, "_mean_slack")))
         left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
         share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
-        result.__dict__["_note"] = f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
+        keep(result, note=f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total")
     return result
 
 
 def need_state(model: Any, verb: str = "merge") -> Moments:
     """The state of a model; where it keeps none, an error that says how to keep one."""
     check_is_fitted(model)
-    state: Moments | None = model.__dict__.get("_state")
+    state: Moments | None = value_of(model, "_state")
     if state is None:
         raise MergeError(
             f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
@@ -182,7 +186,7 @@ def same_parameters(model: Any, other: Any, columns: bool = True) -> None:
 
 def solve_state(model: Any) -> None:
     """Solve the accumulated state of a PCA."""
-    state: Moments = model.__dict__["_state"]
+    state: Moments = model._record.state
     model._enough_rows(state.rows)
     if (state.weight - 1) + state.weight_low <= 0 and model.center:
         raise InputError(
@@ -207,16 +211,15 @@ def solve_state(model: Any) -> None:
         **model._request(wanted, shape),
     )
     frame = {"mean": state.mean if model.center else None, "scale": scale}
-    frame["mean_slack"] = model.__dict__.get("_mean_slack")
+    frame["mean_slack"] = model._record.mean_slack
     solution = model._solve(problem, plan, unit, frame)
     require_variances(solution, state, getattr(model, "feature_names_in_", None))
-    model.__dict__.pop("_pending", None)
-    model.__dict__["_weight_low"] = state.weight_low
+    keep(model, pending=None, weight_low=state.weight_low)
     rest, solution = left_over(solution, problem.rank, None)
-    model._name(solution, mean_parts(state), scale, state.weight, state.rows, model.__dict__["_dtype"], rest)
-    if "_note" in model.__dict__:
+    model._name(solution, mean_parts(state), scale, state.weight, state.rows, model._record.dtype, rest)
+    if model._record.note is not None:
         certificate = model.certificate_
-        model.certificate_ = replace(certificate, notes=(*certificate.notes, model.__dict__["_note"]))
+        model.certificate_ = replace(certificate, notes=(*certificate.notes, model._record.note))
 
 
 def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.ndarray:

@@ -72,8 +72,8 @@ def fit_sketch(model: Method, source: Any, columns: Any, d: int, weights: Any) -
     )  # fmt: skip
     remember(model, seen, spectrum, 1.0)
     rest, spectrum = left_over(spectrum, seen.rank, None)
-    model.__dict__["_state"] = None
-    model._name(spectrum, mean_parts(rows), None, rows.weight, rows.rows, model.__dict__["_dtype"], rest)
+    model._record.state = None
+    model._name(spectrum, mean_parts(rows), None, rows.weight, rows.rows, model._record.dtype, rest)
 
 
 def _check(model: Any) -> None:
@@ -103,7 +103,7 @@ def _batches(model: Any, source: Any, columns: Any, d: int, weights: Any) -> Ite
             rows, w = model._rows(batch, given, reset=first, whole=False)
             require_finite(rows, getattr(model, "feature_names_in_", None), partial(_numbered, row))
             dtype = model._float(rows)
-            model.__dict__["_dtype"] = dtype if first else np.promote_types(model.__dict__["_dtype"], dtype)
+            model._record.dtype = dtype if first else np.promote_types(model._record.dtype, dtype)
             first, row = False, row + count
             yield rows, w
     if weights is not None and len(weights) != row:

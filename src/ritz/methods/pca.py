@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.center import mean_parts
 from ritz.data.passes.moments import Moments
 from ritz.data.tables.read import read
@@ -25,6 +26,7 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Linear
 from ritz.methods.likelihood import GaussianModel, deviations, gaussian_of, left_of_rows
+from ritz.methods.linear_record import LinearRecord
 from ritz.methods.method import Method
 from ritz.methods.missing.model import (
     GAP_RESULTS,
@@ -40,6 +42,7 @@ from ritz.methods.missing.model import (
 from ritz.methods.moments import RESULTS, add_rows, fit_once, solve_state
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
+from ritz.methods.record import keep
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off
 from ritz.methods.scaling import (
     degrees_of_freedom,
@@ -131,6 +134,7 @@ class PCA(Method):
     fitted: ClassVar[type[Fitted]] = Linear
     _holds_vectors = True
     _rescales = True
+    _record: LinearRecord
     _results = RESULTS
     _agreeing = ("n_components", "center", "scale", "whiten", "missing")
 
@@ -213,7 +217,7 @@ class PCA(Method):
         stats, (done, keep, dtype) = posed.stats, posed.kept
         column = stats.column
         require_variances(solution, column, getattr(self, "feature_names_in_", None))
-        self.__dict__.update(_state=stats.moments if keep else None, _weight_low=stats.weight_low)
+        self._record.state, self._record.weight_low = stats.moments if keep else None, stats.weight_low
         scale = spread_of(column, None) if self.scale else None
         frame, unit = framed(column, center=self.center, scale=scale)
         off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
@@ -277,8 +281,8 @@ class PCA(Method):
         array([1.1822, 0.1216])
         """
         rest = self._combine([other], Moments.subtract)
-        if rest.__dict__["_dtype"] == np.float32:
-            rest.__dict__["_state"] = rest._need_state().without_dust(unit_roundoff(np.float32))
+        if rest._record.dtype == np.float32:
+            rest._record.state = rest._need_state().without_dust(unit_roundoff(np.float32))
         return rest
 
     def _solve_state(self) -> None:
@@ -309,7 +313,7 @@ class PCA(Method):
         """Name the results of a spectrum; ``center``: both parts of the mean, ``rest``: what the components leave
         (in units of unit²)."""
         mean, low = center if self.center else (None, None)
-        divisor = degrees_of_freedom(weight, self.__dict__.get("_weight_low", 0.0))
+        divisor = degrees_of_freedom(weight, self._record.weight_low or 0.0)
         values = np.maximum(spectrum.scaled, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
         k, full = len(values), min(max(rows, int(weight)), self.n_features_in_)
@@ -328,8 +332,8 @@ class PCA(Method):
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)  # the arrays that ``verify`` checks
-        self.__dict__.update(_mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype)
-        self.__dict__["_left"] = in_certificate(spectrum, rest)
+        keep(self, mean64=mean, mean_low=low, scale64=scale, weight=weight, dtype=dtype)
+        self._record.left = in_certificate(spectrum, rest)
 
     # small checks
 
@@ -358,9 +362,9 @@ class PCA(Method):
         components = self.components_  # read first: it solves a pending state
         spread = deviations(self) if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
-        held = vars(self)
-        low = held.get("_mean_low")  # files of earlier releases hold none
-        return filling(self, LinearMap(components, held["_mean64"], held["_scale64"], spread, names, low))
+        record = self._record
+        low = record.mean_low  # files of earlier releases hold none
+        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low))
 
     def _solved_rows(self, rows: Any) -> Any:
         return filled_rows(self, rows)

@@ -29,4 +29,4 @@ class Pending:
                     model._solve_state()
                 if self.name in vars(model):
                     return vars(model)[self.name]
-        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
+        raise model._absent(self.name)

@@ -23,6 +23,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, blocks_of
 from ritz.data.passes.center import mean_parts
+from ritz.methods.record import value_of
 from ritz.project.residual import Frame
 from ritz.spectral.solution import Solution
 
@@ -124,7 +125,7 @@ def beside(C: Floats, Q: Floats, noise: float, again: Callable[[], float]) -> fl
 def rest_of(model: Any) -> float:
     """Σ_{i>k} λᵢ of a fitted model, as its fit found it; files of earlier releases leave only the difference."""
     certificate = model.certificate_  # read first: it solves a pending state
-    held = vars(model).get("_left")
+    held = value_of(model, "_left")
     return max(float(certificate.total - np.sum(certificate.values)), 0.0) if held is None else float(held)
 
 

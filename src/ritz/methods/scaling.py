@@ -12,6 +12,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.passes.unit import power_of_two, require_spread
+from ritz.methods.record import values_of
 from ritz.spectral.solution import Solution
 
 __all__ = [
@@ -42,8 +43,8 @@ def divisor_of(column: ColumnStatistics | Moments) -> float:
 
 def divisor_held(model: Any) -> float:
     """Σw − 1 of a fitted model."""
-    held = vars(model)
-    return degrees_of_freedom(float(held.get("_weight", model.n_samples_)), held.get("_weight_low", 0.0))
+    values = values_of(model)
+    return degrees_of_freedom(float(values.get("_weight", model.n_samples_)), values.get("_weight_low", 0.0))
 
 
 def unit_of(held: Statistics | Moments, scaled: bool) -> float:

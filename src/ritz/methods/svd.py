@@ -160,7 +160,7 @@ class SVD(Method):
         self.total_ = spectrum.total
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
-        self.__dict__.update(_weight=weight, _left=in_certificate(spectrum, rest))
+        self._record.weight, self._record.left = weight, in_certificate(spectrum, rest)
 
     def _map(self) -> LinearMap:
         return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

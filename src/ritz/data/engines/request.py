@@ -82,12 +82,12 @@ class Asked:
 
 def charge(estimator: Any, added: float) -> None:
     """Remember what was put in memory for a fit: the plan has so much less."""
-    estimator.__dict__["_added_bytes"] = int(added)
+    estimator._added_bytes = int(added)
 
 
 def room_for(estimator: Any) -> float:
     """Bytes that a fit may take beside the rows that were put in memory for it."""
-    return max(0.0, limit(estimator.memory) - estimator.__dict__.get("_added_bytes", 0))
+    return max(0.0, limit(estimator.memory) - (getattr(estimator, "_added_bytes", None) or 0))
 
 
 def compare_columns(estimator: Any, blocks: Any, reset: bool = False) -> Any:

@@ -15,6 +15,7 @@ linear in a row, so those of a new row never depend on the rows beside it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from inspect import getattr_static
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -32,7 +33,17 @@ from ritz.data.tables.identifiers import identifiers_of, labels_of
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import row_writer
 from ritz.methods.coordinates import keep_apart
-from ritz.methods.correspondence.results import CorrespondenceResults, why_absent
+from ritz.methods.correspondence.record import TableRecord
+from ritz.methods.correspondence.results import (
+    Columns,
+    Derived,
+    Forgotten,
+    Result,
+    Rows,
+    Side,
+    inertia_table,
+    require_result,
+)  # fmt: skip
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfTable
 from ritz.methods.method import Method
@@ -91,16 +102,35 @@ def _shares(weights: NDArray[np.float64], whole: float) -> NDArray[np.float64]:
     return shares
 
 
-class Correspondence(CorrespondenceResults, Method):
+class Correspondence(Method):
     """Base of the correspondence family."""
 
     center = True  # the centring that the moment state knows
     scale = True
+    components_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    explained_inertia_ratio_: NDArray[np.float64]
+    _record: TableRecord
+    _records: ClassVar[type[TableRecord]] = TableRecord
+    _sides: ClassVar[dict[str, type[Side]]] = {"row": Rows, "column": Columns}
     fitted: ClassVar[type[Fitted]] = OfTable
     _results: ClassVar[tuple[str, ...]] = (
         "components_", "eigenvalues_", "explained_inertia_ratio_", "total_inertia_", "n_components_", "n_samples_",
         "certificate_", "plan_",
     )  # fmt: skip
+
+    row_coordinates_ = Result("(n, k) principal coordinates of the rows")
+    row_standard_coordinates_ = Result("(n, k) coordinates of weighted variance 1")
+    row_contributions_ = Result("(n, k) shares of the rows in each axis; columns sum to 1")
+    row_cos2_ = Result("(n, k) shares of the axes in each row's squared distance from the centre")
+    row_masses_ = Result("(n,) shares of the rows in the weight")
+    row_inertias_ = Result("(n,) inertias of the rows; they sum to the total inertia")
+    column_coordinates_ = Result("(d, k) principal coordinates of the columns")
+    column_standard_coordinates_ = Result("(d, k) coordinates of weighted variance 1")
+    column_contributions_ = Result("(d, k) shares of the columns in each axis; columns sum to 1")
+    column_cos2_ = Result("(d, k) shares of the axes in each column's squared distance from the centre")
+    column_masses_ = Result("(d,) shares of the columns in the weight")
+    column_inertias_ = Result("(d,) inertias of the columns; they sum to the total inertia")
 
     # what a method fills in
 
@@ -125,6 +155,7 @@ class Correspondence(CorrespondenceResults, Method):
         raise NotImplementedError
 
     def _route(self, X: Any) -> Plan:
+        self._record = self._records()
         rows, weights = self._present(self._encode(X, None, reset=True))
         shape = self._shape(rows)
         return self._plan_for(shape, self._axes(len(weights), shape.d), whole=self._forms_state(shape))
@@ -144,6 +175,7 @@ class Correspondence(CorrespondenceResults, Method):
 
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Encoded]:
         self._forget()
+        self._record = self._records()
         return (self._encode(X, sample_weight, reset=True),)
 
     def pose(self, coded: Encoded) -> Posed:  # type: ignore[override]
@@ -190,7 +222,7 @@ class Correspondence(CorrespondenceResults, Method):
         """Results of the columns, the state that can be merged, and results of the rows where they are in memory."""
         stats, (coded, centre, whole, keep) = posed.stats, posed.kept
         state = lifted(stats.moments.times(whole / stats.weight), centre) if keep else None
-        self.__dict__["_state"] = None if state is None else self._kept(state, coded)
+        self._record.state = None if state is None else self._kept(state, coded)
         column = lifted(stats.column, centre)
         rows = int(np.count_nonzero(np.asarray(posed.weights)))
         self._name_columns(solution, column, self._metric(shared(column)), whole, rows)
@@ -251,15 +283,19 @@ class Correspondence(CorrespondenceResults, Method):
         """Add rows; nothing is solved until a fitted name is read. The result does not depend on how rows are cut."""
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
-        held = None if first else self._need_state("partial_fit")
-        self.__dict__["_pending"] = not first  # rows are encoded for the state, not for the axes found so far
+        before = None if first else self._need_state("partial_fit")
+        # rows are encoded for the state, not for the axes that were solved for
+        self._record = self._records() if first else replace(self._record, pending=True)
         coded = self._encode(X, sample_weight, reset=first)
         R, weights, centre = self._centred(coded)
         state = Statistics(self._leaf(R, weights, self._state_plan(R))[1].blocks, weights).moments
         state = self._kept(lifted(state, centre), coded)
+        return self._added_up(state if before is None else before.merge(state), library=coded.library)
+
+    def _added_up(self, state: Moments, **known: Any) -> Self:
+        """Forget the axes; the state is solved when a fitted name is first read."""
         self._forget()
-        joined = state if held is None else self._joined(held, state)
-        self.__dict__.update(_state=joined, _pending=True, _dtype=np.dtype(float), _library=coded.library)
+        self._record = self._record.lasting(**{"state": state, "pending": True, "dtype": np.dtype(float)} | known)
         return self
 
     def merge(self, other: Self, *more: Self) -> Self:
@@ -299,12 +335,10 @@ class Correspondence(CorrespondenceResults, Method):
     def _state_plan(self, R: Any) -> Any:
         return self._plan_for(self._shape(R), 1, whole=True)
 
-    def _joined(self, held: Moments, state: Moments) -> Moments:
-        return held.merge(state)
-
     def _solve_state(self) -> None:
         """Solve the accumulated state; called when a fitted name is first read."""
-        state = self._solvable(self.__dict__["_state"])
+        self._record = record = replace(self._record)  # a copy of the model solves the state for itself
+        state = self._solvable(self._need_state())
         unit = state.times(1 / state.weight)
         wanted = self._axes(state.rows, state.d)
         wanted = handed(wanted, lambda: self._material(None, None, state.rows, state.d, state.weight), self._rules)
@@ -323,10 +357,10 @@ class Correspondence(CorrespondenceResults, Method):
             **self._request(wanted, shape),
         )
         spectrum = self._solve(problem, plan, 1.0, {})
-        self.__dict__.pop("_pending", None)
+        record.pending = None
         self._name_columns(spectrum, unit, scale, state.weight, state.rows)
-        if "_note" in self.__dict__:
-            self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, self.__dict__["_note"]))
+        if record.note is not None:
+            self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, record.note))
 
     # named results
 
@@ -345,26 +379,28 @@ class Correspondence(CorrespondenceResults, Method):
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         inertias = squares * (column.unit / scale) ** 2 / column.weight
         spectrum.certificate.frame.update(mean=column.mean, scale=scale, metric=True)
-        self.__dict__.update(_mean=column.mean, _scale=scale, _inertias=inertias, _weight=whole, _dtype=np.dtype(float))
+        record = self._record
+        record.mean, record.scale, record.column_inertias = column.mean, scale, inertias
+        record.weight, record.dtype = whole, np.dtype(float)
 
     def _name_rows(self, coded: Encoded) -> None:
         """Name the results of the rows, if they are in memory."""
-        held: dict[str, Any] = {"_library": coded.library, "_row_labels": coded.labels}
+        record = self._record
+        record.library, record.row_labels = coded.library, coded.labels
         if not coded.outside:
-            held["_F"] = self._forward(coded)
-            held["_row_weights"] = coded.weights / np.sum(coded.weights)
-            held["_row_squares"] = self._distances(coded)
-        self.__dict__.update(held)
+            record.F = self._forward(coded)
+            record.row_weights = coded.weights / np.sum(coded.weights)
+            record.row_squares = self._distances(coded)
 
     def _distances(self, coded: Encoded) -> NDArray[np.float64]:
         """(n,) squared distances of rows from the centre."""
-        return row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"])
+        return row_distances(coded.rows, self._record.mean, self._record.scale)
 
     # coordinates
 
     def _map(self) -> LinearMap:
         components = self.components_  # read first: it solves a pending state
-        return LinearMap(components, self.__dict__["_mean"], self.__dict__["_scale"], None)
+        return LinearMap(components, self._record.mean, self._record.scale, None)
 
     def _forward(self, coded: Encoded) -> NDArray[np.float64]:
         return self._map().forward(coded.rows, np.float64)
@@ -432,16 +468,64 @@ class Correspondence(CorrespondenceResults, Method):
 
     def _restated(self, **parameters: Any) -> Self:
         model = super()._restated(**parameters)
-        model.__dict__["_library"] = self.__dict__.get("_library")
+        record = model._record
+        model._record = self._record.lasting(state=record.state, dtype=record.dtype, pending=True)
         return model
 
-    def __getattr__(self, name: str) -> Any:
-        # Python asks here after a property has raised, so what it said is said again
-        if why := why_absent(self, name):
-            raise (AttributeError if self.__sklearn_is_fitted__() else NotFittedError)(why)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    # results
 
-    def _forget(self) -> None:
-        super()._forget()
-        for name in ("_F", "_row_weights", "_row_squares", "_row_labels", "_library"):
-            self.__dict__.pop(name, None)
+    def _side(self, side: str) -> Any:
+        """The rows, the columns, or what else a method calls a side of its table."""
+        return self._sides[side](self)
+
+    def _row_coordinates(self) -> NDArray[np.float64]:
+        return np.asarray(self._side("row").coordinates())
+
+    def _row_masses(self) -> NDArray[np.float64]:
+        return np.asarray(self._side("row").masses())
+
+    def _column_masses(self) -> NDArray[np.float64]:
+        return np.asarray(self._side("column").masses())
+
+    def _column_standard_coordinates(self) -> NDArray[np.float64]:
+        return np.asarray(self._side("column").standard_coordinates())
+
+    @Derived
+    def column_names_(self) -> NDArray[np.object_]:
+        """(d,) names of the rows of ``column_coordinates_``, which an array cannot show; x0, x1 … where none came."""
+        d = self.components_.shape[1]
+        return np.asarray(self._column_labels() or [f"x{j}" for j in range(d)], dtype=object)
+
+    def inertia_table(self) -> Any:
+        """Eigenvalue, share of the total inertia and cumulative share of every axis, (k, 3).
+
+        A frame of the library that was fitted, with a row for each axis; an array where none came.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> smokers = np.array([[4, 2, 3, 2], [4, 3, 7, 4], [25, 10, 12, 4], [18, 24, 33, 13], [10, 6, 7, 2]])
+        >>> ritz.CA().fit(smokers).inertia_table().round(4)  # eigenvalue, share, share so far
+        array([[7.480e-02, 8.776e-01, 8.776e-01],
+               [1.000e-02, 1.176e-01, 9.951e-01],
+               [4.000e-04, 4.900e-03, 1.000e+00]])
+        """
+        check_is_fitted(self)
+        return inertia_table(self)
+
+    def _column_labels(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _axis_names(self) -> list[str]:
+        return [f"{self.about.axis}{i + 1}" for i in range(len(self.eigenvalues_))]
+
+    def _absent(self, name: str) -> AttributeError:
+        try:
+            require_result(self, name)
+        except NotFittedError as error:
+            return error
+        return super()._absent(name)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not isinstance(getattr_static(type(self), name, None), Forgotten)]

@@ -33,9 +33,11 @@ from ritz.methods.factor_analysis.fit import Fitted, discrepancy, fit_uniqueness
 from ritz.methods.factor_analysis.model import FactorModel, score_weights
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
+from ritz.methods.linear_record import FactorRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
+from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of
@@ -123,6 +125,8 @@ class FactorAnalysis(Method):
         paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
     )
     fitted: ClassVar[type[Factors]] = Factors
+    _records: ClassVar[type[FactorRecord]] = FactorRecord
+    _record: FactorRecord
     _rules: ClassVar[tuple[str, ...]] = Method._rules
 
     def __init__(
@@ -187,16 +191,16 @@ class FactorAnalysis(Method):
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
         self.certificate_, self.plan_ = ordinary.certificate, ordinary.plan
-        self.__dict__["_rest_variance"] = self._off(state, posed.rows, posed.weights)
+        self._record.rest_variance = self._off(state, posed.rows, posed.weights)
 
     def _route(self, X: Any) -> Plan:
         return self._route_of_rows(X)
 
     def _off(self, state: Moments, X: Any, weights: Any) -> float:
         """Variance off the plane of the score weights."""
-        Q, divisor = np.linalg.qr(self.__dict__["_weights"])[0], divisor_of(state)
-        frame, unit = framed(state, center=True, scale=self.__dict__["_scale64"])
-        C = MomentGram(state, center=True, scale=self.__dict__["_scale64"]).matrix / divisor
+        Q, divisor = np.linalg.qr(self._record.weights)[0], divisor_of(state)
+        frame, unit = framed(state, center=True, scale=self._record.scale64)
+        C = MomentGram(state, center=True, scale=self._record.scale64).matrix / divisor
         top = float(np.max(np.diag(state.scatter), initial=0.0))
         noise = state.noise / top * float(np.max(np.diag(C))) if top > 0 else 0.0
         again = lambda: squares_off(X, weights, Q, frame) * unit**2 / divisor  # noqa: E731
@@ -287,11 +291,10 @@ class FactorAnalysis(Method):
         self._test(A[there], psi[there], S[np.ix_(there, there)], state.weight)
         scale = spread if self._scaled else None
         W = score_weights(L, psi, phi, self.scores)
-        self.__dict__.update(
-            _mean64=mean, _mean_low=low, _scale64=scale, _spread=np.where(there, spread, 0.0), _weight=state.weight,
-            _weight_low=state.weight_low,
-            _loadings=L, _unrotated=A, _weights=W, _psi=psi, _dtype=dtype, _score_covariance=W.T @ S @ W,
-            _rest=rest_spectrum(S, np.linalg.qr(W)[0]),
+        keep(
+            self, mean64=mean, mean_low=low, scale64=scale, spread=np.where(there, spread, 0.0), weight=state.weight,
+            weight_low=state.weight_low, loadings=L, unrotated=A, weights=W, psi=psi, dtype=dtype,
+            score_covariance=W.T @ S @ W, rest=rest_spectrum(S, np.linalg.qr(W)[0]),
         )  # fmt: skip
 
     def _test(self, A: Floats, psi: Floats, S: Floats, n: float) -> None:
@@ -333,15 +336,15 @@ class FactorAnalysis(Method):
 
     def _plane(self) -> dict[str, Any]:
         """An orthonormal basis of the plane of the score weights, and what makes its coordinates white."""
-        held = vars(self)
-        values, vectors = np.linalg.eigh(held["_score_covariance"])
+        record = self._record
+        values, vectors = np.linalg.eigh(record.score_covariance)
         keep = values > 1e-12 * float(np.max(values, initial=0.0))
-        Q, R = np.linalg.qr(held["_weights"])  # t = zW = (zQ)R
+        Q, R = np.linalg.qr(record.weights)  # t = zW = (zQ)R
         return {
-            "basis": Q.T, "white": R @ (vectors[:, keep] / np.sqrt(values[keep])), "mean": held["_mean64"],
-            "scale": held["_scale64"], "low": held.get("_mean_low"), "variances": values[keep][::-1],
-            "rows": held["_weight"],
-            "divisor": divisor_held(self), "centered": True, "rest": held["_rest_variance"],
+            "basis": Q.T, "white": R @ (vectors[:, keep] / np.sqrt(values[keep])), "mean": record.mean64,
+            "scale": record.scale64, "low": record.mean_low, "variances": values[keep][::-1],
+            "rows": record.weight,
+            "divisor": divisor_held(self), "centered": True, "rest": record.rest_variance,
             "chosen": False,
         }  # fmt: skip
 
@@ -349,18 +352,16 @@ class FactorAnalysis(Method):
 
     def _map(self) -> ObliqueMap:
         check_is_fitted(self)
-        held, names = vars(self), getattr(self, "feature_names_in_", None)
+        record, names = self._record, getattr(self, "feature_names_in_", None)
         return ObliqueMap(
-            held["_weights"].T, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"),
-            dual=held["_loadings"].T,
+            record.weights.T, record.mean64, record.scale64, None, names, record.mean_low,
+            dual=record.loadings.T,
         )  # fmt: skip
 
     def _gaussian(self) -> FactorModel:
         check_is_fitted(self)
-        held, names = vars(self), getattr(self, "feature_names_in_", None)
-        return FactorModel(
-            held["_unrotated"], held["_psi"], held["_mean64"], held["_scale64"], names, held.get("_mean_low")
-        )
+        record, names = self._record, getattr(self, "feature_names_in_", None)
+        return FactorModel(record.unrotated, record.psi, record.mean64, record.scale64, names, record.mean_low)
 
     def get_covariance(self) -> Floats:
         """Covariance of the model, LΦLᵀ + Ψ, in the units of the data."""

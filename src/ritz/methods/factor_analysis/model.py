@@ -41,7 +41,7 @@ class FactorModel:
 
     common: Floats  # (d, k) G
     unique: Floats  # (d,) ψ
-    mean: Floats
+    mean: Floats | None
     scale: Floats | None
     names: Any = None  # of the columns, for messages
     low: Floats | None = None  # (d,) what rounding took from the mean

@@ -8,11 +8,12 @@ Nothing above ``methods`` looks into an estimator; it asks here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.methods.record import set_values, value_of, values_of
 from ritz.spectral.problem import Seen
 
 __all__ = ["Kept"]
@@ -33,7 +34,7 @@ class Kept:
 
     def _recorded(self, key: str) -> Any:
         """What the fit recorded under a key; None where it recorded nothing."""
-        return vars(self.model).get(key)
+        return value_of(self.model, key)
 
     # sums over the rows
 
@@ -146,14 +147,17 @@ class Kept:
 
     #: what is made again when it is needed, and not written to files
     derived: tuple[str, ...] = ()
+    #: names without which a model places no row
+    needs: ClassVar[tuple[str, ...]] = ()
 
     def stored(self) -> dict[str, Any]:
         """What a file holds of the model beside its parameters, by the names that files use."""
         left_out = {*self.model.get_params(deep=False), *self.derived}
-        return {name: value for name, value in vars(self.model).items() if name not in left_out}
+        values = {**dict.fromkeys(self.needs), **values_of(self.model)}  # what is needed and None is written as None
+        return {name: value for name, value in values.items() if name not in left_out}
 
     def with_parameters(self, **parameters: Any) -> Any:
         """A copy of the fitted model with other parameters, for those that change no result."""
         same = type(self.model)(**self.model.get_params(deep=False))
-        vars(same).update({**vars(self.model), **parameters})
+        set_values(same, {**values_of(self.model), **parameters})
         return same

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ritz.methods.record import set_values
+
 __all__ = ["checked_parameters", "restored"]
 
 
@@ -16,5 +18,5 @@ def checked_parameters(cls: type[Any], parameters: Mapping[str, Any]) -> None:
 def restored(cls: type[Any], parameters: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
     """The fitted model of a class of estimators whose ``stored`` values these are."""
     model = cls(**parameters)
-    vars(model).update(values)
+    set_values(model, values)
     return model

@@ -34,7 +34,8 @@ def fit_rows(estimator: Any, X: Any, kernel: Kernel) -> Any:
     if kernel.takes in ("strings", "any"):
         rows = _objects(X, kernel)
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(estimator).pop(name, None)
+            if hasattr(estimator, name):
+                delattr(estimator, name)
     else:
         rows = _numbers(estimator, X, reset=True)
     if len_of(rows) < 2:

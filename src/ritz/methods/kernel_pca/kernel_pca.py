@@ -31,6 +31,7 @@ from ritz.methods.kernel_pca.routes import solve_kernel
 from ritz.methods.kernel_pca.sign import check_negative
 from ritz.methods.kernel_pca.solved import Solved
 from ritz.methods.kernel_pca.trust import require_representable
+from ritz.methods.linear_record import KernelRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.project.kernel import KernelMap
@@ -129,6 +130,8 @@ class KernelPCA(Method):
         "problem, Neural Computation 10 (1998), 1299–1319.",
     )
     fitted: ClassVar[type[Fitted]] = InFeatureSpace
+    _records: ClassVar[type[KernelRecord]] = KernelRecord
+    _record: KernelRecord
     _rules: ClassVar[tuple[str, ...]] = KERNEL_RULES
 
     def __init__(
@@ -168,6 +171,7 @@ class KernelPCA(Method):
         return self._fit(X, y)
 
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        self._record = KernelRecord()
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         return fit_rows(self, X, kernel), kernel, y
 
@@ -203,23 +207,24 @@ class KernelPCA(Method):
         self.X_fit_ = solved.kept_rows
         self.n_components_, self.n_samples_ = int(keep.sum()), solved.n
         self.certificate_, self.plan_ = solved.spectrum.certificate, solved.spectrum.plan
-        for name in ("_preimage", "_score_ridge", *(() if solved.vectors is not None else ("eigenvectors_",))):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(_solved_map=solved.coordinates, _dtype=dtype, _signature=np.sign(solved.spectrum.values))
+        if solved.vectors is None and "eigenvectors_" in vars(self):
+            del self.eigenvectors_
+        self._record.solved_map, self._record.dtype = solved.coordinates, dtype
+        self._record.signature = np.sign(solved.spectrum.values)
 
     # coordinates
 
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of rows, (n, k); a kernel matrix with the training rows for ``kernel="precomputed"``."""
         check_is_fitted(self)
-        return self.__dict__["_solved_map"].forward(new_rows(self, X))
+        return self._record.solved_map.forward(new_rows(self, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
         """Fit and return the coordinates of the rows."""
         self.fit(X, y)
-        if "eigenvectors_" not in self.__dict__:
+        if not hasattr(self, "eigenvectors_"):
             return self.transform(X)
-        return np.asarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)), self.__dict__["_dtype"])
+        return np.asarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)), self._record.dtype)
 
     # back to rows
 
@@ -254,7 +259,7 @@ class KernelPCA(Method):
                 "pre-images are means of the nearest rows; preimages(X).error says how far these are apart.",
                 AccuracyWarning,
             )
-        return np.asarray(found.rows, self.__dict__["_dtype"])
+        return np.asarray(found.rows, self._record.dtype)
 
     def preimages(self, X: Any, method: str = "auto") -> Preimages:
         """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``.
@@ -320,22 +325,22 @@ class KernelPCA(Method):
                 received="fit_inverse_transform=False",
                 hint="KernelPCA(fit_inverse_transform=True)",
             )
-        if "_preimage" not in self.__dict__:
-            held = self.__dict__["_solved_map"]
+        if self._record.preimage is None:
+            coordinates = self._record.solved_map
             scores = None
-            if "eigenvectors_" in self.__dict__:
+            if hasattr(self, "eigenvectors_"):
                 scores = np.asarray(self.eigenvectors_, np.float64) * np.sqrt(np.abs(self.eigenvalues_))
-            rows = None if isinstance(held, KernelMap) else self.X_fit_
-            self.__dict__["_preimage"] = known_rows(held, rows, scores=scores)
-        return self.__dict__["_preimage"]
+            rows = None if isinstance(coordinates, KernelMap) else self.X_fit_
+            self._record.preimage = known_rows(coordinates, rows, scores=scores)
+        return self._record.preimage
 
     def _ridge(self) -> Any:
-        if "_score_ridge" not in self.__dict__:
+        if self._record.score_ridge is None:
             known = self._known()
-            self.__dict__["_score_ridge"] = fit_ridge(
+            self._record.score_ridge = fit_ridge(
                 known.scores, known.rows, alpha=self.alpha, seed=seed_of(self.random_state)
             )
-        return self.__dict__["_score_ridge"]
+        return self._record.score_ridge
 
     # scores
 
@@ -352,7 +357,7 @@ class KernelPCA(Method):
         array([0.  , 0.  , 0.57])
         """
         check_is_fitted(self)
-        return self.__dict__["_solved_map"].reconstruction_error(new_rows(self, X))
+        return self._record.solved_map.reconstruction_error(new_rows(self, X))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Minus the reconstruction error: higher is more normal, as in scikit-learn.
@@ -381,7 +386,7 @@ class KernelPCA(Method):
         True
         """
         check_is_fitted(self)
-        return self.__dict__["_solved_map"].potential(new_rows(self, X))
+        return self._record.solved_map.potential(new_rows(self, X))
 
     def activation(self, X: Any) -> np.ndarray:
         """F(x) = Σ|fᵢ(x)|, the lectures' activation.
@@ -395,7 +400,7 @@ class KernelPCA(Method):
         True
         """
         check_is_fitted(self)
-        return self.__dict__["_solved_map"].activation(new_rows(self, X))
+        return self._record.solved_map.activation(new_rows(self, X))
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
         """Check every number that the model stores against the rows of the fit, by a kernel matrix formed anew.

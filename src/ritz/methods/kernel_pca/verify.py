@@ -80,7 +80,7 @@ class _Check:
         self.cast = 2 * unit_roundoff(np.asarray(model.eigenvalues_).dtype)
         self.slack = self.own + float(self.certificate.rounding)
         self.residuals, self.above = np.zeros(len(self.values)), 0
-        self.U = None if vars(model).get("eigenvectors_") is None else np.asarray(model.eigenvectors_, np.float64)
+        self.U = None if getattr(model, "eigenvectors_", None) is None else np.asarray(model.eigenvectors_, np.float64)
 
     def need(self, right: Any, words: str) -> bool:
         """Note what is not so."""

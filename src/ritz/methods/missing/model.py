@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Names that a fit with gaps leaves behind.
-GAP_RESULTS = ("_filler", "n_missing_", "n_iter_")
+GAP_RESULTS = ("n_missing_", "n_iter_")
 
 
 def completed(model: Any, X: Any, weights: np.ndarray | None) -> Completed:
@@ -52,7 +52,7 @@ def keep_filler(
 
     model.n_missing_, model.n_iter_ = done.observed.missing, done.passes
     names = getattr(model, "feature_names_in_", None)
-    model.__dict__["_filler"] = done.filler or filler_of(
+    model._record.filler = done.filler or filler_of(
         model.missing, solution, column, rows=rows, center=model.center, scale=scale, names=names
     )
     model.certificate_ = replace(model.certificate_, notes=(*model.certificate_.notes, *done.notes))
@@ -60,19 +60,19 @@ def keep_filler(
 
 def filled_rows(model: Any, rows: Any) -> Any:
     """The rows with their gaps filled, as the fit filled them; rows as they are of a model without gaps."""
-    if not vars(model).get("n_missing_"):
+    if not getattr(model, "n_missing_", 0):
         return rows
     from ritz.data.passes.completed import CompletedBlocks
     from ritz.project.linear import result_dtype
 
-    filler, dtype = model.__dict__["_filler"], result_dtype(rows.dtype)
+    filler, dtype = model._record.filler, result_dtype(rows.dtype)
     done = CompletedBlocks(blocks_of(rows), filler.fill, dtype)
     return done if are_blocks(rows) else np.vstack([block.values for block in done.each()]).astype(dtype)
 
 
 def filling(model: Any, linear: LinearMap) -> LinearMap | IncompleteMap:
     """The map of an estimator that may have learned to fill gaps."""
-    filler = vars(model).get("_filler")
+    filler = model._record.filler
     if filler is None:
         return linear
     from ritz.project.incomplete import IncompleteMap
@@ -106,7 +106,7 @@ def refuse_gaps_in_states(missing: str) -> None:
 
 def refuse_models_of_gaps(model: Any, verb: str) -> None:
     """Refuse to merge a model of rows that had gaps."""
-    if vars(model).get("n_missing_"):
+    if getattr(model, "n_missing_", 0):
         raise MergeError(
             f"{verb} needs models of complete rows: what fills gaps depends on all rows",
             received=f"a model of rows with {model.n_missing_:,} missing entries",

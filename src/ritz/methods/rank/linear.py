@@ -21,6 +21,7 @@ from ritz._core.random import seed_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.sampled import chosen_rows, take_dense
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
+from ritz.methods.record import keep
 from ritz.methods.scaling import divisor_of, spread_of
 from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.rank.rule import ROWLESS
@@ -56,13 +57,12 @@ def remember(model: Any, problem: SpectralProblem, spectrum: Solution, unit: flo
     square = 1.0 if "shown" in spectrum.certificate.frame else unit**2
     values = inside * square
     seen = problem.seen(values, spectrum.scaled_total * square, complete=len(values) >= problem.rank)
-    model.__dict__["_seen_values"] = values
-    model.__dict__["_seen"] = (seen.total, seen.n, seen.d, seen.r, seen.centered, seen.complete)
-    model.__dict__.pop("_choice", None)
-    rule = problem.rule
+    told = (seen.total, seen.n, seen.d, seen.r, seen.centered, seen.complete)
+    choice, rule = None, problem.rule
     if rule is not None and hasattr(rule, "why"):
         shown = replace(seen, values=inside, total=spectrum.scaled_total)
-        model.__dict__["_choice"] = (rule.name, rule.why(shown))
+        choice = (rule.name, rule.why(shown))
+    keep(model, seen_values=values, seen=told, choice=choice)
 
 
 class _Once:
@@ -85,7 +85,7 @@ def rows_material(estimator: Any, X: Any, weights: Floats | None, stats: Statist
     d = int(X.shape[1])
 
     def matrix() -> Floats:
-        if "moments" in stats.__dict__:
+        if "moments" in vars(stats):  # formed already
             return _covariance(stats.moments, center=center, scale=scale)
         held = sample(SAMPLE_ROWS).table()
         held = held - held.mean(axis=0) if center else held

@@ -29,8 +29,10 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import OfGoodRows
 from ritz.methods.likelihood import GaussianModel
+from ritz.methods.linear_record import RobustRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
+from ritz.methods.record import keep
 from ritz.methods.robust_pca.factors import CORRECTIONS
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.off import off_thetas
@@ -115,6 +117,8 @@ class RobustPCA(Method):
         "component analysis, Technometrics 47 (2005), 64–79.",
     )
     fitted: ClassVar[type[Fitted]] = OfGoodRows
+    _records: ClassVar[type[RobustRecord]] = RobustRecord
+    _record: RobustRecord
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 
     def __init__(
@@ -158,8 +162,9 @@ class RobustPCA(Method):
                 "RobustPCA needs at least 2 rows to have a variance", received=f"n_samples={count}",
                 hint="pass more rows",
             )  # fmt: skip
-        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_", "_subspace", "_center", "_before", "_good"):
-            self.__dict__.pop(name, None)
+        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_"):
+            if name in vars(self):
+                delattr(self, name)
         if not are_blocks(rows):
             require_finite(rows, getattr(self, "feature_names_in_", None))
         scale = self._spread(rows, weights) if self.scale else None
@@ -223,10 +228,11 @@ class RobustPCA(Method):
         self.mean_, self.scale_ = found.center.astype(dtype), None if scale is None else scale.astype(dtype)
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = found.spectrum.certificate, found.spectrum.plan
-        self.__dict__.update(_mean64=found.center, _mean_low=found.low, _scale64=scale, _dtype=dtype, _weight=mass)
-        self.__dict__.update(found.kept)
+        keep(self, mean64=found.center, mean_low=found.low, scale64=scale, dtype=dtype, weight=mass, **found.kept)
+        for name, value in found.named.items():
+            setattr(self, name, value)
         self.explained_variance_ = found.variances.astype(dtype)
-        self.__dict__["_variance64"] = found.variances
+        self._record.variance64 = found.variances
         distances = Frame(**self._frame()).distances(X)
         root, inside = np.cbrt(distances[:, 1]), float(np.sum(found.variances))
         place, spread = float(median(root[:, None], weights)[0]), float(mad(root[:, None], weights)[0])
@@ -235,12 +241,12 @@ class RobustPCA(Method):
         thetas = off_thetas(X, weights, distances, self._frame(), place, spread)
         w = np.ones(len(root)) if weights is None else weights
         sums = tuple(float(v) for v in (mass, *(w @ distances)))
-        self.__dict__.update(_off_location=place, _off_spread=spread, _off_thetas=thetas, _sums=sums)
+        keep(self, off_location=place, off_spread=spread, off_thetas=thetas, sums=sums)
         self._shares(inside, thetas[0], mass, dtype)
 
     def _shares(self, inside: float, rest: float, mass: float, dtype: Any) -> None:
         total, k, d = inside + rest, self.n_components_, self.n_features_in_
-        variances = self.__dict__["_variance64"]
+        variances = self._record.variance64
         self.total_variance_ = total
         self.explained_variance_ratio_ = (variances / total if total > 0 else np.zeros(k)).astype(dtype)
         self.singular_values_ = np.sqrt(variances * max(mass - 1, 1.0)).astype(dtype)
@@ -250,35 +256,36 @@ class RobustPCA(Method):
 
     def _frame(self) -> dict[str, Any]:
         """The plane of the components that vary, and its whitening."""
-        variances = self.__dict__["_variance64"]
+        variances = self._record.variance64
         keep = variances > NOTHING * float(np.max(variances, initial=0.0))
         V = np.asarray(self.components_, np.float64)[keep]
         V = V / np.linalg.norm(V, axis=1, keepdims=True)
         white = np.diag(1 / np.sqrt(variances[keep]))
-        held = vars(self)
-        place = {"mean": held["_mean64"], "scale": held["_scale64"], "low": held.get("_mean_low")}
+        record = self._record
+        place = {"mean": record.mean64, "scale": record.scale64, "low": record.mean_low}
         return {"basis": V, "white": white, **place}
 
     def _plane(self) -> dict[str, Any]:
-        variances, mass = self.__dict__["_variance64"], self.__dict__["_weight"]
+        variances, mass = self._record.variance64, self._record.weight
         kept = variances[variances > NOTHING * float(np.max(variances, initial=0.0))]
         about = {"rows": mass, "divisor": max(mass - 1, 1.0), "centered": True, "chosen": False}
-        return {**self._frame(), "variances": kept, "rest": self.__dict__["_off_thetas"][0], **about}
+        return {**self._frame(), "variances": kept, "rest": self._record.off_thetas[0], **about}
 
     def _robust_limits(self, alpha: float) -> tuple[float, float, tuple[float, float, float]]:
         """Limits of T² and Q, and θ₁, θ₂/θ₁², θ₃/θ₁³ with Q's first three moments."""
         from scipy.stats import chi2, norm
 
         k = len(self._frame()["basis"])
-        m, s = self.__dict__["_off_location"], self.__dict__["_off_spread"]
+        m, s = self._record.off_location, self._record.off_spread
         off = max(m + s * float(norm.isf(alpha)), 0.0) ** 3
-        return float(chi2.isf(alpha, k)) if k else 0.0, off, tuple(self.__dict__["_off_thetas"])
+        return float(chi2.isf(alpha, k)) if k else 0.0, off, self._record.off_thetas
 
     def _sure(self) -> float:
         """Rows that variances as sure as these would need, if they came from all rows."""
         if self.method == "spherical":
-            return 0.37 * self.__dict__["_weight"]  # the efficiency of the MAD
-        return float(self.__dict__["_good"] if self.method == "robpca" else self.__dict__["_weight"])
+            return 0.37 * self._record.weight  # the efficiency of the MAD
+        good = self._record.good if self.method == "robpca" else None
+        return float(self._record.weight if good is None else good)
 
     # the certificate
 
@@ -310,8 +317,8 @@ class RobustPCA(Method):
 
     def _map(self) -> LinearMap:
         names = getattr(self, "feature_names_in_", None)
-        held = vars(self)
-        return LinearMap(self.components_, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"))
+        record = self._record
+        return LinearMap(self.components_, record.mean64, record.scale64, None, names, record.mean_low)
 
     def _gaussian(self) -> GaussianModel:
         check_is_fitted(self)

@@ -55,7 +55,8 @@ class Robust:
     center: Floats  # (d,) in the units of the data
     spectrum: Solution
     low: Floats | None = None  # (d,) what rounding took from the centre
-    kept: dict[str, Any] = field(default_factory=dict)  # further results by name
+    kept: dict[str, Any] = field(default_factory=dict)  # further fields of the record
+    named: dict[str, Any] = field(default_factory=dict)  # further results by name
 
 
 def _decompose(model: Any, rows: Any, weights: Any, k: int | None, matrix: str, *, centered: bool) -> Solution:
@@ -145,14 +146,12 @@ def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) ->
     support = np.zeros(X.shape[0], bool)
     support[copies[plane.support]] = True
     center, low = split_sum(before, plane.center * units)
-    kept = {
-        "support_": support, "n_iter_": plane.rounds, "_subspace": plane.basis, "_center": plane.center,
-        "_before": before,
-        "_good": float(np.count_nonzero(plane.support)),
-    }  # fmt: skip
+    good = float(np.count_nonzero(plane.support))
+    kept = {"subspace": plane.basis, "center": plane.center, "before": before, "good": good}
+    named = {"support_": support, "n_iter_": plane.rounds}
     seconds = time.perf_counter() - begin
     words = (plane.words, f"{int(support.sum())} of {len(support)} rows count; {seconds:.3g} s in all")
-    return Robust((V * flip).T, variances, center, _noted(spectrum, *words), low, kept)
+    return Robust((V * flip).T, variances, center, _noted(spectrum, *words), low, kept, named)
 
 
 def _dense(model: Any, X: Any) -> Floats:
@@ -207,12 +206,12 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
         )
     wanted = model._count(*Z.shape)
     k = min(wanted, *Z.shape) if isinstance(wanted, int) else None
-    kept: dict[str, Any] = {
+    named: dict[str, Any] = {
         "low_rank_": found.low * units + base, "sparse_": found.sparse * units, "gap_": found.gap,
-        "n_iter_": found.iterations, "_before": before,
+        "n_iter_": found.iterations,
     }  # fmt: skip
     # of the part as it is kept: far from zero its last digits are those of the offset
-    part = _about(kept["low_rank_"], scale, before)
+    part = _about(named["low_rank_"], scale, before)
     spectrum = _decompose(model, part, weights, k, "AᵀA of the low-rank part", centered=True)
     mass = float(len(Z)) if weights is None else float(np.sum(weights))
     variances = np.maximum(spectrum.values, 0.0) / max(mass - 1, 1.0)
@@ -222,7 +221,7 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
     share = float(np.count_nonzero(found.sparse)) / max(found.sparse.size, 1)
     words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
     spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
-    return Robust(spectrum.vectors.T, variances, center, spectrum, low, kept)
+    return Robust(spectrum.vectors.T, variances, center, spectrum, low, {"before": before}, named)
 
 
 def _about(low: Floats, scale: Floats | None, before: Floats) -> Floats:
@@ -248,14 +247,15 @@ METHODS: dict[str, Callable[[Any, Any, Floats | None, Floats | None], Robust]] =
 
 def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
     """The rows that the certificate of a fitted model speaks of, formed anew, and their weights."""
-    held = vars(model)
-    scale = held["_scale64"]
+    record = model._record
+    scale = record.scale64
     if model.method == "spherical":
-        sphere = SphereBlocks(blocks_of(X), held["_mean64"], scale, held["_dtype"], held.get("_mean_low"))
+        sphere = SphereBlocks(blocks_of(X), record.mean64, scale, record.dtype, record.mean_low)
         return sphere.whole(), weights
     if model.method == "pcp":
-        return _about(model.low_rank_, scale, held["_before"]), weights
-    rows = _dense(model, X) - held.get("_before", 0.0)  # files of earlier releases took nothing off
+        return _about(model.low_rank_, scale, record.before), weights
+    before = 0.0 if record.before is None else record.before  # files of earlier releases took nothing off
+    rows = _dense(model, X) - before
     rows, copies = _copied(rows if scale is None else rows / scale, weights)
     good = model.support_[copies]
-    return (rows[good] - held["_center"]) @ held["_subspace"], None
+    return (rows[good] - record.center) @ record.subspace, None

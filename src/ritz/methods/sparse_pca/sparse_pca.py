@@ -33,8 +33,10 @@ from ritz.data.validate import room_for
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Overlapping
+from ritz.methods.linear_record import SparseRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
+from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of, unit_of
 from ritz.methods.sparse_pca.net import elastic_net
@@ -131,6 +133,8 @@ class SparsePCA(Method):
         "Computational and Graphical Statistics 15 (2006), 265–286.",
     )
     fitted: ClassVar[type[Fitted]] = Overlapping
+    _records: ClassVar[type[SparseRecord]] = SparseRecord
+    _record: SparseRecord
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 
     def __init__(
@@ -280,26 +284,25 @@ class SparsePCA(Method):
         self.n_components_, self.n_samples_ = k, state.rows
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
-        self.__dict__.update(
-            _mean64=mean, _mean_low=low, _scale64=scale, _weight=weight, _dtype=dtype,
-            _weight_low=state.weight_low,
-            _loadings=B, _score_covariance=S, _rest_variance=rest, _rest=rest_spectrum(C, Q),
+        keep(
+            self, mean64=mean, mean_low=low, scale64=scale, weight=weight, dtype=dtype, weight_low=state.weight_low,
+            loadings=B, score_covariance=S, rest_variance=rest, rest=rest_spectrum(C, Q),
         )  # fmt: skip
 
     # what insight asks
 
     def _plane(self) -> dict[str, Any]:
         """An orthonormal basis of the plane of the loadings, and what makes its coordinates white."""
-        held = vars(self)
-        B, S, weight = held["_loadings"], held["_score_covariance"], held["_weight"]
+        record = self._record
+        B, S, weight = record.loadings, record.score_covariance, record.weight
         Q, R = np.linalg.qr(B)  # t = B z = Rᵀ(Qᵀz)
         values, vectors = np.linalg.eigh(S)
         keep = values > 1e-12 * float(np.max(values, initial=0.0))
         white = R @ (vectors[:, keep] / np.sqrt(values[keep]))
         return {
-            "basis": Q.T, "white": white, "mean": held["_mean64"], "scale": held["_scale64"],
-            "low": held.get("_mean_low"), "variances": values[keep][::-1], "rows": weight,
-            "divisor": divisor_held(self), "centered": bool(self.center), "rest": held["_rest_variance"],
+            "basis": Q.T, "white": white, "mean": record.mean64, "scale": record.scale64,
+            "low": record.mean_low, "variances": values[keep][::-1], "rows": weight,
+            "divisor": divisor_held(self), "centered": bool(self.center), "rest": record.rest_variance,
             "chosen": False,
         }  # fmt: skip
 
@@ -307,11 +310,9 @@ class SparsePCA(Method):
 
     def _map(self) -> ObliqueMap:
         check_is_fitted(self)
-        held, names = vars(self), getattr(self, "feature_names_in_", None)
-        dual = np.linalg.pinv(held["_loadings"])
-        return ObliqueMap(
-            self.components_, held["_mean64"], held["_scale64"], None, names, held.get("_mean_low"), dual=dual
-        )
+        record, names = self._record, getattr(self, "feature_names_in_", None)
+        dual = np.linalg.pinv(record.loadings)
+        return ObliqueMap(self.components_, record.mean64, record.scale64, None, names, record.mean_low, dual=dual)
 
     # small checks
 

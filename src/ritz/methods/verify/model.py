@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz.methods.record import value_of, values_of
 from ritz.methods.scaling import divisor_held, times_square
 from ritz.methods.verify.second_fit import refitted
 from ritz.spectral.verify import Verification
@@ -53,7 +54,7 @@ def _by_name(model: Any, words: str) -> str:
 
 def differing(model: Any, anew: Any = None) -> list[str]:
     """What differs, in words; without the table read ``anew`` only from the certificate itself."""
-    held, c = vars(model), model.certificate_
+    held, c = values_of(model), model.certificate_
     close = SINGLE if _narrow(model) else DOUBLE
     expected = _of_certificate(model)
     if anew is not None:
@@ -80,12 +81,12 @@ def differing(model: Any, anew: Any = None) -> list[str]:
 
 def _narrow(model: Any) -> bool:
     components = getattr(model, "components_", None)
-    return getattr(components, "dtype", None) == np.float32 or vars(model).get("_dtype") == np.float32
+    return getattr(components, "dtype", None) == np.float32 or value_of(model, "_dtype") == np.float32
 
 
 def _of_certificate(model: Any) -> dict[str, Any]:
     """Fitted names that are functions of the certificate."""
-    held, c = vars(model), model.certificate_
+    held, c = values_of(model), model.certificate_
     if not (type(model)._holds_vectors or model.fitted.space == "table"):
         return {}
     V, theta = np.asarray(c.frame["vectors"], np.float64).T, np.maximum(np.asarray(c.values, np.float64), 0.0)
@@ -109,7 +110,7 @@ def _of_certificate(model: Any) -> dict[str, Any]:
 
 def _of_data(model: Any, anew: Any) -> dict[str, Any]:
     """Fitted names that are functions of the table."""
-    A, held = anew.A, vars(model)
+    A, held = anew.A, values_of(model)
     expected: dict[str, Any] = {}
     if "support_" not in held:
         expected["n_samples_"] = anew.rows

@@ -18,6 +18,7 @@ import numpy as np
 from ritz._core.errors import RitzError
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.words import counted
+from ritz.methods.record import value_of, values_of
 
 __all__ = ["refitted"]
 
@@ -41,7 +42,7 @@ TOGETHER = 1e-9
 
 def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     """Stored numbers that a second fit does not give, in words."""
-    if "_F" not in vars(model) and vars(model).get("_row_labels", X) is not X and are_blocks(X):
+    if are_blocks(X) and value_of(model, "_mean") is not None and value_of(model, "_F") is None:  # a table outside
         return []
     other = type(model)(**model.get_params(deep=False))
     try:
@@ -52,7 +53,7 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     except (RitzError, ValueError) as error:
         return [f"the table cannot be fitted again: {str(error).splitlines()[0]}"]
     mine, theirs = (dict(_numbers("", _kept(one))) for one in (model, other))
-    close = SINGLE if np.dtype(vars(model).get("_dtype", np.float64)) == np.float32 else DOUBLE
+    close = SINGLE if np.dtype(value_of(model, "_dtype", np.float64)) == np.float32 else DOUBLE
     close = max(close, _blurred(model))
     same = _basis(model, other, close)
     words = _two_parts(model, other)
@@ -78,8 +79,9 @@ def _public(words: list[str]) -> list[str]:
 
 def _two_parts(model: Any, other: Any) -> list[str]:
     """Second parts that are larger than rounding, or that together with the first are not those of a second fit."""
-    held, state = vars(model), vars(model).get("_state")
-    pairs = [(held.get(high, held.get("_mean")), held.get(low), low) for high, low in PAIRS]
+    held, again = values_of(model), values_of(other)
+    state: Any = held.get("_state")
+    pairs: list[Any] = [(held.get(high, held.get("_mean")), held.get(low), low) for high, low in PAIRS]
     if state is not None:
         pairs += [(getattr(state, high), getattr(state, low), f"_state.{low}") for high, low in STATE_PAIRS]
     words = []
@@ -97,9 +99,9 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
     loose = max(_blurred(model), SINGLE if held.get("_dtype") == np.float32 else 0.0) / TOGETHER
     for high, low in PAIRS:
-        if high not in held or held.get(low) is None or vars(other).get(low) is None:
+        if high not in held or held.get(low) is None or again.get(low) is None:
             continue
-        off = (np.asarray(held[high]) - np.asarray(vars(other)[high])) + (held[low] - vars(other)[low])
+        off = (np.asarray(held[high]) - np.asarray(again[high])) + (held[low] - again[low])
         if not bool(np.all(np.abs(off) <= allowed[low] * max(1.0, loose))):
             words.append(f"{low} is not what a second fit gives")
     return words
@@ -107,7 +109,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
 
 def _left_by_sketch(model: Any) -> list[str]:
     """Whether what a sketch leaves is the difference of its total and its values."""
-    c, held = model.certificate_, vars(model)
+    c, held = model.certificate_, values_of(model)
     left = max(float(c.total - np.sum(c.values)), 0.0)
     full = min(int(held["n_samples_"]), int(held["n_features_in_"])) - len(c.values)
     divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 1.0)
@@ -119,7 +121,7 @@ def _left_by_sketch(model: Any) -> list[str]:
 
 def _kept(model: Any) -> dict[str, Any]:
     params = model.get_params(deep=False)
-    held = {name: value for name, value in vars(model).items() if name not in params and name not in FREE}
+    held = {name: value for name, value in values_of(model).items() if name not in params and name not in FREE}
     frame = model.certificate_.frame
     if type(model)._holds_vectors:
         held.pop("components_")  # compared with the certificate, whose signs may be those of another model (``align``)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.tolerance import defect_rounding
+from ritz.methods.record import value_of, values_of
 
 __all__ = ["small"]
 
@@ -57,14 +58,14 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
         return 1000 * c.unit_roundoff * size
     if name in TWO_PARTS:
         return _together(model, name)
-    narrow = vars(model).get("_dtype") == np.float32
+    narrow = value_of(model, "_dtype") == np.float32
     lost = 10 * rho / top if top > 0 and any(note.startswith("subtracted") for note in c.notes) else 0.0
     return max(1e-4 if narrow else 1e-6, lost) * size
 
 
 def _together(model: Any, name: str) -> float:
     """How far the second part of a number may be off: as far as verify lets both parts together be."""
-    held, c = vars(model), model.certificate_
+    held, c = values_of(model), model.certificate_
     divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 2.0**-52)
     if name == "_weight_low":
         return 1e-9 * divisor

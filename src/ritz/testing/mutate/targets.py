@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ritz.methods.record import set_values, values_of
+
 __all__ = ["EXCLUDED", "changed", "targets"]
 
 #: What is not a claim, with the reason.
@@ -40,7 +42,7 @@ EXCLUDED = {
 def targets(model: Any) -> Iterator[tuple[str, Any]]:
     """The way to every stored number, truth value, array and word of claims, and the value there."""
     params = model.get_params(deep=False)
-    for name, value in vars(model).items():
+    for name, value in values_of(model).items():
         if name not in params:
             yield from _walk(name, value)
 
@@ -71,7 +73,8 @@ def changed(model: Any, path: str, value: Any) -> Any:
     """A copy of the model with another value at one place."""
     other = copy.copy(model)
     name, *rest = path.split(".")
-    other.__dict__[name] = _put(other.__dict__[name], rest, value)
+    values = values_of(model)
+    set_values(other, values | {name: _put(values[name], rest, value)})
     return other
 
 

@@ -10,6 +10,7 @@ the work and a sparse table stays sparse.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from ritz._core.errors import EmptyProfiles, InputError, MergeError, NoAssociati
 from ritz._core.memory import limit
 from ritz._core.warn import warn
 from ritz.data.engines import Engine
+from ritz.data.passes.deviations import ENTRY_ERROR, in_deviations
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.profiles import margins, restricted
 from ritz.data.passes.statistics import ColumnStatistics
@@ -30,15 +32,26 @@ from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.data.tables.table import Table
 from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
 from ritz.data.words import shorten
-from ritz.methods.correspondence.ca.rows import CountRows, EncodedCounts, weighted_masses
+from ritz.methods.correspondence.ca.rows import (
+    EncodedCounts,
+    centred_counts,
+    placing,
+    rounding_error,
+    weighted_masses,
+    with_slack,
+)  # fmt: skip
 from ritz.methods.correspondence.ca.verify import verify_counts
 from ritz.methods.correspondence.rank import CA_RULES, count_material
+from ritz.methods.correspondence.record import CountRecord
+from ritz.methods.correspondence.results import Derived
 from ritz.methods.correspondence.table import Correspondence, Encoded
 from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfCounts
+from ritz.methods.record import value_of
 from ritz.methods.verify.model import with_held
-from ritz.project.transition import cos2, supplementary
+from ritz.project.linear import LinearMap
+from ritz.project.transition import cos2, row_distances, supplementary
 from ritz.rank.material import Material
 from ritz.spectral.verify import Verification
 
@@ -48,7 +61,7 @@ __all__ = ["CA"]
 NOTHING = 1e-9
 
 
-class CA(CountRows, Correspondence):
+class CA(Correspondence):
     """Correspondence analysis with a certificate.
 
     Parameters
@@ -98,6 +111,8 @@ class CA(CountRows, Correspondence):
     )
     _agreeing = ("n_components", "rows", "columns", "counts")
     _rules = CA_RULES
+    _record: CountRecord
+    _records: ClassVar[type[CountRecord]] = CountRecord
 
     def __init__(
         self, n_components: Any = None, *, rows: str | None = None, columns: str | None = None,
@@ -119,7 +134,7 @@ class CA(CountRows, Correspondence):
     # the table
 
     def _encode(self, X: Any, sample_weight: Any, *, reset: bool) -> Encoded:
-        return self._encoded(X, sample_weight, reset, placed=not reset and not self.__dict__.get("_pending"))
+        return self._encoded(X, sample_weight, reset, placed=not reset and not self._is_pending)
 
     def _as_fitted(self, X: Any, sample_weight: Any) -> Encoded:
         return self._encoded(X, sample_weight, False, placed=False)
@@ -166,7 +181,7 @@ class CA(CountRows, Correspondence):
             X.settle(limit(self.memory))
         form = "raw" if isinstance(X, Counts) else form_of(X, self.rows, self.columns, self.counts)
         if reset:
-            self.__dict__["_raw"] = None
+            self._record.raw = None
         if form == "raw":
             table = X if isinstance(X, Counts) else crosstab(X, self.rows, self.columns, self.counts, sample_weight)
             return self._counted(table, reset), list(table.rows), library
@@ -180,21 +195,21 @@ class CA(CountRows, Correspondence):
     @property
     def _tabulated(self) -> bool:
         """Whether the fit counted observations: their weights are in the counts."""
-        return self.__dict__.get("_raw") is not None
+        return self._record.raw is not None
 
     def _counted(self, table: Counts, reset: bool) -> Any:
         """The counts; those of new tables in the order of the columns of the fit."""
         if reset:
             self.n_features_in_, self.feature_names_in_ = len(table.columns), np.asarray(table.columns, object)
-            self.__dict__["_raw"] = table
+            self._record.raw = table
             return table.values
-        known = [str(name) for name in self.feature_names_in_]
-        strange = [name for name in table.columns if name not in set(known)]
+        names = [str(name) for name in self.feature_names_in_]
+        strange = [name for name in table.columns if name not in set(names)]
         if strange:
             raise InputError(
                 "expected the column categories of the fit", received=f"{shorten(strange)}", hint="leave them out"
             )
-        return table.spread(table.rows, known).values
+        return table.spread(table.rows, names).values
 
     def _with_mass(self, N: Any, totals: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
         """New rows on the columns that had counts in the fit: the others have no place on the map."""
@@ -226,55 +241,57 @@ class CA(CountRows, Correspondence):
             return super().partial_fit(X, y, sample_weight, check_input)
         table, library = crosstab(X, self.rows, self.columns, self.counts, sample_weight), library_of(X)
         if self.__sklearn_is_fitted__():
-            table, library = self._need_counts("partial_fit").plus(table), library or self.__dict__.get("_library")
+            table, library = self._need_counts("partial_fit").plus(table), library or self._record.library
         return self._hold(table, library)
 
     def _hold(self, table: Counts, library: str | None) -> Self:
         """Keep counts, to be solved when a fitted name is first read."""
         self._forget()
+        self._record = self._records(pending=True, library=library)
         self._counted(table, reset=True)
-        self.__dict__.update(_pending=True, _library=library)
         return self
 
     def _solve_state(self) -> None:
         if not self._tabulated:
             super()._solve_state()
             return
-        library = self.__dict__.get("_library")
-        self.fit(self.__dict__["_raw"])
-        self.__dict__["_library"] = library
+        library = self._record.library
+        self.fit(self._record.raw)
+        self._record.library = library
 
     def _need_counts(self, verb: str) -> Counts:
-        if self.__dict__.get("_raw") is None:
+        counts: Counts | None = value_of(self, "_raw")
+        if counts is None:
             raise MergeError(
                 f"{verb} adds up either tables of counts or observations",
                 received="observations, and a model of a table" if verb == "partial_fit" else "one model of each",
                 hint="cross-tabulate first, or fit both to observations",
             )
-        counts: Counts = self.__dict__["_raw"]
         return counts
 
     def _combine(self, others: list[Self], verb: Any) -> Self:
         """Models of counted observations add up their counts: a category of the rows is one row in all of them."""
-        if not any(model.__dict__.get("_raw") is not None for model in (self, *others)):
+        if not any(value_of(model, "_raw") is not None for model in (self, *others)):
             result = super()._combine(others, verb)
             if verb is Moments.subtract:
-                result.__dict__["_state"] = result.__dict__["_state"].without_traces(self._need_state())
+                result._record.state = result._need_state().without_traces(self._need_state())
             return result
         table = self._need_counts(verb.__name__)
         for other in others:
             self._same_parameters(other, columns=False)
             theirs = other._need_counts(verb.__name__)
             table = table.plus(theirs) if verb is Moments.merge else table.minus(theirs)
-        return type(self)(**self.get_params(deep=False))._hold(table, self.__dict__.get("_library"))
+        return type(self)(**self.get_params(deep=False))._hold(table, self._record.library)
 
     def _metric(self, column: ColumnStatistics | Moments) -> NDArray[np.float64]:
         return np.sqrt(np.where(column.mean > 0, column.mean, 1.0))
 
     def _name_columns(self, *results: Any) -> None:
         super()._name_columns(*results)
-        self._keep_mean(results[1])
-        empty = np.flatnonzero(self._column_masses() <= 0)
+        column = results[1]
+        self._record.mean_low = (column.shift - column.mean) + column.offset
+        self.certificate_ = with_slack(self.certificate_, column, self.total_inertia_)
+        empty = np.flatnonzero(self._record.mean <= 0)
         if len(empty):
             _warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
         bounds = self.certificate_
@@ -286,6 +303,19 @@ class CA(CountRows, Correspondence):
                 "hint: look at what was counted; a list of combinations needs counts='…'",
                 NoAssociation,
             )
+
+    def _centred(self, coded: Encoded) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Deviations from the column masses; sparse tables as profiles."""
+        if not isinstance(coded, EncodedCounts) or not in_deviations(coded.counts) or not np.any(coded.weights):
+            return super()._centred(coded)
+        return centred_counts(coded)
+
+    def _inexact(self, column: ColumnStatistics | Moments, scale: NDArray[np.float64]) -> float:
+        return rounding_error(column, scale)
+
+    def _kept(self, state: Moments, coded: Encoded) -> Moments:
+        dense = isinstance(coded, EncodedCounts) and in_deviations(coded.counts)
+        return state if dense else replace(state, rounded=ENTRY_ERROR)
 
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(rows, d) - 1)
@@ -305,22 +335,17 @@ class CA(CountRows, Correspondence):
 
     # results
 
-    def _column_masses(self) -> NDArray[np.float64]:
-        len(self.components_)  # solves a pending state
-        return np.asarray(self.__dict__["_mean"])
-
-    @property
+    @Derived
     def chi2_(self) -> float:
         """Pearson's χ² of the table: the total inertia times the grand total."""
-        check_is_fitted(self)
-        return self.total_inertia_ * float(self.__dict__["_weight"])
+        return float(self.total_inertia_) * float(self._record.weight)
 
-    @property
+    @Derived
     def dof_(self) -> int:
         """(rows − 1)(columns − 1) of the rows and columns that have counts."""
         return (self.n_samples_ - 1) * (int(np.count_nonzero(self._column_masses())) - 1)
 
-    @property
+    @Derived
     def p_value_(self) -> float:
         """Probability of a χ² as large if rows and columns were independent; counts are meant."""
         from scipy.stats import chi2
@@ -346,6 +371,28 @@ class CA(CountRows, Correspondence):
         done = verify_counts(self, coded, given)
         return super().verify(X, sample_weight) if done is None else with_held(self, done, (X, sample_weight))
 
+    # coordinates
+
+    def _placing(self, coded: Any) -> tuple[Any, LinearMap]:
+        """Encoded or profiled rows, and the map that places them."""
+        step = self._map()  # read first: it solves a pending state
+        return placing(self._record, step, coded)
+
+    def _forward(self, coded: Encoded) -> NDArray[np.float64]:
+        rows, step = self._placing(coded)
+        F = step.forward(rows, np.float64)
+        if not bool(np.all(coded.weights > 0)):
+            F[coded.weights <= 0] = np.nan
+        return F
+
+    def _distances(self, coded: Encoded) -> NDArray[np.float64]:
+        rows, step = self._placing(coded)
+        return row_distances(rows, np.asarray(step.mean), np.asarray(step.scale))
+
+    def _scores_into(self, rows: Any, labels: Any, write: Any, step: Any = None) -> None:
+        rows, step = self._placing(rows)
+        super()._scores_into(rows, labels, write, step)
+
     def supplementary_rows(self, X: Any, result: str = "coordinates") -> Any:
         """``coordinates`` or ``cos2`` of rows that took no part in the fit, with their names.
 
@@ -364,7 +411,7 @@ class CA(CountRows, Correspondence):
         if result == "cos2":
             values = cos2(values, self._distances(coded))
         else:
-            _known(result)
+            _require_known(result)
         return labelled(values, coded.labels, self._axis_names(), coded.library, "row")
 
     def supplementary_columns(self, X: Any, result: str = "coordinates") -> Any:
@@ -389,7 +436,7 @@ class CA(CountRows, Correspondence):
         """
         check_is_fitted(self)
         F, masses = self._row_coordinates(), self._row_masses()
-        X = aligned(X, self.__dict__.get("_row_labels"), len(F))
+        X = aligned(X, self._record.row_labels, len(F))
         names = [str(name) for name in X.columns] if is_frame(X) else None
         if isinstance(X, Table):
             X, names = X.numeric()
@@ -398,7 +445,7 @@ class CA(CountRows, Correspondence):
         _warn_empty(totals, names, "column", "no profile; coordinates are NaN")
         with np.errstate(invalid="ignore", divide="ignore"):
             values, squares = supplementary((N / totals).T, F, self.eigenvalues_, masses)
-        values = values if _known(result) == "coordinates" else cos2(values, squares)
+        values = values if _require_known(result) == "coordinates" else cos2(values, squares)
         return labelled(values, names, self._axis_names(), library_of(X), "column")
 
     def inverse_transform(self, X: Any, totals: Any = None) -> NDArray[np.float64]:
@@ -414,15 +461,15 @@ class CA(CountRows, Correspondence):
         True
         """
         F = np.asarray(X)
-        known = super().inverse_transform(F)
+        profiles = super().inverse_transform(F)
         if totals is None:
-            return known
+            return profiles
         sums = np.asarray(totals, np.float64)
-        if sums.ndim > 1 or (sums.ndim == 1 and len(sums) != len(known)):
+        if sums.ndim > 1 or (sums.ndim == 1 and len(sums) != len(profiles)):
             raise InputError(
-                f"totals needs one number for each of the {len(known)} rows", received=f"shape {sums.shape}"
+                f"totals needs one number for each of the {len(profiles)} rows", received=f"shape {sums.shape}"
             )
-        return known * (sums if sums.ndim == 0 else sums[:, None])
+        return profiles * (sums if sums.ndim == 0 else sums[:, None])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -459,7 +506,7 @@ def _counts(X: Any, n: int) -> NDArray[np.float64]:
     return N.astype(np.float64)
 
 
-def _known(result: str) -> str:
+def _require_known(result: str) -> str:
     if result not in ("coordinates", "cos2"):
         raise ParameterError("result must be 'coordinates' or 'cos2'", received=repr(result))
     return result

@@ -17,19 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz._core.progress import using
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.deviations import ENTRY_ERROR, ENTRY_FLOOR, deviations, in_deviations
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.profiles import ProfileBlocks, profiles
-from ritz.data.passes.read_ahead import ahead
 from ritz.data.passes.statistics import ColumnStatistics
-from ritz.methods.correspondence.table import Correspondence, Encoded
+from ritz.methods.correspondence.record import CountRecord
+from ritz.methods.correspondence.table import Encoded
 from ritz.project.linear import LinearMap
-from ritz.project.transition import row_distances
-from ritz.spectral.streamed import require_room
+from ritz.spectral.certificate.certificate import Certificate
 
-__all__ = ["CountRows", "EncodedCounts", "weighted_masses"]
+__all__ = ["EncodedCounts", "centred_counts", "placing", "rounding_error", "weighted_masses", "with_slack"]
 
 Floats = NDArray[np.float64]
 
@@ -80,76 +78,50 @@ class EncodedCounts(Encoded):
         return self._deviations[1], self._deviations[0]
 
 
-class CountRows(Correspondence):
-    """What a correspondence analysis does with its rows."""
+def centred_counts(coded: EncodedCounts) -> tuple[Any, Floats, Floats]:
+    """Deviations of the rows with a weight from the column masses, their weights, and those masses."""
+    R, centre = coded.deviations(coded.centre)
+    w, present = coded.weights, np.flatnonzero(coded.weights)
+    if are_blocks(R):
+        R.absent = w == 0
+    elif len(present) < len(w):
+        R, w = R[present], w[present]
+    return R, w, centre
 
-    def _centred(self, coded: Encoded) -> tuple[Any, Floats, Floats | None]:
-        """Deviations from the column masses; sparse tables as profiles."""
-        if not isinstance(coded, EncodedCounts) or not in_deviations(coded.counts) or not np.any(coded.weights):
-            return (*self._present(coded), None)
-        R, centre = coded.deviations(coded.centre)
-        w, present = coded.weights, np.flatnonzero(coded.weights)
-        if are_blocks(R):
-            R.absent = w == 0
-        elif len(present) < len(w):
-            R, w = R[present], w[present]
-        return R, w, centre
 
-    def _inexact(self, column: ColumnStatistics | Moments, scale: Floats) -> float:
-        squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
-        inertia = float(np.sum(squares * np.square(column.unit / scale))) / column.weight
-        about = inertia + float(np.sum(np.square(column.mean / scale)))
-        if not isinstance(column, Moments):  # of the rows as they were handed in
-            return ENTRY_ERROR * float(np.sqrt(about)) + ENTRY_FLOOR
-        return float(ENTRY_ERROR * np.sqrt(inertia) + column.rounded * np.sqrt(about) + ENTRY_FLOOR)
+def rounding_error(column: ColumnStatistics | Moments, scale: Floats) -> float:
+    """Bound on ‖Ã − A‖₂ from the rounding of profiles or deviations."""
+    squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
+    inertia = float(np.sum(squares * np.square(column.unit / scale))) / column.weight
+    about = inertia + float(np.sum(np.square(column.mean / scale)))
+    if not isinstance(column, Moments):  # of the rows as they were handed in
+        return ENTRY_ERROR * float(np.sqrt(about)) + ENTRY_FLOOR
+    return float(ENTRY_ERROR * np.sqrt(inertia) + column.rounded * np.sqrt(about) + ENTRY_FLOOR)
 
-    def _kept(self, state: Moments, coded: Encoded) -> Moments:
-        dense = isinstance(coded, EncodedCounts) and in_deviations(coded.counts)
-        return state if dense else replace(state, rounded=ENTRY_ERROR)
 
-    def _keep_mean(self, column: ColumnStatistics | Moments) -> None:
-        """Keep what the float64 numbers of the column masses lack; say where a sparse table leaves a total unsure."""
-        self.__dict__["_mean_low"] = (column.shift - column.mean) + column.offset
-        sparse = column.rounded > 0 if isinstance(column, Moments) else not np.any(column.shift)
-        if not sparse:
-            return
-        frame = {**self.certificate_.frame, "total_slack": SPARSE_TOTAL}
-        notes = self.certificate_.notes
-        if WORTH_SAYING * self.total_inertia_ < SPARSE_TOTAL:
-            notes = (*notes, f"the total is known to ± {SPARSE_TOTAL:.0e}: the means of sparse rows are taken off sums")
-        self.certificate_ = replace(self.certificate_, frame=frame, notes=notes)
+def with_slack(certificate: Certificate, column: ColumnStatistics | Moments, total: float) -> Certificate:
+    """A certificate that says where a sparse table leaves its total unsure."""
+    sparse = column.rounded > 0 if isinstance(column, Moments) else not np.any(column.shift)
+    if not sparse:
+        return certificate
+    notes = certificate.notes
+    if WORTH_SAYING * total < SPARSE_TOTAL:
+        notes = (*notes, f"the total is known to ± {SPARSE_TOTAL:.0e}: the means of sparse rows are taken off sums")
+    return replace(certificate, frame={**certificate.frame, "total_slack": SPARSE_TOTAL}, notes=notes)
 
-    # coordinates
 
-    def _placing(self, coded: Any) -> tuple[Any, LinearMap]:
-        """Rows, and the map that places them: deviations from the masses of the fit where those can be had."""
-        held, made = vars(self), coded if isinstance(coded, EncodedCounts) else None
-        map_ = self._map()  # read first: it solves a pending state
-        N = made.counts if made is not None else coded.inner if isinstance(coded, ProfileBlocks) else None
-        if N is None or "_mean_low" not in held or not in_deviations(N):
-            return coded.rows if isinstance(coded, Encoded) else coded, map_
-        mean = held["_mean"]
-        D, centre = made.deviations(mean) if made is not None else (deviations(N, mean), mean)
-        return D, LinearMap(map_.components, (mean - centre) + held["_mean_low"], map_.scale, None)
+def placing(record: CountRecord, step: LinearMap, coded: Any) -> tuple[Any, LinearMap]:
+    """Rows, and the map that places them: deviations from the masses of the fit where those can be had.
 
-    def _forward(self, coded: Encoded) -> Floats:
-        rows, step = self._placing(coded)
-        F = step.forward(rows, np.float64)
-        if not bool(np.all(coded.weights > 0)):
-            F[coded.weights <= 0] = np.nan
-        return F
-
-    def _distances(self, coded: Encoded) -> Floats:
-        rows, step = self._placing(coded)
-        return row_distances(rows, np.asarray(step.mean), np.asarray(step.scale))
-
-    def _scores_into(self, rows: Any, labels: Any, write: Any) -> None:
-        rows, step = self._placing(rows)
-        nbytes = int(rows.nbytes) if are_blocks(rows) else 0
-        require_room(self.memory, rows, self._n_features_out)
-        with using(self.progress, type(self).__name__, expected=nbytes):
-            for scores in ahead(step.batches(rows)):
-                write(scores, labels.take(scores.shape[0]))
+    ``coded``: encoded counts, or profiles; ``step``: the map of profiles.
+    """
+    made = coded if isinstance(coded, EncodedCounts) else None
+    N = made.counts if made is not None else coded.inner if isinstance(coded, ProfileBlocks) else None
+    if N is None or record.mean_low is None or not in_deviations(N):
+        return coded.rows if isinstance(coded, Encoded) else coded, step
+    mean = record.mean
+    D, centre = made.deviations(mean) if made is not None else (deviations(N, mean), mean)
+    return D, LinearMap(step.components, (mean - centre) + record.mean_low, step.scale, None)
 
 
 def weighted_masses(totals: Floats, given: Floats) -> Floats:

@@ -34,22 +34,22 @@ LAST = np.int64((1 << 27) - 1)
 
 def verify_counts(model: Any, coded: EncodedCounts, given: Floats | None) -> Verification | None:
     """Check a certificate by residuals computed anew; None where profiles have to do: in large sparse tables."""
-    N, held = blocks_of(coded.counts), vars(model)
-    if "_mean_low" not in held or (N.sparse and float(N.shape[0]) * N.shape[1] > CELLS):
+    N, record = blocks_of(coded.counts), model._record
+    if record.mean_low is None or (N.sparse and float(N.shape[0]) * N.shape[1] > CELLS):
         return None
     w = np.ones(N.shape[0]) if given is None else given / np.max(given)
     totals, c = _margins(N, w)
     scale = np.where(c > 0, np.sqrt(np.where(c > 0, c, 1.0)), 1.0)
     rows, certificate = _Anew(N, c), model.certificate_
-    mean = (held["_mean"] - c) + held["_mean_low"]
+    mean = (record.mean - c) + record.mean_low
     there = replace(certificate, frame={**certificate.frame, "mean": mean})
     masses = totals * w
     done = there.verify(rows, masses / float(np.sum(masses)))
-    off = np.flatnonzero(~(np.abs(held["_scale"] - scale) <= METRIC * scale))
+    off = np.flatnonzero(~(np.abs(record.scale - scale) <= METRIC * scale))
     if len(off) == 0:
         return done
     j = int(off[0])
-    words = f"the mass of column {j} is {c[j]:.17g}, the fit used {held['_scale'][j] ** 2:.17g}"
+    words = f"the mass of column {j} is {c[j]:.17g}, the fit used {record.scale[j] ** 2:.17g}"
     return replace(done, ok=False, words=(words, *done.words))
 
 
@@ -100,8 +100,8 @@ class _Anew(DerivedBlocks):
         total = np.where(total > 0, total, 1.0)
         (r1, r2), (c1, c2) = _cut(total), _cut(self.c)
         rest = rows.astype(np.longdouble)
-        for part in (np.outer(r1, c1), np.outer(r1, c2), np.outer(r2, c1), np.outer(r2, c2), np.outer(lost, self.c)):
-            rest -= part
+        for r, c in ((r1, c1), (r1, c2), (r2, c1), (r2, c2), (lost, self.c)):
+            rest -= np.outer(r, c)
         empty = ~rows.any(axis=1)
         rest[empty] = 0.0
         return Block(np.asarray(rest / total[:, None], np.float64), block.start)

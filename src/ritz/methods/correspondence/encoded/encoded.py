@@ -1,51 +1,63 @@
-"""What MCA, FAMD and MFA share: tables of categories and numbers, encoded, with a state that can be merged.
+"""What MCA, FAMD and MFA share: tables of categories and numbers, looked at, checked and encoded.
 
 table  →  Encoder (learned once)  →  rows R (n×d)  →  Correspondence
-state  =  moments of every level and every number as they are, so shards with other levels and other shifts merge
+refused: NaN and infinity in rows that have a weight, and numbers whose variance is too small for float64
+said: columns that give every row a level of its own (η² = 1 on every axis), and columns without variance
 
-merge       levels A ∪ B, absent ones of count zero, then ⊕ as in data/passes/moments.py
-subtract    ⊖, and levels that nobody gives any more are gone
-solve       numbers shifted again, rare levels pooled, excluded ones left out
+Columns are numbers and categories unless a method says otherwise. Rows that come in parts: ``state.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.errors import (
+    ConstantColumnWarning,
+    IdentifiersAsCategories,
+    InputError,
+    MergeError,
+    NonFiniteError,
+    ParameterError,
+)  # fmt: skip
+from ritz._core.tolerance import CONSTANT
+from ritz._core.warn import warn
 from ritz.data.column_checks import checked_data
 from ritz.data.encode import Encoder
 from ritz.data.encode.encoder import UNSEEN_WAYS
 from ritz.data.encode.openings import InMemory, Opened, opened
-from ritz.data.encode.vocabulary import pooled
 from ritz.data.engines import Engine
-from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.tables.frames import is_frame
 from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.data.tables.table import Table
 from ritz.data.validate import charge, validate_weights
-from ritz.data.words import describe, nearest
-from ritz.methods.correspondence.encoded.advice import PooledLevels, warn_identifiers
+from ritz.data.words import describe, nearest, shorten
+from ritz.methods.correspondence.encoded import state as states
 from ritz.methods.correspondence.encoded.excluded import sums_of
-from ritz.methods.correspondence.encoded.numbers import divide, require_finite_numbers
+from ritz.methods.correspondence.encoded.rebuilt import decoded, probabilities
+from ritz.methods.correspondence.mca.supplementary import Sums, supplementary_columns
+from ritz.methods.correspondence.record import ColumnRecord
+from ritz.methods.correspondence.results import require_result
 from ritz.methods.correspondence.table import Correspondence, Encoded
-from ritz.methods.moments import LARGEST_STATE
 from ritz.operators.base import Operator
 from ritz.project.transition import cos2, row_distances
 
-__all__ = ["EncodedColumns", "EncodedTable"]
+__all__ = [
+    "EncodedColumns", "EncodedTable", "constant_variables", "divide", "require_finite_numbers", "warn_constant",
+    "warn_identifiers",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
-#: Rows that are added up at once where a table can be read only once.
-PART_ROWS = 1 << 16
+#: Rows from which a level for each is no accident; a level whose share differs from 1 by rounding is everybody's.
+ENOUGH_ROWS, ALL = 5, 1 - 1e-12
 
 
 @dataclass
@@ -56,7 +68,7 @@ class EncodedTable(Encoded):
     empty: NDArray[np.bool_] | None = None  # rows without a place, such as those without counts
 
 
-class EncodedColumns(PooledLevels, Correspondence):
+class EncodedColumns(Correspondence):
     """Base of methods whose rows are columns of categories and numbers."""
 
     categorical: Any
@@ -65,6 +77,8 @@ class EncodedColumns(PooledLevels, Correspondence):
     rare: float | None
     exclude: Any
 
+    _record: ColumnRecord
+    _records: ClassVar[type[ColumnRecord]] = ColumnRecord
     _numbers: ClassVar[bool] = True  # whether columns of numbers are taken as they are
     _missing_ways: ClassVar[tuple[str, ...]] = ("error", "category", "exclude")
 
@@ -91,13 +105,13 @@ class EncodedColumns(PooledLevels, Correspondence):
 
     @property
     def _encoder(self) -> Encoder:
-        return self.__dict__["_columns"]
+        return self._record.columns
 
     def _encode(self, X: Any, sample_weight: Any, *, reset: bool) -> EncodedTable:
         table = self._open(X, reset=reset)
         weights = self._weights(table, sample_weight)
         if reset:
-            self.__dict__["_columns"] = self._learned(table, weights, rare=self.rare, exclude=tuple(self.exclude))
+            self._record.columns = self._learned(table, weights, rare=self.rare, exclude=tuple(self.exclude))
             self._name_variables(self._encoder)
             warn_identifiers(self._encoder, int(np.count_nonzero(weights)))
         return self._encoded(X, table, weights, None if reset else self.unseen)
@@ -216,7 +230,7 @@ class EncodedColumns(PooledLevels, Correspondence):
         coded = self._new(X)
         values = self._forward(coded)
         if result == "cos2":
-            values = cos2(values, row_distances(coded.rows, self.__dict__["_mean"], self.__dict__["_scale"]))
+            values = cos2(values, row_distances(coded.rows, self._record.mean, self._record.scale))
         elif result != "coordinates":
             raise ParameterError("result must be 'coordinates' or 'cos2'", received=repr(result))
         return labelled(values, coded.labels, self._axis_names(), coded.library, "row")
@@ -224,10 +238,79 @@ class EncodedColumns(PooledLevels, Correspondence):
     def _column_labels(self) -> list[str] | None:
         return self._encoder.labels
 
+    def supplementary_columns(
+        self, X: Any, result: str = "coordinates", *, categorical: Any = None, rows: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:  # fmt: skip
+        """Other columns for the very rows of the fit: categories and numbers.
+
+        Parameters
+        ----------
+        X : frame, Table or array of shape (n, m)
+            A pandas index that names the rows of the fit is followed; all else is in the order of its rows.
+            Missing values take no part.
+        result : "coordinates", "cos2", "v_tests" or "eta2"
+            Of levels and numbers (for numbers, coordinates are correlations), of levels, or of variables.
+        categorical : None, "all" or list of names
+            Columns of numbers that are categories.
+        rows, sample_weight : optional
+            The table that was fitted, and its weights, where it was outside memory.
+        """
+        return supplementary_columns(self, X, result, categorical, rows, sample_weight)
+
+    def _placed(self, sums: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:
+        """A result of supplementary columns and the names of its rows."""
+        return sums.result(result, float(self._record.weight))
+
+    # named results
+
+    @property
+    def pooled_(self) -> dict[str, list[str]]:
+        """Levels that ``rare`` made one level, by variable; a single rare level stays as it is."""
+        require_result(self, "pooled_")
+        return {name: list(levels) for name, levels in self._encoder.pooled.items()}
+
+    def _name_columns(self, *results: Any) -> None:
+        super()._name_columns(*results)
+        if pooled := self._encoder.pooled:
+            words = "; ".join(f"{name}: {shorten(list(levels))}" for name, levels in pooled.items())
+            notes = (*self.certificate_.notes, f"rare levels taken together: {words}")
+            self.certificate_ = replace(self.certificate_, notes=notes)
+
     def _name_rows(self, coded: Encoded) -> None:
         super()._name_rows(coded)
-        if isinstance(coded, EncodedTable) and self.__dict__["_state"] is None:
-            self.__dict__["_outside"] = sums_of(self, coded)
+        if isinstance(coded, EncodedTable) and self._record.state is None:
+            self._record.outside = sums_of(self, coded)
+
+    # the way back
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows from coordinates: numbers, and for every categorical variable its most probable level.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+
+        Returns
+        -------
+        A frame of the library that was fitted, or an array; columns in the order of the fit.
+        """
+        return decoded(self, self._rebuilt(X))
+
+    def probabilities(self, X: Any) -> Any:
+        """Probabilities of the levels from coordinates, (n, K): the least-squares estimate, none below zero.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+        """
+        return probabilities(self, self._rebuilt(X))
+
+    def _rebuilt(self, X: Any) -> Floats:
+        """Encoded rows (n, d) from coordinates."""
+        return super().inverse_transform(np.asarray(X))
 
     # rows that come in parts
 
@@ -244,32 +327,7 @@ class EncodedColumns(PooledLevels, Correspondence):
         return self._fit(X, y, sample_weight)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
-        if isinstance(X, Iterator):
-            self._fit_parts(X, sample_weight)
-            return True
-        if not isinstance(X, Table) or X.repeatable:
-            return False
-        used = set(opened(X).choose(categorical=self.categorical, numbers=self._numbers).names)
-        self._fit_parts(X.batches([name for name in X.names if name in used], PART_ROWS), sample_weight)
-        self.__dict__["_library"] = library_of(X)
-        return True
-
-    def _fit_parts(self, parts: Iterator[Any], sample_weight: Any) -> None:
-        """Fit to tables that come one after the other: their states are added up, then solved."""
-        model = type(self)(**self.get_params(deep=False))
-        weights = None if sample_weight is None else np.asarray(sample_weight)
-        row = 0
-        for part in parts:
-            rows = opened(part, self.memory).n_rows
-            model.partial_fit(part, sample_weight=None if weights is None else weights[row : row + rows])
-            row += rows
-        if weights is not None and len(weights) != row:
-            raise InputError(f"sample_weight needs one entry for each of the {row} rows", received=f"{len(weights)}")
-        if row == 0:
-            raise InputError("expected tables with rows", received="none", hint="look at what the iterator gives")
-        len(model.components_)  # solves the state
-        self._forget()
-        self.__dict__.update(vars(model))
+        return states.fitted_once(self, X, sample_weight)
 
     # the moment state
 
@@ -284,12 +342,7 @@ class EncodedColumns(PooledLevels, Correspondence):
 
     def _state_of(self, encoder: Encoder, table: Opened, weights: Floats) -> Moments:
         """Moments of the rows, with a column for every level."""
-        if encoder.d > LARGEST_STATE:
-            raise MergeError(
-                f"a mergeable state holds at most {LARGEST_STATE:,} columns",
-                received=f"{encoder.d:,} numbers and levels",
-                hint="fit all rows at once with mergeable=False",
-            )
+        states.require_columns(encoder)
         coded = self._finished(EncodedTable(encoder.rows(table, unseen=None, memory=self.memory), weights))
         R, w = self._present(coded)
         stats = Statistics(blocks_of(R), w, names=encoder.labels)
@@ -310,40 +363,11 @@ class EncodedColumns(PooledLevels, Correspondence):
         >>> famd.eigenvalues_.round(3), ritz.FAMD(2).fit(wines).eigenvalues_.round(3)
         (array([3.001, 0.975]), array([3.001, 0.975]))
         """
-        self._check_parameters()
-        first = not self.__sklearn_is_fitted__()
-        held = None if first else self._need_state("partial_fit")
-        table = self._open(X, reset=first)
-        weights = self._weights(table, sample_weight)
-        seen = self._learned(table, weights) if first else self._learned_again(table, weights)
-        if first:
-            self.__dict__["_columns"] = seen
-        state = seen.lifted(self._state_of(seen, table, weights))
-        columns = replace(seen, rare=self.rare, exclude=tuple(self.exclude)).distinct()
-        if held is not None:
-            columns = self._encoder.union(seen)
-            state = self._encoder.widened(held, columns.vocabulary).merge(seen.widened(state, columns.vocabulary))
-        self._forget()
-        self._name_variables(columns)
-        self.__dict__.update(_columns=columns, _state=state, _pending=True, _dtype=np.dtype(float))
-        self.__dict__["_library"] = library_of(X)
-        return self
+        return states.with_rows(self, X, sample_weight)
 
     def _learned_again(self, table: Opened, weights: Floats) -> Encoder:
         """A look at further rows: the columns are those of the first ones, and of their kinds."""
-        encoder = table.fitting(self._encoder)
-        seen = Encoder.learn(
-            table, categorical=encoder.vocabulary.names, numbers=True, missing=self.missing, weights=weights,
-            columns=[name for name in encoder.columns if name in set(encoder.names)],
-        )  # fmt: skip
-        other = [name for name in encoder.numeric if name not in seen.numeric]
-        if other:
-            raise InputError(
-                f"expected numbers in column {other[0]!r}, as in the first rows", received="categories",
-                hint="declare it from the first part on: categorical=[…]",
-            )  # fmt: skip
-        known = self._encoder
-        return seen if list(known.names) == list(seen.names) else seen.renamed(known.columns)
+        return states.learned_again(self, table, weights)
 
     def _same_parameters(self, other: Self, columns: bool = True) -> None:
         if type(self) is not type(other):
@@ -355,56 +379,75 @@ class EncodedColumns(PooledLevels, Correspondence):
         super()._same_parameters(other, columns)
 
     def _combine(self, others: list[Self], verb: Any) -> Self:
-        for other in others:
-            self._same_parameters(other)
-            self._need_state(verb.__name__), other._need_state(verb.__name__)
-        taken = verb is Moments.subtract
-        joint = self._encoder
-        for other in others:
-            self._same_columns(other)
-            joint = joint if taken else joint.union(other._encoder)
-        mine, *theirs = (model._over(joint) for model in (self, *others))
-        result = super(EncodedColumns, mine)._combine(theirs, verb)
-        result.__dict__["_columns"] = joint
-        if taken:
-            for other in others:
-                result._left_by(other)
-        return result
+        return states.combined_columns(self, others, verb)
 
-    def _same_columns(self, other: Self) -> None:
-        mine, theirs = self._encoder, other._encoder
-        if mine.numeric != theirs.numeric or mine.vocabulary.names != theirs.vocabulary.names:
-            raise MergeError(
-                "both models must have the same columns of numbers and of categories",
-                received=f"{list(mine.numeric)} and {list(theirs.numeric)} as numbers",
-                hint="declare them in both: categorical=[…]",
-            )
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
 
-    def _over(self, joint: Encoder) -> Self:
-        """This model with its state over more levels."""
-        mine = self._encoder
-        strange = [name for name in mine.vocabulary.labels if name not in set(joint.vocabulary.labels)]
-        if strange:
-            raise MergeError(
-                "subtract needs a model whose rows are part of this one",
-                received=f"a model that has {strange[0]!r}, which this one never saw",
-                hint="subtract only what was merged or fitted before",
-            )
-        model = self._restated()
-        model.__dict__.update(_state=mine.widened(self._need_state(), joint.vocabulary), _columns=joint)
-        return model
 
-    def _left_by(self, other: Self) -> None:
-        """Drop the levels that went with the rows of ``other``."""
-        mine = self._encoder
-        rest, stay, _ = mine.vocabulary.difference(other._encoder.vocabulary)
-        p, places = mine.p, np.full(mine.p + mine.vocabulary.K, -1, np.intp)
-        places[:p], places[p + stay] = np.arange(p), p + np.arange(rest.K)
-        columns = replace(mine, vocabulary=rest, weight=mine.weight - other._encoder.weight)
-        self.__dict__.update(_state=pooled(self.__dict__["_state"], places, p + rest.K), _columns=columns)
-        self.__dict__.pop("_mean_slack", None)
+# what a table of categories and numbers must be, and what should make its reader think twice
 
-    def _restated(self, **parameters: Any) -> Self:
-        model = super()._restated(**parameters)
-        model.__dict__["_columns"] = self._encoder
-        return model
+
+def constant_variables(encoder: Encoder) -> NDArray[np.bool_]:
+    """(J,) categorical variables whose one level every row gives; one of a huge weight has others beside it."""
+    owners, J = encoder.active.owners, encoder.vocabulary.J
+    return (np.bincount(owners, minlength=J) == 1) & (np.bincount(owners, encoder.mean >= ALL, minlength=J) > 0)
+
+
+def warn_constant(names: list[str]) -> None:
+    """Name columns without variance."""
+    if names:
+        plural = "s" if len(names) > 1 else ""
+        warn(
+            f"constant column{plural} {shorten([repr(name) for name in names])}: set aside, no variance to analyse",
+            ConstantColumnWarning,
+        )
+
+
+def warn_identifiers(encoder: Encoder, rows: int) -> None:
+    """Name columns that give every one of ``rows`` rows a level of its own."""
+    if rows < ENOUGH_ROWS:
+        return
+    levels = np.bincount(encoder.active.owners, minlength=encoder.vocabulary.J).tolist()
+    names = [repr(name) for name, count in zip(encoder.vocabulary.names, levels, strict=True) if count == rows]
+    if names:
+        plural, has = ("s", "have") if len(names) > 1 else ("", "has")
+        warn(
+            f"column{plural} {shorten(names)}: every row has its own level, so {'they' if plural else 'it'} {has} "
+            f"η² = 1 on every axis\nhint: drop the column{plural}, or set {'one' if plural else 'it'} as index",
+            IdentifiersAsCategories,
+        )
+
+
+def require_finite_numbers(encoder: Encoder, rows: Any, table: Opened, weights: Floats) -> None:
+    """Refuse missing and infinite numbers by their columns; rows outside memory are looked at as they are read."""
+    if are_blocks(rows) or not encoder.p:
+        return
+    entries = rows if isinstance(rows, np.ndarray) else rows.data
+    if bool(np.isfinite(entries).all()):
+        return
+    numbers = np.asarray(rows[:, : encoder.p] if isinstance(rows, np.ndarray) else rows[:, : encoder.p].toarray())
+    lost = ~np.isfinite(numbers) & (weights > 0)[:, None]
+    if not bool(lost.any()):
+        return
+    i, j = (int(at[0]) for at in np.nonzero(lost))
+    name, count = encoder.numeric[j], int(lost[:, j].sum())
+    what = "NaN" if bool(np.isnan(numbers[lost]).any()) else "infinity"
+    raise NonFiniteError(
+        f"Input X contains {what}, where only finite numbers can be used",
+        received=f"{count} in column {name!r}, the first in {table.row_name(i)}",
+        hint="drop those rows, or fill them first",
+    )
+
+
+def divide(encoder: Encoder, stats: Statistics, names: Collection[str]) -> None:
+    """Announce numbers that are divided by their standard deviation; one that float64 cannot tell is refused."""
+    divided, rounding = np.zeros(encoder.d, bool), np.zeros(encoder.d)
+    divided[: encoder.p] = [name in names for name in encoder.numeric]
+    rounding[: encoder.p] = CONSTANT * 2.0**-53 * np.abs(encoder.shift)
+    stats.divide(divided, rounding)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ritz.data.encode import Encoder
 from ritz.data.passes.blocks import are_blocks
+from ritz.methods.correspondence.results import inertias_of
 from ritz.project.transition import inverse_root
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ def sums_of(model: EncodedColumns, coded: EncodedTable) -> Floats | None:
     """(m, k) Σ w z f of the excluded levels, from rows in memory; None where there is nothing to look at."""
     if are_blocks(coded.rows) or coded.table is None or not model.exclude:
         return None
-    found = Excluded(model._encoder)
-    Z = found.encoder.rows(coded.table, unseen=None)[:, found.encoder.p + found.places]
-    w = model._row_masses()
-    f = np.where(w[:, None] > 0, model._row_coordinates(), 0.0) * inverse_root(_inertias(model))
+    excluded, record = Excluded(model._encoder), model._record
+    Z = excluded.encoder.rows(coded.table, unseen=None)[:, excluded.encoder.p + excluded.places]
+    w = np.asarray(record.row_weights)
+    f = np.where(w[:, None] > 0, np.asarray(record.F), 0.0) * inverse_root(inertias_of(model))
     return np.asarray(Z.T @ (w[:, None] * f))
 
 
@@ -72,18 +73,13 @@ def excluded_of(model: EncodedColumns) -> tuple[Excluded, Floats] | None:
     len(model.components_)  # solves a pending state
     if not model.exclude:
         return None
-    found, state = Excluded(model._encoder), vars(model).get("_state")
-    if state is None:
-        held = vars(model).get("_outside")
-        if held is None:
+    excluded, record = Excluded(model._encoder), model._record
+    if record.state is None:
+        if record.outside is None:
             raise AttributeError(NO_EXCLUDED)
-        return found, np.asarray(held)
-    wide, p = found.encoder, found.encoder.p
-    whole: Any = wide.narrowed(wide.lowered(state))
-    columns = np.concatenate([np.arange(p), p + found.kept])
-    cross = whole.scatter[np.ix_(p + found.places, columns)] * (whole.unit**2 / whole.weight)
-    return found, cross / vars(model)["_scale"] @ model.components_.T * inverse_root(_inertias(model))
-
-
-def _inertias(model: EncodedColumns) -> Floats:
-    return np.asarray(vars(model).get("_lambda", model.eigenvalues_))
+        return excluded, np.asarray(record.outside)
+    wide, p = excluded.encoder, excluded.encoder.p
+    every: Any = wide.narrowed(wide.lowered(record.state))
+    columns = np.concatenate([np.arange(p), p + excluded.kept])
+    cross = every.scatter[np.ix_(p + excluded.places, columns)] * (every.unit**2 / every.weight)
+    return excluded, cross / record.scale @ model.components_.T * inverse_root(inertias_of(model))

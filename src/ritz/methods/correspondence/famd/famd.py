@@ -17,16 +17,31 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ritz.methods.correspondence.famd.results import MixedColumns
-from ritz.methods.correspondence.rank import ENCODED_RULES
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.encode import Encoder
+from ritz.data.encode.openings import Opened
+from ritz.data.passes.moments import Moments
+from ritz.data.passes.statistics import ColumnStatistics
+from ritz.methods.correspondence.encoded.encoded import EncodedColumns
+from ritz.methods.correspondence.encoded.mixed import most_axes, named_constant, own_scale, placed, warn_integers
+from ritz.methods.correspondence.encoded.variables import MixedColumns, Variables, variable_of
+from ritz.methods.correspondence.mca.supplementary import Sums
+from ritz.methods.correspondence.rank import ENCODED_RULES, encoded_material, variable_blocks
+from ritz.methods.correspondence.record import MixedRecord
+from ritz.methods.correspondence.results import Result, Rows, Side
 from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfColumns
+from ritz.rank.material import Material
 
 __all__ = ["FAMD"]
 
+Floats = NDArray[np.float64]
 
-class FAMD(MixedColumns):
+
+class FAMD(EncodedColumns):
     """Factor analysis of mixed data with a certificate.
 
     Parameters
@@ -86,6 +101,18 @@ class FAMD(MixedColumns):
     fitted: ClassVar[type[Fitted]] = OfColumns
     _agreeing = ("n_components", "categorical", "missing", "rare", "exclude")
     _rules = ENCODED_RULES
+    _record: MixedRecord
+    _records: ClassVar[type[MixedRecord]] = MixedRecord
+    _sides: ClassVar[dict[str, type[Side]]] = {"row": Rows, "column": MixedColumns, "variable": Variables}
+
+    column_v_tests_ = Result(
+        "(d, k) test values of the categories, about N(0, 1) where an axis has nothing to do with them"
+    )
+    variable_coordinates_ = Result(
+        "(p + J, k) r² of numbers, η² of categorical variables over all levels; columns sum to λ where none is excluded"
+    )
+    variable_contributions_ = Result("(p + J, k) shares of the variables in each axis; columns sum to 1")
+    variable_cos2_ = Result("(p + J, k) r⁴, η⁴/(categories − 1): quality in the map of variables")
 
     def __init__(
         self, n_components: Any = None, *, categorical: Any = None, numeric: Any = None, missing: str = "error",
@@ -107,3 +134,28 @@ class FAMD(MixedColumns):
         self.memory = memory
         self.device = device
         self.progress = progress
+
+    # the problem
+
+    def _learned(self, table: Opened, weights: Floats, **options: Any) -> Encoder:
+        return warn_integers(super()._learned(table, weights, **options), self.numeric, table.names)
+
+    def _metric(self, column: ColumnStatistics | Moments) -> Floats:
+        return own_scale(self._encoder, column, self._divided())
+
+    def _most(self, rows: int, d: int) -> int:
+        return most_axes(self._encoder, rows, d)
+
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+        owners, blocks = variable_of(self._encoder), variable_blocks(self._encoder)
+        return encoded_material(self, R, weights, owners, blocks, self._most(rows, d))
+
+    # results
+
+    def _name_columns(self, spectrum: Any, column: Any, scale: Any, whole: float, rows: int) -> None:
+        constant = named_constant(self._encoder, column)
+        super()._name_columns(spectrum, column, scale, whole, rows)
+        self._record.still = constant
+
+    def _placed(self, sums: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:
+        return placed(self, sums, result, rows)

@@ -23,21 +23,22 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics
-from ritz.data.tables.labelled import labelled
 from ritz.data.words import nearest
-from ritz.methods.correspondence.encoded.advice import constant_variables, warn_constant
-from ritz.methods.correspondence.encoded.encoded import EncodedColumns, EncodedTable
-from ritz.methods.correspondence.encoded.excluded import NO_EXCLUDED, excluded_of
-from ritz.methods.correspondence.famd.columns import decoded, probabilities
-from ritz.methods.correspondence.mca.inertia import CORRECTED, above, adjusted, corrected, pair_inertias
-from ritz.methods.correspondence.mca.supplementary import Supplementary, v_tests
+from ritz.methods.correspondence.encoded.encoded import (
+    EncodedColumns,
+    EncodedTable,
+    constant_variables,
+    warn_constant,
+)  # fmt: skip
+from ritz.methods.correspondence.encoded.rebuilt import decoded, probabilities
+from ritz.methods.correspondence.mca.categories import Categories, above, adjusted, correction, eta2
 from ritz.methods.correspondence.rank import ENCODED_RULES, encoded_material, variable_blocks
-from ritz.methods.correspondence.results import Result
+from ritz.methods.correspondence.record import AnswerRecord
+from ritz.methods.correspondence.results import Derived, Result, Rows, Side
 from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfAnswers
 from ritz.methods.moments import LARGEST_STATE
-from ritz.project.transition import contributions, inverse_root
 from ritz.rank.material import Material
 
 __all__ = ["MCA"]
@@ -52,7 +53,7 @@ CERTIFIED = {
 }
 
 
-class MCA(Supplementary, EncodedColumns):
+class MCA(EncodedColumns):
     """Multiple correspondence analysis with a certificate.
 
     Parameters
@@ -122,6 +123,10 @@ class MCA(Supplementary, EncodedColumns):
     _rules = ENCODED_RULES
     _numbers = False
     _missing_ways: ClassVar[tuple[str, ...]] = ("error", "category", "exclude", "regularized")
+
+    _record: AnswerRecord
+    _records: ClassVar[type[AnswerRecord]] = AnswerRecord
+    _sides: ClassVar[dict[str, type[Side]]] = {"row": Rows, "column": Categories}
 
     column_v_tests_ = Result("(K, k) how many standard deviations a category lies from the centre")
 
@@ -204,134 +209,77 @@ class MCA(Supplementary, EncodedColumns):
             from ritz.methods.correspondence.mca.regularized import filled_in
 
             encoder, coded.rows, note = filled_in(self._encoder, coded, int(self.n_components))
-            self.__dict__.update(_columns=encoder, _note=note)
+            self._record.columns, self._record.note = encoder, note
         return coded
 
     # results
 
     def _name_columns(self, *results: Any) -> None:
         super()._name_columns(*results)
-        values, J = self.eigenvalues_, self._J
-        warn_constant(self._encoder)
-        pairs = None
-        if (state := self._held_state(results[1])) is not None:
-            pairs = pair_inertias(state, self.__dict__["_scale"], self._encoder.active.owners)
-        self.__dict__.update(_lambda=values, _pairs=pairs)
-        if (note := self.__dict__.pop("_note", None)) is not None:
-            self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, note))
+        values, J, record = self.eigenvalues_, self._J, self._record
+        still = constant_variables(self._encoder).tolist()
+        warn_constant([name for name, one in zip(self._encoder.vocabulary.names, still, strict=True) if one])
+        state = self._unit_state(results[1])
+        pairs = None if state is None else pair_inertias(state, record.scale, self._encoder.active.owners)
+        record.inertias, record.pairs = values, pairs
+        if record.note is not None:
+            self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, record.note))
+            record.note = None
         if self.method == "indicator" or pairs is None:
             return
         if self.method == "burt":
             shown, self.total_inertia_ = np.square(values), float(np.sum(pairs[0]))
         else:
-            kept = above(values, J)
-            if J < 2:
-                raise InputError(
-                    "method='adjusted' needs two variables or more: it counts what they have in common",
-                    received=f"{J}",
-                    hint="method='indicator' gives the axes of one",
-                )
-            if not bool(kept.any()):
-                raise InputError(
-                    "method='adjusted' needs an axis whose inertia exceeds that of a single variable, 1/J",
-                    received=f"{float(values[0]):.4g} at most, with 1/J = {1 / J:.4g}",
-                    hint="the variables hardly depend on each other; method='indicator' gives their axes",
-                )
-            self.components_, self.__dict__["_lambda"] = self.components_[kept], values[kept]
+            kept = self._adjustable(values)
+            self.components_, record.inertias = self.components_[kept], values[kept]
             shown, self.total_inertia_ = adjusted(values[kept], J), float(np.sum(pairs[1])) * J / (J - 1)
             self.n_components_ = len(shown)
         self.eigenvalues_, self.explained_inertia_ratio_ = shown, shown / self.total_inertia_
         self.certificate_ = replace(self.certificate_, notes=(*self.certificate_.notes, CERTIFIED[self.method]))
 
-    def _held_state(self, column: ColumnStatistics | Moments) -> Moments | None:
-        """Moments of the active columns with Σw = 1, where they are known."""
+    def _adjustable(self, values: Floats) -> NDArray[np.bool_]:
+        """Which axes have an adjusted inertia; a table without any is refused."""
+        J = self._J
+        if J < 2:
+            raise InputError(
+                "method='adjusted' needs two variables or more: it counts what they have in common",
+                received=f"{J}",
+                hint="method='indicator' gives the axes of one",
+            )
+        kept = above(values, J)
+        if not bool(kept.any()):
+            raise InputError(
+                "method='adjusted' needs an axis whose inertia exceeds that of a single variable, 1/J",
+                received=f"{float(values[0]):.4g} at most, with 1/J = {1 / J:.4g}",
+                hint="the variables hardly depend on each other; method='indicator' gives their axes",
+            )
+        return kept
+
+    def _unit_state(self, column: ColumnStatistics | Moments) -> Moments | None:
+        """Moments of the active columns with Σw = 1, where they are kept."""
         if isinstance(column, Moments):
             return column
-        state = self.__dict__.get("_state")
+        state = self._record.state
         return None if state is None else self._solvable(state).times(1 / state.weight)
 
-    def _column_masses(self) -> Floats:
-        len(self.components_)  # solves a pending state
-        mean = np.asarray(self.__dict__["_mean"])
-        still = constant_variables(self._encoder)[self._encoder.active.owners]
-        return np.where(still, 0.0, mean / self._J)
-
-    def _column_inertias(self) -> Floats:
-        plain, J = super()._column_inertias(), self._J
-        if self.method == "indicator":
-            return plain
-        whole, between = self.__dict__["_pairs"]
-        return np.asarray(whole if self.method == "burt" else between * J / (J - 1))
-
-    def _row_standard_coordinates(self) -> Floats:
-        return self._row_coordinates() * inverse_root(self.__dict__["_lambda"])
-
-    def _row_contributions(self) -> Floats:
-        return contributions(self._row_coordinates(), self._row_masses(), self.__dict__["_lambda"])
-
-    def _indicator_coordinates(self) -> Floats:
-        """Coordinates of the categories as those of the indicator: means of the rows' standard coordinates."""
-        return self._column_standard_coordinates() * np.sqrt(self.__dict__["_lambda"])
-
-    def _column_v_tests(self) -> Floats:
-        p = self._column_masses() * self._J
-        return v_tests(self._indicator_coordinates(), p, float(self.__dict__["_weight"]))
-
-    @property
+    @Derived
     def eta2_(self) -> Any:
         """(J, k) correlation ratios: the share of an axis' variance that lies between the levels of a variable.
 
         All levels count, excluded ones too. A missing answer without a column is no level: its rows count in the
         variance of the axis only.
         """
-        check_is_fitted(self)
-        J, V = self._encoder.vocabulary.J, np.square(self.components_.T)
-        shares = np.zeros((J, V.shape[1]))
-        np.add.at(shares, self._encoder.active.owners, V)
-        values = self._J * self.__dict__["_lambda"] * shares
-        if (outside := excluded_of(self)) is not None:
-            values += outside[0].ratios(outside[1], J)
-        return labelled(
-            values, self._encoder.vocabulary.names, self._axis_names(), self.__dict__.get("_library"), "variable"
-        )
+        return eta2(self)
 
-    @property
+    @Derived
     def benzecri_(self) -> Any:
         """Benzécri's corrected inertias of the axes above 1/J; per cent of their sum."""
-        return self._corrected("benzecri")
+        return correction(self, by_pairs=False)
 
-    @property
+    @Derived
     def greenacre_(self) -> Any:
         """The same inertias; per cent of the inertia that pairs of different variables hold [Greenacre17]."""
-        return self._corrected("greenacre")
-
-    def _corrected(self, which: str) -> Any:
-        check_is_fitted(self)
-        J = self._J
-        values, pairs = self._all_above(), self.__dict__["_pairs"]
-        if J < 2 or (which == "greenacre" and pairs is None):
-            raise AttributeError(_why_not(J))
-        total = None if which == "benzecri" else float(np.sum(pairs[1])) * J / (J - 1)
-        table = corrected(values, J, total)
-        names = [f"{self.about.axis}{i + 1}" for i in range(len(table))]
-        return labelled(table, names, list(CORRECTED), self.__dict__.get("_library"), "axis")
-
-    def _all_above(self) -> Floats:
-        """Every inertia of the indicator above 1/J, whether its axis is kept or not."""
-        len(self.components_)  # solves a pending state
-        values, J = self.__dict__["_lambda"], self._J
-        most = self._most(self.n_samples_, 0)
-        if self.method == "adjusted" and self.n_components is None:
-            return np.asarray(values)
-        if len(values) == most or float(values[-1]) <= 1 / J or self.n_components is None:
-            return values[above(values, J)]
-        state = self.__dict__.get("_state")
-        if state is None:
-            raise AttributeError(_FEW)
-        held, scale = self._solvable(state), self.__dict__["_scale"]
-        M = held.scatter * (held.unit**2 / held.weight) / np.outer(scale, scale)
-        found: Floats = np.asarray(np.linalg.eigvalsh(M)[::-1], np.float64)
-        return found[above(found, J)]
+        return correction(self, by_pairs=True)
 
     # what a row would say
 
@@ -355,7 +303,7 @@ class MCA(Supplementary, EncodedColumns):
         >>> [str(name) for name, share in zip(mca.column_names_, shares[0]) if share == 1]
         ['where=home', 'kind=bag', 'sugar=yes']
         """
-        return super().inverse_transform(np.asarray(X))
+        return self._rebuilt(X)
 
     def probabilities(self, X: Any) -> Any:
         """The same shares, none below zero, (n, K).
@@ -370,7 +318,7 @@ class MCA(Supplementary, EncodedColumns):
         >>> likely.iloc[0].filter(like="kind").round(2).to_dict()
         {'kind=bag': 0.05, 'kind=leaf': 0.95}
         """
-        return probabilities(self, self.inverse_transform(X))
+        return probabilities(self, self._rebuilt(X))
 
     def categories(self, X: Any) -> Any:
         """The most probable of the levels in use of every variable, (n, J), from coordinates; None: missing.
@@ -385,7 +333,7 @@ class MCA(Supplementary, EncodedColumns):
           where kind sugar
         0  home  bag   yes
         """
-        return decoded(self, self.inverse_transform(X))
+        return decoded(self, self._rebuilt(X))
 
     def impute(self, X: Any) -> Any:
         """The table with missing answers filled in by the most probable levels, for ``missing="regularized"``.
@@ -440,33 +388,19 @@ class MCA(Supplementary, EncodedColumns):
                 hint="missing='category' or 'exclude'",
             )
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("benzecri_", "greenacre_") and self.__sklearn_is_fitted__():
-            # Python asks here after a property has raised
-            raise AttributeError(_why_not(self._J))
-        if name == "eta2_" and self.__sklearn_is_fitted__():
-            raise AttributeError(NO_EXCLUDED)
-        return super().__getattr__(name)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
 
-def _why_not(J: int) -> str:
-    return _FEW if J > 1 else _ALONE
+def pair_inertias(state: Moments, scale: Floats, owners: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Inertias of the columns of the Burt table, (K,): of all of it, and without a variable's table with itself.
 
-
-_ALONE = (
-    "the correction takes off what a variable has in common with itself, and there is no other\n"
-    "hint: fit two variables or more; eigenvalues_ are the inertias of one"
-)
-_FEW = (
-    "the correction needs all inertias above 1/J, and only some were computed\n"
-    "hint: fit with n_components=None, or with mergeable=True"
-)
+    ``state``: moments of the active columns with Σw = 1.
+    """
+    M = state.scatter * (state.unit**2 / state.weight) / np.outer(scale, scale)
+    np.square(M, out=M)
+    burt = M.sum(axis=0)
+    M[owners[:, None] == owners[None, :]] = 0.0
+    return burt, M.sum(axis=0)

@@ -24,7 +24,7 @@ from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
 from ritz.data.encode.openings import InMemory
 from ritz.data.tables.labelled import library_of
-from ritz.methods.correspondence.famd.columns import frame_of, value_of
+from ritz.methods.correspondence.encoded.rebuilt import frame_of, value_of
 
 __all__ = ["filled_in", "imputed"]
 
@@ -49,13 +49,13 @@ def filled_in(encoder: Encoder, coded: Any, k: int) -> tuple[Encoder, Any, str |
     weights = coded.weights[present] / float(np.sum(coded.weights))
     hidden = encoder.gaps(table.columns)[present]
     rounds = _Rounds(encoder, coded.rows[present], hidden, weights, k)
-    held = replace(encoder, fill=rounds.run())
+    filling = replace(encoder, fill=rounds.run())
     lost = int(np.count_nonzero(hidden))
     note = (
         f"{lost:,} of {hidden.size:,} answers ({lost / hidden.size:.3g} of all) were missing, filled in by regularised "
         f"iterative MCA with {k} axes in {rounds.made} rounds; the certificate is about the completed table"
     )
-    return held, held.rows(table, unseen=None), note if lost else None
+    return filling, filling.rows(table, unseen=None), note if lost else None
 
 
 def imputed(model: Any, X: Any) -> Any:

@@ -24,9 +24,10 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.tables.align import aligned
 from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.data.validate import validate_weights
+from ritz.methods.correspondence.results import inertias_of
 from ritz.project.transition import inverse_root
 
-__all__ = ["Sums", "Supplementary", "v_tests"]
+__all__ = ["RESULTS", "Sums", "supplementary_columns", "v_tests"]
 
 Floats = NDArray[np.float64]
 
@@ -39,71 +40,38 @@ def v_tests(G: Floats, p: Floats, n: float) -> Floats:
         return np.asarray(G * np.sqrt(p * (n - 1) / (1 - p))[:, None])
 
 
-class Supplementary:
-    """Supplementary columns of a method whose rows have coordinates."""
+def supplementary_columns(
+    model: Any, X: Any, result: str, categorical: Any, rows: Any, sample_weight: Any
+) -> Any:  # fmt: skip
+    """Other columns for the very rows of a fitted model of encoded columns."""
+    check_is_fitted(model)
+    if result not in RESULTS:
+        raise ParameterError(f"result must be one of {', '.join(map(repr, RESULTS))}", received=repr(result))
+    f, w = _standard_rows(model, rows, sample_weight)
+    record = model._record
+    X = aligned(X, row_labels(rows) if record.F is None else record.row_labels, len(f))
+    table = opened(X)
+    if table.n_rows != len(f):
+        raise InputError(
+            f"supplementary columns need a value for each of the {len(f)} rows of the fit",
+            received=f"{table.n_rows} rows",
+            hint="pass all rows, in the order of the fit",
+        )
+    encoder = Encoder.learn(table, categorical=categorical, numbers=True, missing="exclude", weights=w)
+    sums = Sums(encoder, f, w, encoder.rows(table, unseen=None))
+    values, labels = model._placed(sums, result, rows)
+    return labelled(values, labels, model._axis_names(), library_of(X), "column")
 
-    def supplementary_columns(
-        self, X: Any, result: str = "coordinates", *, categorical: Any = None, rows: Any = None,
-        sample_weight: Any = None,
-    ) -> Any:  # fmt: skip
-        """Other columns for the very rows of the fit: categories and numbers.
 
-        Parameters
-        ----------
-        X : frame, Table or array of shape (n, m)
-            A pandas index that names the rows of the fit is followed; all else is in the order of its rows.
-            Missing values take no part.
-        result : "coordinates", "cos2", "v_tests" or "eta2"
-            Of levels and numbers (for numbers, coordinates are correlations), of levels, or of variables.
-        categorical : None, "all" or list of names
-            Columns of numbers that are categories.
-        rows, sample_weight : optional
-            The table that was fitted, and its weights, where it was outside memory.
-
-        Examples
-        --------
-        >>> import pandas as pd, ritz
-        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
-        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
-        >>> mca = ritz.MCA(2).fit(tea)
-        >>> other = pd.DataFrame({"age": [25, 31, 64, 58, 40, 35, 29]})
-        >>> mca.supplementary_columns(other).round(2)  # a number: its correlations with the axes
-             Dim1  Dim2
-        age  0.88 -0.13
-        """
-        check_is_fitted(self)
-        if result not in RESULTS:
-            raise ParameterError(f"result must be one of {', '.join(map(repr, RESULTS))}", received=repr(result))
-        f, w = self._standard_rows(rows, sample_weight)
-        held = vars(self)
-        X = aligned(X, held.get("_row_labels") if held.get("_F") is not None else row_labels(rows), len(f))
-        table = opened(X)
-        if table.n_rows != len(f):
-            raise InputError(
-                f"supplementary columns need a value for each of the {len(f)} rows of the fit",
-                received=f"{table.n_rows} rows",
-                hint="pass all rows, in the order of the fit",
-            )
-        encoder = Encoder.learn(table, categorical=categorical, numbers=True, missing="exclude", weights=w)
-        found = Sums(encoder, f, w, encoder.rows(table, unseen=None))
-        values, labels = self._placed(found, result, rows)
-        return labelled(values, labels, self._axis_names(), library_of(X), "column")  # type: ignore[attr-defined]
-
-    def _placed(self, found: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:
-        """A result and the names of its rows."""
-        return found.result(result, float(vars(self)["_weight"]))
-
-    def _standard_rows(self, rows: Any, sample_weight: Any) -> tuple[Floats, Floats]:
-        """Standard coordinates of the rows, and their shares of the weight."""
-        model: Any = self
-        if rows is None or vars(self).get("_F") is not None:
-            F, w = model._row_coordinates(), model._row_masses()
-        else:
-            F = np.asarray(model.transform(rows))
-            w = np.ones(len(F)) if sample_weight is None else validate_weights(sample_weight, len(F), whole=False)
-            w = w / np.sum(w)
-        root = inverse_root(vars(self).get("_lambda", model.eigenvalues_))
-        return np.where(w[:, None] > 0, F, 0.0) * root, w
+def _standard_rows(model: Any, rows: Any, sample_weight: Any) -> tuple[Floats, Floats]:
+    """Standard coordinates of the rows, and their shares of the weight."""
+    if rows is None or model._record.F is not None:
+        F, w = model._row_coordinates(), model._row_masses()
+    else:
+        F = np.asarray(model.transform(rows))
+        w = np.ones(len(F)) if sample_weight is None else validate_weights(sample_weight, len(F), whole=False)
+        w = w / np.sum(w)
+    return np.where(w[:, None] > 0, F, 0.0) * inverse_root(inertias_of(model)), w
 
 
 class Sums:

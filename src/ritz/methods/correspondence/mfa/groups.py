@@ -8,15 +8,79 @@ A slice of names holds both ends, as in pandas; places (for tables without names
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
 from ritz._core.warn import warn
+from ritz.data.encode import Encoder
 from ritz.data.words import shorten
+from ritz.methods.correspondence.mfa.rows import Tables
 
-__all__ = ["check_groups", "resolved"]
+__all__ = ["Grouping", "check_groups", "resolved"]
+
+Places = NDArray[np.intp]
 
 FORM = "groups={'taste': ['acid', 'sweet'], 'origin': ['soil']}"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The groups of a fitted table by the names of their columns.
+
+    Parameters
+    ----------
+    members : names of the columns of every group
+    frequencies, supplementary : names of groups of counts, and of those that take no part in the axes
+    scale : whether numbers are divided by their standard deviation, for all groups or by group
+    """
+
+    members: dict[str, list[str]]
+    frequencies: Any
+    supplementary: Any
+    scale: Any
+
+    def scales(self, group: str) -> bool:
+        """Whether the numbers of a group are divided by their standard deviation."""
+        return bool(self.scale if isinstance(self.scale, bool) else self.scale.get(group, True))
+
+    @property
+    def active(self) -> dict[str, list[str]]:
+        """Groups that make the axes."""
+        return {name: columns for name, columns in self.members.items() if name not in self.supplementary}
+
+    @property
+    def beside(self) -> dict[str, list[str]]:
+        """Groups that are placed against them."""
+        return {name: self.members[name] for name in self.supplementary}
+
+    @property
+    def counted(self) -> list[str]:
+        """Columns of counts in active groups."""
+        return [column for name, columns in self.active.items() if name in self.frequencies for column in columns]
+
+    @property
+    def divided(self) -> set[str]:
+        """Columns of active groups whose numbers are divided by their standard deviation."""
+        scaled = (columns for name, columns in self.active.items() if self.scales(name))
+        return {column for columns in scaled for column in columns}.difference(self.counted)
+
+    def places(self, encoder: Encoder) -> dict[str, Places]:
+        """Encoded columns of every active group."""
+        names = [*encoder.numeric, *(encoder.vocabulary.names[j] for j in encoder.active.owners)]
+        places = {}
+        for group, columns in self.active.items():
+            mine = set(columns)
+            places[group] = np.asarray([j for j, name in enumerate(names) if name in mine], np.intp)
+        return places
+
+    def tables(self, encoder: Encoder, profiles: NDArray[np.float64] | None) -> Tables:
+        """Tables of counts among the active groups; ``profiles`` (d,) of several of them."""
+        places = tuple(at for name, at in self.places(encoder).items() if name in self.frequencies)
+        return Tables(places, None if profiles is None or len(places) < 2 else tuple(profiles[at] for at in places))
 
 
 def check_groups(groups: Any, frequencies: Any, supplementary: Any, scale: Any) -> None:
@@ -47,9 +111,9 @@ def check_groups(groups: Any, frequencies: Any, supplementary: Any, scale: Any) 
 
 def resolved(groups: Mapping[str, Any], names: Sequence[str], named: bool) -> dict[str, list[str]]:
     """Names of the columns of every group; columns of no group are set aside with a warning."""
-    found = {name: _columns(name, spec, names, named) for name, spec in groups.items()}
+    members = {name: _columns(name, spec, names, named) for name, spec in groups.items()}
     owner: dict[str, str] = {}
-    for group, columns in found.items():
+    for group, columns in members.items():
         for column in columns:
             if column in owner:
                 where = "twice in" if owner[column] == group else f"in {owner[column]!r} and"
@@ -59,7 +123,7 @@ def resolved(groups: Mapping[str, Any], names: Sequence[str], named: bool) -> di
     if aside:
         plural = "column" if len(aside) == 1 else "columns"
         warn(f"{len(aside)} {plural} in no group, set aside: {shorten(aside)}", ColumnsSetAside)
-    return found
+    return members
 
 
 def _columns(group: str, spec: Any, names: Sequence[str], named: bool) -> list[str]:
@@ -96,6 +160,6 @@ def _one(group: str, name: Any, names: Sequence[str], named: bool) -> str:
     close = difflib.get_close_matches(str(name), names, n=1)
     raise InputError(
         f"expected a column {name!r}, which group {group!r} names",
-        received=f"columns {shorten([repr(known) for known in names])}",
+        received=f"columns {shorten([repr(one) for one in names])}",
         hint=f"did you mean {close[0]!r}?" if close else "check the names",
     )

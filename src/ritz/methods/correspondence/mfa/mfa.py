@@ -16,17 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import MergeError, ParameterError
+from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz.data.encode import Encoder
+from ritz.data.encode.openings import Opened
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.tables.labelled import labelled
-from ritz.methods.correspondence.encoded.encoded import EncodedTable
-from ritz.methods.correspondence.famd.results import variances
-from ritz.methods.correspondence.mfa.results import GroupResults
-from ritz.methods.correspondence.mfa.rows import without_counts
+from ritz.data.words import describe
+from ritz.methods.correspondence.encoded.encoded import EncodedColumns, EncodedTable
+from ritz.methods.correspondence.encoded.mixed import (
+    most_axes,
+    named_constant,
+    own_scale,
+    placed,
+    variances,
+    warn_integers,
+)  # fmt: skip
+from ritz.methods.correspondence.mca.supplementary import RESULTS, Sums
+from ritz.methods.correspondence.mfa import results as named
+from ritz.methods.correspondence.mfa.groups import Grouping, check_groups, resolved
+from ritz.methods.correspondence.mfa.rows import Tables, without_counts
 from ritz.methods.correspondence.mfa.separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
+from ritz.methods.correspondence.mfa.table import count_weights, look, shares_taken, unshifted
 from ritz.methods.correspondence.rank import GROUP_RULES, encoded_material
+from ritz.methods.correspondence.record import GroupRecord
+from ritz.methods.correspondence.results import Derived, Result, Rows, Side
 from ritz.methods.correspondence.table import Encoded
 from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.fitted.base import Fitted
@@ -46,7 +61,7 @@ Places = NDArray[np.intp]
 KEPT_POINTS, FEW_ROWS = 50_000_000, 4_000
 
 
-class MFA(GroupResults):
+class MFA(EncodedColumns):
     """Multiple factor analysis with a certificate.
 
     Parameters
@@ -111,6 +126,27 @@ class MFA(GroupResults):
         "n_components", "groups", "frequencies", "supplementary", "scale", "categorical", "missing", "rare", "exclude",
     )  # fmt: skip
     _rules = GROUP_RULES
+    _record: GroupRecord
+    _records: ClassVar[type[GroupRecord]] = GroupRecord
+    _sides: ClassVar[dict[str, type[Side]]] = {
+        "row": Rows, "column": named.GroupedColumns, "variable": named.GroupedVariables, "group": named.Groups,
+        "supplementary_group": named.SupplementaryGroups,
+    }  # fmt: skip
+
+    column_v_tests_ = Result(
+        "(d, k) test values of the categories, about N(0, 1) where an axis has nothing to do with them"
+    )
+    variable_coordinates_ = Result(
+        "(p + J, k) r² of numbers, η² of categorical variables over all levels; columns sum to λ where none is excluded"
+    )
+    variable_contributions_ = Result("(p + J, k) shares of the variables in each axis; columns sum to 1")
+    variable_cos2_ = Result("(p + J, k) r⁴, η⁴/(categories − 1): quality in the map of variables")
+    group_coordinates_ = Result("(G, k) coordinates of the active groups: Lg with each axis, between 0 and 1")
+    group_contributions_ = Result("(G, k) shares of the groups in each axis; columns sum to 1")
+    group_cos2_ = Result("(G, k) quality of the groups in their map")
+    group_correlations_ = Result("(G, k) correlations of the partial points of a group with the axes")
+    supplementary_group_coordinates_ = Result("(S, k) coordinates of the supplementary groups")
+    supplementary_group_cos2_ = Result("(S, k) quality of the supplementary groups")
 
     def __init__(
         self, n_components: Any = None, *, groups: Any = None, frequencies: Any = (), supplementary: Any = (),
@@ -138,42 +174,118 @@ class MFA(GroupResults):
         self.device = device
         self.progress = progress
 
+    # groups
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_groups(self.groups, self.frequencies, self.supplementary, self.scale)
+
+    @property
+    def _grouping(self) -> Grouping:
+        return Grouping(self._record.members, self.frequencies, self.supplementary, self.scale)
+
+    def _group_places(self) -> dict[str, Places]:
+        """Encoded columns of every active group."""
+        return self._grouping.places(self._encoder)
+
+    def _tables(self) -> Tables:
+        """Tables of counts among the active groups."""
+        return self._grouping.tables(self._encoder, self._record.profiles)
+
+    @property
+    def _counted(self) -> list[str]:
+        return self._grouping.counted
+
+    def _divided(self) -> set[str]:
+        return self._grouping.divided
+
+    # columns and rows
+
+    def _compare(self, X: Any, reset: bool) -> None:
+        """Columns are found by their names, so that tables may hold others too; without names by their places."""
+        if not reset and isinstance(X, np.ndarray) and X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input",
+                received=describe(X),
+                hint="give the columns of the fit, in the same order",
+            )
+
+    def _open(self, X: Any, *, reset: bool) -> Opened:
+        table = super()._open(X, reset=reset)
+        if reset:
+            self._record.members = resolved(self.groups, table.names, table.named)
+        return table
+
+    def _look_at(self, table: Opened, weights: Floats, **options: Any) -> Encoder:
+        active = {column for columns in self._grouping.active.values() for column in columns}
+        return look(self, table, weights, [name for name in table.names if name in active], self._counted, **options)
+
+    def _learned(self, table: Opened, weights: Floats, **options: Any) -> Encoder:
+        return warn_integers(super()._learned(table, weights, **options), self.numeric, table.names)
+
+    def _learned_again(self, table: Opened, weights: Floats) -> Encoder:
+        return unshifted(super()._learned_again(table, weights), self._counted)
+
+    def _name_variables(self, encoder: Encoder) -> None:
+        super()._name_variables(encoder)
+        if not encoder.named:
+            self.n_features_in_ = len(encoder.columns)
+
+    def _weights(self, table: Opened, sample_weight: Any) -> Floats:
+        weights = super()._weights(table, sample_weight)
+        return count_weights(self, table, weights) if self._counted else weights
+
+    def _finished(self, coded: EncodedTable) -> EncodedTable:
+        return shares_taken(self, coded) if self._counted else coded
+
+    def _forward(self, coded: Encoded) -> Floats:
+        return _without_place(super()._forward(coded), coded)
+
+    def _coordinates(self, rows: Any) -> Floats:
+        weights = np.ones(rows.shape[0])
+        if self._counted:
+            counts = rows[:, self._tables().all]
+            weights = np.asarray(counts.sum(axis=1)).reshape(-1)
+        return self._forward(self._finished(EncodedTable(rows, weights)))
+
     # the problem
 
     def _own_scale(self, column: ColumnStatistics | Moments) -> Floats:
-        scale, p = super()._own_scale(column), self._encoder.p
-        places = self._group_places()
-        for group, at in places.items():
+        """Scales of the columns in the analysis of their own group."""
+        scale, p = own_scale(self._encoder, column, self._divided()), self._encoder.p
+        grouping = self._grouping
+        for group, at in grouping.places(self._encoder).items():
             if group in self.frequencies:
                 f = self._shares_of(column)[at]
                 scale[at] = np.sqrt(np.where(f > 0, f, 1.0))
-            elif not self._scales(group):
+            elif not grouping.scales(group):
                 scale[at[at < p]] = 1.0
         return scale
 
     def _shares_of(self, column: ColumnStatistics | Moments) -> Floats:
         """Means of the shares of counts, which rows of several tables no longer have."""
-        held = self.__dict__.get("_frequencies")
-        return np.asarray(column.mean if held is None else held)
+        frequencies = self._record.frequencies
+        return np.asarray(column.mean if frequencies is None else frequencies)
 
     def _metric(self, column: ColumnStatistics | Moments) -> Floats:
         own = self._own_scale(column)
         if isinstance(column, Moments):
             self._separated(column, own)
-        return own * self.__dict__["_first"]
+        return own * self._record.first
 
     def _separated(self, state: Moments, own: Floats) -> None:
         """The groups' own analyses from a state with Σw = 1."""
         places = self._group_places()
         self._adopt_axes({name: own_axes(from_state(self, state, own, at), name) for name, at in places.items()})
 
-    def _adopt_axes(self, found: dict[str, tuple[Floats, Floats]]) -> None:
+    def _adopt_axes(self, axes: dict[str, tuple[Floats, Floats]]) -> None:
         places, encoder = self._group_places(), self._encoder
         first, separate = np.ones(encoder.d), {}
-        for name, (values, vectors) in found.items():
+        for name, (values, vectors) in axes.items():
             first[places[name]] = np.sqrt(values[0])
             separate[name] = {"values": values, "vectors": vectors, "variables": self._variables(places[name])}
-        self.__dict__.update(_first=first, _separate=separate)
+        self._record.first, self._record.separate = first, separate
 
     def _variables(self, places: Places) -> int:
         """Number of variables of a group of categories alone, whose own analysis is an MCA; 1 for all else."""
@@ -192,7 +304,7 @@ class MFA(GroupResults):
                 )  # fmt: skip
             state = stats.moments.times(1 / stats.weight)
             self._separated(state, self._own_scale(state))
-            self.__dict__["_moments"] = state
+            self._record.moments = state
         else:
             own, R = self._own_scale(stats.column), leaf.X  # type: ignore[attr-defined]
             labels = self._encoder.labels
@@ -203,7 +315,7 @@ class MFA(GroupResults):
             })  # fmt: skip
 
     def _most(self, rows: int, d: int) -> int:
-        return max(0, min(super()._most(rows, d), d - len(self._tables().places)))
+        return max(0, min(most_axes(self._encoder, rows, d), d - len(self._tables().places)))
 
     def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
         owners = np.zeros(d, np.intp)
@@ -255,115 +367,90 @@ class MFA(GroupResults):
     def _combine(self, others: list[Any], verb: Any) -> Any:
         result = super()._combine(others, verb)
         if verb is Moments.subtract and self._counted:
-            result.__dict__["_state"] = without_counts(
-                result.__dict__["_state"], self._need_state(), self._count_places()
-            )
+            counted = set(self._counted)
+            places = [j for j, name in enumerate(self._encoder.numeric) if name in counted]
+            state = result._need_state()
+            result._record.state = without_counts(state, self._need_state(), np.asarray(places, np.intp))
         return result
-
-    def _count_places(self) -> Places:
-        held = set(self._counted)
-        return np.asarray([j for j, name in enumerate(self._encoder.numeric) if name in held], np.intp)
-
-    def _restated(self, **parameters: Any) -> Any:
-        model = super()._restated(**parameters)
-        model.__dict__["_members"] = self.__dict__["_members"]
-        return model
 
     # results
 
     def _name_columns(self, spectrum: Any, column: Any, scale: Any, whole: float, rows: int) -> None:
+        constant = named_constant(self._encoder, column)
         super()._name_columns(spectrum, column, scale, whole, rows)
-        state = column if isinstance(column, Moments) else self.__dict__.pop("_moments", None)
-        found = None
+        record = self._record
+        state, record.moments = column if isinstance(column, Moments) else record.moments, None
         if state is not None:
-            found = Summary(scaled_gram(state, scale), self._group_places(), self.components_.T)
-        spread = np.sqrt(variances(column))
-        self.__dict__.update(
-            _lg=None if found is None else found.lg,
-            _within=None if found is None else found.within,
-            _row_norms=None if found is None else found.norms,
-            _spread=spread,
-            _means=np.array(self._shares_of(column)),
-        )
-        for name in ("_partial", "_beside"):
-            self.__dict__.pop(name, None)
-
-    def _norms(self) -> Floats:
-        len(self.components_)  # solves a pending state
-        held = self.__dict__.get("_row_norms")
-        return super()._norms() if held is None else np.asarray(held)
-
-    @property
-    def _counts_at(self) -> NDArray[np.bool_]:
-        """(d,) which columns are counts."""
-        out = np.zeros(self._encoder.d, bool)
-        out[self._tables().all] = True
-        return out
-
-    @property
-    def _shares(self) -> Floats:
-        share = super()._shares
-        return np.where(self._counts_at, self.__dict__["_means"], share)
-
-    def _factors(self) -> Floats:
-        share, scale, still = self._shares, self.__dict__["_scale"], self.__dict__["_still"]
-        by = np.where(np.arange(len(share)) < self._encoder.p, self.__dict__["_spread"], share)
-        by = np.where(self._counts_at, share, by)
-        return np.where(still, np.nan, scale / np.where(still, 1.0, by))[:, None]
-
-    def _column_masses(self) -> Floats:
-        weight = self._shares / np.square(self.__dict__["_first"])
-        return weight / weight.sum()
-
-    def _column_squares(self) -> Floats:
-        squares, at = super()._column_squares(), self._counts_at
-        squares[at] = self._column_inertias()[at] * np.square(self._factors()[at, 0])
-        return squares
-
-    def _variable_coordinates(self) -> Floats:
-        values = super()._variable_coordinates()
-        values[: self._encoder.p][self._counts_at[: self._encoder.p]] = np.nan  # a count is part of a profile
-        return values
+            summary = Summary(scaled_gram(state, scale), self._group_places(), self.components_.T)
+            record.lg, record.within, record.row_norms = summary.lg, summary.within, summary.norms
+        record.still, record.spread = constant, np.sqrt(variances(column))
+        record.means = np.array(self._shares_of(column))
 
     def _name_rows(self, coded: Encoded) -> None:
         super()._name_rows(coded)
         if are_blocks(coded.rows) or not isinstance(coded, EncodedTable):
             return
-        w, G = self._row_masses(), len(self._group_places())
+        record, G = self._record, len(self._group_places())
+        w = np.asarray(record.row_weights)
         if G * coded.rows.shape[0] * self.n_components_ <= KEPT_POINTS:
-            parts = self._parts(coded)
-            known = w > 0
-            within = np.einsum("i,igk->gk", w[known], np.square(parts[known])) / G**2
-            self.__dict__.update(_partial=parts, _within=within)
-        if self.__dict__["_lg"] is None and coded.rows.shape[0] <= FEW_ROWS:
+            points, there = self._partial_points(coded), w > 0
+            record.within = np.einsum("i,igk->gk", w[there], np.square(points[there])) / G**2
+            record.partial = points
+        if record.lg is None and coded.rows.shape[0] <= FEW_ROWS:
             R, some = self._present(coded)
-            mean, scale = self.__dict__["_mean"], self.__dict__["_scale"]
-            self.__dict__["_lg"] = lg_of_rows(R, some / np.sum(some), mean, scale, self._group_places())
+            record.lg = lg_of_rows(R, some / np.sum(some), record.mean, record.scale, self._group_places())
         if self.supplementary:
             self._place_beside(coded)
 
     def _place_beside(self, coded: EncodedTable) -> None:
         from ritz.methods.correspondence.mfa.supplementary import beside
 
-        found = beside(self, coded)
-        lg, cross = self.__dict__["_lg"], found.pop("lg")
+        groups, lg = beside(self, coded), self._record.lg
+        cross = groups.pop("lg")
         if lg is not None:
             G = len(lg)
-            self.__dict__["_lg"] = np.block([[lg, cross[:, :G].T], [cross[:, :G], cross[:, G:]]])
-        self.__dict__["_beside"] = found
+            self._record.lg = np.block([[lg, cross[:, :G].T], [cross[:, :G], cross[:, G:]]])
+        self._record.beside = groups
 
-    def _parts(self, coded: Encoded) -> Floats:
-        """Partial points (n, G, k)."""
+    def _partial_points(self, coded: Encoded) -> Floats:
+        """(n, G, k)."""
         places, k, d = self._group_places(), self.n_components_, self._encoder.d
         parted = np.zeros((len(places), k, d))
         for g, at in enumerate(places.values()):
             parted[g][:, at] = len(places) * self.components_[:, at]
-        step = LinearMap(parted.reshape(-1, d), self.__dict__["_mean"], self.__dict__["_scale"], None)
-        parts = step.forward(coded.rows, np.float64).reshape(coded.rows.shape[0], len(places), k)
-        empty = getattr(coded, "empty", None)
-        if empty is not None:
-            parts[empty] = np.nan
-        return parts
+        step = LinearMap(parted.reshape(-1, d), self._record.mean, self._record.scale, None)
+        points = step.forward(coded.rows, np.float64).reshape(coded.rows.shape[0], len(places), k)
+        return _without_place(points, coded)
+
+    @Derived
+    def inertia_ratio_(self) -> Floats:
+        """(k,) inertia between rows over that of all partial points: 1 where the groups agree on the axis."""
+        return named.inertia_ratio(self)
+
+    @Derived
+    def lg_(self) -> Any:
+        """Lg of all groups, active ones first, and of the whole (``MFA``)."""
+        return named.lg_table(self)
+
+    @Derived
+    def rv_(self) -> Any:
+        """RV coefficients of all groups and of the whole: 1 for configurations of the same shape."""
+        return named.rv_table(self)
+
+    @Derived
+    def partial_coordinates_(self) -> dict[str, Any]:
+        """Coordinates of the rows as each group alone sees them, a table (n, k) a group."""
+        return named.partial_coordinates(self)
+
+    @Derived
+    def group_eigenvalues_(self) -> dict[str, Floats]:
+        """Eigenvalues of each group's own analysis: PCA, MCA, FAMD or, for counts, CA."""
+        return named.group_eigenvalues(self)
+
+    @Derived
+    def partial_axes_(self) -> Any:
+        """Correlations of the axes of every group's own analysis with those of the whole."""
+        return named.partial_axes(self)
 
     def partial_transform(self, X: Any) -> dict[str, Any]:
         """Coordinates of rows as each group alone sees them, a table (n, k) a group; their mean is ``transform``.
@@ -379,10 +466,9 @@ class MFA(GroupResults):
         True
         """
         coded = self._new(X)
-        parts = self._parts(coded)
-        names = self._axis_names()
+        points, names = self._partial_points(coded), self._axis_names()
         return {
-            name: labelled(parts[:, g], coded.labels, names, coded.library, "row")
+            name: labelled(points[:, g], coded.labels, names, coded.library, "row")
             for g, name in enumerate(self._group_places())
         }
 
@@ -411,18 +497,25 @@ class MFA(GroupResults):
         """
         if X is not None:
             return super().supplementary_columns(X, result, **options)
-        from ritz.methods.correspondence.mca.supplementary import RESULTS
-        from ritz.methods.correspondence.mfa.results import NO_BESIDE
-
         check_is_fitted(self)
         if result not in RESULTS:
             raise ParameterError(f"result must be one of {', '.join(map(repr, RESULTS))}", received=repr(result))
-        held = self._held("_beside", NO_BESIDE)["results"][result]
-        return labelled(held["values"], held["labels"], self._axis_names(), self.__dict__.get("_library"), "column")
+        return named.supplementary_results(self, result)
+
+    def _placed(self, sums: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:
+        return placed(self, sums, result, rows)
 
     def _rebuilt(self, X: Any) -> Floats:
         R = super()._rebuilt(X)
-        if "_profiles" in self.__dict__:
+        if self._record.profiles is not None:
             at = self._tables().all
-            R[:, at] += self.__dict__["_frequencies"][at]
+            R[:, at] += np.asarray(self._record.frequencies)[at]
         return R
+
+
+def _without_place(points: Floats, coded: Encoded) -> Floats:
+    """Coordinates of rows, none where a row has no place."""
+    empty = getattr(coded, "empty", None)
+    if empty is not None and bool(np.any(empty)):
+        points[empty] = np.nan
+    return points

@@ -9,16 +9,21 @@ partial axes                  r = √(λ₁(g) λ_k/λ_a(g)) v_aᵀ v_k: axes of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.tables.labelled import labelled
-from ritz.methods.correspondence.mfa.table import GroupedColumns
-from ritz.methods.correspondence.results import NO_ROWS, Result
+from ritz.methods.correspondence.encoded.variables import MixedColumns, Variables
+from ritz.methods.correspondence.results import Side
 
-__all__ = ["GroupResults"]
+__all__ = [
+    "GroupedColumns", "GroupedVariables", "Groups", "SupplementaryGroups", "group_eigenvalues",
+    "inertia_ratio", "lg_table", "partial_axes", "partial_coordinates", "rv_table",
+    "supplementary_results",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -32,152 +37,187 @@ NO_BESIDE = (
 )
 
 
-class OfGroups(Result):
-    """A fitted name with one row a group."""
+def _needed(value: Any, message: str) -> Any:
+    """What a fit kept; where it kept no such thing, an error that says why."""
+    if value is None:
+        raise AttributeError(message)
+    return value
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        super().__set_name__(owner, name)
-        self.side = "beside" if name.startswith("supplementary") else "group"
+
+# columns and variables
 
 
-class GroupResults(GroupedColumns):
-    """What MFA says of its groups."""
+class GroupedColumns(MixedColumns):
+    """Columns of groups: numbers, categories, and counts, which are parts of a profile."""
 
-    group_coordinates_ = OfGroups("(G, k) coordinates of the active groups: Lg with each axis, between 0 and 1")
-    group_contributions_ = OfGroups("(G, k) shares of the groups in each axis; columns sum to 1")
-    group_cos2_ = OfGroups("(G, k) quality of the groups in their map")
-    group_correlations_ = OfGroups("(G, k) correlations of the partial points of a group with the axes")
-    supplementary_group_coordinates_ = OfGroups("(S, k) coordinates of the supplementary groups")
-    supplementary_group_cos2_ = OfGroups("(S, k) quality of the supplementary groups")
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.counts = np.zeros(self.encoder.d, bool)
+        self.counts[model._tables().all] = True
 
-    def _held(self, name: str, message: str) -> Any:
-        len(self.components_)  # solves a pending state
-        held = self.__dict__.get(name)
-        if held is None:
-            raise _Absent(message)
-        return held
+    def shares(self) -> Floats:
+        """(d,) 1 for numbers, p for categories, f for counts."""
+        return np.where(self.counts, self.record.means, super().shares())
 
-    # groups and axes
+    def factors(self) -> Floats:
+        """(d, 1) scale over spread of numbers, over share of categories and counts; NaN for those set aside."""
+        share, still = self.shares(), self.still
+        by = np.where(np.arange(len(share)) < self.p, self.record.spread, share)
+        by = np.where(self.counts, share, by)
+        return np.where(still, np.nan, self.record.scale / np.where(still, 1.0, by))[:, None]
 
-    def _group_contributions(self) -> Floats:
-        squares = self._column_contributions()
-        return np.array([squares[places].sum(axis=0) for places in self._group_places().values()])
+    def masses(self) -> Floats:
+        """Shares over the first eigenvalue of their group."""
+        weight = self.shares() / np.square(self.record.first)
+        return np.asarray(weight / weight.sum())
 
-    def _group_coordinates(self) -> Floats:
-        return self._group_contributions() * self.eigenvalues_
+    def squares(self) -> Floats:
+        """As in an FAMD; of counts as in a CA."""
+        squares, at = super().squares(), self.counts
+        squares[at] = self.inertias()[at] * np.square(self.factors()[at, 0])
+        return squares
 
-    def _group_cos2(self) -> Floats:
-        own = np.diag(self._held("_lg", NO_LG))[: len(self._group_places())]
-        return np.square(self._group_coordinates()) / own[:, None]
+    def norms(self) -> Floats:
+        """(d,) squared norms of the rows of AᵀA, which the fit knew."""
+        return super().norms() if self.record.row_norms is None else np.asarray(self.record.row_norms)
 
-    def _group_correlations(self) -> Floats:
-        within = self._held("_within", NO_PARTS)
+
+class GroupedVariables(Variables):
+    """Variables of groups."""
+
+    def coordinates(self) -> Floats:
+        """(p + J, k) r² and η²; a count is part of a profile and has none."""
+        values = super().coordinates()
+        values[: self.p][self.columns.counts[: self.p]] = np.nan  # type: ignore[attr-defined]
+        return values
+
+
+# groups and axes
+
+
+class Groups(Side):
+    """The active groups."""
+
+    corner = "group"
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.places = model._group_places()
+
+    def labels(self) -> Sequence[Any] | None:
+        """Names of the groups."""
+        return list(self.places)
+
+    def contributions(self) -> Floats:
+        """(G, k) Σ v² over the columns of each."""
+        squares = self.model._side("column").contributions()
+        return np.array([squares[places].sum(axis=0) for places in self.places.values()])
+
+    def coordinates(self) -> Floats:
+        """Those times λ."""
+        return np.asarray(self.contributions() * self.model.eigenvalues_)
+
+    def cos2(self) -> Floats:
+        """Coordinates² over Lg(g, g)."""
+        own = np.diag(_needed(self.record.lg, NO_LG))[: len(self.places)]
+        return np.asarray(np.square(self.coordinates()) / own[:, None])
+
+    def correlations(self) -> Floats:
+        """Of partial points with the axes."""
+        within = _needed(self.record.within, NO_PARTS)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return self._group_contributions() * np.sqrt(self.eigenvalues_) / np.sqrt(within)
-
-    def _supplementary_group_coordinates(self) -> Floats:
-        return np.asarray(self._held("_beside", NO_BESIDE)["groups"])
-
-    def _supplementary_group_cos2(self) -> Floats:
-        S = len(self._supplementary_group_coordinates())
-        return np.square(self._supplementary_group_coordinates()) / np.diag(self._held("_lg", NO_LG))[-S:, None]
-
-    @property
-    def inertia_ratio_(self) -> Floats:
-        """(k,) inertia between rows over that of all partial points: 1 where the groups agree on the axis."""
-        within = self._held("_within", NO_PARTS)
-        return self.eigenvalues_ / (len(within) * within.sum(axis=0))
-
-    # groups and groups
-
-    @property
-    def lg_(self) -> Any:
-        """Lg of all groups, active ones first, and of the whole (``MFA``)."""
-        lg = np.asarray(self._held("_lg", NO_LG))
-        active, top = len(self._group_places()), float(self.eigenvalues_[0])
-        side = lg[:active].sum(axis=0) / top
-        whole = lg[:active, :active].sum() / top**2
-        return self._square(np.block([[lg, side[:, None]], [side[None, :], np.array([[whole]])]]))
-
-    @property
-    def rv_(self) -> Any:
-        """RV coefficients of all groups and of the whole: 1 for configurations of the same shape."""
-        lg = self._held("_lg", NO_LG)
-        active = len(self._group_places())
-        whole = np.concatenate([lg, lg[:active].sum(axis=0, keepdims=True)])
-        whole = np.concatenate([whole, whole[:, :active].sum(axis=1, keepdims=True)], axis=1)
-        root = np.sqrt(np.diag(whole))
-        return self._square(whole / np.outer(root, root))
-
-    def _square(self, values: Floats) -> Any:
-        names = [*self._group_places(), *self._supplementary_names(), "MFA"]
-        if len(values) != len(names):
-            names = [*self._group_places(), "MFA"]
-        return labelled(values, names, names, self.__dict__.get("_library"), "group")
-
-    def _supplementary_names(self) -> list[str]:
-        return list(self.__dict__.get("_beside", {}).get("names", []))
-
-    # partial points and axes
-
-    @property
-    def partial_coordinates_(self) -> dict[str, Any]:
-        """Coordinates of the rows as each group alone sees them, a table (n, k) a group."""
-        parts = self._held("_partial", NO_PARTS)
-        return {name: self._labelled(parts[:, g], "row") for g, name in enumerate(self._group_places())}
-
-    @property
-    def group_eigenvalues_(self) -> dict[str, Floats]:
-        """Eigenvalues of each group's own analysis: PCA, MCA, FAMD or, for counts, CA."""
-        len(self.components_)  # solves a pending state
-        return {name: held["values"] / held["variables"] for name, held in self._all_separate().items()}
-
-    @property
-    def partial_axes_(self) -> Any:
-        """Correlations of the axes of every group's own analysis with those of the whole."""
-        len(self.components_)  # solves a pending state
-        tables = {name: self._partial_axes(name) for name in self._group_places()}
-        tables |= dict(self.__dict__.get("_beside", {}).get("axes", {}))
-        labels = [f"{name}:{self.about.axis}{a + 1}" for name, table in tables.items() for a in range(len(table))]
-        return labelled(
-            np.concatenate(list(tables.values())), labels, self._axis_names(), self.__dict__.get("_library"), "axis"
-        )
-
-    def _partial_axes(self, name: str) -> Floats:
-        held = self.__dict__["_separate"][name]
-        cross = held["vectors"].T @ self.components_[:, self._group_places()[name]].T
-        return cross * np.sqrt(held["values"][0] / held["values"])[:, None] * np.sqrt(self.eigenvalues_)
-
-    def _all_separate(self) -> dict[str, Any]:
-        return {**self.__dict__["_separate"], **self.__dict__.get("_beside", {}).get("separate", {})}
-
-    # names
-
-    def _labelled(self, values: Floats, side: str) -> Any:
-        if side not in ("group", "beside"):
-            return super()._labelled(values, side)
-        names = list(self._group_places()) if side == "group" else self._supplementary_names()
-        return labelled(values, names, self._axis_names(), self.__dict__.get("_library"), "group")
-
-    def __getattr__(self, name: str) -> Any:
-        message = _MESSAGES.get(name)
-        if message is not None and self.__sklearn_is_fitted__():
-            raise AttributeError(message)
-        return super().__getattr__(name)
+            return np.asarray(self.contributions() * np.sqrt(self.model.eigenvalues_) / np.sqrt(within))
 
 
-class _Absent(AttributeError):
-    """A result that this model does not hold."""
+class SupplementaryGroups(Side):
+    """Groups that took no part in the axes."""
+
+    corner = "group"
+
+    def labels(self) -> Sequence[Any] | None:
+        """Names of the groups."""
+        return _beside_names(self.model)
+
+    def coordinates(self) -> Floats:
+        """(S, k)."""
+        return np.asarray(_needed(self.record.beside, NO_BESIDE)["groups"])
+
+    def cos2(self) -> Floats:
+        """Coordinates² over Lg(g, g)."""
+        points = self.coordinates()
+        return np.asarray(np.square(points) / np.diag(_needed(self.record.lg, NO_LG))[-len(points) :, None])
 
 
-_MESSAGES = {
-    "lg_": NO_LG,
-    "rv_": NO_LG,
-    "group_cos2_": NO_LG,
-    "group_correlations_": NO_PARTS,
-    "inertia_ratio_": NO_PARTS,
-    "partial_coordinates_": NO_PARTS,
-    "supplementary_group_coordinates_": NO_BESIDE,
-    "supplementary_group_cos2_": NO_BESIDE,
-    "row_coordinates_": NO_ROWS,
-}
+def supplementary_results(model: Any, result: str) -> Any:
+    """A result of the columns of the supplementary groups."""
+    len(model.components_)  # solves a pending state
+    told = _needed(model._record.beside, NO_BESIDE)["results"][result]
+    return labelled(told["values"], told["labels"], model._axis_names(), model._record.library, "column")
+
+
+def _beside_names(model: Any) -> list[str]:
+    return list((model._record.beside or {}).get("names", []))
+
+
+def inertia_ratio(model: Any) -> Floats:
+    """(k,) inertia between rows over that of all partial points."""
+    within = _needed(model._record.within, NO_PARTS)
+    return np.asarray(model.eigenvalues_ / (len(within) * within.sum(axis=0)))
+
+
+# groups and groups
+
+
+def lg_table(model: Any) -> Any:
+    """Lg of all groups and of the whole."""
+    lg = np.asarray(_needed(model._record.lg, NO_LG))
+    active, top = len(model._group_places()), float(model.eigenvalues_[0])
+    side = lg[:active].sum(axis=0) / top
+    every = lg[:active, :active].sum() / top**2
+    return _square(model, np.block([[lg, side[:, None]], [side[None, :], np.array([[every]])]]))
+
+
+def rv_table(model: Any) -> Any:
+    """RV coefficients of all groups and of the whole."""
+    lg = _needed(model._record.lg, NO_LG)
+    active = len(model._group_places())
+    every = np.concatenate([lg, lg[:active].sum(axis=0, keepdims=True)])
+    every = np.concatenate([every, every[:, :active].sum(axis=1, keepdims=True)], axis=1)
+    root = np.sqrt(np.diag(every))
+    return _square(model, every / np.outer(root, root))
+
+
+def _square(model: Any, values: Floats) -> Any:
+    names = [*model._group_places(), *_beside_names(model), "MFA"]
+    if len(values) != len(names):
+        names = [*model._group_places(), "MFA"]
+    return labelled(values, names, names, model._record.library, "group")
+
+
+# partial points and axes
+
+
+def partial_coordinates(model: Any) -> dict[str, Any]:
+    """Coordinates of the rows as each group alone sees them."""
+    points, rows = _needed(model._record.partial, NO_PARTS), model._side("row")
+    return {name: rows.labelled(points[:, g]) for g, name in enumerate(model._group_places())}
+
+
+def group_eigenvalues(model: Any) -> dict[str, Floats]:
+    """Eigenvalues of each group's own analysis."""
+    separate = {**model._record.separate, **(model._record.beside or {}).get("separate", {})}
+    return {name: own["values"] / own["variables"] for name, own in separate.items()}
+
+
+def partial_axes(model: Any) -> Any:
+    """Correlations of the axes of every group's own analysis with those of the whole."""
+    tables = {name: _partial_axes(model, name, places) for name, places in model._group_places().items()}
+    tables |= dict((model._record.beside or {}).get("axes", {}))
+    labels = [f"{name}:{model.about.axis}{a + 1}" for name, table in tables.items() for a in range(len(table))]
+    return labelled(np.concatenate(list(tables.values())), labels, model._axis_names(), model._record.library, "axis")
+
+
+def _partial_axes(model: Any, name: str, places: NDArray[np.intp]) -> Floats:
+    own = model._record.separate[name]
+    cross = own["vectors"].T @ model.components_[:, places].T
+    return np.asarray(cross * np.sqrt(own["values"][0] / own["values"])[:, None] * np.sqrt(model.eigenvalues_))

@@ -50,14 +50,14 @@ class Tables:
         totals = self.totals(rows)
         by = np.where(totals > 0, totals, 1.0)
         if isinstance(rows, np.ndarray):
-            held = rows.astype(np.float64)
-            held[:, self.all] /= by[:, None]
-            return self._centred(held)
-        held = rows.copy()
-        counts = np.isin(held.indices, self.all)
-        row = np.repeat(np.arange(held.shape[0]), np.diff(held.indptr))
-        held.data[counts] /= by[row[counts]]
-        return held if self.profiles is None else self._centred(held.toarray())
+            shares = rows.astype(np.float64)
+            shares[:, self.all] /= by[:, None]
+            return self._centred(shares)
+        shares = rows.copy()
+        counts = np.isin(shares.indices, self.all)
+        row = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
+        shares.data[counts] /= by[row[counts]]
+        return shares if self.profiles is None else self._centred(shares.toarray())
 
     def _centred(self, rows: Floats) -> Floats:
         for columns, profile in zip(self.places, self.profiles or (), strict=False):
@@ -127,8 +127,8 @@ def count_totals(rows: Any, names: list[str]) -> Floats:
 
 def without_counts(state: Moments, before: Moments, counts: Places) -> Moments:
     """What a subtraction from ``before`` left; columns of counts of which only rounding is left are empty."""
-    part, whole = (pooled(one, _only(counts, one.d), len(counts)) for one in (state, before))
-    gone = counts[part.without_traces(whole).mean == 0]
+    left, all_ = (pooled(one, _only(counts, one.d), len(counts)) for one in (state, before))
+    gone = counts[left.without_traces(all_).mean == 0]
     places = np.arange(state.d)
     places[gone] = -1
     return pooled(state, places, state.d)

@@ -122,8 +122,8 @@ def lg_of_rows(R: Any, w: Floats, mean: Floats, scale: Floats, groups: dict[str,
         W = np.zeros((len(w), len(w)))
         for start in range(0, len(places), TILE):
             at = places[start : start + TILE]
-            part = R[:, at]
-            A = root * ((part if isinstance(part, np.ndarray) else part.toarray()) - mean[at]) / scale[at]
+            columns = R[:, at]
+            A = root * ((columns if isinstance(columns, np.ndarray) else columns.toarray()) - mean[at]) / scale[at]
             W += A @ A.T
         matrices.append(W)
     return np.array([[np.vdot(a, b) for b in matrices] for a in matrices])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ritz.methods.correspondence.mca.supplementary import RESULTS, Sums
 from ritz.methods.correspondence.mfa.rows import count_totals
 from ritz.methods.correspondence.mfa.separate import from_rows, own_axes
+from ritz.methods.correspondence.mfa.table import look
 from ritz.project.transition import cos2, inverse_root
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ class _Group:
     """A supplementary group: its columns, its own analysis, where it lies."""
 
     def __init__(self, model: MFA, name: str, columns: list[str], coded: EncodedTable) -> None:
-        table, w = coded.table, model._row_masses()
-        self.name, self.w, self.known = name, w, w > 0
+        table, w = coded.table, np.asarray(model._record.row_weights)
+        self.name, self.w, self.weighs = name, w, w > 0
         counts = name in model.frequencies
-        self.encoder = model._look(table, w, columns, columns if counts else [])
+        self.encoder = look(model, table, w, columns, columns if counts else [])
         rows = self.encoder.rows(table, unseen=None, memory=model.memory)
         self.rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
         B, self.scale = self._counts(columns) if counts else self._scaled(model, name)
-        spectrum = from_rows(model, B[self.known], w[self.known], np.ones(B.shape[1]), self.encoder.labels)
+        spectrum = from_rows(model, B[self.weighs], w[self.weighs], np.ones(B.shape[1]), self.encoder.labels)
         self.values, self.vectors = own_axes(spectrum, name)
-        self.B = np.where(self.known[:, None], B, 0.0)
+        self.B = np.where(self.weighs[:, None], B, 0.0)
         self.variables = self.encoder.vocabulary.J if self.encoder.p == 0 else 1
         self.counts = counts
 
@@ -51,18 +52,20 @@ class _Group:
         centred = self.rows - w @ self.rows
         share = w @ self.rows
         spread = np.sqrt(w @ np.square(centred))
-        own = np.concatenate([spread[:p] if model._scales(name) else np.ones(p), np.sqrt(np.maximum(share[p:], 0.0))])
+        own = np.concatenate(
+            [spread[:p] if model._grouping.scales(name) else np.ones(p), np.sqrt(np.maximum(share[p:], 0.0))]
+        )
         still = spread <= 1e-14 * np.maximum(np.abs(share), 1e-300)
         own = np.where(still | (own == 0), 1.0, own)
         return np.where(still, 0.0, centred) / own, own
 
     def _counts(self, columns: list[str]) -> tuple[Floats, Floats]:
         count_totals(self.rows, columns)
-        f = np.where(self.known[:, None], self.rows, 0.0)
+        f = np.where(self.weighs[:, None], self.rows, 0.0)
         f = f / max(float(f.sum()), 1e-300)
         c = f.sum(axis=0)
         root = np.sqrt(np.where(c > 0, c, 1.0))
-        w = np.where(self.known, self.w, 1.0)[:, None]
+        w = np.where(self.weighs, self.w, 1.0)[:, None]
         return (f - np.outer(f.sum(axis=1), c)) / (w * root), root
 
     @property
@@ -73,8 +76,8 @@ class _Group:
     def placed(self, model: MFA, f: Floats, coded: EncodedTable) -> dict[str, tuple[Floats, list[str]]]:
         """Every result of its columns."""
         if not self.counts:
-            found = Sums(self.encoder, f, self.w, self.rows)
-            return {result: model._placed(found, result, coded) for result in RESULTS}
+            sums = Sums(self.encoder, f, self.w, self.rows)
+            return {result: model._placed(sums, result, coded) for result in RESULTS}
         G = self.B.T @ (self.w[:, None] * f) / self.scale[:, None]
         squares = (self.w @ np.square(self.B)) / np.square(self.scale)
         empty = np.zeros((0, f.shape[1]))
@@ -89,9 +92,9 @@ class _Group:
 
 def beside(model: MFA, coded: EncodedTable) -> dict[str, Any]:
     """All that is known of the supplementary groups."""
-    F, w = model._row_coordinates(), model._row_masses()
+    F, w = np.asarray(model._record.F), np.asarray(model._record.row_weights)
     f = np.where((w > 0)[:, None], F, 0.0) * inverse_root(model.eigenvalues_)
-    groups = [_Group(model, name, columns, coded) for name, columns in model._beside_columns().items()]
+    groups = [_Group(model, name, columns, coded) for name, columns in model._grouping.beside.items()]
     weighted = w[:, None] * f
     placed = [group.placed(model, f, coded) for group in groups]
     results = {
@@ -113,12 +116,12 @@ def beside(model: MFA, coded: EncodedTable) -> dict[str, Any]:
 
 def lg_with(model: MFA, groups: list[_Group], R: Any, w: Floats) -> Floats:
     """(S, G + S) Lg of supplementary groups with active ones, then with each other."""
-    mean, scale = model.__dict__["_mean"], model.__dict__["_scale"]
+    mean, scale = model._record.mean, model._record.scale
     out = []
     for group in groups:
         left = group.A * w[:, None]
-        known = group.known
-        cross = (np.asarray(R[known].T @ left[known]) - np.outer(mean, left.sum(axis=0))) / scale[:, None]
+        there = group.weighs
+        cross = (np.asarray(R[there].T @ left[there]) - np.outer(mean, left.sum(axis=0))) / scale[:, None]
         active = [np.sum(np.square(cross[places])) for places in model._group_places().values()]
         out.append([*active, *(np.sum(np.square(left.T @ other.A)) for other in groups)])
     return np.array(out)

@@ -1,7 +1,6 @@
-"""Columns of a mixed analysis: distances of supplementary categories, and columns rebuilt from coordinates.
+"""Columns rebuilt from coordinates.
 
-supplementary categories   barycentres b = Σ w z F / p,   d² = ‖Σ w z (R − 1mᵀ) D_s⁻¹ / p‖² in the whole space
-rebuilt                    R̂ = F Vᵀ D_s + m: numbers, and for every variable the level of the largest p̂
+R̂ = F Vᵀ D_s + m: numbers, and for every variable the level of the largest p̂
 """
 
 from __future__ import annotations
@@ -11,17 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import ParameterError
 from ritz.data.encode import Encoder
 from ritz.data.encode.vocabulary import MISSING
-from ritz.data.passes.blocks import are_blocks
 from ritz.data.tables.labelled import labelled
 
 if TYPE_CHECKING:
-    from ritz.methods.correspondence.famd.results import MixedColumns
-    from ritz.methods.correspondence.mca.supplementary import Sums
+    from ritz.methods.correspondence.encoded.encoded import EncodedColumns
 
-__all__ = ["decoded", "distances", "frame_of", "is_complete", "probabilities", "value_of"]
+__all__ = ["decoded", "frame_of", "is_complete", "probabilities", "value_of"]
 
 Floats = NDArray[np.float64]
 
@@ -35,63 +31,22 @@ def is_complete(encoder: Encoder) -> NDArray[np.bool_]:
     return np.abs(sums - encoder.weight) <= COMPLETE * encoder.weight
 
 
-# supplementary columns
-
-
-def distances(model: MixedColumns, found: Sums, R: Any) -> Floats:
-    """(m,) squared distances of barycentres of categories from the centre, in the whole space."""
-    p, encoder = found.encoder.p, found.encoder
-    share = found.mass[p:]
-    if R is not None:
-        if are_blocks(R) or are_blocks(found.rows):
-            raise ParameterError(
-                "cos2 of supplementary categories needs rows in memory", received="rows outside memory",
-                hint="fit with n_components=None: then the axes say it",
-            )  # fmt: skip
-        mean, scale = model.__dict__["_mean"], model.__dict__["_scale"]
-        levels = found.rows[:, p:]
-        cross = _dense(_weighted(levels, found.w).T @ R) - np.outer(share, mean)
-        return np.asarray(np.square(cross / scale / share[:, None]).sum(axis=1))
-    if encoder.vocabulary.J and not model._all_axes():
-        raise ParameterError(
-            "cos2 of supplementary categories needs their distances in the whole space",
-            received=f"{model.n_components_} axes and no rows",
-            hint="pass the table of the fit as rows=, or fit with n_components=None",
-        )
-    return np.asarray(np.square(found.first[p:] / share[:, None] * np.sqrt(model.eigenvalues_)).sum(axis=1))
-
-
-def _weighted(levels: Any, w: Floats) -> Any:
-    if isinstance(levels, np.ndarray):
-        return levels * w[:, None]
-    from scipy.sparse import diags_array
-
-    return diags_array(w) @ levels
-
-
-def _dense(values: Any) -> Floats:
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-
-
-# the way back
-
-
-def probabilities(model: MixedColumns, R: Floats) -> Any:
+def probabilities(model: EncodedColumns, R: Floats) -> Any:
     """Shares of the levels, none below zero and none summing to more than 1 in a variable."""
     encoder, p = model._encoder, model._encoder.p
-    held = np.maximum(R[:, p:], 0.0)
+    shares = np.maximum(R[:, p:], 0.0)
     sums = np.zeros((len(R), encoder.vocabulary.J))
-    np.add.at(sums.T, encoder.active.owners, held.T)
+    np.add.at(sums.T, encoder.active.owners, shares.T)
     full = is_complete(encoder)
     divisor = np.where(full, np.where(sums > 0, sums, 1.0), np.maximum(sums, 1.0))
-    values = held / divisor[:, encoder.active.owners]
-    library = model.__dict__.get("_library")
+    values = shares / divisor[:, encoder.active.owners]
+    library = model._record.library
     if library is None:
         return values
     return labelled(values, None, encoder.active.labels, library, "row")
 
 
-def decoded(model: MixedColumns, R: Floats) -> Any:
+def decoded(model: EncodedColumns, R: Floats) -> Any:
     """Columns of the table from encoded rows, in the order of the fit."""
     encoder, p = model._encoder, model._encoder.p
     columns: dict[str, Any] = {name: R[:, j] + encoder.shift[j] for j, name in enumerate(encoder.numeric)}
@@ -101,7 +56,7 @@ def decoded(model: MixedColumns, R: Floats) -> Any:
         missing = MISSING if encoder.missing == "category" else None
         columns[variable.name] = _chosen(R[:, p + at], levels, variable.kind, missing)
     ordered = {name: columns[name] for name in encoder.columns if name in columns}
-    library = model.__dict__.get("_library")
+    library = model._record.library
     if library is None and not encoder.vocabulary.J:
         return R + encoder.shift
     return frame_of(ordered, library)

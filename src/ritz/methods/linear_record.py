@@ -1,0 +1,95 @@
+"""What fits of methods with directions in the columns keep for themselves, with the shapes of it.
+
+n rows, d columns, k components; sums of weights Σw and means are kept in two parts, so that no digit is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.passes.moments import Moments
+from ritz.methods.record import ABSENT, Record
+
+__all__ = ["FactorRecord", "KernelRecord", "LinearRecord", "RobustRecord", "SparseRecord"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class LinearRecord(Record):
+    """Of PCA and SVD, and what all others have in common."""
+
+    LASTING: ClassVar[tuple[str, ...]] = ("library",)
+
+    library: str | None = ABSENT  # of the frame that was given
+    dtype: np.dtype[Any] = ABSENT  # of the results
+    weight: float = ABSENT  # Σw
+    weight_low: float | None = ABSENT  # what the float64 number Σw lacks
+    mean64: Floats | None = ABSENT  # (d,)
+    mean_low: Floats | None = ABSENT  # (d,) what the float64 numbers of the mean lack
+    scale64: Floats | None = ABSENT  # (d,)
+    left: float | None = ABSENT  # Σ_{i>k} λᵢ, as the certificate would show it
+    filler: Any = ABSENT  # fills gaps of rows
+    # the state, of methods whose models can be merged
+    state: Moments | None = ABSENT
+    pending: bool | None = ABSENT  # whether the state has changed since it was solved
+    note: str | None = ABSENT  # for the certificate
+    mean_slack: Floats | None = ABSENT  # (d,) what a subtraction may leave in the means
+    # the spectrum, for questions about the number of components
+    seen: tuple[Any, ...] = ABSENT
+    seen_values: Floats = ABSENT
+    choice: tuple[str, str] | None = ABSENT
+
+
+@dataclass(eq=False)
+class SparseRecord(LinearRecord):
+    """Of loadings that are not orthogonal."""
+
+    loadings: Floats = ABSENT  # (d, k)
+    score_covariance: Floats = ABSENT  # (k, k)
+    rest_variance: float = ABSENT  # off the plane of the loadings
+    rest: Floats | None = ABSENT  # variances off the plane, where there are few columns
+
+
+@dataclass(eq=False)
+class FactorRecord(SparseRecord):
+    """Of common factors."""
+
+    spread: Floats = ABSENT  # (d,) standard deviations
+    unrotated: Floats = ABSENT  # (d, k) loadings before any rotation
+    weights: Floats = ABSENT  # (d, k) of the scores
+    psi: Floats = ABSENT  # (d,) variances of the uniquenesses
+
+
+@dataclass(eq=False)
+class RobustRecord(LinearRecord):
+    """Of the good rows among all."""
+
+    variance64: Floats = ABSENT  # (k,)
+    off_location: float = ABSENT  # of the cube roots of Q
+    off_spread: float = ABSENT
+    off_thetas: tuple[float, float, float] = ABSENT  # moments of Q
+    sums: tuple[float, float, float] = ABSENT  # Σw, Σw·T², Σw·Q
+    subspace: Floats | None = ABSENT  # (d, ·) of robpca
+    center: Floats | None = ABSENT  # (d,) about which directions are taken
+    before: Floats | None = ABSENT  # (d,) centre of the rows before the last step
+    good: float | None = ABSENT  # Σw of the good rows
+
+
+@dataclass(eq=False)
+class KernelRecord(Record):
+    """Of a kernel model."""
+
+    library: str | None = ABSENT
+    dtype: np.dtype[Any] = ABSENT
+    solved_map: Any = ABSENT  # from rows to coordinates
+    signature: Floats = ABSENT  # (k,) signs of the eigenvalues
+    preimage: Any = ABSENT  # what pre-images know of the rows, made when it is asked for
+    score_ridge: Any = ABSENT
+    seen: tuple[Any, ...] = ABSENT
+    seen_values: Floats = ABSENT
+    choice: tuple[str, str] | None = ABSENT
