@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import Array
+from ritz._core.linalg import Array
 from ritz._core.scratch import fresh
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes import sparse_sums

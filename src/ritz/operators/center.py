@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
+from ritz._core.linalg import Array, to_numpy
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine

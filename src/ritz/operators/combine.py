@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
+from ritz._core.linalg import Array
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.moments import Moments

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
 from ritz._core.lazy import cached_property
+from ritz._core.linalg import Array
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.data.passes.moments import Moments, scaled_noise

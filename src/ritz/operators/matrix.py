@@ -6,9 +6,9 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from ritz._core.arrays import Array, is_foreign, place_of
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
+from ritz._core.linalg import Array, is_foreign, place_of
 from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.keys import rows_key
 from ritz.data.passes.moments import Moments

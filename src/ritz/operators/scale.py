@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
 from ritz._core.keys import key_of_bytes
+from ritz._core.linalg import Array, to_numpy
 from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics

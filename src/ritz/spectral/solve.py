@@ -12,25 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import to_numpy
 from ritz._core.errors import AccuracyWarning
-from ritz._core.linalg import norms, qr
+from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.certificate.certificate import certify
+from ritz.spectral.certificate.enclosure import certify
 from ritz.spectral.certificate.inexact import shown_in, widened
 from ritz.spectral.constants import DIRECT_SHARE
 from ritz.spectral.plan import Plan
-from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.signs import signs
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
-from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.solvers.power import power
 from ritz.spectral.solvers.sketch import sketch
 
