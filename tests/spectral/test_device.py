@@ -13,7 +13,7 @@ import pytest
 
 from ritz._core.errors import InputError
 from ritz._core.linalg import HOST, Place, place_of, to_numpy
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
     Centered,

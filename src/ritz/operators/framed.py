@@ -1,20 +1,26 @@
-"""Operators on rows whose products fuse into one affine pass (see ``affine.py``).
+"""Rows as an operator, and centring: operators on rows whose products fuse into one affine pass (see ``affine.py``).
 
-A wrapper (centred, scaled, weighted) asks what it wraps for its frame and adds to it. If there is a frame, products
-are one blocked pass over the rows; if not (a sum, a foreign operator), the wrapper works algebraically.
+    (A − 1μᵀ) V = A V − 1(μᵀV)          (A − 1μᵀ)ᵀ U = AᵀU − μ(1ᵀU)
+
+A wrapper (centred here, scaled and weighted in ``scale.py``) asks what it wraps for its frame and adds to it. If there
+is a frame, products are one blocked pass over the rows, and the mean is taken off each block before it is multiplied;
+if not (a sum, a foreign operator), the wrapper works algebraically, by the two formulas above for a mean: the second
+term is kept although 1ᵀU is zero in exact arithmetic, for it removes the rounding.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self, cast
 
 import numpy as np
 
 from ritz._core.lazy import cached_property
-from ritz._core.linalg import Array
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz._core.linalg import Array, is_foreign, to_numpy
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.gram import TILE_ABOVE
+from ritz.data.passes.keys import rows_key
 from ritz.data.passes.moments import Moments, scaled_noise
 from ritz.data.passes.rounding import SHORT_NOISE
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
@@ -22,7 +28,7 @@ from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.rounding import taken_off
 
-__all__ = ["Framed", "Tally", "Wrapper"]
+__all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Tally", "Wrapper"]
 
 
 class Tally:
@@ -165,6 +171,72 @@ class Framed(Operator):
         return mass * float(mean @ mean)
 
 
+class Rows(Framed):
+    """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
+
+    def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
+        blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
+        super().__init__(blocks.shape, precision)
+        self.X = X
+        self.blocks, self.precision = blocks, np.dtype(precision).type
+        self.statistics = statistics or Statistics(blocks)
+        self.tally = Tally()
+
+    def _frame(self) -> Affine:
+        return Affine(self.blocks, precision=self.precision)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        stats = self.statistics
+        if stats.weights is not None:
+            return None
+        before = stats.passes
+        moments = stats.moments
+        self.tally.passes += stats.passes - before
+        return moments, None, False
+
+    def _statistics(self) -> Statistics:
+        return self.statistics
+
+    def key(self) -> int:
+        held = self.statistics.__dict__  # shared by all precisions of these rows
+        if "key" not in held:
+            self.tally.passes += 1
+            held["key"] = rows_key(self.blocks)
+        return int(held["key"])
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        before = self.statistics.passes
+        column = self.statistics.column
+        self.tally.passes += self.statistics.passes - before
+        return column, None, False
+
+    def at(self, dtype: Any) -> Rows:
+        other = type(self)(self.X, self.statistics, dtype)
+        other.tally = self.tally
+        return other
+
+    def symbol(self) -> str:
+        return "X"
+
+
+class Dense(Rows):
+    """A dense matrix ``X`` (n×d) of any real dtype, read only, never copied.
+
+    An array of another library of the array API standard is multiplied there, on its device.
+    """
+
+    def __new__(cls, X: Any, *_args: Any, **_options: Any) -> Self:
+        if cls is not Dense or not is_foreign(X):
+            return super().__new__(cls)
+        from ritz.operators.matrix import OnDevice
+
+        return cast(Self, super().__new__(OnDevice))
+
+
+class Sparse(Rows):
+    """A CSR matrix ``X`` (n×d), never densified."""
+
+
 class Wrapper(Framed):
     """A framed operator around another one."""
 
@@ -208,6 +280,98 @@ class Wrapper(Framed):
 
     def key(self) -> int:
         return self.inner.key()  # means and scales are functions of the rows
+
+
+class Centered(Wrapper):
+    """``A − 1μᵀ`` with μ given, or learned from the rows' statistics when first needed."""
+
+    def __init__(self, inner: Operator, mean: Any | Statistics) -> None:
+        super().__init__(inner)
+        self._given = mean
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The column means μ."""
+        if isinstance(self._given, Statistics):
+            before = self._given.passes
+            mean = self._given.column.mean
+            self.tally.passes += self._given.passes - before
+            return mean
+        return np.asarray(to_numpy(self._given), np.float64)
+
+    def _split(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """The mean as a part exactly representable in the working precision and a small rest."""
+        mean, low = self.mean, None
+        if isinstance(self._given, Statistics):
+            column = self._given.column
+            low = (column.shift - mean) + column.offset
+        narrow = mean.astype(self._narrow).astype(np.float64)
+        rest = (mean - narrow) + (0.0 if low is None else low)
+        return narrow, rest if bool(np.any(rest != 0)) else None
+
+    @property
+    def _narrow(self) -> Any:
+        frame = self._inner_frame()
+        wide = frame is None or np.dtype(frame.precision).itemsize >= 8
+        return np.float64 if wide else np.float32
+
+    def _frame(self) -> Affine | None:
+        frame = self._inner_frame()
+        if frame is None or frame.shift is not None or frame.row_scale is not None or frame.col_scale is not None:
+            return None
+        shift, low = self._split()
+        return replace(frame, shift=shift, shift_low=low)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        stats = self._given
+        if not isinstance(stats, Statistics) or self._inner_frame() is None:
+            return None
+        before = stats.passes
+        moments = stats.moments
+        self.tally.passes += stats.passes - before
+        return moments, None, True
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        state = self._inner_columns()
+        known = isinstance(self._given, Statistics) and self._given is self._statistics()
+        return (state[0], state[1], True) if state is not None and known else None
+
+    def _learner(self) -> Statistics | None:
+        stats = self._given
+        # Sums of squares in true units would leave the range where the unit is not one.
+        return stats if isinstance(stats, Statistics) and not stats.known and stats.unit == 1 else None
+
+    def _normal(self, V: Array) -> Array:
+        stats = self._learner()
+        inner = self._inner_frame()
+        narrow = inner is not None and np.dtype(inner.precision).itemsize < 8  # sums of squares need float64
+        if stats is None or inner is None or narrow or inner.row_scale is not None or stats.weights is not None:
+            return super()._normal(V)
+        # The means are not known yet: one pass about the shift learns them and is corrected by mmᵀ/w afterwards.
+        self.tally.passes += 1
+        raw = replace(inner, shift=None if inner.blocks.sparse else stats.shift)
+        product = raw.normal(V, learn=stats)
+        if not stats.known:  # the shift lay off centre: the product lost digits
+            return super()._normal(V)
+        gap = stats.column.offset if not inner.blocks.sparse else stats.column.mean
+        return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
+
+    def _plain(self, V: Array, adjoint: bool) -> Array:
+        mean = self.place.array(np.broadcast_to(self.mean, (self.shape[1],)))
+        if adjoint:
+            return self.inner.rmatmat(V) - mean[:, None] * self.xp.sum(V, axis=0)
+        return self.inner.matmat(V) - mean @ V
+
+    def inflation(self) -> float:
+        """‖1μᵀ‖² where the mean is taken off the product."""
+        own = 0.0 if self.affine is not None else self.shape[0] * float(np.sum(np.square(self.mean)))
+        return super().inflation() + own
+
+    def at(self, dtype: Any) -> Centered:
+        return Centered(self.inner.at(dtype), self._given)
+
+    def symbol(self) -> str:
+        return f"({self.inner.symbol()} − 1μᵀ)"
 
 
 def _square(v: np.ndarray) -> float:

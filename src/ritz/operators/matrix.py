@@ -1,85 +1,22 @@
-"""Matrices in memory: Dense and Sparse rows, arrays of other libraries where they lie, and the identity."""
+"""Matrices that are no rows of a table in the memory of the host: arrays of other libraries, and the identity."""
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
-from ritz._core.linalg import Array, is_foreign, place_of
-from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.passes.keys import rows_key
-from ritz.data.passes.moments import Moments
-from ritz.data.passes.statistics import ColumnStatistics, Statistics
-from ritz.operators.affine import Affine
+from ritz._core.linalg import Array, place_of
+from ritz.data.passes.statistics import Statistics
 from ritz.operators.base import Operator
-from ritz.operators.framed import Framed, Tally
+from ritz.operators.framed import Dense, Tally
 
-__all__ = ["Dense", "Identity", "OnDevice", "Rows", "Sparse"]
+__all__ = ["Identity", "OnDevice"]
 
 #: Terms of a sum that another library may add in one go: it may add them one after the other.
 LONG = 4096
-
-
-class Rows(Framed):
-    """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
-
-    def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
-        blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
-        super().__init__(blocks.shape, precision)
-        self.X = X
-        self.blocks, self.precision = blocks, np.dtype(precision).type
-        self.statistics = statistics or Statistics(blocks)
-        self.tally = Tally()
-
-    def _frame(self) -> Affine:
-        return Affine(self.blocks, precision=self.precision)
-
-    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
-        stats = self.statistics
-        if stats.weights is not None:
-            return None
-        before = stats.passes
-        moments = stats.moments
-        self.tally.passes += stats.passes - before
-        return moments, None, False
-
-    def _statistics(self) -> Statistics:
-        return self.statistics
-
-    def key(self) -> int:
-        held = self.statistics.__dict__  # shared by all precisions of these rows
-        if "key" not in held:
-            self.tally.passes += 1
-            held["key"] = rows_key(self.blocks)
-        return int(held["key"])
-
-    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
-        before = self.statistics.passes
-        column = self.statistics.column
-        self.tally.passes += self.statistics.passes - before
-        return column, None, False
-
-    def at(self, dtype: Any) -> Rows:
-        other = type(self)(self.X, self.statistics, dtype)
-        other.tally = self.tally
-        return other
-
-    def symbol(self) -> str:
-        return "X"
-
-
-class Dense(Rows):
-    """A dense matrix ``X`` (n×d) of any real dtype, read only, never copied.
-
-    An array of another library of the array API standard is multiplied there, on its device.
-    """
-
-    def __new__(cls, X: Any, *_args: Any, **_options: Any) -> Self:
-        made: Any = super().__new__(OnDevice if cls is Dense and is_foreign(X) else cls)
-        return cast(Self, made)
 
 
 class OnDevice(Dense):
@@ -137,10 +74,6 @@ class OnDevice(Dense):
         other = OnDevice(self.X, None, dtype)
         other.tally = self.tally
         return other
-
-
-class Sparse(Rows):
-    """A CSR matrix ``X`` (n×d), never densified."""
 
 
 class Identity(Operator):

@@ -15,8 +15,7 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
-from ritz.operators.framed import Framed, Wrapper
-from ritz.operators.matrix import Rows
+from ritz.operators.framed import Framed, Rows, Wrapper
 
 __all__ = ["Scaled", "Weighted"]
 

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
-from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, RowBlocks, csr_rows
+from ritz.data.passes.blocks import Block, RowBlocks, csr_rows, fresh
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import PIECE, Watched, better
 
