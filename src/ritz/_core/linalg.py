@@ -168,7 +168,7 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
     theta, Y = xp.linalg.eigh(S)
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]
-    return xp.flip(theta, axis=0), xp.flip(Y, axis=1)
+    return (theta[::-1], Y[:, ::-1]) if xp is np else (xp.flip(theta, axis=0), xp.flip(Y, axis=1))
 
 
 def inner(Q: Array, W: Array) -> Array:

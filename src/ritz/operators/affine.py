@@ -141,11 +141,15 @@ class Affine:
         right, drop = self._right(W)
         p = right.shape[1]
 
-        def step(lane: Lane, block: Block) -> None:
-            B = self._finish(_times(lane.scratch, self._rows(lane.scratch, block), right), block, drop, right)
-            lane.gather(better(B))  # a repair pass must not round in one direction
+        def formed(scratch: dict[str, Any], block: Block) -> Any:
+            B = self._finish(_times(scratch, self._rows(scratch, block), right), block, drop, right)
+            return better(B)  # a repair pass must not round in one direction
 
-        return self.blocks.map_reduce(lambda: Lane(p, p), step).summed()
+        whole = getattr(self.blocks, "whole", None)
+        if whole is not None:  # one block: nothing to add up
+            return formed({}, whole)
+        sums = self.blocks.map_reduce(lambda: Lane(p, p), lambda lane, block: lane.gather(formed(lane.scratch, block)))
+        return sums.summed()
 
     def square(self) -> float | None:
         """``‖Z‖²_F`` by one pass, without filling sparse rows; None where it is what is left of much larger sums."""
@@ -202,7 +206,7 @@ class Affine:
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = _buffer(scratch, x, dtype)
-        if has_long(x):
+        if x.dtype.kind in "iu" and has_long(x):
             self._take_off_long(z, x, block)
             return z
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:

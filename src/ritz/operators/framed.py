@@ -16,7 +16,6 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, is_foreign, to_numpy
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.gram import TILE_ABOVE
@@ -54,10 +53,11 @@ class Framed(Operator):
         """The statistics that the next pass could learn on its way, if it may."""
         return None
 
-    @cached_property
+    @property
     def affine(self) -> Affine | None:
-        """The fused pass, resolved when first used."""
-        return self._frame()
+        """The fused pass, resolved when first used; the first of two threads decides, as in ``_core/lazy.py``."""
+        held = self.__dict__
+        return held["_fused"] if "_fused" in held else held.setdefault("_fused", self._frame())
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         raise NotImplementedError
@@ -102,13 +102,18 @@ class Framed(Operator):
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, centered = state
+        if scale is None and centered and moments.lost is None:
+            return float(moments.noise * moments.unit * moments.unit)
         added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit)
         c = moments.unit if scale is None else scale * moments.unit
         return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
 
     def noise_along(self, V: Array) -> float | None:
-        state, stats = self._moments() if self.stately() else None, self._statistics()
-        if state is None or stats is None or not state[2]:
+        stats = self._statistics()
+        if stats is None or not stats.measured:
+            return None
+        state = self._moments() if self.stately() else None
+        if state is None or not state[2]:
             return None
         c = np.full(self.shape[1], state[0].unit) if state[1] is None else state[1] * state[0].unit
         return stats.noise_along(V * c[:, None])
@@ -144,16 +149,19 @@ class Framed(Operator):
         if state is None:
             return self._square
         column, scale, centered = state
+        if scale is None and centered and column.unit == 1:
+            return float(column.squares.sum())
         c = np.full(self.shape[1], column.unit) if scale is None else scale * column.unit
         squares = column.squares if centered else column.squares + column.weight * np.square(column.mean / column.unit)
         return float(np.sum(squares * np.square(c)))
 
-    @cached_property
+    @property
     def _square(self) -> float | None:
-        if self.affine is None:
-            return None
-        self.tally.passes += 1
-        return self.affine.square()
+        held = self.__dict__
+        if "_squared" not in held:
+            self.tally.passes += self.affine is not None
+            held["_squared"] = None if self.affine is None else self.affine.square()
+        return held["_squared"]  # type: ignore[no-any-return]
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         """Column statistics, column scale and whether centred, if the rows' statistics tell."""
@@ -381,5 +389,7 @@ def _square(v: np.ndarray) -> float:
 def _gram_of(moments: Moments, scale: Any, centered: bool) -> Array:
     """``D_c (scatter or second moment) D_c`` in true units."""
     G = moments.scatter if centered else moments.second_moment()
-    c = np.full(moments.d, moments.unit) if scale is None else scale * moments.unit
+    if scale is None and moments.unit == 1:
+        return G
+    c = np.full(len(moments.shift), moments.unit) if scale is None else scale * moments.unit
     return G if bool(np.all(c == 1)) else G * c[:, None] * c

@@ -61,11 +61,14 @@ class OnDevice(Dense):
     def _columns(self) -> None:
         return None
 
-    @cached_property
+    @property
     def _square(self) -> float:
-        self.tally.passes += 1
-        wide = self.place.array(self.X, np.float64)
-        return float(self.xp.sum(wide * wide))
+        held = self.__dict__
+        if "_squared" not in held:
+            self.tally.passes += 1
+            wide = self.place.array(self.X, np.float64)
+            held["_squared"] = float(self.xp.sum(wide * wide))
+        return held["_squared"]  # type: ignore[no-any-return]
 
     def key(self) -> int:
         return Operator.key(self)

@@ -138,6 +138,11 @@ class MemoryBlocks:
         width = max(1, self.stored // max(1, self.shape[0])) if self.sparse else self.shape[1]
         self.rows = rows or (sparse_rows(width, self.shape[0]) if self.sparse else block_rows(width))
 
+    @property
+    def whole(self) -> Block | None:
+        """The table as one block, if it is one."""
+        return Block(self._take(0, self.shape[0]), 0) if 0 < self.shape[0] <= self.rows else None
+
     def for_products(self, rows: int) -> MemoryBlocks:
         """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
         if rows <= self.rows or not isinstance(self.X, np.ndarray):
@@ -177,11 +182,11 @@ class MemoryBlocks:
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
         """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
 
-        first = create()
-        if 0 < self.shape[0] <= self.rows:
-            if STOP.get() is not None:
-                go_on()
-            step(first, Block(self._take(0, self.shape[0]), 0))
+        first, whole = create(), self.whole
+        if STOP.get() is not None:
+            go_on()
+        if whole is not None:
+            step(first, whole)
             return first
 
         def work(span: tuple[int, int]) -> S:
@@ -197,10 +202,11 @@ class MemoryBlocks:
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
 
-        if 0 < self.shape[0] <= self.rows:
-            if STOP.get() is not None:
-                go_on()
-            out[...] = step({}, Block(self._take(0, self.shape[0]), 0))
+        whole = self.whole
+        if STOP.get() is not None:
+            go_on()
+        if whole is not None:
+            out[...] = step({}, whole)
             return out
 
         def work(span: tuple[int, int]) -> None:

@@ -52,15 +52,14 @@ def certify(
     seconds: float,
     frame: dict[str, Any],
 ) -> Certificate:
-    """The certificate of an answer; ``unit``² turns the solver's scaled eigenvalues into true ones."""
+    """The certificate of an answer on the host; ``unit``² turns the solver's scaled eigenvalues into true ones."""
     box = enclose(found)
     angles, clusters = angle_bounds(found, box)
-    V = to_numpy(found.vectors)
+    V, theta, c = found.vectors, found.leading(), unit * unit
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
-    defect = float(np.max(np.abs(better(V) - np.eye(V.shape[1])), initial=0.0)) + defect_rounding(V.shape[0])
-    c = unit * unit
+    defect = float(np.abs(better(V) - np.eye(V.shape[1])).max(initial=0.0)) + defect_rounding(V.shape[0])
     return Certificate(
-        values=found.leading() * c,
+        values=theta * c,
         lower=box.lower * c,
         upper=box.upper * c,
         labelled=box.labelled,
@@ -90,15 +89,15 @@ def _grounds(found: Pairs) -> dict[str, Any]:
     """What the bounds were derived from, in the units of the solver: ``verify`` derives them again."""
     sketch, given = found.estimate is not None, found.lower is not None
     direct = found.error is not None or found.upper is not None
-    block = to_numpy(found.residual_block if found.value_block is None else found.value_block)
-    rest = found.upper - found.leading() if sketch and found.upper is not None else np.zeros(0)
+    block = found.residual_block if found.value_block is None else found.value_block
+    rest = found.upper - found.leading() if sketch and found.upper is not None else None
     return {
         "k": found.k,
         "route": "sketch" if sketch else "direct" if direct else "iterative",
         "rounding": float(found.rounding),
         "error": None if found.error is None else float(found.error),
         "sigma": None if found.sigma_error is None else float(found.sigma_error),
-        "rest": float(np.max(rest, initial=0.0)),
+        "rest": 0.0 if rest is None else float(np.max(rest, initial=0.0)),
         "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
         "null": float(found.null),
         "positive": bool(found.positive),
@@ -208,8 +207,10 @@ def angle_bounds(found: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
         below = np.maximum(_ceilings(theta, own, found.completeness.ceiling) + found.rounding, found.null)
         above = np.append(np.inf, theta[:-1] - found.rounding)
     gaps = np.minimum(above - theta, theta - below)
-    sine = np.array([_sine(found, i, i, box.residuals[i], gaps[i], below[i], above[i]) for i in range(k)])
+    sine = _sines(found, theta, box.residuals, gaps, below, above)
     weak = ~(sine <= CLUSTER_GAP)
+    if not weak.any():
+        return sine, []
     groups = _groups(weak, theta, below, above)
     clusters = []
     for first, last in groups:
@@ -231,6 +232,18 @@ def _sine(found: Pairs, first: int, last: int, residual: float, gap: float, belo
             bounds.append(2 * found.sigma_error / spread)
     best = min(bounds, default=np.nan)
     return float(best) if best < 1 else np.nan
+
+
+def _sines(found: Pairs, theta: Vector, residuals: Vector, gaps: Vector, below: Vector, above: Vector) -> Vector:
+    """``_sine`` of every vector alone."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        best = np.where(gaps > 0, (residuals + found.rounding) / gaps, np.inf)
+        if found.sigma_error is not None:
+            sigma = np.sqrt(np.maximum(theta, 0.0))
+            spread = np.minimum(np.sqrt(np.maximum(above, 0.0)) - sigma, sigma - np.sqrt(np.maximum(below, 0.0)))
+            spread = np.minimum(spread, np.maximum(sigma, 1e-300))
+            best = np.minimum(best, np.where(spread > 0, 2 * found.sigma_error / spread, np.inf))
+    return np.where(best < 1, best, np.nan)
 
 
 def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector) -> list[tuple[int, int]]:
