@@ -61,6 +61,9 @@ __all__ = [
 
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
+#: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
+WRAPPED = 64
+_work: dict[int, int] = {}
 
 
 # arrays
@@ -213,6 +216,10 @@ def norms(R: Array) -> Array:
     xp = namespace(R)
     if R.shape[0] == 0 or R.shape[1] == 0:
         return xp.zeros(R.shape[1], dtype=R.dtype, device=place_of(R).device)
+    if xp is np:
+        size = float(np.abs(R).max())
+        T = R / size if 0 < size < np.inf else R
+        return np.sqrt((T * T).sum(axis=0)) * (size if T is not R else 1)
     scale = xp.max(xp.abs(R))
     if not bool(scale > 0) or not bool(xp.isfinite(scale)):
         return xp.sqrt(xp.sum(R * R, axis=0))
@@ -247,13 +254,21 @@ def qr(B: Array) -> tuple[Array, Array]:
 def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
     """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, whose small values QR iteration keeps."""
     xp = namespace(B)
-    if xp is np:
-        import scipy.linalg
+    if xp is not np:
+        U, s, Vt = xp.linalg.svd(B, full_matrices=False)
+        return U, s, Vt
+    import scipy.linalg
 
-        driver = "gesvd" if graded else "gesdd"
-        return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
-    U, s, Vt = xp.linalg.svd(B, full_matrices=False)
-    return U, s, Vt
+    if graded and 0 < B.shape[0] == B.shape[1] <= WRAPPED and B.dtype == np.float64:
+        # What scipy.linalg.svd calls: around a matrix of few columns its checks take longer than LAPACK.
+        d = B.shape[0]
+        if d not in _work:
+            _work[d] = int(scipy.linalg.lapack.dgesvd_lwork(d, d, compute_uv=True, full_matrices=False)[0])
+        U, s, Vt, info = scipy.linalg.lapack.dgesvd(B, compute_uv=True, full_matrices=False, lwork=_work[d])
+        if info == 0:
+            return U, s, Vt
+    driver = "gesvd" if graded else "gesdd"
+    return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
 
 
 def triangle(Z: Array) -> Array:
@@ -314,8 +329,9 @@ def leading(V: Array, k: int) -> Array:
 
 def positive(x: Array) -> Array:
     """``x`` with entries below zero replaced by zero: rounding may leave a square slightly negative."""
-    xp = namespace(x)
-    return xp.where(x > 0, x, xp.zeros_like(x))
+    if isinstance(x, np.ndarray):
+        return np.where(x > 0, x, x.dtype.type(0))
+    return namespace(x).where(x > 0, x, namespace(x).zeros_like(x))
 
 
 def wide(x: Array) -> Array:

@@ -313,9 +313,11 @@ class Centered(Wrapper):
         if isinstance(self._given, Statistics):
             column = self._given.column
             low = (column.shift - mean) + column.offset
-        narrow = mean.astype(self._narrow).astype(np.float64)
+        if self._narrow is np.float64:
+            return mean, low if low is not None and low.any() else None
+        narrow = mean.astype(np.float32).astype(np.float64)
         rest = (mean - narrow) + (0.0 if low is None else low)
-        return narrow, rest if bool(np.any(rest != 0)) else None
+        return narrow, rest if rest.any() else None
 
     @property
     def _narrow(self) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked", "Cluster", "Columns", "Engine", "adopt", "engaged", "engaged_cluster", "engine_at", "engine_of", "engines",
-    "register", "unregister",
+    "register", "registered", "unregister",
 ]  # fmt: skip
 
 #: The engines of Ritz in the order in which they are asked, each with the module that holds its ENGINE.
@@ -123,9 +123,8 @@ class Engine:
 
 # which engine
 
-_registered: list[Engine] = []
-
-
+#: Engines that ``register`` added.
+registered: list[Engine] = []
 _found: dict[str, Engine] = {}
 
 
@@ -139,7 +138,7 @@ def _listed() -> tuple[Engine, ...]:
 
 def engines() -> tuple[Engine, ...]:
     """All engines, in the order in which they are asked."""
-    return (*_registered, *_listed())
+    return (*registered, *_listed())
 
 
 def engine_of(X: Any) -> Engine:
@@ -162,12 +161,12 @@ def register(engine: Engine) -> None:
             received=repr(engine.name),
             hint=f"unregister({engine.name!r}) first, unless it is one of Ritz's own: {', '.join(LISTED)}",
         )
-    _registered.insert(0, engine)
+    registered.insert(0, engine)
 
 
 def unregister(name: str) -> None:
     """Take an engine that ``register`` added off the list."""
-    _registered[:] = [engine for engine in _registered if engine.name != name]
+    registered[:] = [engine for engine in registered if engine.name != name]
 
 
 def adopt(

@@ -226,12 +226,13 @@ class Statistics:
         """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        with np.errstate(over="ignore", invalid="ignore"):
-            about = self._divisor * np.square(self.shift / self.unit) if self.about_zero else 0.0
-            top = float(np.max(np.maximum(q, about), initial=0.0))
+        if self.about_zero:
+            with np.errstate(over="ignore", invalid="ignore"):
+                q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
+        top = float(q.max(initial=0.0))
         low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
         unit = self.unit if low <= top <= high else self._true_unit()
-        dense = self._far_from_zero(m, q)
+        dense = self.blocks.sparse and not self.about_zero and self._far_from_zero(m, q)
         if dense or unit != self.unit:
             raise UnitChange(unit, dense=dense)
 
@@ -240,7 +241,7 @@ class Statistics:
 
         Equal rows leave nothing but rounding, which is as it should be, unless a weight hides that they differ.
         """
-        if not self.blocks.sparse or self.about_zero or float(np.prod(self.blocks.shape)) > FILLED:
+        if float(np.prod(self.blocks.shape)) > FILLED:
             return False
         left = q - m * m / self._divisor
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
@@ -361,7 +362,7 @@ class Statistics:
         measured = isinstance(sums, Watched) and (not short or isinstance(sums, WidePass))
         self._watched = sums if measured and not isinstance(sums, WidePass) else None
         if not measured:
-            finite = bool(np.all(np.isfinite(S)))
+            finite = bool(np.isfinite(S).all())
             exact = isinstance(sums, SparsePass) and not sums.inexact and float(np.max(np.diag(S))) < 2.0**53
         top = largest(S) if finite else 0.0
         length = getattr(sums, "length", 0.0) * 2.0**-53
@@ -413,7 +414,7 @@ class Statistics:
 
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
-        if not np.all(np.isfinite(sums)):
+        if not np.isfinite(sums).all():
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))

@@ -23,7 +23,6 @@ import numpy as np
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.operators.gram import Gram
 from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
@@ -54,7 +53,7 @@ def _likely(A: Operator, V: Array, top: float, error: float) -> float:
 
 def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
-    G, M = (wide(A.gram()), Gram(A)) if problem.kind == "svd" else (wide(A.to_dense(1 << 40)), A)
+    G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
     few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
     theta, V = eigh(G, problem.k + 1 if few else None)
@@ -64,11 +63,12 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     theta = positive(theta) if signless else theta
     values, total = to_numpy(theta), trace(G)
     u, path = A.arithmetic()
+    scales = A.scale_error() * (2 if problem.kind == "svd" and A.symmetric else 1)  # AᵀA of a symmetric A holds D twice
     top = (max(float(values[0]), 0.0) if signless else _norm(G)) if len(values) else 0.0
     known = A.gram_noise() if problem.kind == "svd" else A.measured()
     beyond = A.gram_inflation() if problem.kind == "svd" else A.inflation()
     measured = rounding(d, u) * (top + beyond) if known is None else known
-    error = solving(d, 2.0**-53) * (top + beyond) + measured + 2 * M.scale_error() * top
+    error = solving(d, 2.0**-53) * (top + beyond) + measured + 2 * scales * top
     if problem.kind == "svd":
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
@@ -93,13 +93,12 @@ def _norm(G: Array) -> float:
 def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, float]:
     """Singular values and right vectors of B from G = BᵀB; and how far B's columns were from orthogonal."""
     xp = namespace(G)
-    nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
-    one = place_of(G).eye(G.shape[0])
-    safe = xp.where(nu > 0, nu, xp.ones_like(nu))
+    nu = xp.sqrt(positive(G.diagonal() if xp is np else xp.linalg.diagonal(G)))
+    one, there, real = place_of(G).eye(G.shape[0]), nu > 0, nu > floor
+    safe, none = xp.where(there, nu, xp.ones_like(nu)), xp.zeros_like(one)
     scaled = G / safe[:, None] / safe[None, :]
-    scaled = xp.where(one > 0, xp.where(nu > 0, one, xp.zeros_like(one)), scaled)
-    real = (nu > floor)[:, None] & (nu > floor)[None, :]
-    off = xp.where(real, xp.abs(scaled - one), xp.zeros_like(one))
+    scaled = xp.where(one > 0, xp.where(there, one, none), scaled)
+    off = xp.where(real[:, None] & real[None, :], xp.abs(scaled - one), none)
     omega, E = eigh(scaled)
     R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E) * nu[None, :]
     _, sigma, Vt = svd(R, graded=True)
@@ -138,8 +137,9 @@ def repair(
     values, found = to_numpy(theta), to_numpy(squares)
     total = float(np.sum(found)) if whole else trace(G)
     k = problem.pick(found if whole else values, total) if problem.rule is not None else k
-    M = Gram(A)
-    sigma_error = 0.5 * rounding(d, u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
+    taken = A.inflation() ** 2 if A.symmetric else A.inflation()
+    scales = A.scale_error() * (2 if A.symmetric else 1)
+    sigma_error = 0.5 * rounding(d, u) * top + u * float(np.sqrt(taken)) + scales * top
     sigma_error += A.perturbation() or 0.0
     Vk = leading(W, k)
     block = G @ Vk - Vk * squares[:k]
@@ -191,8 +191,9 @@ def _orthonormal(W: Array) -> Array:
     """W with its orthonormality restored; the diagonal of R is made positive so that columns keep their direction."""
     xp = namespace(W)
     Q, R = qr(W)
-    one = xp.ones_like(xp.linalg.diagonal(R))
-    return Q * xp.where(xp.linalg.diagonal(R) < 0, -one, one)
+    diagonal = R.diagonal() if xp is np else xp.linalg.diagonal(R)
+    one = xp.ones_like(diagonal)
+    return Q * xp.where(diagonal < 0, -one, one)
 
 
 def _words(path: str, turns: int) -> str:
