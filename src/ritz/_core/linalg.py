@@ -417,6 +417,5 @@ def signs(V: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     if V.shape[0] == 0 or V.shape[1] == 0:
         return np.ones(V.shape[1])
     size = np.abs(V)
-    first = np.argmax(size >= (1 - SIGN_TIE) * size.max(axis=0), axis=0)
-    chosen = V[first, np.arange(V.shape[1])]
-    return np.where(chosen < 0, -1.0, 1.0)
+    first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
+    return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)

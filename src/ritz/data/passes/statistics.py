@@ -259,12 +259,13 @@ class Statistics:
         with np.errstate(over="ignore", invalid="ignore"):
             # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
             middle = sample.mean(axis=0) if w is None else np.average(sample, axis=0, weights=w)
-            shift = np.minimum(np.maximum(middle, sample.min(axis=0)), sample.max(axis=0))
+            shift = np.minimum(np.maximum(middle, np.minimum.reduce(sample)), np.maximum.reduce(sample))
             shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
-        return np.where(np.isfinite(shift), shift, 0.0)
+        finite = np.isfinite(shift)
+        return shift if finite.all() else np.where(finite, shift, 0.0)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
@@ -284,8 +285,8 @@ class Statistics:
             return False
         with np.errstate(invalid="ignore", over="ignore"):
             about = m * m / self._divisor
-            far = bool(np.any(about > OFF_CENTRE * np.maximum(q - about, 0.0)))
-        if far and np.all(np.isfinite(m)):
+            far = bool((about > OFF_CENTRE * np.maximum(q - about, 0.0)).any())
+        if far and np.isfinite(m).all():
             mean = self.shift + m * (self.unit / self._divisor)
             mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
             mean = mean.astype(self.precision).astype(np.float64)

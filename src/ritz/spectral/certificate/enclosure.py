@@ -198,8 +198,9 @@ def angle_bounds(found: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
     if k == 0:
         return np.zeros(0), []
     if found.error is not None or found.upper is not None:
-        below = np.append(box.upper[1:], max(found.completeness.ceiling, found.null))
-        above = np.append(np.inf, box.lower[:-1])
+        below, above = np.empty(k), np.empty(k)
+        below[:-1], below[-1] = box.upper[1:], max(found.completeness.ceiling, found.null)
+        above[1:], above[0] = box.lower[:-1], np.inf
     else:
         # Interlacing bounds the neighbours whether or not they carry a label.
         block = found.residual_block if found.value_block is None else found.value_block
