@@ -61,8 +61,8 @@ def solve(
     held: dict[str, Any] = {"vectors": V, "unit": unit, **(frame or {})}
     if problem.inexact is not None:
         inexact = problem.inexact()
-        found = widened(found, inexact, total)
         if inexact > 0:
+            found = widened(found, inexact, total)
             held["inexact"] = inexact  # for verify: in units of unit, as the operator
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()

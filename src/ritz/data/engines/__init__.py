@@ -10,6 +10,7 @@ could have made.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -72,6 +73,8 @@ class Engine:
     lazy: ClassVar[bool] = False
     #: Whether what it takes is known to this engine alone: ``ritz.read`` makes no Table of it.
     foreign: ClassVar[bool] = True
+    #: The library whose collections it takes: before that is loaded there are none, and the engine is not asked.
+    library: ClassVar[str | None] = None
     #: How its addresses begin, as in ``--engine dask://host:port``; none where it is not called by an address.
     schemes: ClassVar[tuple[str, ...]] = ()
 
@@ -130,10 +133,11 @@ _found: dict[str, Engine] = {}
 
 def _listed() -> tuple[Engine, ...]:
     """The engines of Ritz; one whose import was interrupted, by a signal handler that fits, say, is asked later."""
-    for name, module in LISTED.items():
-        if name not in _found and (engine := getattr(import_module(module), "ENGINE", None)) is not None:
-            _found[name] = engine
-    return tuple(_found[name] for name in LISTED if name in _found)
+    if len(_found) < len(LISTED):
+        for name, module in LISTED.items():
+            if name not in _found and (engine := getattr(import_module(module), "ENGINE", None)) is not None:
+                _found[name] = engine
+    return tuple([_found[name] for name in LISTED if name in _found])
 
 
 def engines() -> tuple[Engine, ...]:
@@ -143,7 +147,11 @@ def engines() -> tuple[Engine, ...]:
 
 def engine_of(X: Any) -> Engine:
     """The engine that takes ``X``."""
-    return next(engine for engine in engines() if engine.takes(X))
+    for engine in engines():
+        library = getattr(engine, "library", None)
+        if (library is None or library in sys.modules) and engine.takes(X):
+            return engine
+    raise AssertionError("the engine of rows in memory takes everything")
 
 
 def register(engine: Engine) -> None:
