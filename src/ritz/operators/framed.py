@@ -41,6 +41,8 @@ class Framed(Operator):
     """An operator that may have an affine frame."""
 
     tally: Tally
+    #: of the rows at the bottom; None where there are none in the memory of the host
+    statistics: Statistics | None = None
 
     @abstractmethod
     def _frame(self) -> Affine | None: ...
@@ -94,7 +96,7 @@ class Framed(Operator):
 
         In memory a wide one is formed faster by tiles, which need the means first; elsewhere reading twice costs more.
         """
-        stats = self._statistics()
+        stats = self.statistics
         return self.shape[1] <= TILE_ABOVE or (stats is not None and not isinstance(stats.blocks, MemoryBlocks))
 
     def gram_noise(self) -> float | None:
@@ -109,7 +111,7 @@ class Framed(Operator):
         return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
 
     def noise_along(self, V: Array) -> float | None:
-        stats = self._statistics()
+        stats = self.statistics
         if stats is None or not stats.measured:
             return None
         state = self._moments() if self.stately() else None
@@ -126,7 +128,7 @@ class Framed(Operator):
         return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
 
     def gram_dtype(self) -> Any:
-        stats = self._statistics()
+        stats = self.statistics
         if self.affine is None:
             return super().gram_dtype()
         return np.float64 if stats is None else stats.precision
@@ -134,14 +136,14 @@ class Framed(Operator):
     def wider(self) -> Operator | None:
         if np.dtype(self.gram_dtype()).itemsize >= 8:
             return None
-        stats = self._statistics()
+        stats = self.statistics
         if stats is not None:
             stats.widen()
         return self.at(np.float64)
 
     def _statistics(self) -> Statistics | None:
         """The statistics of the rows at the bottom."""
-        return None
+        return self.statistics
 
     def frobenius2(self) -> float | None:
         """‖A‖²_F from the column statistics of the rows, or by a pass over them where those do not tell."""
@@ -187,7 +189,7 @@ class Rows(Framed):
         super().__init__(blocks.shape, precision)
         self.X = X
         self.blocks, self.precision = blocks, np.dtype(precision).type
-        self.statistics = statistics or Statistics(blocks)
+        self.statistics: Statistics = statistics or Statistics(blocks)
         self.tally = Tally()
 
     def _frame(self) -> Affine:
@@ -201,9 +203,6 @@ class Rows(Framed):
         moments = stats.moments
         self.tally.passes += stats.passes - before
         return moments, None, False
-
-    def _statistics(self) -> Statistics:
-        return self.statistics
 
     def key(self) -> int:
         held = self.statistics.__dict__  # shared by all precisions of these rows
@@ -251,7 +250,9 @@ class Wrapper(Framed):
     def __init__(self, inner: Operator, shape: tuple[int, int] | None = None) -> None:
         super().__init__(shape or inner.shape, inner.dtype)
         self.inner, self.xp, self.device = inner, inner.xp, inner.device
-        self.tally = inner.tally if isinstance(inner, Framed) else Tally()
+        below = inner if isinstance(inner, Framed) else None
+        self.tally = Tally() if below is None else below.tally
+        self.statistics = None if below is None else below.statistics
 
     def _inner_frame(self) -> Affine | None:
         return self.inner.affine if isinstance(self.inner, Framed) else None
@@ -264,9 +265,6 @@ class Wrapper(Framed):
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         return self._inner_columns()
-
-    def _statistics(self) -> Statistics | None:
-        return self.inner._statistics() if isinstance(self.inner, Framed) else None
 
     def _factor(self) -> float:
         """By how much this wrapper lengthens what it wraps at most."""
@@ -343,7 +341,7 @@ class Centered(Wrapper):
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         state = self._inner_columns()
-        known = isinstance(self._given, Statistics) and self._given is self._statistics()
+        known = isinstance(self._given, Statistics) and self._given is self.statistics
         return (state[0], state[1], True) if state is not None and known else None
 
     def _learner(self) -> Statistics | None:

@@ -30,6 +30,7 @@ class OnDevice(Dense):
                 hint="give means as an array: Centered(Dense(X), mean)",
             )
         Operator.__init__(self, tuple(X.shape), precision)
+        self.statistics = None  # type: ignore[assignment]
         self.X, self.tally, self.precision = X, Tally(), np.dtype(precision).type
         self.xp, self.device = place_of(X).xp, place_of(X).device
 
@@ -53,9 +54,6 @@ class OnDevice(Dense):
         return parts[0]
 
     def _moments(self) -> None:
-        return None
-
-    def _statistics(self) -> None:  # type: ignore[override]
         return None
 
     def _columns(self) -> None:

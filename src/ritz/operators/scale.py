@@ -69,7 +69,7 @@ class Scaled(Wrapper):
 
     def _cancelled(self) -> float:
         """Sums of squares of sparse columns over what is left of them about the mean: so much larger is their error."""
-        state, stats = self._inner_columns(), self._statistics()
+        state, stats = self._inner_columns(), self.statistics
         if not self._spreads or state is None or stats is None or not stats.blocks.sparse or not state[2]:
             return 1.0
         about = state[0].weight * np.square(state[0].mean / state[0].unit)
@@ -106,7 +106,7 @@ class Weighted(Wrapper):
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         # The state counts rows by the weights of its own statistics: they must be these.
-        stats = self._statistics()
+        stats = self.statistics
         if stats is None or not self._counted():
             return None
         inner = self.inner
@@ -121,7 +121,7 @@ class Weighted(Wrapper):
 
     def _counted(self) -> bool:
         """Whether the statistics below count rows by these very weights."""
-        stats = self._statistics()
+        stats = self.statistics
         return stats is not None and stats.weights is not None and np.array_equal(stats.weights, self.weights)
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
