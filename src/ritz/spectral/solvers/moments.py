@@ -93,16 +93,29 @@ def _norm(G: Array) -> float:
 def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, float]:
     """Singular values and right vectors of B from G = BᵀB; and how far B's columns were from orthogonal."""
     xp = namespace(G)
-    nu = xp.sqrt(positive(G.diagonal() if xp is np else xp.linalg.diagonal(G)))
-    one, there, real = place_of(G).eye(G.shape[0]), nu > 0, nu > floor
-    safe, none = xp.where(there, nu, xp.ones_like(nu)), xp.zeros_like(one)
-    scaled = G / safe[:, None] / safe[None, :]
-    scaled = xp.where(one > 0, xp.where(there, one, none), scaled)
-    off = xp.where(real[:, None] & real[None, :], xp.abs(scaled - one), none)
+    nu, scaled, off = _scaled(G, floor)
     omega, E = eigh(scaled)
     R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E) * nu[None, :]
     _, sigma, Vt = svd(R, graded=True)
-    return sigma, xp.matrix_transpose(Vt), float(xp.max(off)) if G.shape[0] else 0.0
+    return sigma, xp.matrix_transpose(Vt), off
+
+
+def _scaled(G: Array, floor: float) -> tuple[Array, Array, float]:
+    """ν, Ĝ with a diagonal of ones, and the largest entry beside it of columns longer than ``floor``."""
+    xp, d = namespace(G), G.shape[0]
+    if d == 0:
+        return xp.zeros_like(G[:, 0]), G, 0.0
+    nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
+    one = place_of(G).eye(d)
+    if bool(xp.all(nu > max(floor, 0.0))):  # as a rule: no column is zero, or nothing but rounding
+        scaled = G / nu[:, None] / nu[None, :]
+        scaled = xp.where(one > 0, one, scaled)
+        return nu, scaled, float(xp.max(xp.abs(scaled - one)))
+    there, real, none = nu > 0, nu > floor, xp.zeros_like(one)
+    safe = xp.where(there, nu, xp.ones_like(nu))
+    scaled = G / safe[:, None] / safe[None, :]
+    scaled = xp.where(one > 0, xp.where(there, one, none), scaled)
+    return nu, scaled, float(xp.max(xp.where(real[:, None] & real[None, :], xp.abs(scaled - one), none)))
 
 
 def repair(
