@@ -13,7 +13,7 @@ import ritz
 from ritz._core.errors import InputError
 from ritz.data.engines.dask.blocks import DaskBlocks
 from ritz.data.engines.dask.rows import columns_of, is_dask, lazy_map
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.observed import observe
 from ritz.data.passes.statistics import Statistics
 from ritz.operators.affine import Affine

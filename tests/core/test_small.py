@@ -9,7 +9,7 @@ import threading
 import array_api_strict
 import numpy as np
 import pytest
-import scipy.linalg  # noqa: F401  (brings a BLAS of its own, counted below)
+import scipy.linalg  # (brings a BLAS of its own, counted below)
 from threadpoolctl import threadpool_info
 
 from ritz._core import memory
@@ -117,6 +117,14 @@ def test_small_linear_algebra(xp):
     U, s, Vt = svd(xp.asarray(B))
     np.testing.assert_allclose(np.asarray(U) * np.asarray(s) @ np.asarray(Vt), B, atol=1e-13)
     assert join([xp.asarray(B), xp.asarray(B)]).shape == (20, 10)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4, 33, 64, 65])
+def test_the_svd_of_few_graded_rows_is_lapacks(d):
+    R = np.random.default_rng(d).standard_normal((d, d)) * 10.0 ** -np.arange(d)[:, None].clip(max=200)
+    want = scipy.linalg.svd(R, full_matrices=False, lapack_driver="gesvd")
+    for one, other in zip(svd(R, graded=True), want, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_cluster_keeps_all_its_vectors():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.deviations import DeviationBlocks, deviations, in_deviations, row_parts
 from ritz.data.passes.profiles import margins
 

@@ -23,8 +23,7 @@ from ritz.data.engines import (
     register,
     unregister,
 )  # fmt: skip
-from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.passes.blocks import DENSE_DENSITY, Block, are_blocks, merged
+from ritz.data.passes.blocks import DENSE_DENSITY, Block, MemoryBlocks, are_blocks, merged
 from ritz.testing import check_engine, largest_sine
 
 # ------------------------------------------------------------------------------------------- a toy engine

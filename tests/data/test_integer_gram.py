@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes import gram
-from ritz.data.passes.blocks import Block
+from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import CROWDED, INTEGER_ROWS, SparsePass
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ritz._core.container import read_container, write_container
 from ritz._core.errors import MergeError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 

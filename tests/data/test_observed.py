@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ritz._core.errors import InputError, NonFiniteError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.observed import ObservedSums, observe
 
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ritz
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.engines.stream.blocks import StreamBlocks, batch_bytes
 from ritz.data.formats.npy import NpySource
 from ritz.data.formats.source import Span
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.read_ahead import ahead
 from ritz.data.passes.statistics import Statistics
 from ritz.testing import largest_sine

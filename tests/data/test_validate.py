@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, NonFiniteError
+from ritz.data.engines import Engine, adopt, register, unregister
 from ritz.data.passes import finite
 from ritz.data.validate import InputTypeError, require_finite, validate_rows, validate_weights
 
@@ -421,3 +422,46 @@ def test_weights_pass_as_float64():
 def test_weights_refused(w, match):
     with pytest.raises(InputError, match=f"(?s){match}.*hint: weights are frequencies"):
         validate_weights(w, 3)
+
+
+# ------------------------------------------------------------------------------------------ plain arrays
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "?", ">f8", np.longdouble])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_plain_arrays_are_taken_as_scikit_learns_checks_take_them(dtype, order):
+    X = np.asarray(np.arange(12).reshape(4, 3) % 5, dtype, order=order)
+    quick, slow = Centre(), Centre()
+    got, want = validate_rows(quick, X, reset=True), adopt(X, slow)
+    assert got.dtype == want.dtype
+    assert np.shares_memory(got, X) == np.shares_memory(want, X)
+    np.testing.assert_array_equal(got, want)
+    assert vars(quick) == vars(slow)
+
+
+def test_a_plain_array_forgets_the_names_of_an_earlier_fit():
+    model = Centre().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.transform(np.ones((1, 2)))
+    model.fit(np.ones((3, 4)))
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 4
+    with pytest.raises(ValueError, match="X has 3 features, but Centre is expecting 4 features as input"):
+        model.transform(np.ones((2, 3)))
+
+
+def test_an_engine_that_is_added_may_take_plain_arrays():
+    class Doubled(Engine):
+        name, foreign = "doubled", False
+
+        def takes(self, X):
+            return isinstance(X, np.ndarray)
+
+        def adopt(self, X, asked):
+            return asked.recorded(2 * X)
+
+    register(Doubled())
+    try:
+        np.testing.assert_array_equal(Centre().fit(np.ones((3, 2))).mean_, [2.0, 2.0])
+    finally:
+        unregister("doubled")

@@ -212,7 +212,7 @@ def test_at_most_so_many_rows_are_looked_at_and_it_says_so():
 
 @pytest.mark.parametrize("criteria", [SPECTRUM, [*SPECTRUM, "map"]])
 def test_the_spectrum_and_simulations_read_the_rows_once(criteria, monkeypatch):
-    from ritz.data.engines.memory.blocks import MemoryBlocks
+    from ritz.data.passes.blocks import MemoryBlocks
 
     passes = []
     real = MemoryBlocks.map_reduce

@@ -15,7 +15,7 @@ import pytest
 
 import ritz
 from ritz._core.errors import AccuracyWarning, ParameterError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.observed import observe
 from ritz.methods.missing.em import Filling, iterate
 from ritz.methods.missing.missing import Completed, complete

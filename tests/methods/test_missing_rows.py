@@ -12,9 +12,9 @@ import pytest
 
 import ritz.methods.missing.em as em
 from ritz._core.errors import InputError
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.formats.source import Span
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.methods.missing.em import Filling, iterate
 from ritz.methods.missing.missing import complete
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator, svds
 
 from ritz._core.errors import InputError, MemoryLimitError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
     Centered,

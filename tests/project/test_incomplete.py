@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ritz._core.errors import InputError, NonFiniteError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.project.incomplete import Filler, IncompleteMap
 from ritz.project.linear import LinearMap
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from ritz._core.errors import InputError, NonFiniteError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.kernels import RBF, Linear, Polynomial, Precomputed, Spectrum
 from ritz.kernels.nystrom import nystrom_map
 from ritz.project.kernel import FeatureMapped, KernelMap

@@ -6,7 +6,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-from ritz._core.arrays import Place, place_of, to_numpy
+from ritz._core.linalg import Place, place_of, to_numpy
 from ritz.project.linear import LinearMap
 
 DEVICE = strict.Device("device1")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.sampled import chosen_rows, take_dense, take_rows
 from ritz.rank.sample import LinearSample, rows_for, rows_words
 

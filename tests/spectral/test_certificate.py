@@ -8,7 +8,7 @@ import pytest
 import ritz
 from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
 from ritz.spectral.certificate.enclosure import angle_bounds, enclose
-from ritz.spectral.solvers.pairs import Completeness, Pairs
+from ritz.spectral.problem import Completeness, Pairs
 
 
 def made(theta, residuals, ceiling=np.inf, rounding=0.0):

@@ -11,9 +11,9 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-from ritz._core.arrays import HOST, Place, place_of, to_numpy
 from ritz._core.errors import InputError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz._core.linalg import HOST, Place, place_of, to_numpy
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
     Centered,

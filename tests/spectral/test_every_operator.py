@@ -21,7 +21,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from ritz import kernels
 from ritz._core.errors import InputError, ParameterError
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
     Centered,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import ritz
 from ritz._core.keys import key_of_numbers, keyed
 from ritz._core.random import gaussian_rows
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.keys import rows_key
 from ritz.operators import Centered, Dense, MomentGram, Scaled, Symmetric, Weighted
 from ritz.spectral.problem import SpectralProblem

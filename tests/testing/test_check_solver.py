@@ -8,12 +8,12 @@ import array_api_strict
 import numpy as np
 import pytest
 
+from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
-from ritz.spectral.solvers.pairs import Completeness
 from ritz.spectral.solvers.power import power
 from ritz.spectral.solvers.sketch import sketch
 from ritz.testing import check_solver

@@ -13,9 +13,8 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes import filled, statistics
-from ritz.data.passes.blocks import Block
+from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
 from ritz.testing.certify.cases import ADVERSE_FROM, adverse_cases

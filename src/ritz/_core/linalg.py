@@ -1,4 +1,8 @@
-"""The small linear algebra that solvers call, written once for every array library.
+"""Arrays, and the small linear algebra that solvers call, written once for every array library.
+
+This is the one place that knows which array library is in use, and on which device. Solvers are written against the
+array API standard: NumPy, array-api-strict and, later, torch arrays behave alike. What they make beside their input is
+made where the input lies (``Place``); what a certificate says are numbers of the host.
 
 eigh     S = Y diag(θ) Yᵀ, θ decreasing          orth     orthonormal basis of a block, against a basis
 norms    column norms ‖rⱼ‖                        join     columns side by side
@@ -7,7 +11,8 @@ norm2    spectral norm of a tall thin block       svd      B = U diag(s) Vᵀ, s
 qr       Householder QR                           trace    Σ Sᵢᵢ
 triangle R of QR, rows in a tree                  root     C with CᵀC = S, and W C⁻¹
 leading  the first columns, on their own          positive entries below zero become zero
-wide     float64                                   combine  V Y for a tall V
+wide     float64                                  combine  V Y for a tall V
+signs    ±1 by the sign rule
 
 Long products of NumPy arrays run in lanes: a threaded BLAS leaves its threads spinning, and the next pass over the
 data would share the processors with them.
@@ -15,36 +20,135 @@ data would share the processors with them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ritz._core.arrays import Array, namespace, place_of
 from ritz._core.threads import lane_count, run_lanes
-from ritz._core.tolerance import DEFLATE, unit_roundoff
+from ritz._core.tolerance import DEFLATE, SIGN_TIE
 
 __all__ = [
+    "HOST",
+    "Array",
+    "Floats",
+    "Place",
     "combine",
     "eigh",
     "inner",
+    "is_foreign",
     "join",
     "leading",
+    "namespace",
     "norm2",
     "norms",
     "orth",
+    "place_of",
     "positive",
     "qr",
     "root",
+    "signs",
     "svd",
     "symmetric",
+    "to_numpy",
     "trace",
     "triangle",
     "wide",
+    "working_dtype",
 ]
 
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
+#: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
+WRAPPED = 64
+_work: dict[int, int] = {}
+
+
+# arrays
+
+#: Any array of the array API standard.
+Array: TypeAlias = Any
+#: A NumPy array of floats.
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+
+def namespace(x: Array) -> Any:
+    """The module whose functions work on ``x``."""
+    return np if isinstance(x, np.ndarray) else x.__array_namespace__()
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether ``x`` is an array of the standard that is not NumPy's."""
+    return hasattr(x, "__array_namespace__") and not isinstance(x, (np.ndarray, np.generic))
+
+
+def to_numpy(x: Array) -> NDArray[Any]:
+    """``x`` as a NumPy array on the host, without a copy where its library allows it."""
+    if isinstance(x, np.ndarray) or not is_foreign(x):
+        return np.asarray(x)
+    try:
+        return np.asarray(x)
+    except (TypeError, RuntimeError):  # it lies on a device of its own
+        return np.asarray(x.cpu()) if hasattr(x, "cpu") else np.array(np.from_dlpack(x))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where arrays are made: in which library, and on which device of it; None is the library's own choice."""
+
+    xp: Any = np
+    device: Any = None
+
+    def array(self, x: Any, dtype: Any = None) -> Array:
+        """Numbers of the host, or of this place, as an array here."""
+        if self.xp is np:
+            return np.asarray(to_numpy(x), dtype)
+        if is_foreign(x) and place_of(x) == self:
+            return x if dtype is None else self.xp.astype(x, self.dtype(dtype), copy=False)
+        return self.xp.asarray(np.asarray(to_numpy(x), dtype), device=self.device)
+
+    def dtype(self, dtype: Any) -> Any:
+        """A floating dtype by its name here."""
+        return np.dtype(dtype) if self.xp is np else getattr(self.xp, np.dtype(dtype).name)
+
+    def zeros(self, shape: Any, dtype: Any = np.float64) -> Array:
+        """Zeros."""
+        return self.xp.zeros(shape, dtype=self.dtype(dtype), device=self.device)
+
+    def empty(self, shape: Any, dtype: Any = np.float64) -> Array:
+        """Memory for numbers to come."""
+        return self.xp.empty(shape, dtype=self.dtype(dtype), device=self.device)
+
+    def full(self, shape: Any, value: float, dtype: Any = np.float64) -> Array:
+        """One number everywhere."""
+        return self.xp.full(shape, value, dtype=self.dtype(dtype), device=self.device)
+
+    def eye(self, n: int, dtype: Any = np.float64) -> Array:
+        """The identity."""
+        return self.xp.eye(n, dtype=self.dtype(dtype), device=self.device)
+
+
+#: NumPy arrays.
+HOST = Place()
+
+
+def place_of(x: Array) -> Place:
+    """Where ``x`` lies."""
+    return HOST if isinstance(x, np.ndarray) else Place(namespace(x), x.device)
+
+
+def working_dtype(dtype: Any) -> np.dtype[Any]:
+    """The precision that numbers of a dtype are computed and given back in.
+
+    float32 for float32 and float16; float64 for everything else: integers of any width have more digits than float32.
+    """
+    kind = np.dtype(dtype)
+    return np.dtype(np.float32 if kind.kind == "f" and kind.itemsize <= 4 else np.float64)
+
+
+# small linear algebra
 
 
 def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
@@ -67,7 +171,7 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
     theta, Y = xp.linalg.eigh(S)
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]
-    return xp.flip(theta, axis=0), xp.flip(Y, axis=1)
+    return (theta[::-1], Y[:, ::-1]) if xp is np else (xp.flip(theta, axis=0), xp.flip(Y, axis=1))
 
 
 def inner(Q: Array, W: Array) -> Array:
@@ -112,6 +216,10 @@ def norms(R: Array) -> Array:
     xp = namespace(R)
     if R.shape[0] == 0 or R.shape[1] == 0:
         return xp.zeros(R.shape[1], dtype=R.dtype, device=place_of(R).device)
+    if xp is np:
+        size = float(np.abs(R).max())
+        T = R / size if 0 < size < np.inf else R
+        return np.sqrt((T * T).sum(axis=0)) * (size if T is not R else 1)
     scale = xp.max(xp.abs(R))
     if not bool(scale > 0) or not bool(xp.isfinite(scale)):
         return xp.sqrt(xp.sum(R * R, axis=0))
@@ -146,13 +254,21 @@ def qr(B: Array) -> tuple[Array, Array]:
 def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
     """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, whose small values QR iteration keeps."""
     xp = namespace(B)
-    if xp is np:
-        import scipy.linalg
+    if xp is not np:
+        U, s, Vt = xp.linalg.svd(B, full_matrices=False)
+        return U, s, Vt
+    import scipy.linalg
 
-        driver = "gesvd" if graded else "gesdd"
-        return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
-    U, s, Vt = xp.linalg.svd(B, full_matrices=False)
-    return U, s, Vt
+    if graded and 0 < B.shape[0] == B.shape[1] <= WRAPPED and B.dtype == np.float64:
+        # What scipy.linalg.svd calls: around a matrix of few columns its checks take longer than LAPACK.
+        d = B.shape[0]
+        if d not in _work:
+            _work[d] = int(scipy.linalg.lapack.dgesvd_lwork(d, d, compute_uv=True, full_matrices=False)[0])
+        U, s, Vt, info = scipy.linalg.lapack.dgesvd(B, compute_uv=True, full_matrices=False, lwork=_work[d])
+        if info == 0:
+            return U, s, Vt
+    driver = "gesvd" if graded else "gesdd"
+    return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
 
 
 def triangle(Z: Array) -> Array:
@@ -213,8 +329,9 @@ def leading(V: Array, k: int) -> Array:
 
 def positive(x: Array) -> Array:
     """``x`` with entries below zero replaced by zero: rounding may leave a square slightly negative."""
-    xp = namespace(x)
-    return xp.where(x > 0, x, xp.zeros_like(x))
+    if isinstance(x, np.ndarray):
+        return np.where(x > 0, x, x.dtype.type(0))
+    return namespace(x).where(x > 0, x, namespace(x).zeros_like(x))
 
 
 def wide(x: Array) -> Array:
@@ -238,8 +355,8 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
     accurate: only products and l×l eigenproblems, which keep their speed where Householder QR of a tall block does
     not. A direction shorter than DEFLATE of its block is already contained in the basis.
     """
-    xp, u = namespace(W), unit_roundoff(np.float64 if "64" in str(W.dtype) else np.float32)
-    short, flat, exact = (DEFLATE, 1e-8, 1e-11) if u < 1e-10 else (1e-6, 1e-5, 1e-4)
+    xp = namespace(W)
+    short, flat, exact = (DEFLATE, 1e-8, 1e-11) if "64" in str(W.dtype) else (1e-6, 1e-5, 1e-4)
     before = norms(W)
     keep = [j for j in range(W.shape[1]) if float(before[j]) > 0]
     W = _columns(W, keep) / _columns(before, keep)
@@ -288,3 +405,17 @@ def _columns(W: Array, keep: list[int]) -> Array:
         return W
     xp = namespace(W)
     return xp.take(W, xp.asarray(keep, dtype=xp.int64, device=place_of(W).device), axis=W.ndim - 1)
+
+
+def signs(V: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """±1 for every column of V (d×k), so that the columns of ``V * signs(V)`` follow the one sign rule.
+
+    In each column the first entry whose magnitude is at least (1 − 1e-6) of the largest is positive. So solver, row
+    order, chunking, threads and release give the same signs; a tie between two entries (two standardised columns) is
+    decided by their order, not by rounding.
+    """
+    if V.shape[0] == 0 or V.shape[1] == 0:
+        return np.ones(V.shape[1])
+    size = np.abs(V)
+    first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
+    return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)

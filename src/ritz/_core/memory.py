@@ -12,8 +12,10 @@ from contextvars import ContextVar
 from ritz._core.allowance import allowance
 from ritz._core.errors import ParameterError
 
-__all__ = ["available", "limit", "parse", "stated", "within"]
+__all__ = ["LITTLE", "available", "limit", "parse", "stated", "within"]
 
+#: Bytes that are taken without asking what is left, where no limit was stated.
+LITTLE = 1 << 20
 #: Seconds for which what is available is not asked again: a dozen files of /proc and /sys cost more than a small fit.
 FRESH = 0.1
 _known: tuple[int, float, float] = (-1, 0.0, 0.0)  # process, bytes, when

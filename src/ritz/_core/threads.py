@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from ritz._core.blas import single_threaded_blas
 from ritz._core.errors import Cancelled, RitzError
 
-__all__ = ["go_on", "lane_count", "run_lanes", "single_threaded_blas"]
+__all__ = ["STOP", "go_on", "lane_count", "run_lanes", "single_threaded_blas"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -43,7 +43,7 @@ def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
     """
     if len(shares) <= 1:
         return [work(share) for share in shares]
-    outer, process = _stop.get(), os.getpid()
+    outer, process = STOP.get(), os.getpid()
     lanes = [_Lane(work, share, _Stop(outer)) for share in shares]
     with single_threaded_blas():
         try:
@@ -70,7 +70,7 @@ def run_lanes(work: Callable[[S], T], shares: Sequence[S]) -> list[T]:
 
 def go_on() -> None:
     """End this lane here if nobody waits for it any more; called between blocks of work."""
-    stop = _stop.get()
+    stop = STOP.get()
     if stop is not None and stop.asked_for():
         raise _Stopped
 
@@ -129,7 +129,7 @@ class _Lane(Generic[S, T]):
             self.thread.join()
 
     def _run(self, after: Sequence[_Lane[S, T]], all_lanes: Sequence[_Lane[S, T]]) -> None:
-        _stop.set(self.stop)
+        STOP.set(self.stop)
         try:
             go_on()
             self.result = self.work(self.share)
@@ -148,4 +148,5 @@ def _ask(lanes: Sequence[_Lane[Any, Any]]) -> None:
         lane.stop.asked = True
 
 
-_stop: ContextVar[_Stop | None] = ContextVar("ritz_stop", default=None)
+#: Of a lane, whether it was asked to stop; None outside of lanes.
+STOP: ContextVar[_Stop | None] = ContextVar("ritz_stop", default=None)

@@ -27,6 +27,7 @@ __all__ = [
     "REPAIR_PASSES",
     "ROUND_BASE",
     "ROUND_ROOT",
+    "SAFE_RANGE",
     "SCALE_ERROR",
     "SIGN_TIE",
     "SOLVE_BASE",
@@ -36,7 +37,6 @@ __all__ = [
     "constant_below",
     "defect_rounding",
     "rounding",
-    "safe_range",
     "solving",
     "unit_roundoff",
 ]
@@ -77,6 +77,9 @@ SCALE_ERROR = 30 * 2.0**-53
 #: Entries within this relative distance of the largest magnitude tie in the sign rule; the first one decides.
 SIGN_TIE = 1e-6
 
+#: Magnitudes whose fourth powers, summed over a large table, neither overflow nor underflow: in float32, in float64.
+SAFE_RANGE = (1e-8, 1e8), (1e-60, 1e60)
+
 #: A column whose spread is below this multiple of u times its mean is constant up to its own rounding.
 CONSTANT = 8.0
 
@@ -115,8 +118,3 @@ def solving(d: int, u: float) -> float:
 def checked(d: int, u: float) -> float:
     """Relative allowance of products whose long sums were measured or kept short."""
     return u * (CHECKED_BASE + ROUND_ROOT * float(np.sqrt(d)))
-
-
-def safe_range(dtype: Any) -> tuple[float, float]:
-    """Magnitudes whose fourth powers, summed over a large table, neither overflow nor underflow."""
-    return (1e-8, 1e8) if np.dtype(dtype).itemsize <= 4 else (1e-60, 1e60)

@@ -22,14 +22,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
-from ritz._core.arrays import working_dtype
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
+from ritz._core.linalg import working_dtype
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of
-from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange

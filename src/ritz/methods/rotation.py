@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.linalg import signs
 from ritz._core.warn import warn
 from ritz.data.words import nearest
-from ritz.spectral.signs import signs
 
 __all__ = ["OBLIQUE", "ROTATIONS", "Rotated", "rotate_loadings"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ritz.operators.base import Operator
-from ritz.operators.center import Centered
 from ritz.operators.combine import MinusOuter, Product, Shifted, Sum, Transpose
+from ritz.operators.framed import Centered, Dense, Sparse
 from ritz.operators.gram import Gram, MomentGram
 from ritz.operators.interop import FromLinearOperator, as_operator, to_linear_operator
-from ritz.operators.matrix import Dense, Identity, Sparse
+from ritz.operators.matrix import Identity
 from ritz.operators.scale import Scaled, Weighted
 from ritz.operators.symmetric import Symmetric
 

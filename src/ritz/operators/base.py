@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ritz._core.arrays import Array, Place, namespace, to_numpy
 from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.keys import key_of_numbers
+from ritz._core.linalg import Array, Place, namespace, to_numpy
 from ritz._core.random import gaussian_rows
 
 __all__ = ["Calls", "Operator"]
@@ -163,6 +163,11 @@ class Operator(ABC):
     def gram_dtype(self) -> Any:
         """dtype of the products that form the Gram matrix, or formed the matrix of a state."""
         return self.dtype if self.dtype.kind == "f" else np.float64
+
+    def arithmetic(self) -> tuple[float, str]:
+        """Unit round-off and name of the arithmetic in which the Gram matrix was, or will be, formed."""
+        size = np.dtype(self.gram_dtype()).itemsize
+        return 2.0**-24 if size == 4 else 2.0**-53, "float32 products summed in float64" if size < 8 else "float64"
 
     def gram_noise(self) -> float | None:
         """Measured rounding ‖computed − exact Gram‖₂ of the last ``gram()``; None where it was not measured."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
+from ritz._core.linalg import Array
 from ritz._core.tolerance import unit_roundoff
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.moments import Moments
 from ritz.operators.affine import Affine
 from ritz.operators.base import DENSE_BUDGET, Operator

@@ -1,20 +1,25 @@
-"""Operators on rows whose products fuse into one affine pass (see ``affine.py``).
+"""Rows as an operator, and centring: operators on rows whose products fuse into one affine pass (see ``affine.py``).
 
-A wrapper (centred, scaled, weighted) asks what it wraps for its frame and adds to it. If there is a frame, products
-are one blocked pass over the rows; if not (a sum, a foreign operator), the wrapper works algebraically.
+    (A − 1μᵀ) V = A V − 1(μᵀV)          (A − 1μᵀ)ᵀ U = AᵀU − μ(1ᵀU)
+
+A wrapper (centred here, scaled and weighted in ``scale.py``) asks what it wraps for its frame and adds to it. If there
+is a frame, products are one blocked pass over the rows, and the mean is taken off each block before it is multiplied;
+if not (a sum, a foreign operator), the wrapper works algebraically, by the two formulas above for a mean: the second
+term is kept although 1ᵀU is zero in exact arithmetic, for it removes the rounding.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self, cast
 
 import numpy as np
 
-from ritz._core.arrays import Array
-from ritz._core.lazy import cached_property
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz._core.linalg import Array, is_foreign, to_numpy
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.gram import TILE_ABOVE
+from ritz.data.passes.keys import rows_key
 from ritz.data.passes.moments import Moments, scaled_noise
 from ritz.data.passes.rounding import SHORT_NOISE
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
@@ -22,7 +27,7 @@ from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.rounding import taken_off
 
-__all__ = ["Framed", "Tally", "Wrapper"]
+__all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Tally", "Wrapper"]
 
 
 class Tally:
@@ -36,6 +41,8 @@ class Framed(Operator):
     """An operator that may have an affine frame."""
 
     tally: Tally
+    #: of the rows at the bottom; None where there are none in the memory of the host
+    statistics: Statistics | None = None
 
     @abstractmethod
     def _frame(self) -> Affine | None: ...
@@ -48,10 +55,11 @@ class Framed(Operator):
         """The statistics that the next pass could learn on its way, if it may."""
         return None
 
-    @cached_property
+    @property
     def affine(self) -> Affine | None:
-        """The fused pass, resolved when first used."""
-        return self._frame()
+        """The fused pass, resolved when first used; the first of two threads decides, as in ``_core/lazy.py``."""
+        held = self.__dict__
+        return held["_fused"] if "_fused" in held else held.setdefault("_fused", self._frame())
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         raise NotImplementedError
@@ -88,7 +96,7 @@ class Framed(Operator):
 
         In memory a wide one is formed faster by tiles, which need the means first; elsewhere reading twice costs more.
         """
-        stats = self._statistics()
+        stats = self.statistics
         return self.shape[1] <= TILE_ABOVE or (stats is not None and not isinstance(stats.blocks, MemoryBlocks))
 
     def gram_noise(self) -> float | None:
@@ -96,13 +104,18 @@ class Framed(Operator):
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, centered = state
+        if scale is None and centered and moments.lost is None:
+            return float(moments.noise * moments.unit * moments.unit)
         added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit)
         c = moments.unit if scale is None else scale * moments.unit
         return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
 
     def noise_along(self, V: Array) -> float | None:
-        state, stats = self._moments() if self.stately() else None, self._statistics()
-        if state is None or stats is None or not state[2]:
+        stats = self.statistics
+        if stats is None or not stats.measured:
+            return None
+        state = self._moments() if self.stately() else None
+        if state is None or not state[2]:
             return None
         c = np.full(self.shape[1], state[0].unit) if state[1] is None else state[1] * state[0].unit
         return stats.noise_along(V * c[:, None])
@@ -115,7 +128,7 @@ class Framed(Operator):
         return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
 
     def gram_dtype(self) -> Any:
-        stats = self._statistics()
+        stats = self.statistics
         if self.affine is None:
             return super().gram_dtype()
         return np.float64 if stats is None else stats.precision
@@ -123,14 +136,14 @@ class Framed(Operator):
     def wider(self) -> Operator | None:
         if np.dtype(self.gram_dtype()).itemsize >= 8:
             return None
-        stats = self._statistics()
+        stats = self.statistics
         if stats is not None:
             stats.widen()
         return self.at(np.float64)
 
     def _statistics(self) -> Statistics | None:
         """The statistics of the rows at the bottom."""
-        return None
+        return self.statistics
 
     def frobenius2(self) -> float | None:
         """‖A‖²_F from the column statistics of the rows, or by a pass over them where those do not tell."""
@@ -138,16 +151,19 @@ class Framed(Operator):
         if state is None:
             return self._square
         column, scale, centered = state
+        if scale is None and centered and column.unit == 1:
+            return float(column.squares.sum())
         c = np.full(self.shape[1], column.unit) if scale is None else scale * column.unit
         squares = column.squares if centered else column.squares + column.weight * np.square(column.mean / column.unit)
         return float(np.sum(squares * np.square(c)))
 
-    @cached_property
+    @property
     def _square(self) -> float | None:
-        if self.affine is None:
-            return None
-        self.tally.passes += 1
-        return self.affine.square()
+        held = self.__dict__
+        if "_squared" not in held:
+            self.tally.passes += self.affine is not None
+            held["_squared"] = None if self.affine is None else self.affine.square()
+        return held["_squared"]  # type: ignore[no-any-return]
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         """Column statistics, column scale and whether centred, if the rows' statistics tell."""
@@ -165,13 +181,112 @@ class Framed(Operator):
         return mass * float(mean @ mean)
 
 
+class Rows(Framed):
+    """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
+
+    def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
+        blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
+        super().__init__(blocks.shape, precision)
+        self.X = X
+        self.blocks, self.precision = blocks, np.dtype(precision).type
+        self.statistics: Statistics = statistics or Statistics(blocks)
+        self.tally = Tally()
+
+    def _frame(self) -> Affine:
+        return Affine(self.blocks, precision=self.precision)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        stats = self.statistics
+        if stats.weights is not None:
+            return None
+        before = stats.passes
+        moments = stats.moments
+        self.tally.passes += stats.passes - before
+        return moments, None, False
+
+    def key(self) -> int:
+        held = self.statistics.__dict__  # shared by all precisions of these rows
+        if "key" not in held:
+            self.tally.passes += 1
+            held["key"] = rows_key(self.blocks)
+        return int(held["key"])
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        before = self.statistics.passes
+        column = self.statistics.column
+        self.tally.passes += self.statistics.passes - before
+        return column, None, False
+
+    def at(self, dtype: Any) -> Rows:
+        other = type(self)(self.X, self.statistics, dtype)
+        other.tally = self.tally
+        return other
+
+    def symbol(self) -> str:
+        return "X"
+
+
+class Dense(Rows):
+    """A dense matrix ``X`` (n×d) of any real dtype, read only, never copied.
+
+    An array of another library of the array API standard is multiplied there, on its device.
+
+    Parameters
+    ----------
+    X : array (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Dense(X)
+    >>> A @ np.array([1.0, 1.0])
+    array([ 3.,  7., 14.])
+    >>> A.normal(np.eye(2)), A.passes()           # AᵀA in one pass over the rows, the second so far
+    (array([[ 35.,  59.],
+           [ 59., 101.]]), 2)
+    """
+
+    def __new__(cls, X: Any, *_args: Any, **_options: Any) -> Self:
+        if cls is not Dense or not is_foreign(X):
+            return super().__new__(cls)
+        from ritz.operators.matrix import OnDevice
+
+        return cast(Self, super().__new__(OnDevice))
+
+
+class Sparse(Rows):
+    """A CSR matrix ``X`` (n×d), never densified.
+
+    Parameters
+    ----------
+    X : CSR matrix (n, d)
+    statistics : Statistics, optional
+        What passes over these rows have learned already.
+    precision : dtype
+        Of the products.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from ritz import operators as op
+    >>> X = scipy.sparse.random(1000, 200, density=0.01, format="csr", random_state=0)
+    >>> A = op.Centered(op.Sparse(X), X.mean(axis=0).A1)  # 2,000 entries are stored, not 200,000
+    >>> A, A.normal(A.to_dense()[:2].T).shape
+    ((X − 1μᵀ)  (1000×200, float64), (200, 2))
+    """
+
+
 class Wrapper(Framed):
     """A framed operator around another one."""
 
     def __init__(self, inner: Operator, shape: tuple[int, int] | None = None) -> None:
         super().__init__(shape or inner.shape, inner.dtype)
         self.inner, self.xp, self.device = inner, inner.xp, inner.device
-        self.tally = inner.tally if isinstance(inner, Framed) else Tally()
+        below = inner if isinstance(inner, Framed) else None
+        self.tally = Tally() if below is None else below.tally
+        self.statistics = None if below is None else below.statistics
 
     def _inner_frame(self) -> Affine | None:
         return self.inner.affine if isinstance(self.inner, Framed) else None
@@ -184,9 +299,6 @@ class Wrapper(Framed):
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         return self._inner_columns()
-
-    def _statistics(self) -> Statistics | None:
-        return self.inner._statistics() if isinstance(self.inner, Framed) else None
 
     def _factor(self) -> float:
         """By how much this wrapper lengthens what it wraps at most."""
@@ -210,6 +322,117 @@ class Wrapper(Framed):
         return self.inner.key()  # means and scales are functions of the rows
 
 
+class Centered(Wrapper):
+    """``A − 1μᵀ`` with μ given, or learned from the rows' statistics when first needed.
+
+    Parameters
+    ----------
+    inner : Operator
+        A.
+    mean : array (d,) or Statistics
+        μ, or where it is learned from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ritz import operators as op
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
+    >>> A = op.Centered(op.Dense(X), X.mean(axis=0))
+    >>> A, A.to_dense().sum(axis=0).round(12) + 0
+    ((X − 1μᵀ)  (3×2, float64), array([0., 0.]))
+    """
+
+    def __init__(self, inner: Operator, mean: Any | Statistics) -> None:
+        super().__init__(inner)
+        self._given = mean
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The column means μ."""
+        if isinstance(self._given, Statistics):
+            before = self._given.passes
+            mean = self._given.column.mean
+            self.tally.passes += self._given.passes - before
+            return mean
+        return np.asarray(to_numpy(self._given), np.float64)
+
+    def _split(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """The mean as a part exactly representable in the working precision and a small rest."""
+        mean, low = self.mean, None
+        if isinstance(self._given, Statistics):
+            column = self._given.column
+            low = (column.shift - mean) + column.offset
+        if self._narrow is np.float64:
+            return mean, low if low is not None and low.any() else None
+        narrow = mean.astype(np.float32).astype(np.float64)
+        rest = (mean - narrow) + (0.0 if low is None else low)
+        return narrow, rest if rest.any() else None
+
+    @property
+    def _narrow(self) -> Any:
+        frame = self._inner_frame()
+        wide = frame is None or np.dtype(frame.precision).itemsize >= 8
+        return np.float64 if wide else np.float32
+
+    def _frame(self) -> Affine | None:
+        frame = self._inner_frame()
+        if frame is None or frame.shift is not None or frame.row_scale is not None or frame.col_scale is not None:
+            return None
+        shift, low = self._split()
+        return replace(frame, shift=shift, shift_low=low)
+
+    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
+        stats = self._given
+        if not isinstance(stats, Statistics) or self._inner_frame() is None:
+            return None
+        before = stats.passes
+        moments = stats.moments
+        self.tally.passes += stats.passes - before
+        return moments, None, True
+
+    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
+        state = self._inner_columns()
+        known = isinstance(self._given, Statistics) and self._given is self.statistics
+        return (state[0], state[1], True) if state is not None and known else None
+
+    def _learner(self) -> Statistics | None:
+        stats = self._given
+        # Sums of squares in true units would leave the range where the unit is not one.
+        return stats if isinstance(stats, Statistics) and not stats.known and stats.unit == 1 else None
+
+    def _normal(self, V: Array) -> Array:
+        stats = self._learner()
+        inner = self._inner_frame()
+        narrow = inner is not None and np.dtype(inner.precision).itemsize < 8  # sums of squares need float64
+        if stats is None or inner is None or narrow or inner.row_scale is not None or stats.weights is not None:
+            return super()._normal(V)
+        # The means are not known yet: one pass about the shift learns them and is corrected by mmᵀ/w afterwards.
+        self.tally.passes += 1
+        raw = replace(inner, shift=None if inner.blocks.sparse else stats.shift)
+        product = raw.normal(V, learn=stats)
+        if not stats.known:  # the shift lay off centre: the product lost digits
+            return super()._normal(V)
+        gap = stats.column.offset if not inner.blocks.sparse else stats.column.mean
+        return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
+
+    def _plain(self, V: Array, adjoint: bool) -> Array:
+        mean = self.place.array(np.broadcast_to(self.mean, (self.shape[1],)))
+        if adjoint:
+            return self.inner.rmatmat(V) - mean[:, None] * self.xp.sum(V, axis=0)
+        return self.inner.matmat(V) - mean @ V
+
+    def inflation(self) -> float:
+        """‖1μᵀ‖² where the mean is taken off the product."""
+        own = 0.0 if self.affine is not None else self.shape[0] * float(np.sum(np.square(self.mean)))
+        return super().inflation() + own
+
+    def at(self, dtype: Any) -> Centered:
+        return Centered(self.inner.at(dtype), self._given)
+
+    def symbol(self) -> str:
+        return f"({self.inner.symbol()} − 1μᵀ)"
+
+
 def _square(v: np.ndarray) -> float:
     return float(v @ v)
 
@@ -217,5 +440,7 @@ def _square(v: np.ndarray) -> float:
 def _gram_of(moments: Moments, scale: Any, centered: bool) -> Array:
     """``D_c (scatter or second moment) D_c`` in true units."""
     G = moments.scatter if centered else moments.second_moment()
-    c = np.full(moments.d, moments.unit) if scale is None else scale * moments.unit
+    if scale is None and moments.unit == 1:
+        return G
+    c = np.full(len(moments.shift), moments.unit) if scale is None else scale * moments.unit
     return G if bool(np.all(c == 1)) else G * c[:, None] * c

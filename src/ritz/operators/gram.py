@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array
 from ritz._core.keys import key_of_numbers
-from ritz._core.linalg import combine
+from ritz._core.linalg import Array, combine
 from ritz._core.tolerance import SCALE_ERROR, constant_below
 from ritz.data.passes.moments import Moments, scaled_noise
 from ritz.data.passes.rounding import largest

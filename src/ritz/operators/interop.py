@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from ritz._core.arrays import Array, is_foreign
 from ritz._core.errors import InputError
+from ritz._core.linalg import Array, is_foreign
 from ritz.operators.base import Operator
-from ritz.operators.matrix import Dense, Sparse
+from ritz.operators.framed import Dense, Sparse
 
 __all__ = ["FromLinearOperator", "as_operator", "to_linear_operator"]
 

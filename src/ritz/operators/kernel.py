@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import Array
 from ritz._core.errors import MemoryLimitError
 from ritz._core.keys import key_of_bytes
+from ritz._core.linalg import Array
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.keys import content_key
 from ritz.kernels.base import Kernel, Prepared, symmetric_matrix

@@ -1,101 +1,22 @@
-"""Matrices in memory: Dense and Sparse rows, arrays of other libraries where they lie, and the identity."""
+"""Matrices that are no rows of a table in the memory of the host: arrays of other libraries, and the identity."""
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array, is_foreign, place_of
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
-from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.passes.keys import rows_key
-from ritz.data.passes.moments import Moments
-from ritz.data.passes.statistics import ColumnStatistics, Statistics
-from ritz.operators.affine import Affine
+from ritz._core.linalg import Array, place_of
+from ritz.data.passes.statistics import Statistics
 from ritz.operators.base import Operator
-from ritz.operators.framed import Framed, Tally
+from ritz.operators.framed import Dense, Tally
 
-__all__ = ["Dense", "Identity", "OnDevice", "Rows", "Sparse"]
+__all__ = ["Identity", "OnDevice"]
 
 #: Terms of a sum that another library may add in one go: it may add them one after the other.
 LONG = 4096
-
-
-class Rows(Framed):
-    """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
-
-    def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
-        blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
-        super().__init__(blocks.shape, precision)
-        self.X = X
-        self.blocks, self.precision = blocks, np.dtype(precision).type
-        self.statistics = statistics or Statistics(blocks)
-        self.tally = Tally()
-
-    def _frame(self) -> Affine:
-        return Affine(self.blocks, precision=self.precision)
-
-    def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
-        stats = self.statistics
-        if stats.weights is not None:
-            return None
-        before = stats.passes
-        moments = stats.moments
-        self.tally.passes += stats.passes - before
-        return moments, None, False
-
-    def _statistics(self) -> Statistics:
-        return self.statistics
-
-    def key(self) -> int:
-        held = self.statistics.__dict__  # shared by all precisions of these rows
-        if "key" not in held:
-            self.tally.passes += 1
-            held["key"] = rows_key(self.blocks)
-        return int(held["key"])
-
-    def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
-        before = self.statistics.passes
-        column = self.statistics.column
-        self.tally.passes += self.statistics.passes - before
-        return column, None, False
-
-    def at(self, dtype: Any) -> Rows:
-        other = type(self)(self.X, self.statistics, dtype)
-        other.tally = self.tally
-        return other
-
-    def symbol(self) -> str:
-        return "X"
-
-
-class Dense(Rows):
-    """A dense matrix ``X`` (n×d) of any real dtype, read only, never copied.
-
-    An array of another library of the array API standard is multiplied there, on its device.
-
-    Parameters
-    ----------
-    X : array (n, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ritz import operators as op
-    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
-    >>> A = op.Dense(X)
-    >>> A @ np.array([1.0, 1.0])
-    array([ 3.,  7., 14.])
-    >>> A.normal(np.eye(2)), A.passes()           # AᵀA in one pass over the rows, the second so far
-    (array([[ 35.,  59.],
-           [ 59., 101.]]), 2)
-    """
-
-    def __new__(cls, X: Any, *_args: Any, **_options: Any) -> Self:
-        made: Any = super().__new__(OnDevice if cls is Dense and is_foreign(X) else cls)
-        return cast(Self, made)
 
 
 class OnDevice(Dense):
@@ -109,6 +30,7 @@ class OnDevice(Dense):
                 hint="give means as an array: Centered(Dense(X), mean)",
             )
         Operator.__init__(self, tuple(X.shape), precision)
+        self.statistics = None  # type: ignore[assignment]
         self.X, self.tally, self.precision = X, Tally(), np.dtype(precision).type
         self.xp, self.device = place_of(X).xp, place_of(X).device
 
@@ -134,17 +56,17 @@ class OnDevice(Dense):
     def _moments(self) -> None:
         return None
 
-    def _statistics(self) -> None:  # type: ignore[override]
-        return None
-
     def _columns(self) -> None:
         return None
 
-    @cached_property
+    @property
     def _square(self) -> float:
-        self.tally.passes += 1
-        wide = self.place.array(self.X, np.float64)
-        return float(self.xp.sum(wide * wide))
+        held = self.__dict__
+        if "_squared" not in held:
+            self.tally.passes += 1
+            wide = self.place.array(self.X, np.float64)
+            held["_squared"] = float(self.xp.sum(wide * wide))
+        return held["_squared"]  # type: ignore[no-any-return]
 
     def key(self) -> int:
         return Operator.key(self)
@@ -153,28 +75,6 @@ class OnDevice(Dense):
         other = OnDevice(self.X, None, dtype)
         other.tally = self.tally
         return other
-
-
-class Sparse(Rows):
-    """A CSR matrix ``X`` (n×d), never densified.
-
-    Parameters
-    ----------
-    X : CSR matrix (n, d)
-    statistics : Statistics, optional
-        What passes over these rows have learned already.
-    precision : dtype
-        Of the products.
-
-    Examples
-    --------
-    >>> import scipy.sparse
-    >>> from ritz import operators as op
-    >>> X = scipy.sparse.random(1000, 200, density=0.01, format="csr", random_state=0)
-    >>> A = op.Centered(op.Sparse(X), X.mean(axis=0).A1)  # 2,000 entries are stored, not 200,000
-    >>> A, A.normal(A.to_dense()[:2].T).shape
-    ((X − 1μᵀ)  (1000×200, float64), (200, 2))
-    """
 
 
 class Identity(Operator):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import Array
 from ritz._core.errors import InputError
+from ritz._core.linalg import Array
 from ritz.operators.base import Operator
 
 __all__ = ["Once"]

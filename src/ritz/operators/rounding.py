@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import to_numpy
-from ritz._core.linalg import norms
+from ritz._core.linalg import norms, to_numpy
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator

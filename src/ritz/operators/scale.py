@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
 from ritz._core.keys import key_of_bytes
+from ritz._core.linalg import Array, to_numpy
 from ritz._core.tolerance import SCALE_ERROR
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
-from ritz.operators.framed import Framed, Wrapper
-from ritz.operators.matrix import Rows
+from ritz.operators.framed import Framed, Rows, Wrapper
 
 __all__ = ["Scaled", "Weighted"]
 
@@ -89,7 +88,7 @@ class Scaled(Wrapper):
 
     def _cancelled(self) -> float:
         """Sums of squares of sparse columns over what is left of them about the mean: so much larger is their error."""
-        state, stats = self._inner_columns(), self._statistics()
+        state, stats = self._inner_columns(), self.statistics
         if not self._spreads or state is None or stats is None or not stats.blocks.sparse or not state[2]:
             return 1.0
         about = state[0].weight * np.square(state[0].mean / state[0].unit)
@@ -143,7 +142,7 @@ class Weighted(Wrapper):
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         # The state counts rows by the weights of its own statistics: they must be these.
-        stats = self._statistics()
+        stats = self.statistics
         if stats is None or not self._counted():
             return None
         inner = self.inner
@@ -158,7 +157,7 @@ class Weighted(Wrapper):
 
     def _counted(self) -> bool:
         """Whether the statistics below count rows by these very weights."""
-        stats = self._statistics()
+        stats = self.statistics
         return stats is not None and stats.weights is not None and np.array_equal(stats.weights, self.weights)
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:

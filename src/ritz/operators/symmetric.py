@@ -16,10 +16,10 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ritz._core.arrays import Array, is_foreign, place_of, to_numpy
 from ritz._core.errors import InputError
 from ritz._core.keys import key_of_numbers
 from ritz._core.lazy import cached_property
+from ritz._core.linalg import Array, is_foreign, place_of, to_numpy
 from ritz._core.random import gaussian_rows
 from ritz.operators.base import Operator
 from ritz.operators.rounding import taken_off

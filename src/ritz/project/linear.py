@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import Array, is_foreign, place_of
-from ritz._core.arrays import working_dtype as result_dtype
+from ritz._core.linalg import Array, is_foreign, place_of
+from ritz._core.linalg import working_dtype as result_dtype
 from ritz.data.passes.blocks import blocks_of, mapped
 from ritz.data.passes.finite import require_finite
 from ritz.operators.affine import Affine

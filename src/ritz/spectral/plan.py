@@ -125,10 +125,14 @@ def choose(
             received=f"{shape.n:,} × {shape.d:,}",
             hint="use a fraction such as 0.9, 'kaiser', 'broken-stick', 'aic' or 'bic'",
         )
-    options = [_direct(shape, k, needs_all)] if shape.small <= c.DIRECT_LIMIT else []
     if solver == "auto":
+        direct = _direct(shape, k, needs_all) if shape.small <= c.DIRECT_LIMIT else None
+        options = [] if direct is None else [direct]
+        sure = None if direct is None else direct if needs_all else _surely(shape, k, direct, growing)
+        if sure is not None and (memory is None or sure.bytes <= memory):
+            return sure
         options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
-        return _fit_memory(_prefer(shape, k, options, growing), options, memory)
+        return _fit_memory(sure or _prefer(options), options, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all), "krylov": _krylov, "lanczos": _lanczos,
         "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
@@ -137,21 +141,27 @@ def choose(
     return _fit_memory(made, [made], memory)
 
 
-def _prefer(shape: Shape, k: int, options: list[Plan], growing: bool) -> Plan:
-    """Direct where it is nearly as fast: it is exact, knows the whole spectrum and leaves a mergeable state."""
-    if len(options) == 1:
-        return options[0]
-    direct, iterative = options
-    p = shape.small
+def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
+    """The direct route where no other has to be looked at: it is exact, and the smaller side is short."""
+    p = min(shape.n, shape.d)
     if k > c.DIRECT_SHARE * p:
         reason = (
             f"{k} of {p} components are wanted: iterating would not pay"
             if not growing
             else f"the smaller side is {p:,}"
         )
-        return replace(direct, reasons=(reason, *direct.reasons))
-    if p <= c.SMALL_SIDE or (growing and p <= 2000):
-        return replace(direct, reasons=(f"the smaller side is only {p:,}", *direct.reasons))
+    elif p <= c.SMALL_SIDE or (growing and p <= 2000):
+        reason = f"the smaller side is only {p:,}"
+    else:
+        return None
+    return replace(direct, reasons=(reason, *direct.reasons))
+
+
+def _prefer(options: list[Plan]) -> Plan:
+    """Direct where it is nearly as fast: it is exact, knows the whole spectrum and leaves a mergeable state."""
+    if len(options) == 1:
+        return options[0]
+    direct, iterative = options
     if direct.seconds <= c.DIRECT_PREFERENCE * iterative.seconds:
         return direct
     return replace(

@@ -1,16 +1,18 @@
-"""The spectral problem: which operator, how many pairs, how accurate.
+"""The spectral problem and a solver's answer: which operator, how many pairs, how accurate; pairs, and what is known.
 
     svd    A (n×d):           AᵀA v = λ v,  σ = √λ,  v ∈ R^d         (PCA, SVD, correspondence analysis)
     eigh   M = Mᵀ (d×d):      M v = λ v                              (moment states, kernels, graphs)
 
 How many may be a number or a rule that decides from the values seen (a share of the variance, say). Everything that
-crosses to a solver is in this frozen object; a solver knows nothing of the method it serves.
+crosses to a solver is in a frozen ``SpectralProblem``; a solver knows nothing of the method it serves. What it hands
+back are ``Pairs`` of the symmetric operator M and what is known about their errors: the certificate is made from these
+alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -19,10 +21,11 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.keys import keyed
 from ritz._core.lazy import cached_property
+from ritz._core.linalg import Array, Floats
 from ritz.operators.base import Operator
 from ritz.spectral.constants import KRYLOV_BASIS_BYTES
 
-__all__ = ["Rule", "Seen", "SpectralProblem"]
+__all__ = ["Completeness", "Pairs", "Rule", "Seen", "SpectralProblem", "counted"]
 
 
 @dataclass(frozen=True)
@@ -118,3 +121,69 @@ class SpectralProblem:
         """The spectrum as a rule sees it."""
         n = self.n or float(self.operator.shape[0])
         return Seen(values, total, n, self.d or self.operator.shape[1], self.rank, self.centered, complete)
+
+    def pick(self, values: NDArray[np.float64], total: float) -> int:
+        """How many components: the number asked for, or what the rule decides from the whole spectrum."""
+        if self.rule is None:
+            return min(self.k, len(values))
+        decided = self.rule.decide(self.seen(values[: max(self.rank, 1)], total, complete=True))
+        return len(values) if decided is None else min(decided, len(values))
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """Why no eigenvalue above ``ceiling`` can be missing from the answer.
+
+    ``ceiling`` bounds every eigenvalue that is not among those returned: infinity means that nothing is known, minus
+    infinity that none is left.
+    """
+
+    kind: Literal["count", "trace", "probability", "none"]
+    ceiling: float
+    failure: float = 0.0  # probability that the statement is wrong
+    words: str = ""
+
+
+def counted(values: NDArray[np.float64], k: int, slack: float) -> Completeness:
+    """All eigenvalues are known: those not returned lie below the next one."""
+    ceiling = float(values[k]) + slack if k < len(values) else -np.inf
+    return Completeness("count", ceiling, 0.0, "the dense decomposition returns every eigenvalue")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Leading pairs of M with their residuals.
+
+    ``values`` may hold more entries than ``vectors`` has columns (a direct solver knows the whole spectrum).
+    ``error`` bounds |λ̂ᵢ − λᵢ| for every i through Weyl's theorem when the solver has a global backward error;
+    ``sigma_error`` does the same for singular values.
+    """
+
+    values: Floats  # (m,) decreasing, m ≥ k
+    vectors: Array  # (p, k)
+    residual_block: Array  # (p, k)
+    rounding: float  # bound on what rounding adds to a residual
+    completeness: Completeness
+    converged: bool
+    roundoff: float
+    precision: str
+    iterations: int = 0
+    error: float | None = None
+    sigma_error: float | None = None
+    estimate: float | None = None  # leave-one-out estimate of ‖M − M̂‖_F where a solver only estimates
+    upper: Floats | None = None  # upper bounds that a solver proves by itself
+    lower: Floats | None = None  # and lower ones
+    notes: tuple[str, ...] = field(default_factory=tuple)
+    value_block: Array | None = None  # residuals that enclose eigenvalues, where they differ from those of the vectors
+    drawn: tuple[int, int] | None = None  # key and width of the block that a sketch was made with
+    positive: bool = False  # whether M has no negative eigenvalue
+    null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
+
+    @property
+    def k(self) -> int:
+        """Number of vectors."""
+        return int(self.vectors.shape[1])
+
+    def leading(self) -> NDArray[np.float64]:
+        """The k values that have vectors."""
+        return np.asarray(self.values[: self.k], np.float64)

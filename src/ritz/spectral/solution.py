@@ -25,7 +25,7 @@ class Solution:
     total : exact trace
     certificate, plan : how far this can be from the truth, and how it was found
     unit : A was divided by it before it was solved
-    theta, trace, thetas : values, total and known in units of unit², where those may have left the range of float64
+    scaled, scaled_total, thetas : values, total and known in units of unit², where those may have left the range
 
     Examples
     --------
@@ -48,22 +48,8 @@ class Solution:
     total: float
     certificate: Certificate
     plan: Plan
-    unit: float = 1.0
-    theta: NDArray[np.float64] | None = None  # (k,)
-    trace: float | None = None
-    thetas: NDArray[np.float64] | None = None  # (m,) ``known`` in units of unit²
-
-    @property
-    def scaled(self) -> NDArray[np.float64]:
-        """(k,) λ in units of unit²."""
-        return self.values if self.theta is None else self.theta
-
-    @property
-    def scaled_total(self) -> float:
-        """The trace in units of unit²."""
-        return self.total if self.trace is None else self.trace
-
-    @property
-    def singular_values(self) -> NDArray[np.float64]:
-        """σ = √λ."""
-        return np.sqrt(np.maximum(self.scaled, 0.0)) * self.unit
+    unit: float
+    scaled: NDArray[np.float64]  # (k,)
+    scaled_total: float
+    thetas: NDArray[np.float64]  # (m,)
+    singular_values: NDArray[np.float64]  # (k,) σ = √λ

@@ -12,25 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import to_numpy
 from ritz._core.errors import AccuracyWarning
-from ritz._core.linalg import norms, qr
+from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.certificate.certificate import certify
+from ritz.spectral.certificate.enclosure import certify
 from ritz.spectral.certificate.inexact import shown_in, widened
 from ritz.spectral.constants import DIRECT_SHARE
 from ritz.spectral.plan import Plan
-from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.signs import signs
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
-from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.solvers.power import power
 from ritz.spectral.solvers.sketch import sketch
 
@@ -57,18 +54,19 @@ def solve(
     V = to_numpy(found.vectors)
     flip = signs(V)
     V = V * flip
-    found = replace(found, vectors=V, residual_block=to_numpy(found.residual_block) * flip)
+    other = None if found.value_block is None else to_numpy(found.value_block)
+    found = replace(found, vectors=V, residual_block=to_numpy(found.residual_block) * flip, value_block=other)
     total = _total(problem, found)
     found = _noted(problem, found)
+    held: dict[str, Any] = {"vectors": V, "unit": unit, **(frame or {})}
     if problem.inexact is not None:
         inexact = problem.inexact()
-        found = widened(found, inexact, total)
+        if inexact > 0:
+            found = widened(found, inexact, total)
+            held["inexact"] = inexact  # for verify: in units of unit, as the operator
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
-    held = {"vectors": V, "unit": unit, **(frame or {})}
-    if problem.inexact is not None and inexact > 0:
-        held["inexact"] = inexact  # for verify: in units of unit, as the operator
-    shown, found = shown_in(found, unit, total)
+    shown, found = (1.0, found) if unit == 1 else shown_in(found, unit, total)
     if shown != 1:
         held["shown"] = shown
     iterative = found.error is None  # a rule that grew may have ended with a direct solver
@@ -83,11 +81,14 @@ def solve(
     )
     if not found.converged and not quiet:
         _warn(found, plan, problem)
-    known = np.asarray(found.values, np.float64)
+    known, theta = np.asarray(found.values, np.float64), found.leading()
+    done, sigma = plan.done(passes, seconds), np.sqrt(np.maximum(theta, 0.0)) * unit
+    if unit == 1:
+        return Solution(theta.copy(), V, known.copy(), total, certificate, done, unit, theta, total, known, sigma)
     with np.errstate(over="ignore", under="ignore"):
         return Solution(
-            found.leading() * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate,
-            plan.done(passes, seconds), unit, found.leading(), total, known,
+            theta * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
+            unit, theta, total, known, sigma,
         )  # fmt: skip
 
 

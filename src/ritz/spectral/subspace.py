@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import HOST, Array, Place
-from ritz._core.linalg import combine, eigh, inner, norms, root, symmetric, wide
+from ritz._core.linalg import HOST, Array, Place, combine, eigh, inner, norms, root, symmetric, wide
 
 __all__ = ["Subspace"]
 

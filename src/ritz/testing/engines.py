@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.engines import Asked, Engine, adopt, engine_of, engines, register, unregister
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, RowBlocks, mapped
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, mapped
 from ritz.data.passes.keys import rows_key
 from ritz.methods.pca import PCA
 from ritz.methods.plan import plan

@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.base import clone
 
 from ritz._core.errors import RitzError
+from ritz._core.linalg import signs
 from ritz.spectral.plan import SOLVERS
-from ritz.spectral.signs import signs
 from ritz.testing.known import known_hadamard
 
 __all__ = ["check_estimator"]

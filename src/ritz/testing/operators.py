@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import place_of, to_numpy
 from ritz._core.errors import InputError, MemoryLimitError
+from ritz._core.linalg import place_of, to_numpy
 from ritz._core.tolerance import checked, rounding, solving, unit_roundoff
 from ritz.operators.base import Operator
 

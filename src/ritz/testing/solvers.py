@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import Place, to_numpy
+from ritz._core.linalg import Place, to_numpy
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.enclosure import angle_bounds, enclose
-from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.pairs import Pairs
+from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.testing.angles import largest_sine
 from ritz.testing.known import symmetric_known
 
@@ -96,7 +95,7 @@ def check_solver(
     ----------
     solver : callable
         Takes a `ritz.spectral.problem.SpectralProblem` of kind ``"eigh"`` on a positive semidefinite operator and
-        returns a `ritz.spectral.solvers.pairs.Pairs`. The operator knows its trace.
+        returns a `ritz.spectral.problem.Pairs`. The operator knows its trace.
     tol : float
         Tolerance that the problems ask for.
     seed : int

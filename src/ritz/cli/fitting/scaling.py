@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 
 __all__ = ["Scaling", "decide_scaling", "spreads", "unknown_spreads"]

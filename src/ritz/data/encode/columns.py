@@ -24,6 +24,10 @@ from ritz.data.words import describe, shorten
 __all__ = ["MemoryColumns", "memory_columns"]
 
 
+#: Cells up to which columns are coded one after the other: beginning a lane takes as long as coding some thousands.
+FEW_CELLS = 1 << 14
+
+
 class MemoryColumns:
     """Columns in memory.
 
@@ -133,6 +137,10 @@ class MemoryColumns:
     def look(self, names: Sequence[str]) -> None:
         """Code some columns side by side."""
         wanted = [name for name in names if name not in self._coded]
+        if self.rows * len(wanted) <= FEW_CELLS:
+            for name in wanted:
+                self.coded(name)
+            return
         lanes = min(lane_count(), len(wanted))
         run_lanes(lambda some: [self.coded(name) for name in some], [wanted[i::lanes] for i in range(lanes)])
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz._core.memory import limit
+from ritz._core.memory import LITTLE, limit
 from ritz.data.encode.census import Census
 from ritz.data.encode.choice import Choice, choose
 from ritz.data.encode.columns import MemoryColumns, memory_columns
@@ -104,7 +104,7 @@ class InMemory(Opened):
     """Columns in memory."""
 
     def __init__(self, columns: MemoryColumns, table: Table | None = None, memory: Any = None) -> None:
-        self.columns, self.table, self._room = columns, table, limit(memory)
+        self.columns, self.table, self._memory = columns, table, memory
         self.names, self.named = columns.names, columns.named
 
     @property
@@ -120,7 +120,7 @@ class InMemory(Opened):
         """Look at the columns of a choice."""
         found, n = Census(choice), self.columns.rows
         weights = None if weights is None else np.asarray(weights, np.float64)
-        if n * len(choice.names) * CODE_BYTES <= HELD_SHARE * self._room:
+        if _holds(self._memory, n * len(choice.names) * CODE_BYTES):
             found.update(self.columns, weights)
             return found
         for start in range(0, n, PART_ROWS):
@@ -130,12 +130,12 @@ class InMemory(Opened):
 
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """CSR (n, d), or an array where all are numbers; row blocks where the memory limit does not hold these."""
-        encoder, room = self.fitting(encoder), limit(memory)
-        if self.columns.rows * (encoder.p + encoder.vocabulary.J) * ENTRY_BYTES > HELD_SHARE * room:
+        encoder = self.fitting(encoder)
+        if not _holds(memory, self.columns.rows * (encoder.p + encoder.vocabulary.J) * ENTRY_BYTES):
             from ritz.data.encode.stream import HeldRows
             from ritz.data.engines.stream.blocks import StreamBlocks
 
-            return StreamBlocks(HeldRows(self.columns, encoder, unseen, absent), budget=room)
+            return StreamBlocks(HeldRows(self.columns, encoder, unseen, absent), budget=limit(memory))
         rows = encoder.encode(self.columns, unseen, 0, absent)
         return rows.toarray() if encoder.vocabulary.J == 0 else rows
 
@@ -144,6 +144,11 @@ class InMemory(Opened):
         loaded = 0.0 if self.table is None else float(self.table.loaded)
         size = getattr(rows, "nbytes", 0) if isinstance(rows, np.ndarray) else 12 * getattr(rows, "nnz", 0)
         return loaded + size + self.columns.coded_bytes
+
+
+def _holds(memory: Any, size: float) -> bool:
+    """Whether codes or encoded rows of so many bytes fit the share of the limit that is theirs."""
+    return (memory is None and size <= LITTLE) or size <= HELD_SHARE * limit(memory)
 
 
 def opened(X: Any, memory: Any = None) -> Opened:

@@ -10,6 +10,7 @@ could have made.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked", "Cluster", "Columns", "Engine", "adopt", "engaged", "engaged_cluster", "engine_at", "engine_of", "engines",
-    "register", "unregister",
+    "register", "registered", "unregister",
 ]  # fmt: skip
 
 #: The engines of Ritz in the order in which they are asked, each with the module that holds its ENGINE.
@@ -87,6 +88,8 @@ class Engine:
     lazy: ClassVar[bool] = False
     #: Whether what it takes is known to this engine alone: ``ritz.read`` makes no Table of it.
     foreign: ClassVar[bool] = True
+    #: The library whose collections it takes: before that is loaded there are none, and the engine is not asked.
+    library: ClassVar[str | None] = None
     #: How its addresses begin, as in ``--engine dask://host:port``; none where it is not called by an address.
     schemes: ClassVar[tuple[str, ...]] = ()
 
@@ -116,7 +119,7 @@ class Engine:
         raise NotImplementedError
 
     def opened(self, X: Any, memory: Any = None) -> Any:
-        """The columns of ``X``, to be looked at and encoded (``encode/openings.py``): for methods of categories."""
+        """The columns of ``X`` to be looked at and encoded (``encode/opened.py``), for methods that take categories."""
         raise InputError(
             f"a table of columns: the engine {self.name} has rows of numbers only",
             received=describe(X),
@@ -138,18 +141,18 @@ class Engine:
 
 # which engine
 
-_registered: list[Engine] = []
-
-
+#: Engines that ``register`` added.
+registered: list[Engine] = []
 _found: dict[str, Engine] = {}
 
 
 def _listed() -> tuple[Engine, ...]:
     """The engines of Ritz; one whose import was interrupted, by a signal handler that fits, say, is asked later."""
-    for name, module in LISTED.items():
-        if name not in _found and (engine := getattr(import_module(module), "ENGINE", None)) is not None:
-            _found[name] = engine
-    return tuple(_found[name] for name in LISTED if name in _found)
+    if len(_found) < len(LISTED):
+        for name, module in LISTED.items():
+            if name not in _found and (engine := getattr(import_module(module), "ENGINE", None)) is not None:
+                _found[name] = engine
+    return tuple([_found[name] for name in LISTED if name in _found])
 
 
 def engines() -> tuple[Engine, ...]:
@@ -161,7 +164,7 @@ def engines() -> tuple[Engine, ...]:
     >>> [engine.name for engine in engines()]     # asked in this order; the last takes everything
     ['dask', 'stream', 'memory']
     """
-    return (*_registered, *_listed())
+    return (*registered, *_listed())
 
 
 def engine_of(X: Any) -> Engine:
@@ -175,7 +178,11 @@ def engine_of(X: Any) -> Engine:
     >>> engine_of(np.ones((100, 3))).name, engine_of(ritz.read("rows.npy")).name
     ('memory', 'stream')
     """
-    return next(engine for engine in engines() if engine.takes(X))
+    for engine in engines():
+        library = getattr(engine, "library", None)
+        if (library is None or library in sys.modules) and engine.takes(X):
+            return engine
+    raise AssertionError("the engine of rows in memory takes everything")
 
 
 def register(engine: Engine) -> None:
@@ -207,7 +214,7 @@ def register(engine: Engine) -> None:
             received=repr(engine.name),
             hint=f"unregister({engine.name!r}) first, unless it is one of Ritz's own: {', '.join(LISTED)}",
         )
-    _registered.insert(0, engine)
+    registered.insert(0, engine)
 
 
 def unregister(name: str) -> None:
@@ -220,7 +227,7 @@ def unregister(name: str) -> None:
     >>> len(engines())
     3
     """
-    _registered[:] = [engine for engine in _registered if engine.name != name]
+    registered[:] = [engine for engine in registered if engine.name != name]
 
 
 def adopt(

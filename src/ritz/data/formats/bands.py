@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.scratch import fresh
 from ritz.data.formats.arrow import views
 from ritz.data.formats.parquet_rows import put_tile
 from ritz.data.formats.source import HELD_BATCHES
+from ritz.data.passes.blocks import fresh
 
 __all__ = ["UNPACKING", "Bands", "Layout"]
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import FileError
-from ritz._core.scratch import fresh
 from ritz.data.formats.pack import DECODE_BYTES, column_numbers, pack_arrays, pack_columns
+from ritz.data.passes.blocks import fresh
 
 __all__ = ["BUFFER_BYTES", "Chunk", "Way", "chosen_way", "chunk_of", "put_tile", "spilled", "whole"]
 

@@ -1,30 +1,37 @@
-"""Row blocks: one table cut into blocks of rows, with two verbs.
+"""Row blocks: one table cut into blocks of rows, with two verbs; and those of a table in memory.
 
     map_reduce   Σ over blocks of a small state: one accumulator a lane or partition, merged in row order
     map_rows     one output row for every input row
 
-Every pass over data is one of the two. Engines (``engines/``) differ in where blocks come from.
+Every pass over data is one of the two. Engines (``engines/``) differ in where blocks come from. In memory they are
+views, shared out among threads, whole blocks to each: nothing is copied, except that well-filled CSR rows are handed
+out as dense blocks. A table of one block is worked on where it is called for, without lanes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from itertools import pairwise
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.threads import lane_count
+from ritz._core.threads import STOP, go_on, lane_count, run_lanes
 
 __all__ = [
     "Accumulator",
     "Block",
+    "MemoryBlocks",
     "RowBlocks",
     "are_blocks",
     "block_rows",
     "blocks_of",
     "csr_rows",
+    "fresh",
     "mapped",
     "merged",
     "sparse_rows",
@@ -52,6 +59,9 @@ S = TypeVar("S", bound=Accumulator)
 #: Bytes of one block buffer: large enough for BLAS to run at full speed, small enough to stay in the caches.
 BLOCK_BYTES = 8 << 20
 MIN_ROWS, MAX_ROWS = 256, 2048
+
+#: Smaller buffers are left to malloc.
+MAPPED_BYTES = 1 << 20
 
 #: Above this density the rows of a CSR matrix are multiplied as dense blocks.
 DENSE_DENSITY = 0.2
@@ -113,13 +123,119 @@ class RowBlocks(Protocol):
         ...
 
 
+class MemoryBlocks:
+    """Row blocks of an array or CSR matrix in memory."""
+
+    def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
+        self.X, self._filled = X, filled
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.dtype: np.dtype[Any] = np.dtype(X.dtype)
+        self._csr = not isinstance(X, np.ndarray)
+        self.stored = int(X.nnz) if self._csr else int(X.size)
+        # Well-filled CSR rows are handed out as dense blocks: faster, and the mean can be taken off before multiplying.
+        # So are those that are to be ``filled`` for the sake of their mean.
+        self.sparse = self._csr and self.stored <= DENSE_DENSITY * self.shape[0] * self.shape[1] and not filled
+        self.nbytes = self.stored * self.dtype.itemsize
+        width = max(1, self.stored // max(1, self.shape[0])) if self.sparse else self.shape[1]
+        self.rows = rows or (sparse_rows(width, self.shape[0]) if self.sparse else block_rows(width))
+
+    @property
+    def whole(self) -> Block | None:
+        """The table as one block, if it is one."""
+        return Block(self._take(0, self.shape[0]), 0) if 0 < self.shape[0] <= self.rows else None
+
+    def for_products(self, rows: int) -> MemoryBlocks:
+        """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
+        if rows <= self.rows or not isinstance(self.X, np.ndarray):
+            return self
+        return MemoryBlocks(self.X, rows)
+
+    def transposed(self) -> MemoryBlocks:
+        """The same table with rows and columns exchanged; a view."""
+        turned = self.X.T.tocsr() if self._csr else self.X.T
+        return MemoryBlocks(turned, filled=self._filled)
+
+    def _blocks(self, first: int, last: int) -> Iterator[Block]:
+        for start in range(first, last, self.rows):
+            go_on()
+            stop = min(start + self.rows, last)
+            yield Block(self._take(start, stop), start)
+
+    def _take(self, start: int, stop: int) -> Any:
+        if not self._csr:
+            return self.X[start:stop]
+        rows = csr_rows(self.X, start, stop)
+        return rows if self.sparse else rows.toarray()
+
+    def panel(self, start: int, stop: int, columns: slice) -> NDArray[Any]:
+        """A dense panel: some rows of some columns."""
+        part = self.X[start:stop, columns]
+        return np.asarray(part.toarray() if self._csr else part)
+
+    def _lanes(self) -> list[tuple[int, int]]:
+        """Row ranges of the lanes: whole blocks, as equal as whole blocks allow."""
+        n = self.shape[0]
+        blocks = max(1, -(-n // self.rows))
+        lanes = min(lane_count(), blocks)
+        edges = [min(n, (blocks * i // lanes) * self.rows) for i in range(lanes)] + [n]
+        return list(pairwise(edges))
+
+    def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
+        """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
+
+        first, whole = create(), self.whole
+        if STOP.get() is not None:
+            go_on()
+        if whole is not None:
+            step(first, whole)
+            return first
+
+        def work(span: tuple[int, int]) -> S:
+            state = first if span[0] == 0 else create()
+            for block in self._blocks(*span):
+                step(state, block)
+            return state
+
+        # Accumulators that use both cores themselves work alone.
+        lanes = [(0, self.shape[0])] if getattr(first, "ALONE", False) else self._lanes()
+        return merged(run_lanes(work, lanes))
+
+    def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
+        """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
+
+        whole = self.whole
+        if STOP.get() is not None:
+            go_on()
+        if whole is not None:
+            out[...] = step({}, whole)
+            return out
+
+        def work(span: tuple[int, int]) -> None:
+            scratch: dict[str, Any] = {}
+            for block in self._blocks(*span):
+                out[block.rows] = step(scratch, block)
+
+        run_lanes(work, self._lanes())
+        return out
+
+    def each(self) -> Iterator[Block]:
+        """Batches of some blocks in row order, for outputs that go to a file."""
+        step = 8 * self.rows
+        for start in range(0, self.shape[0], step):
+            yield Block(self._take(start, min(start + step, self.shape[0])), start)
+
+    def sample(self, rows: int) -> Any:
+        """About ``rows`` rows spread evenly over the table."""
+        step = max(1, self.shape[0] // max(1, rows))
+        some = self.X[::step]
+        return some.toarray() if self._csr and not self.sparse else some
+
+
 def blocks_of(X: Any) -> RowBlocks:
     """Row blocks of an array or CSR matrix; what already is row blocks is given back."""
     if are_blocks(X):
         blocks: RowBlocks = X
         return blocks
-    from ritz.data.engines.memory.blocks import MemoryBlocks
-
     return MemoryBlocks(X)
 
 
@@ -165,3 +281,20 @@ def csr_rows(X: Any, start: int, stop: int) -> Any:
         X.indptr[start : stop + 1] - X.indptr[start],
     )
     return part
+
+
+def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") -> NDArray[Any]:
+    """An uninitialised array (r, c), if it is large in a mapping of its own, which ends with it.
+
+    What malloc hands out up to 32 MB it keeps for later, in pieces that do not fit what is asked for next: the buffers
+    of one pass would stay beside those of the next.
+    """
+    dtype = np.dtype(dtype)
+    size = shape[0] * shape[1] * dtype.itemsize
+    if size < MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.empty(shape, dtype, order=order)
+    held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one gets no large pages
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):
+            held.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(held, dtype).reshape(shape, order=order)

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import go_on, lane_count, run_lanes
-from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.passes.blocks import Block, RowBlocks, are_blocks
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, are_blocks
 from ritz.data.passes.integers import as_float
 from ritz.data.passes.profiles import DerivedBlocks, checked_counts
 

@@ -34,7 +34,7 @@ def filled(X: Any) -> Any:
         return X
     if float(np.prod(X.shape)) <= FILLED:
         return X.toarray()
-    from ritz.data.engines.memory.blocks import MemoryBlocks
+    from ritz.data.passes.blocks import MemoryBlocks
 
     return MemoryBlocks(X, filled=True)
 

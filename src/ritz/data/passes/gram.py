@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
-from ritz._core.scratch import fresh
 from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, RowBlocks, csr_rows
+from ritz.data.passes.blocks import Block, RowBlocks, csr_rows, fresh
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import PIECE, Watched, better
 
@@ -56,7 +55,8 @@ TILE_ABOVE = 2048
 class DensePass(Watched):
     """Accumulators and buffer of one lane over dense blocks."""
 
-    SUMS = ("m", "m_low", "q", "q_low", "S", "S_low", "blocks", *Watched.SUMS)
+    OWN = ("m", "m_low", "q", "q_low", "S", "S_low", "blocks")
+    SUMS = (*OWN, *Watched.SUMS)
 
     def __init__(
         self,
@@ -79,7 +79,10 @@ class DensePass(Watched):
         self.buffer, self.order = np.empty((0, d), dtype), "C"
         self.product = np.empty((d, d), dtype) if products and not short else None
         self.blocks = 0
-        self.watch(d, rows, dtype)
+        if short:
+            self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure
+        else:
+            self.watch(d, rows, dtype)
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
@@ -91,7 +94,10 @@ class DensePass(Watched):
         z = self._shifted(np.asarray(block.values))
         w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            add_into(self.m, self.m_low, column_sums(z, w))
+            if self.blocks:
+                add_into(self.m, self.m_low, column_sums(z, w))
+            else:
+                self.m += column_sums(z, w)  # nothing is rounded in a sum with zeros
             if w is not None:
                 z *= np.sqrt(w)[:, None]
             self.blocks += 1
@@ -129,7 +135,7 @@ class DensePass(Watched):
             # Columns a power of two apart would share few lines of the caches.
             self.buffer = fresh((rows + (PAD if order == "F" else 0), x.shape[1]), self.dtype, order)
         z = self.buffer[:rows]
-        if has_long(x):
+        if x.dtype.kind in "iu" and has_long(x):
             subtract(x, self.shift, z)
         elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             np.copyto(z, x, casting="unsafe")

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.keys import key_of_bytes
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, RowBlocks
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks
 
 __all__ = ["content_key", "rows_key"]
 

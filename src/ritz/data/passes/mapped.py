@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.data.engines.memory.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks
 
 __all__ = ["MappedBlocks"]
 

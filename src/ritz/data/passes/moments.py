@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import chain, two_product
 from ritz._core.errors import MergeError
-from ritz._core.scratch import fresh
+from ritz.data.passes.blocks import fresh
 from ritz.data.passes.rounding import largest
 from ritz.data.passes.unit import power_of_two
 

@@ -23,6 +23,7 @@ many blocks some sixteen or more are probed, and every block that weighs as much
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -280,12 +281,11 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
 
 def largest(E: NDArray[Any]) -> float:
     """Spectral norm of a small symmetric matrix: a few power steps from below, with a margin."""
-    v = np.cos(np.arange(E.shape[0]) + 1.0)[:, None]
-    size = 0.0
+    v = np.cos(np.arange(E.shape[0]) + 1.0)
+    norm, size = math.sqrt(v.dot(v)), 0.0
     for _ in range(8):
-        norm = float(np.linalg.norm(v))
         if norm == 0:
             return size
         v = E @ (v / norm)
-        size = float(np.linalg.norm(v))
+        norm = size = math.sqrt(v.dot(v))
     return 1.25 * size

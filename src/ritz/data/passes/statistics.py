@@ -11,17 +11,16 @@ float32 products are summed in float64 block by block; their rounding is measure
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import DigitsLost
-from ritz._core.lazy import cached_property
-from ritz._core.tolerance import CONSTANT, safe_range, unit_roundoff
+from ritz._core.tolerance import CONSTANT, SAFE_RANGE
 from ritz._core.warn import warn
-from ritz.data.passes.blocks import Block, RowBlocks, blocks_of
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
 from ritz.data.passes.gram import (
@@ -97,9 +96,10 @@ class ColumnStatistics:
         return self.shift + self.offset
 
 
-@dataclass
 class Statistics:
-    """Statistics of a table, each learned by at most one pass, when first asked for.
+    """Statistics of a table, each learned by at most one pass, when first asked for, and kept in ``__dict__``.
+
+    Two threads that ask at once may both learn; the first to finish decides, as in ``_core/lazy.py``.
 
     Parameters
     ----------
@@ -121,18 +121,40 @@ class Statistics:
         Whether sparse rows whose means must come off their entries are filled here, because nobody begins again.
     """
 
-    blocks: RowBlocks
-    weights: NDArray[np.float64] | None = None
-    precision: Any = np.float64
-    names: Any = None
-    rescales: bool = False
-    about_zero: bool = False
-    given: float | None = None
-    fills: bool = False
-    passes: int = field(default=0, init=False)
-    _moves: int = field(default=0, init=False, repr=False)
-    _watched: Watched | None = field(default=None, init=False, repr=False)
-    _divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = field(default=None, init=False, repr=False)
+    unit: float  # power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise
+    shift: NDArray[np.float64]  # (d,) a point inside the data, exactly representable in the precision of the products
+    column: ColumnStatistics  # means and variances: from the moment state if it is there, else by one pass
+    moments: Moments  # the moment state, by one pass
+    _unevenness: float  # the largest weight over the least one of those that count
+
+    def __init__(
+        self,
+        blocks: RowBlocks,
+        weights: NDArray[np.float64] | None = None,
+        precision: Any = np.float64,
+        names: Any = None,
+        rescales: bool = False,
+        about_zero: bool = False,
+        given: float | None = None,
+        fills: bool = False,
+    ) -> None:
+        self.blocks, self.weights, self.precision, self.names = blocks, weights, precision, names
+        self.rescales, self.about_zero, self.given, self.fills = rescales, about_zero, given, fills
+        self.passes = self._moves = 0
+        self._watched: Watched | None = None
+        self._divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = None
+        n = blocks.shape[0]
+        #: rows with a positive weight
+        self.rows: int = n if weights is None else int(np.count_nonzero(weights))
+        #: Σw, and what the float64 number lacks of it
+        self.weight, self.weight_low = (float(n), 0.0) if weights is None else sum_of_weights(weights)
+
+    def __getattr__(self, name: str) -> Any:
+        """What was not asked for before."""
+        learn = getattr(type(self), f"_learn_{name}", None)
+        if learn is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__dict__.setdefault(name, learn(self))
 
     def divide(self, columns: NDArray[np.bool_], rounding: NDArray[np.float64] | float = 0.0) -> None:
         """Announce columns that are divided by their standard deviation: one that float64 cannot tell is refused.
@@ -173,22 +195,19 @@ class Statistics:
             np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
         return reach
 
-    @cached_property
-    def _sample(self) -> Any:
+    def _learn_sample(self) -> Any:
+        """About SAMPLE_ROWS rows, as an array."""
         rows = self.blocks.sample(SAMPLE_ROWS)
         return rows.toarray() if self.blocks.sparse else np.asarray(rows)
 
-    @cached_property
-    def unit(self) -> float:
-        """Power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise."""
+    def _learn_unit(self) -> float:
         if self.given is not None:
             return self.given
         if self.rescales and self.weights is not None and not self._usual_weights():
             return self._true_unit()
-        data = self.blocks.sample(SAMPLE_ROWS)
-        entries = data.data if self.blocks.sparse else np.asarray(data)
-        largest = float(np.max(np.abs(entries), initial=0)) if entries.size else 0.0
-        low, high = safe_range(self.precision)
+        entries = self.blocks.sample(SAMPLE_ROWS).data if self.blocks.sparse else self.sample
+        largest = float(np.abs(entries).max()) if entries.size else 0.0
+        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8]
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
         if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
@@ -217,12 +236,13 @@ class Statistics:
         """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        with np.errstate(over="ignore", invalid="ignore"):
-            about = self._divisor * np.square(self.shift / self.unit) if self.about_zero else 0.0
-            top = float(np.max(np.maximum(q, about), initial=0.0))
+        if self.about_zero:
+            with np.errstate(over="ignore", invalid="ignore"):
+                q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
+        top = float(q.max(initial=0.0))
         low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
         unit = self.unit if low <= top <= high else self._true_unit()
-        dense = self._far_from_zero(m, q)
+        dense = self.blocks.sparse and not self.about_zero and self._far_from_zero(m, q)
         if dense or unit != self.unit:
             raise UnitChange(unit, dense=dense)
 
@@ -243,8 +263,7 @@ class Statistics:
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
         return small and bool(np.any((left < LOST_DIGITS * q) & told))
 
-    @cached_property
-    def _unevenness(self) -> float:
+    def _learn__unevenness(self) -> float:
         """The largest weight over the least one of those that count."""
         if self.weights is None:
             return 1.0
@@ -258,24 +277,24 @@ class Statistics:
         if self.rescales and self.given is None and (unit := self._true_unit()) != self.unit:
             raise UnitChange(unit)
 
-    @cached_property
-    def shift(self) -> NDArray[np.float64]:
-        """A point inside the data, exactly representable in the precision of the products."""
+    def _learn_shift(self) -> NDArray[np.float64]:
         if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
         sample, w = self._typical()
         with np.errstate(over="ignore", invalid="ignore"):
             # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
-            middle = np.clip(np.average(sample, axis=0, weights=w), sample.min(axis=0), sample.max(axis=0))
-            shift = middle.astype(self.precision).astype(np.float64)
+            middle = sample.mean(axis=0) if w is None else np.average(sample, axis=0, weights=w)
+            shift = np.minimum(np.maximum(middle, np.minimum.reduce(sample)), np.maximum.reduce(sample))
+            shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
-        return np.where(np.isfinite(shift), shift, 0.0)
+        finite = np.isfinite(shift)
+        return shift if finite.all() else np.where(finite, shift, 0.0)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
-        sample = self._sample.astype(np.float64, copy=False)
+        sample = self.sample.astype(np.float64, copy=False)
         X: Any = getattr(self.blocks, "X", None)
         sparse = hasattr(X, "toarray") and self._unevenness > FAR_APART
         if self.weights is None or not (isinstance(X, np.ndarray) or sparse):
@@ -293,8 +312,8 @@ class Statistics:
             return False
         with np.errstate(invalid="ignore", over="ignore"):
             about = m * m / self._divisor
-            far = bool(np.any(about > OFF_CENTRE * np.maximum(q - about, 0.0)))
-        if far and np.all(np.isfinite(m)):
+            far = bool((about > OFF_CENTRE * np.maximum(q - about, 0.0)).any())
+        if far and np.isfinite(m).all():
             mean = self.shift + m * (self.unit / self._divisor)
             mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
             mean = mean.astype(self.precision).astype(np.float64)
@@ -304,25 +323,6 @@ class Statistics:
             self._moves += 1
             return True
         return False
-
-    @cached_property
-    def rows(self) -> int:
-        """Rows with a positive weight."""
-        return self.blocks.shape[0] if self.weights is None else int(np.count_nonzero(self.weights))
-
-    @property
-    def weight(self) -> float:
-        """Σw."""
-        return self._weight[0]
-
-    @property
-    def weight_low(self) -> float:
-        """What the float64 number ``weight`` lacks of Σw."""
-        return self._weight[1]
-
-    @cached_property
-    def _weight(self) -> tuple[float, float]:
-        return (float(self.blocks.shape[0]), 0.0) if self.weights is None else sum_of_weights(self.weights)
 
     @property
     def _divisor(self) -> float:
@@ -334,9 +334,7 @@ class Statistics:
         """Whether the means are known without another pass."""
         return "moments" in self.__dict__ or "column" in self.__dict__
 
-    @cached_property
-    def column(self) -> ColumnStatistics:
-        """Column means and variances: from the moment state if it is there, else by one pass."""
+    def _learn_column(self) -> ColumnStatistics:
         if "moments" in self.__dict__:
             held = self.moments
             return _columns_of(held)
@@ -353,57 +351,64 @@ class Statistics:
         self._told(found)
         return found
 
-    @cached_property
-    def moments(self) -> Moments:
-        """The moment state, by one pass; by a second one where rounding turns out to go all in one direction."""
+    def _learn_moments(self) -> Moments:
+        """By one pass; by a second one where rounding turns out to go all in one direction."""
         n, d = self.blocks.shape
         short = float(n) * d * d <= SHORT_WORK and not self.blocks.sparse
         if short:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
-        self._finite(np.diag(S))
-        self._in_unit(m, np.diag(S))
-        if self.fills and self._far_from_zero(m, np.diag(S)):
+        self._finite(S.diagonal())
+        self._in_unit(m, S.diagonal())
+        if self.fills and self._far_from_zero(m, S.diagonal()):
             self.blocks = blocks_of(filled(getattr(self.blocks, "X", self.blocks)))
             self.__dict__.pop("shift", None)
             return self.moments
-        while self._off_centre(m, np.diag(S)):
+        while self._off_centre(m, S.diagonal()):
             m, S, noise = self._products(short)
-        u = unit_roundoff(self.precision)
+        u = 2.0**-53 if np.dtype(self.precision).itemsize >= 8 else 2.0**-24
         if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
-            self.precision, u = np.float64, unit_roundoff(np.float64)  # short sums in float32 would not be worth it
+            self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it
             m, S, noise = self._products(True)
-        scatter = S - np.outer(m, m / self._divisor)
+        w = self._divisor
+        scatter = S - np.outer(m, m / w)
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
-        noise += 4 * 2.0**-53 * float(m @ m) / self._divisor  # the shift that is taken off again
-        offset = m * (self.unit / self._divisor)
+        noise += 4 * 2.0**-53 * float(m @ m) / w  # the shift that is taken off again
         found = Moments(
-            self.rows, self.weight, self.shift, offset, scatter, self.unit, noise, u, weight_low=self.weight_low,
-            whole=self.blocks.dtype.kind in "iu",
+            self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, noise, u,
+            weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
-        self._told(_columns_of(found))
+        if self._divided is not None:
+            self._told(_columns_of(found))
         return found
 
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Σwz and Σwzzᵀ with the noise of the latter."""
         self.passes += 1
-        blocks = taller(self.blocks, np.dtype(self.precision).itemsize, short)
-        sums = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
+        here = short and isinstance(self.blocks, MemoryBlocks)  # where the height of blocks does not matter
+        blocks = self.blocks if here else taller(self.blocks, np.dtype(self.precision).itemsize, short)
+        sums: Any = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
         S, finite = sums.finish(), True
         # wide tables have no short pieces: their second pass, in float64, is measured like the first
         measured = isinstance(sums, Watched) and (not short or isinstance(sums, WidePass))
         self._watched = sums if measured and not isinstance(sums, WidePass) else None
         if not measured:
-            finite = bool(np.all(np.isfinite(S)))
+            finite = bool(np.isfinite(S).all())
             exact = isinstance(sums, SparsePass) and not sums.inexact and float(np.max(np.diag(S))) < 2.0**53
         top = largest(S) if finite else 0.0
-        u, length = unit_roundoff(self.precision), getattr(sums, "length", 0.0) * 2.0**-53
+        length = getattr(sums, "length", 0.0) * 2.0**-53
         if not measured:
             noise = 0.0 if exact else (SHORT_NOISE * 2.0**-53 + length) * top
-        else:
-            noise = sums.noise() + (length + (4 * u if u > 1e-10 else 0.0)) * top  # and the rounding of x − s itself
+        else:  # and the rounding of x − s itself
+            narrow = np.dtype(self.precision).itemsize < 8
+            noise = sums.noise() + (length + (4 * 2.0**-24 if narrow else 0.0)) * top
         return sums.m + sums.m_low, S, noise
+
+    @property
+    def measured(self) -> bool:
+        """Whether the rounding of the moment state was measured, so that ``noise_along`` can tell."""
+        return self._watched is not None and bool(self._watched.errors)
 
     def noise_along(self, V: NDArray[np.float64]) -> float | None:
         """Estimate of ‖VᵀEV‖₂, E the scatter's rounding, in units of unit²; None if unknown."""
@@ -441,10 +446,10 @@ class Statistics:
 
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
-        if not np.all(np.isfinite(sums)):
+        if not np.isfinite(sums).all():
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
-            raise out_of_range(float(np.max(np.abs(self._sample), initial=0.0)))
+            raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))
 
 
 def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool, *, columns: bool) -> bool:

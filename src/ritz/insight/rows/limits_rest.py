@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.engines.memory.blocks import MemoryBlocks
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, blocks_of
+from ritz.data.passes.blocks import Block, MemoryBlocks, blocks_of
 from ritz.data.passes.center import taken_off
 from ritz.data.passes.moments import Moments
 from ritz.data.validate import validate_weights

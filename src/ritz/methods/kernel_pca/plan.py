@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.arrays import working_dtype
+from ritz._core.linalg import working_dtype
 from ritz._core.memory import limit
 from ritz.data.passes.blocks import blocks_of
 from ritz.kernels.resolve import resolve

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import working_dtype
 from ritz._core.errors import ParameterError
+from ritz._core.linalg import signs, working_dtype
 from ritz._core.random import seed_of
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.blocks import blocks_of
@@ -37,7 +37,6 @@ from ritz.operators import Centered, Dense, Sparse
 from ritz.project.kernel import FeatureMapped, KernelMap
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.signs import signs
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 

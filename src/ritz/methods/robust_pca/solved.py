@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
+from ritz._core.linalg import signs
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
@@ -32,7 +33,6 @@ from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
 from ritz.rank.positive import Positive
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.signs import signs
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 

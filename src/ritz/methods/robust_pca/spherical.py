@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.engines.memory.blocks import MemoryBlocks
-from ritz.data.passes.blocks import Accumulator, Block, RowBlocks, blocks_of
+from ritz.data.passes.blocks import Accumulator, Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.center import split_sum, taken_off
 from ritz.methods.robust_pca.location import mad, median, spatial_offset
 

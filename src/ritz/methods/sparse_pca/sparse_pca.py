@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
+from ritz._core.linalg import signs
 from ritz._core.progress import track, using
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import blocks_of
@@ -47,7 +48,6 @@ from ritz.rank.positive import Positive
 from ritz.rank.rule import resolve
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.signs import signs
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 

@@ -1,7 +1,7 @@
 """The certificate: what is proved about an answer, printed as a small table.
 
 All numbers are in units of eigenvalues of M = AᵀA (σ², not divided by n − 1). It is made from what the solver already
-holds: no extra pass over the data. ``verify`` does the heavy, independent check.
+holds (``enclosure.py``): no extra pass over the data. ``verify`` does the heavy, independent check.
 """
 
 from __future__ import annotations
@@ -12,14 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import to_numpy
-from ritz._core.tolerance import defect_rounding
-from ritz.data.passes.rounding import better
-from ritz.spectral.certificate.enclosure import angle_bounds, enclose
-from ritz.spectral.solvers.pairs import Pairs
 from ritz.spectral.verify import Verification, verify
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate"]
 
 Vector = NDArray[np.float64]
 
@@ -177,72 +172,6 @@ class Certificate:
         return "\n".join(
             [f"certificate ({self.kind}; eigenvalues of {self.frame.get('matrix', 'AᵀA')})", *rows, *self.sentences()]
         )
-
-
-def certify(
-    found: Pairs,
-    *,
-    total: float,
-    unit: float,
-    tol: float | None,
-    passes: int,
-    seconds: float,
-    frame: dict[str, Any],
-) -> Certificate:
-    """The certificate of an answer; ``unit``² turns the solver's scaled eigenvalues into true ones."""
-    box = enclose(found)
-    angles, clusters = angle_bounds(found, box)
-    V = to_numpy(found.vectors)
-    # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
-    defect = float(np.max(np.abs(better(V) - np.eye(V.shape[1])), initial=0.0)) + defect_rounding(V.shape[0])
-    c = unit * unit
-    return Certificate(
-        values=found.leading() * c,
-        lower=box.lower * c,
-        upper=box.upper * c,
-        labelled=box.labelled,
-        residuals=box.residuals * c,
-        angles=angles,
-        clusters=tuple(clusters),
-        completeness=found.completeness.words,
-        ceiling=found.completeness.ceiling * c,
-        probability=1.0 - found.completeness.failure,
-        total=total,
-        orthogonality=defect,
-        kind="certified" if found.estimate is None else "estimate",
-        converged=found.converged,
-        tol=tol,
-        unit_roundoff=found.roundoff,
-        precision=found.precision,
-        rounding=max(found.rounding, found.error or 0.0) * c,
-        passes=passes,
-        seconds=seconds,
-        estimate=None if found.estimate is None else found.estimate * c,
-        notes=found.notes,
-        frame={**frame, "grounds": _grounds(found)},
-    )
-
-
-def _grounds(found: Pairs) -> dict[str, Any]:
-    """What the bounds were derived from, in the units of the solver: ``verify`` derives them again."""
-    sketch, given = found.estimate is not None, found.lower is not None
-    direct = found.error is not None or found.upper is not None
-    block = to_numpy(found.residual_block if found.value_block is None else found.value_block)
-    rest = found.upper - found.leading() if sketch and found.upper is not None else np.zeros(0)
-    return {
-        "k": found.k,
-        "route": "sketch" if sketch else "direct" if direct else "iterative",
-        "rounding": float(found.rounding),
-        "error": None if found.error is None else float(found.error),
-        "sigma": None if found.sigma_error is None else float(found.sigma_error),
-        "rest": float(np.max(rest, initial=0.0)),
-        "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
-        "null": float(found.null),
-        "positive": bool(found.positive),
-        "given": given,
-        "turned": found.value_block is not None,
-        "drawn": None if found.drawn is None else (f"{found.drawn[0]:x}", int(found.drawn[1])),
-    }
 
 
 def _gap_words(clusters: tuple[tuple[int, int, float], ...]) -> str:

@@ -22,8 +22,8 @@ import math
 
 import numpy as np
 
-from ritz._core.arrays import Floats
-from ritz.spectral.solvers.pairs import Completeness
+from ritz._core.linalg import Floats
+from ritz.spectral.problem import Completeness
 
 __all__ = ["FAILURE", "by_moments", "by_start", "by_trace", "strongest"]
 

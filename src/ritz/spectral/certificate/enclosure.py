@@ -1,4 +1,4 @@
-"""From pairs and residuals to bounds on eigenvalues and angles.
+"""From pairs and residuals to bounds on eigenvalues and angles, and with these to the certificate.
 
 With V (p×k) orthonormal, θ the Ritz values, R = MV − VΘ, ρ the rounding, τ ≥ every eigenvalue not returned:
 
@@ -16,16 +16,18 @@ The upper bounds are labelled by index where some τⱼ lies below: then nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import norm2, norms
-from ritz._core.tolerance import CLUSTER_GAP
-from ritz.spectral.solvers.pairs import Pairs
+from ritz._core.linalg import Array, norm2, norms, to_numpy
+from ritz._core.tolerance import CLUSTER_GAP, defect_rounding
+from ritz.data.passes.rounding import better
+from ritz.spectral.certificate.certificate import Certificate
+from ritz.spectral.problem import Pairs
 
-__all__ = ["Enclosure", "angle_bounds", "enclose"]
+__all__ = ["Enclosure", "angle_bounds", "certify", "enclose"]
 
 Vector = NDArray[np.float64]
 
@@ -38,6 +40,71 @@ class Enclosure:
     upper: Vector
     labelled: NDArray[np.bool_]
     residuals: Vector
+
+
+def certify(
+    found: Pairs,
+    *,
+    total: float,
+    unit: float,
+    tol: float | None,
+    passes: int,
+    seconds: float,
+    frame: dict[str, Any],
+) -> Certificate:
+    """The certificate of an answer on the host; ``unit``² turns the solver's scaled eigenvalues into true ones."""
+    box = enclose(found)
+    angles, clusters = angle_bounds(found, box)
+    V, theta, c = found.vectors, found.leading(), unit * unit
+    # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
+    defect = float(np.abs(better(V) - np.eye(V.shape[1])).max(initial=0.0)) + defect_rounding(V.shape[0])
+    return Certificate(
+        values=theta * c,
+        lower=box.lower * c,
+        upper=box.upper * c,
+        labelled=box.labelled,
+        residuals=box.residuals * c,
+        angles=angles,
+        clusters=tuple(clusters),
+        completeness=found.completeness.words,
+        ceiling=found.completeness.ceiling * c,
+        probability=1.0 - found.completeness.failure,
+        total=total,
+        orthogonality=defect,
+        kind="certified" if found.estimate is None else "estimate",
+        converged=found.converged,
+        tol=tol,
+        unit_roundoff=found.roundoff,
+        precision=found.precision,
+        rounding=max(found.rounding, found.error or 0.0) * c,
+        passes=passes,
+        seconds=seconds,
+        estimate=None if found.estimate is None else found.estimate * c,
+        notes=found.notes,
+        frame={**frame, "grounds": _grounds(found)},
+    )
+
+
+def _grounds(found: Pairs) -> dict[str, Any]:
+    """What the bounds were derived from, in the units of the solver: ``verify`` derives them again."""
+    sketch, given = found.estimate is not None, found.lower is not None
+    direct = found.error is not None or found.upper is not None
+    block = found.residual_block if found.value_block is None else found.value_block
+    rest = found.upper - found.leading() if sketch and found.upper is not None else None
+    return {
+        "k": found.k,
+        "route": "sketch" if sketch else "direct" if direct else "iterative",
+        "rounding": float(found.rounding),
+        "error": None if found.error is None else float(found.error),
+        "sigma": None if found.sigma_error is None else float(found.sigma_error),
+        "rest": 0.0 if rest is None else float(np.max(rest, initial=0.0)),
+        "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
+        "null": float(found.null),
+        "positive": bool(found.positive),
+        "given": given,
+        "turned": found.value_block is not None,
+        "drawn": None if found.drawn is None else (f"{found.drawn[0]:x}", int(found.drawn[1])),
+    }
 
 
 def enclose(found: Pairs) -> Enclosure:
@@ -131,8 +198,9 @@ def angle_bounds(found: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
     if k == 0:
         return np.zeros(0), []
     if found.error is not None or found.upper is not None:
-        below = np.append(box.upper[1:], max(found.completeness.ceiling, found.null))
-        above = np.append(np.inf, box.lower[:-1])
+        below, above = np.empty(k), np.empty(k)
+        below[:-1], below[-1] = box.upper[1:], max(found.completeness.ceiling, found.null)
+        above[1:], above[0] = box.lower[:-1], np.inf
     else:
         # Interlacing bounds the neighbours whether or not they carry a label.
         block = found.residual_block if found.value_block is None else found.value_block
@@ -140,8 +208,10 @@ def angle_bounds(found: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
         below = np.maximum(_ceilings(theta, own, found.completeness.ceiling) + found.rounding, found.null)
         above = np.append(np.inf, theta[:-1] - found.rounding)
     gaps = np.minimum(above - theta, theta - below)
-    sine = np.array([_sine(found, i, i, box.residuals[i], gaps[i], below[i], above[i]) for i in range(k)])
+    sine = _sines(found, theta, box.residuals, gaps, below, above)
     weak = ~(sine <= CLUSTER_GAP)
+    if not weak.any():
+        return sine, []
     groups = _groups(weak, theta, below, above)
     clusters = []
     for first, last in groups:
@@ -163,6 +233,18 @@ def _sine(found: Pairs, first: int, last: int, residual: float, gap: float, belo
             bounds.append(2 * found.sigma_error / spread)
     best = min(bounds, default=np.nan)
     return float(best) if best < 1 else np.nan
+
+
+def _sines(found: Pairs, theta: Vector, residuals: Vector, gaps: Vector, below: Vector, above: Vector) -> Vector:
+    """``_sine`` of every vector alone."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        best = np.where(gaps > 0, (residuals + found.rounding) / gaps, np.inf)
+        if found.sigma_error is not None:
+            sigma = np.sqrt(np.maximum(theta, 0.0))
+            spread = np.minimum(np.sqrt(np.maximum(above, 0.0)) - sigma, sigma - np.sqrt(np.maximum(below, 0.0)))
+            spread = np.minimum(spread, np.maximum(sigma, 1e-300))
+            best = np.minimum(best, np.where(spread > 0, 2 * found.sigma_error / spread, np.inf))
+    return np.where(best < 1, best, np.nan)
 
 
 def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector) -> list[tuple[int, int]]:

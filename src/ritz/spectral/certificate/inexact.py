@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ritz._core.arrays import to_numpy
-from ritz._core.linalg import norms
-from ritz.spectral.solvers.pairs import Completeness, Pairs
+from ritz._core.linalg import norms, to_numpy
+from ritz.spectral.problem import Completeness, Pairs
 
 __all__ = ["shown_in", "widened"]
 

@@ -13,19 +13,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ritz._core.arrays import Array, place_of, to_numpy
-from ritz._core.linalg import join, norms, orth
+from ritz._core.linalg import Array, join, norms, orth, place_of, to_numpy
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.combine import Shifted
 from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
 from ritz.spectral.solvers.lift import lift
-from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["chebyshev"]

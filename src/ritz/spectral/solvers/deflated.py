@@ -20,13 +20,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ritz._core.arrays import Array, Floats, to_numpy
-from ritz._core.linalg import combine, eigh, inner, norm2, orth, symmetric
+from ritz._core.linalg import Array, Floats, combine, eigh, inner, norm2, orth, symmetric, to_numpy
 from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
-from ritz.spectral.solvers.pairs import Completeness
+from ritz.spectral.problem import Completeness
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["by_search", "relative_gap"]

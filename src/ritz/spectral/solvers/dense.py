@@ -10,22 +10,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.arrays import Array, to_numpy
 from ritz._core.errors import InputError
-from ritz._core.linalg import eigh, inner, leading, positive, svd, symmetric, trace, triangle, wide
+from ritz._core.linalg import Array, eigh, inner, leading, positive, svd, symmetric, to_numpy, trace, triangle, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.pairs import Completeness, Pairs
+from ritz.spectral.problem import Pairs, SpectralProblem, counted
 
 __all__ = [
     "Vector",
-    "arithmetic",
-    "counted",
     "dense_eigh",
     "dense_svd",
-    "pick",
     "require_positive",
     "roundoff",
     "stated",
@@ -36,33 +31,10 @@ Vector = NDArray[np.float64]
 #: A Ritz value below −NEGATIVE·ρ, and below −1e-8 of the largest, is no rounding of zero.
 NEGATIVE = 100.0
 
-COUNTED = Completeness("count", np.inf, 0.0, "the dense decomposition returns every eigenvalue")
-
-
-def pick(problem: SpectralProblem, values: Vector, total: float) -> int:
-    """How many components: the number asked for, or what the rule decides from the whole spectrum."""
-    if problem.rule is None:
-        return min(problem.k, len(values))
-    decided = problem.rule.decide(problem.seen(values[: max(problem.rank, 1)], total, complete=True))
-    return len(values) if decided is None else min(decided, len(values))
-
-
-def counted(values: Vector, k: int, slack: float) -> Completeness:
-    """All eigenvalues are known: those not returned lie below the next one."""
-    ceiling = float(values[k]) + slack if k < len(values) else -np.inf
-    return Completeness("count", ceiling, 0.0, COUNTED.words)
-
-
-def arithmetic(A: Operator) -> tuple[float, str]:
-    """Unit round-off and name of the arithmetic in which the Gram matrix was, or will be, formed."""
-    dtype = A.gram_dtype()
-    narrow = np.dtype(dtype).itemsize < 8
-    return unit_roundoff(dtype), "float32 products summed in float64" if narrow else "float64"
-
 
 def stated(found: Pairs, M: Operator) -> Pairs:
     """The answer with the arithmetic that formed the matrix of a state, where it was coarser than the solver's own."""
-    u, path = arithmetic(M)
+    u, path = M.arithmetic()
     return (
         found if u <= found.roundoff else replace(found, roundoff=u, precision=f"{path}, solved in {found.precision}")
     )
@@ -98,7 +70,7 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Pairs:
     _, s, Vt = svd(triangle(Z))
     theta = s * s
     values = to_numpy(theta)
-    k = pick(problem, values, float(np.sum(values)))
+    k = problem.pick(values, float(np.sum(values)))
     V = leading(A.xp.matrix_transpose(Vt), k)
     top = float(s[0]) if s.shape[0] else 0.0
     sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
@@ -118,7 +90,7 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
         require_positive(M, to_numpy(theta))
         theta = positive(theta)
     values = to_numpy(theta)
-    k = pick(problem, values, trace(S))
+    k = problem.pick(values, trace(S))
     top = float(np.max(np.abs(values))) if len(values) else 0.0
     slack = rounding(S.shape[0], u) * (top + M.inflation()) + (M.measured() or 0.0) + 2 * M.scale_error() * top
     V = leading(V, k)

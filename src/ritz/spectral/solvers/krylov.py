@@ -15,8 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import combine, eigh, inner, norms, orth, symmetric
+from ritz._core.linalg import Array, combine, eigh, inner, norms, orth, symmetric, to_numpy
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
@@ -38,10 +37,9 @@ from ritz.spectral.constants import (
     oversampling,
     thin_width,
 )
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
-from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["krylov", "package", "rounding_of", "worst_residual"]

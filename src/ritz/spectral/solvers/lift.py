@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import to_numpy
-from ritz._core.linalg import orth
+from ritz._core.linalg import orth, to_numpy
 from ritz._core.random import gaussian_rows
 from ritz.operators.base import Operator
 from ritz.spectral.subspace import Subspace

@@ -1,28 +1,36 @@
-"""``moments``: one pass forms ``G = AᵀA`` (d×d), then a dense eigenproblem of that size.
+"""``moments``: one pass forms ``G = AᵀA`` (d×d), then a dense eigenproblem of that size; repaired by reading again.
 
     G = VΛVᵀ,   |λ̂ᵢ − λᵢ| ≤ ‖E‖ ≈ u·λ₁(√b + √d)   ⇒   |σ̂ᵢ − σᵢ| ≤ ‖E‖/2σᵢ     (Weyl)
 
 That is 3–4 times faster than an SVD but loses small singular values. The trust test compares the bound with what the
-direct routes promise (100·u·σ₁); where it fails, ``repair.py`` reads the data again. A float32 Gram matrix that lost
-too much is formed anew in float64, whose rounding is below what float32 data can show.
+direct routes promise (100·u·σ₁); where it fails, the iterated scaled-Gram pass restores what the Gram matrix lost. A
+float32 Gram matrix that lost too much is formed anew in float64, whose rounding is below what float32 data can show.
+
+Repair, with orthonormal W (d×p):  B = A W (one pass, never stored),  G = BᵀB,  ν = √diag G,  Ĝ = ν⁻¹Gν⁻¹ = EΩEᵀ,
+R = Ω^½ Eᵀ diag(ν)  (RᵀR = G),  R = ŨΣVᵀ,  W ← W V.
+
+Each entry of G is accurate relative to its own two columns, so scaling makes Ĝ as well conditioned as B's columns are
+orthogonal: the first pass resolves σ/σ₁ down to u^½ beyond where W started, the second to u. Done when Ĝ ≈ I; that
+is the certificate: the columns of A W are orthogonal to working precision, their norms are the singular values, and
+
+    |σ̂ᵢ − σᵢ| ≤ c·u·σ₁        for every i when W is square.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace, to_numpy
-from ritz._core.linalg import eigh, leading, positive, trace, wide
-from ritz._core.tolerance import TRUST, rounding, solving, unit_roundoff
+from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
+from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.operators.gram import Gram
-from ritz.spectral.constants import SUBSET_SHARE
-from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solvers.dense import Vector, arithmetic, counted, pick, require_positive
-from ritz.spectral.solvers.pairs import Pairs
-from ritz.spectral.solvers.repair import repair
+from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.problem import Pairs, SpectralProblem, counted
+from ritz.spectral.solvers.dense import Vector, require_positive
 
-__all__ = ["moments", "suspects"]
+__all__ = ["moments", "scaled_gram_step", "suspects"]
+
+#: Ĝ counts as the identity when no pair of its columns is further from orthogonal than this.
+ORTHOGONAL = 1e-3
 
 
 def suspects(values: Vector, k: int, error: float, u: float) -> bool:
@@ -40,12 +48,12 @@ def suspects(values: Vector, k: int, error: float, u: float) -> bool:
 def _likely(A: Operator, V: Array, top: float, error: float) -> float:
     """The error that eigenvalues are likely to have: rounding measured along the vectors, not its worst case."""
     along = A.noise_along(V)
-    return error if along is None else min(error, along + 4 * unit_roundoff(np.float64) * top)
+    return error if along is None else min(error, along + 4 * 2.0**-53 * top)
 
 
 def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
-    G, M = (wide(A.gram()), Gram(A)) if problem.kind == "svd" else (wide(A.to_dense(1 << 40)), A)
+    G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
     few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
     theta, V = eigh(G, problem.k + 1 if few else None)
@@ -54,16 +62,17 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
         require_positive(A, to_numpy(theta))
     theta = positive(theta) if signless else theta
     values, total = to_numpy(theta), trace(G)
-    u, path = arithmetic(A)
+    u, path = A.arithmetic()
+    scales = A.scale_error() * (2 if problem.kind == "svd" and A.symmetric else 1)  # AᵀA of a symmetric A holds D twice
     top = (max(float(values[0]), 0.0) if signless else _norm(G)) if len(values) else 0.0
     known = A.gram_noise() if problem.kind == "svd" else A.measured()
     beyond = A.gram_inflation() if problem.kind == "svd" else A.inflation()
     measured = rounding(d, u) * (top + beyond) if known is None else known
-    error = solving(d, unit_roundoff(np.float64)) * (top + beyond) + measured + 2 * M.scale_error() * top
+    error = solving(d, 2.0**-53) * (top + beyond) + measured + 2 * scales * top
     if problem.kind == "svd":
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
-    k = pick(problem, values, total)
+    k = problem.pick(values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
         found, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if found is not None or wider is not None:
@@ -79,3 +88,126 @@ def _norm(G: Array) -> float:
     """‖G‖₂ from above: the largest sum of a row's magnitudes. The largest eigenvalue may be a negative one."""
     xp = namespace(G)
     return float(xp.max(xp.sum(xp.abs(G), axis=1)))
+
+
+def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, float]:
+    """Singular values and right vectors of B from G = BᵀB; and how far B's columns were from orthogonal."""
+    xp = namespace(G)
+    nu, scaled, off = _scaled(G, floor)
+    omega, E = eigh(scaled)
+    R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E) * nu[None, :]
+    _, sigma, Vt = svd(R, graded=True)
+    return sigma, xp.matrix_transpose(Vt), off
+
+
+def _scaled(G: Array, floor: float) -> tuple[Array, Array, float]:
+    """ν, Ĝ with a diagonal of ones, and the largest entry beside it of columns longer than ``floor``."""
+    xp, d = namespace(G), G.shape[0]
+    if d == 0:
+        return xp.zeros_like(G[:, 0]), G, 0.0
+    nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
+    one = place_of(G).eye(d)
+    if bool(xp.all(nu > max(floor, 0.0))):  # as a rule: no column is zero, or nothing but rounding
+        scaled = G / nu[:, None] / nu[None, :]
+        scaled = xp.where(one > 0, one, scaled)
+        return nu, scaled, float(xp.max(xp.abs(scaled - one)))
+    there, real, none = nu > 0, nu > floor, xp.zeros_like(one)
+    safe = xp.where(there, nu, xp.ones_like(nu))
+    scaled = G / safe[:, None] / safe[None, :]
+    scaled = xp.where(one > 0, xp.where(there, one, none), scaled)
+    return nu, scaled, float(xp.max(xp.where(real[:, None] & real[None, :], xp.abs(scaled - one), none)))
+
+
+def repair(
+    problem: SpectralProblem,
+    A: Operator,
+    G: Array,
+    theta: Array,
+    V: Array,
+    k: int,
+    error: float,
+    u: float,
+    path: str,
+) -> Pairs | None:
+    """Leading pairs of AᵀA to the accuracy of a dense SVD, by reading the data again.
+
+    None where all directions of a float32 Gram matrix would have to be read: forming it in float64 costs less.
+    """
+    d = G.shape[0]
+    top = float(theta[0]) ** 0.5
+    theta, V, W, whole = _start(G, theta, V, k, error, u)
+    if whole and u > 2.0**-53:
+        return None
+    floor = NOISE_FLOOR * u * d**0.5 * top
+    turns = 0
+    while turns < REPAIR_PASSES:
+        turns += 1
+        squares, turn, off = scaled_gram_step(A.gram(W), floor)
+        W = _orthonormal(W @ turn)
+        if off < ORTHOGONAL:
+            break
+    squares = squares * squares
+    values, found = to_numpy(theta), to_numpy(squares)
+    total = float(np.sum(found)) if whole else trace(G)
+    k = problem.pick(found if whole else values, total) if problem.rule is not None else k
+    taken = A.inflation() ** 2 if A.symmetric else A.inflation()
+    scales = A.scale_error() * (2 if A.symmetric else 1)
+    sigma_error = 0.5 * rounding(d, u) * top + u * float(np.sqrt(taken)) + scales * top
+    sigma_error += A.perturbation() or 0.0
+    Vk = leading(W, k)
+    block = G @ Vk - Vk * squares[:k]
+    if not whole:
+        # Only a subspace was read again: its Ritz values bound from below (Cauchy), the Gram matrix from above (Weyl).
+        following = np.concatenate([found[:k], values[k:]])
+        foot = np.maximum(found[:k] - 2 * np.sqrt(found[:k]) * sigma_error, values[:k] - error)
+        return Pairs(
+            following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns, error,
+            upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]), positive=True,
+        )  # fmt: skip
+    slack = 2 * sigma_error * top
+    return Pairs(
+        found,
+        Vk,
+        block,
+        error,
+        counted(found, k, slack),
+        True,
+        u,
+        _words(path, turns),
+        1 + turns,
+        slack,
+        sigma_error,
+        positive=True,
+    )
+
+
+def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> tuple[Array, Array, Array, bool]:
+    """Directions to read again: a margin beyond k where that is enough, all otherwise.
+
+    Rayleigh–Ritz on the leading ``width`` eigenvectors errs by error²/gap, the gap reaching across the margin.
+    """
+    d, width = G.shape[0], k + max(REPAIR_MARGIN, k // 4)
+    if k > 0 and width + 1 < d / 2:
+        if theta.shape[0] <= width:
+            theta, V = eigh(G, width + 1)
+            theta = positive(theta)
+        gap = float(theta[k - 1]) - float(theta[width])
+        if gap > 0 and error * error / gap <= 30 * u * (float(theta[0]) * float(theta[k - 1])) ** 0.5:
+            return theta, V, leading(V, width), False
+    if V.shape[1] < d:
+        theta, V = eigh(G)
+        theta = positive(theta)
+    return theta, V, V, True
+
+
+def _orthonormal(W: Array) -> Array:
+    """W with its orthonormality restored; the diagonal of R is made positive so that columns keep their direction."""
+    xp = namespace(W)
+    Q, R = qr(W)
+    diagonal = R.diagonal() if xp is np else xp.linalg.diagonal(R)
+    one = xp.ones_like(diagonal)
+    return Q * xp.where(diagonal < 0, -one, one)
+
+
+def _words(path: str, turns: int) -> str:
+    return f"{path}, repaired by {turns} scaled-Gram pass{'es' if turns > 1 else ''}"

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, to_numpy
-from ritz._core.linalg import norms, wide
+from ritz._core.linalg import Array, norms, to_numpy, wide
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import MAX_POWER_STEPS
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
 from ritz.spectral.solvers.lift import lift
-from ritz.spectral.solvers.pairs import Completeness, Pairs
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["power"]

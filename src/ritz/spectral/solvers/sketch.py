@@ -11,17 +11,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from ritz._core.arrays import Array, namespace, place_of, to_numpy
 from ritz._core.errors import ParameterError
-from ritz._core.linalg import eigh, inner, leading, norms, positive, qr, root, svd, symmetric, wide
+from ritz._core.linalg import (
+    Array,
+    eigh,
+    inner,
+    leading,
+    namespace,
+    norms,
+    place_of,
+    positive,
+    qr,
+    root,
+    svd,
+    symmetric,
+    to_numpy,
+    wide,
+)
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import sketch_width
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import rounding_of
-from ritz.spectral.solvers.pairs import Completeness, Pairs
 
 __all__ = ["sketch"]
 

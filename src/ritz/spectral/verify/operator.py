@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ritz._core.arrays import to_numpy
+from ritz._core.linalg import to_numpy
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import defect_rounding, rounding
 from ritz.operators.base import Operator

@@ -20,7 +20,7 @@ __all__ = ["ENGINE", "DaskCluster"]
 class Dask(Engine):
     """Dask arrays and frames."""
 
-    name = "dask"
+    name = library = "dask"
     lazy = True
     schemes = ("dask",)
 
