@@ -445,7 +445,7 @@ def test_the_bundled_wine_table_is_scikit_learns():
 
     import ritz.data.tables.read
 
-    table = read(Path(ritz.data.tables.read.__file__).parent / "samples" / "wine.csv")
+    table = read(Path(ritz.__file__).parent / "data" / "samples" / "wine.csv")
     assert table.kinds["cultivar"] == "categorical"
     np.testing.assert_array_equal(numbers(table)[0], load_wine().data)
 

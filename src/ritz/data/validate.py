@@ -44,12 +44,13 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     stays outside memory. The numbers may be NaN or infinite.
     """
     if type(X) is np.ndarray and not registered and _plain(X):  # which no engine of Ritz but memory takes
-        held, d = vars(estimator), X.shape[1]
+        named = hasattr(estimator, "feature_names_in_")
         if reset:
-            held.pop("feature_names_in_", None)
-            held.update(n_features_in_=d, _added_bytes=0)
+            if named:
+                del estimator.feature_names_in_
+            estimator.n_features_in_, estimator._added_bytes = X.shape[1], 0
             return X
-        if "feature_names_in_" not in held and held.get("n_features_in_") == d:
+        if not named and getattr(estimator, "n_features_in_", None) == X.shape[1]:
             return X
     return adopt(X, estimator, reset=reset, accept_sparse=accept_sparse)
 
