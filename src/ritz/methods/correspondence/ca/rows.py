@@ -76,7 +76,7 @@ class EncodedCounts(Encoded):
     def deviations(self, centre: Floats) -> tuple[Any, Floats]:
         """Deviations and what they were taken from: ``centre``, or the one of the fit, whose deviations are known."""
         if self._deviations is None:
-            self._deviations = centre, deviations(self.counts, centre)
+            self._deviations = centre, deviations(self.counts, centre, self.totals)
         return self._deviations[1], self._deviations[0]
 
 
@@ -132,12 +132,18 @@ class CountRows(Correspondence):
         D, centre = made.deviations(mean) if made is not None else (deviations(N, mean), mean)
         return D, LinearMap(map_.components, (mean - centre) + held["_mean_low"], map_.scale, None)
 
-    def _forward(self, coded: Encoded) -> Floats:
+    def _forward(self, coded: Encoded, lengths: Floats | None = None) -> Floats:
         rows, step = self._placing(coded)
-        F = step.forward(rows, np.float64)
+        F = step.forward(rows, np.float64, lengths=lengths)
         if not bool(np.all(coded.weights > 0)):
             F[coded.weights <= 0] = np.nan
         return F
+
+    def _placed(self, coded: Encoded) -> tuple[Floats, Floats]:
+        if not isinstance(self._placing(coded)[0], np.ndarray):
+            return super()._placed(coded)
+        squares = np.empty(len(coded.weights))  # of dense rows, in the pass that makes the coordinates
+        return self._forward(coded, squares), squares
 
     def _distances(self, coded: Encoded) -> Floats:
         rows, step = self._placing(coded)
