@@ -255,9 +255,13 @@ class Context:
         held.sort(key=lambda one: self._used(one.name))  # what took no part tells most
         return (found + held)[:most]
 
-    def _used(self, name: str) -> bool:
+    @cached_property
+    def _used_names(self) -> set[str] | None:
         known = getattr(self.model, "feature_names_in_", None)
-        return not isinstance(self.X, Table) if known is None else name in {str(one) for one in known}
+        return None if known is None else {str(one) for one in known}
+
+    def _used(self, name: str) -> bool:
+        return not isinstance(self.X, Table) if self._used_names is None else name in self._used_names
 
     def _one_a_row(self, what: str, values: Any) -> Any:
         """One value for each row that is shown: of a column of X, or of those given for all rows."""

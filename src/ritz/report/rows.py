@@ -106,9 +106,9 @@ class TableRows(Rows):
         return [name for j, name in enumerate(self.X.names) if j < MOST_COLUMNS or name in used]
 
     def columns(self, part: Any) -> Iterator[tuple[str, Any]]:
-        names = [name for name in part.names[:MOST_COLUMNS] if part.kinds[name] in ("numeric", "categorical")]
-        for name in names:
-            yield name, part.labels(name)
+        for column in part.columns[:MOST_COLUMNS]:
+            if column.kind in ("numeric", "categorical"):
+                yield column.name, part.labels(column.name)
 
     def labels(self, part: Any) -> list[str] | None:
         name = naming_column(part)
