@@ -14,6 +14,7 @@ import ritz._core.lock as lock
 import ritz._core.together as together
 from ritz._core.atomic import replacing, sweep
 from ritz._core.errors import FileError
+from ritz._core.journal import discard, journaling
 from ritz._core.together import Together, finish, recorded
 from ritz._core.visible import visible
 
@@ -177,6 +178,15 @@ OTHERS = [
 def test_a_record_of_others_is_not_followed(tmp_path, words):
     (tmp_path / ".commit").write_text(words)
     assert recorded(tmp_path) is None
+
+
+def test_a_journal_goes_with_the_file_of_a_lane_that_was_killed_before_it_wrote(tmp_path):
+    place = tmp_path / ".journal"
+    with journaling(place, {"fit": 1}, keep=True):
+        pass
+    (place / ".pass-0-lane-1.ritz.0123456789abcdef.ritz.tmp").write_text("")
+    discard(place)
+    assert not place.exists()
 
 
 def test_what_steers_a_terminal_is_spelled_out():

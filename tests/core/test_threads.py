@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import sys
 import threading
+import time
 import traceback
 import weakref
 from collections.abc import Iterator
@@ -13,8 +16,10 @@ import numpy as np
 import pytest
 import threadpoolctl
 
+from ritz._core import threads
 from ritz._core.blas import limited_blas, single_threaded_blas
 from ritz._core.errors import Cancelled
+from ritz._core.imports import module_of
 from ritz._core.threads import go_on, run_lanes
 
 
@@ -110,6 +115,47 @@ def four() -> Iterator[None]:
     """Four threads before, so that limits can be told apart; what was there comes back."""
     with threadpoolctl.threadpool_limits(4, user_api="blas"):
         yield
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_an_interrupt_while_a_lane_starts_leaves_no_lane(monkeypatch: pytest.MonkeyPatch, begins: bool) -> None:
+    start = threading.Thread.start
+
+    def interrupted(self: threading.Thread) -> None:
+        if begins:
+            start(self)
+        raise KeyboardInterrupt
+
+    def work(share: int) -> None:
+        while True:
+            go_on()
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    monkeypatch.setattr(threads, "LOOK", 0.05)
+    with pytest.raises(KeyboardInterrupt):
+        run_lanes(work, [1, 2])
+    assert lanes_left() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_waits_for_a_module_that_another_thread_loads(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(0.5)\nready = True\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    loading = threading.Thread(target=module_of, args=("slow_to_load",))
+    loading.start()
+    while "slow_to_load" not in sys.modules:
+        time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.alarm(10)  # ends a child that waits for ever
+            status = 0 if module_of("slow_to_load").ready else 2
+        finally:
+            os._exit(status)
+    loading.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    sys.modules.pop("slow_to_load")
 
 
 @pytest.mark.usefixtures("four")

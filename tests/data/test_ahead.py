@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ritz._core.errors import RitzError
+from ritz.data.passes import read_ahead
 from ritz.data.passes.read_ahead import ahead
 
 
@@ -73,6 +74,28 @@ def test_without_threads_the_caller_reads(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert list(ahead(iter(range(5)))) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_an_interrupt_while_the_reader_starts_leaves_no_reader(monkeypatch: pytest.MonkeyPatch, begins: bool) -> None:
+    start, read = threading.Thread.start, []
+
+    def interrupted(self: threading.Thread) -> None:
+        if begins:
+            start(self)
+        raise KeyboardInterrupt
+
+    def items() -> Iterator[int]:
+        while True:
+            read.append(1)
+            yield 1
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    monkeypatch.setattr(read_ahead, "LAST_WAIT", 5.0 if begins else 0.05)
+    with pytest.raises(KeyboardInterrupt):
+        next(ahead(items()))
+    assert readers() == []
+    assert begins or not read
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")

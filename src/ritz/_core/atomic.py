@@ -10,6 +10,7 @@ that writes to the folder removes it. It knows it by its name and by its lock, w
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import secrets
@@ -127,7 +128,7 @@ def sweep(folder: Path, *, alone: bool = False) -> None:
             gone = _left_behind(path)
             if alone and not gone:
                 time.sleep(MOMENT)
-                gone = _left_behind(path, young=0.0)
+                gone = _left_behind(path, young=-math.inf)  # whatever the clocks of the file system say
             if gone:
                 os.unlink(path)
 

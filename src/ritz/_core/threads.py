@@ -120,6 +120,8 @@ class _Lane(Generic[S, T]):
         if not self.begun:
             return
         while not self.ended and not self.running.acquire(timeout=LOOK):
+            if self.thread is not None and self.thread.ident is None:
+                return  # Ctrl-C came before the thread began; if it does yet, it ends at once
             if os.getpid() != process:
                 raise RitzError(
                     "a process forked in the middle of a fit cannot go on with its parent's fit",

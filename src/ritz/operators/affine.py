@@ -84,14 +84,17 @@ class Affine:
 
     # products
 
-    def matmat(self, V: Array) -> Array:
-        """``Z V``, (n, l)."""
+    def matmat(self, V: Array, lengths: NDArray[np.float64] | None = None) -> Array:
+        """``Z V``, (n, l); ``lengths`` (n,) is filled with ‖z‖² of every row on the way, where rows are dense."""
         W, drop = self._right(V)
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
-            return self._finish(_times(scratch, rows, W), block, left, W)
+            product = self._finish(_times(scratch, rows, W), block, left, W)
+            if lengths is not None:
+                lengths[block.rows] = self._lengths(rows, block)
+            return product
 
         return self.blocks.map_rows(step, out)
 
@@ -183,6 +186,14 @@ class Affine:
         if self.col_scale is not None:
             B = B * self.col_scale[columns].astype(B.dtype)
         return B
+
+    def _lengths(self, rows: Any, block: Block) -> Any:
+        """‖z‖² of the rows of a dense block, which are used up where they lie in a buffer."""
+        B = rows if self.shift_low is None else rows - self.shift_low.astype(rows.dtype)
+        squares = np.square(B, out=None if B is block.values else B)
+        metric = np.ones(self.shape[1]) if self.col_scale is None else np.square(self.col_scale)
+        found = squares @ metric.astype(squares.dtype)
+        return found if self.row_scale is None else found * np.square(self.row_scale[block.rows])
 
     # pieces of a pass
 

@@ -33,10 +33,13 @@ class LinearMap:
     names: Any = None  # of the columns, for messages
     low: NDArray[Any] | None = None  # (d,) what rounding took from the mean
 
-    def forward(self, X: Any, dtype: Any = None, start: int = 0) -> NDArray[Any]:
+    def forward(
+        self, X: Any, dtype: Any = None, start: int = 0, lengths: NDArray[np.float64] | None = None
+    ) -> NDArray[Any]:
         """Coordinates of rows, in the precision of the rows unless another is asked for.
 
-        ``start`` is the number of the first row, for messages. Rows of another array library stay on their device.
+        ``start`` is the number of the first row, for messages; ``lengths`` (n,) is filled with squared distances from
+        the mean in the whole space, of dense rows. Rows of another array library stay on their device.
         """
         if is_foreign(X):
             return self._forward_there(X, dtype)
@@ -50,7 +53,7 @@ class LinearMap:
             precision=dtype.type,
         )
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
-            scores = frame.matmat(V if self.spread is None else V / self.spread)
+            scores = frame.matmat(V if self.spread is None else V / self.spread, lengths)
         if not np.isfinite(scores).all():
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores

@@ -262,10 +262,14 @@ class Context:
         offered.sort(key=lambda one: self.uses(one.name))  # what took no part tells most
         return (colours + offered)[:most]
 
+    @cached_property
+    def _used_names(self) -> set[str] | None:
+        names = getattr(self.model, "feature_names_in_", None)
+        return None if names is None else {str(one) for one in names}
+
     def uses(self, name: str) -> bool:
         """Whether the model was fitted to a column of this name."""
-        names = getattr(self.model, "feature_names_in_", None)
-        return not isinstance(self.X, Table) if names is None else name in {str(one) for one in names}
+        return not isinstance(self.X, Table) if self._used_names is None else name in self._used_names
 
     def _one_a_row(self, what: str, values: Any) -> Any:
         """One value for each row that is shown: of a column of X, or of those given for all rows."""

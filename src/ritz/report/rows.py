@@ -105,9 +105,9 @@ class TableRows(Rows):
         return [name for j, name in enumerate(self.X.names) if j < MOST_COLUMNS or name in used]
 
     def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
-        names = [name for name in rows.names[:MOST_COLUMNS] if rows.kinds[name] in ("numeric", "categorical")]
-        for name in names:
-            yield name, rows.labels(name)
+        for column in rows.columns[:MOST_COLUMNS]:
+            if column.kind in ("numeric", "categorical"):
+                yield column.name, rows.labels(column.name)
 
     def labels(self, rows: Any) -> list[str] | None:
         name = naming_column(rows)

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.imports import module_of
 from ritz.data.engines.refused import translated
 from ritz.data.engines.request import Asked
 from ritz.data.words import describe
@@ -150,7 +150,7 @@ def _listed() -> tuple[Engine, ...]:
     """The engines of Ritz; one whose import was interrupted, by a signal handler that fits, say, is asked later."""
     if len(_found) < len(LISTED):
         for name, module in LISTED.items():
-            if name not in _found and (engine := getattr(import_module(module), "ENGINE", None)) is not None:
+            if name not in _found and (engine := getattr(module_of(module), "ENGINE", None)) is not None:
                 _found[name] = engine
     return tuple([_found[name] for name in LISTED if name in _found])
 

@@ -14,6 +14,7 @@ import copy
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -84,6 +85,8 @@ class ArrowSource:
 
     def __init__(self, fields: Sequence[Field], spans: Sequence[Span], files: Sequence[Path] = ()) -> None:
         self.fields = list(fields)
+        for name in ("_places", "_common"):  # of other fields, where this is a copy
+            self.__dict__.pop(name, None)
         self.spans = list(spans)
         self.files = list(files)
         self._numeric = [field for field in self.fields if field.dtype is not None]
@@ -116,7 +119,11 @@ class ArrowSource:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Promotion of the columns' dtypes; floating wherever a value may be missing."""
-        dtypes = [field.dtype for field in self._numeric if field.dtype is not None]
+        return self._common
+
+    @cached_property
+    def _common(self) -> np.dtype[Any]:
+        dtypes = {field.dtype for field in self._numeric if field.dtype is not None}
         common = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
         if common.kind == "f" or all(field.complete for field in self._numeric):
             return common
@@ -186,14 +193,13 @@ class ArrowSource:
         """Columns of any kind by name as record batches of at most ``rows`` rows, in row order."""
         import pyarrow as pa
 
-        whole = {field.name: (field, None) for field in self.fields}
-        parts = {name: (field, i) for field in self.fields if field.width for i, name in enumerate(field.names)}
-        found = [parts.get(name) or whole[name] for name in names]
-        fields = list(dict.fromkeys(field for field, _ in found))
-        for batch in self.record_batches(span, fields, rows):
+        places = self._places
+        found = [places[name] for name in names]
+        place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in found))}
+        for batch in self.record_batches(span, [self.fields[f] for f in place], rows):
             columns = []
-            for field, i in found:
-                values = batch.column(fields.index(field))
+            for f, i in found:
+                field, values = self.fields[f], batch.column(place[f])
                 if i is not None:
                     values = pa.array(np.ascontiguousarray(list_rows(values, field.width, field.name)[:, i]))
                 elif field.parse:
@@ -202,6 +208,15 @@ class ArrowSource:
             whole_batch = pa.RecordBatch.from_arrays(columns, names=list(names))
             for i in range(0, whole_batch.num_rows, rows):
                 yield whole_batch.slice(i, rows)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, int | None]]:
+        """Where each name is found: the number of its field, and its entry in a list; looked up once for all names."""
+        whole = {field.name: (f, None) for f, field in enumerate(self.fields)}
+        parts = {
+            name: (f, i) for f, field in enumerate(self.fields) if field.width for i, name in enumerate(field.names)
+        }
+        return {**whole, **parts}
 
     def _pieces(self, at: Sequence[int]) -> tuple[list[Field], list[_Piece]]:
         """The fields to read, and the runs of output columns that they fill."""

@@ -33,6 +33,8 @@ ENTRY_ERROR = 6 * 2.0**-53
 ENTRY_FLOOR = 16 * 2.0**-106
 #: Veltkamp's constant: it splits a float64 number into two halves of 26 bits.
 HALVES = 2.0**27 + 1
+#: Totals of integers up to this have products with both halves of a mass that are exact.
+SMALL_TOTAL = 2.0**26
 #: Entries that are computed at once: some buffers of this size stay in the caches.
 PIECE = 1 << 15
 #: Entries above which threads are worth their start.
@@ -52,18 +54,28 @@ def in_deviations(N: Any) -> bool:
     return bool(8.0 * N.shape[0] * N.shape[1] <= (SMALL_COPY if MemoryBlocks(N).sparse else DENSE_COPY))
 
 
-def deviations(N: Any, centre: Floats) -> Any:
-    """Deviations of the row profiles from ``centre``: an array, or row blocks."""
+def deviations(N: Any, centre: Floats, totals: Floats | None = None) -> Any:
+    """Deviations of the row profiles from ``centre``: an array, or row blocks; ``totals`` of the rows where known."""
     if are_blocks(N):
         return DeviationBlocks(N, centre)
     n, d = N.shape
     out = np.empty((n, d))
     rows = max(1, PIECE // max(1, d))
+    counts = isinstance(N, np.ndarray) and N.dtype.kind in "iu"
+    small = counts and totals is not None and 0 < float(np.min(totals)) <= float(np.max(totals)) <= SMALL_TOTAL
+
+    high, low = _halves(centre)
 
     def work(firsts: range) -> None:
+        buffer = np.empty((rows if small else 0, d))
         for first in firsts:
             go_on()
             part = N[first : first + rows]
+            if small and totals is not None:
+                R, D = totals[first : first + rows, None], out[first : first + rows]
+                np.multiply(R, low, out=buffer[: len(D)])
+                _of_counts(part, R, high, buffer[: len(D)], D)
+                continue
             part = as_float(np.asarray(part.toarray() if hasattr(part, "toarray") else part), "the table of counts", "")
             out[first : first + rows] = _deviations(part, centre)
 
@@ -120,6 +132,14 @@ def _deviations(N: Floats, c: Floats) -> Floats:
     if not bool(np.all(there)):
         p[~there] = 0.0
     return p
+
+
+def _of_counts(N: NDArray[Any], R: Floats, high: Floats, low: Floats, out: Floats) -> None:
+    """Of rows of integers with totals R of at most 26 bits, none of them zero: (N − R·high − low)/R, low = R·c₂."""
+    np.multiply(R, high, out=out)
+    np.subtract(N, out, out=out)
+    out -= low
+    out /= R
 
 
 def _brought_to_one(N: Floats, size: Floats) -> Floats:

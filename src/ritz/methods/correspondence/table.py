@@ -388,9 +388,12 @@ class Correspondence(Method):
         record = self._record
         record.library, record.row_labels = coded.library, coded.labels
         if not coded.outside:
-            record.F = self._forward(coded)
+            record.F, record.row_squares = self._placed_rows(coded)
             record.row_weights = coded.weights / np.sum(coded.weights)
-            record.row_squares = self._distances(coded)
+
+    def _placed_rows(self, coded: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Coordinates of rows and their squared distances from the centre."""
+        return self._forward(coded), self._distances(coded)
 
     def _distances(self, coded: Encoded) -> NDArray[np.float64]:
         """(n,) squared distances of rows from the centre."""

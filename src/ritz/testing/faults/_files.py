@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from ritz.testing.faults._patience import limit, run
+
 __all__ = ["RITZ", "begun", "held", "hidden", "program", "rows", "small_table", "wait_for"]
 
 RITZ = [sys.executable, "-m", "ritz"]
-PATIENCE = 240.0  # seconds that the program may take
+PATIENCE = 240.0  # seconds that the program may take on a quiet machine
 
 
 def program(*words: object, cwd: Path, command: list[str] | None = None, **more: Any) -> Any:
     """Run ``ritz WORDS`` to its end."""
-    return subprocess.run(
-        [*(command or RITZ), *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False,
-        env={**os.environ, "NO_COLOR": "1"}, timeout=PATIENCE, **more,
-    )  # fmt: skip
+    env = {**os.environ, "NO_COLOR": "1"}
+    return run([*(command or RITZ), *map(str, words)], PATIENCE, cwd=cwd, env=env, **more)
 
 
 def begun(*words: object, cwd: Path, command: list[str] | None = None) -> subprocess.Popen[str]:
@@ -44,10 +44,15 @@ def _heeding_signals() -> None:
 
 def wait_for(happened: Callable[[], object], process: subprocess.Popen[str]) -> bool:
     """Wait until something has happened; False where the process ended before."""
-    end = time.monotonic() + PATIENCE
+    begin, allowed = time.monotonic(), PATIENCE
     while not happened():
-        if process.poll() is not None or time.monotonic() > end:
+        if process.poll() is not None:
             return bool(happened())
+        if time.monotonic() - begin > allowed:
+            now = limit(PATIENCE)
+            if now <= allowed:
+                return bool(happened())
+            allowed = now
         time.sleep(0.002)
     return True
 

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ritz.testing.faults._patience import run
+
 __all__ = ["check"]
 
 LIMIT = "100MB"
 GIANT = 10**9
-PATIENCE = 180  # seconds for all files together
+PATIENCE = 180  # seconds for all files together, on a quiet machine
 
 
 def check(folder: Path) -> list[str]:
@@ -27,7 +29,7 @@ def check(folder: Path) -> list[str]:
     program = Path(__file__).with_name("declared_sizes_program.py")
     command = [sys.executable, str(program), LIMIT, *map(str, paths)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = run(command, PATIENCE)
     except subprocess.TimeoutExpired:
         return ["reading had not ended after some minutes"]
     found = [line.removeprefix("finding: ") for line in done.stdout.splitlines() if line.startswith("finding: ")]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["check", "findings"]
 
-#: Seconds after which a way hangs. On a quiet machine none takes five.
+#: Seconds after which a way hangs on a quiet machine, where none takes five; on a slow one more (``_patience.py``).
 SECONDS = 60.0
 
 

@@ -12,7 +12,7 @@ from ritz._core.errors import RitzError
 from ritz._core.journal import journaling
 from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
-from ritz.testing.faults.hangs_ways_program import Batches, Findings, fit, outside, rows, same, way
+from ritz.testing.faults.hangs_ways_program import LONG, Batches, Findings, fit, outside, rows, same, way
 
 __all__: list[str] = []
 
@@ -129,7 +129,7 @@ def fit_in_dask_cluster(folder: Path) -> Findings:
         found = same(PCA(2).fit(_lazy(X, fit)), X, "a table in a task")
         found += same(PCA(2).fit(_lazy(X, nested)), X, "a collection in a task")
         done = client.submit(nested, pure=False)
-        found += [] if done.result(timeout=30) is None else ["a task that fits a collection did not end"]
+        found += [] if done.result(timeout=LONG) is None else ["a task that fits a collection did not end"]
     return found
 
 

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from ritz.testing.faults import hangs_end_program, hangs_nested_program, hangs_threads_program  # noqa: F401
+from ritz.testing.faults._patience import limit
 from ritz.testing.faults.hangs_ways_program import WAYS, Findings
 
 __all__ = ["main"]
@@ -37,21 +38,34 @@ def _apart(name: str, folder: Path, seconds: float) -> Findings:
     child = os.fork()
     if child == 0:
         os.setsid()  # so that its own children can be killed with it
-        faulthandler.dump_traceback_later(max(seconds - 1, 0.5), file=(folder / "stacks").open("w"))
+        faulthandler.register(signal.SIGUSR1, file=(folder / "stacks").open("w"))
         try:
             found = WAYS[name](folder)
         except BaseException as error:  # noqa: BLE001 (is the finding)
             found = [f"{type(error).__name__}: {str(error)[:300]}"]
         told.write_text(json.dumps(found))
         os._exit(0)
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit and not os.waitpid(child, os.WNOHANG)[0]:
-        time.sleep(0.02)
+    waited = _wait(child, seconds)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     if not told.exists():
-        return [f"had not ended after {seconds:g} s: {_where(folder / 'stacks')}"]
+        return [f"had not ended after {waited:.0f} s: {_where(folder / 'stacks')}"]
     return list(json.loads(told.read_text()))
+
+
+def _wait(child: int, seconds: float) -> float:
+    """Wait until a child has ended, or hangs: then it is asked where. How long that took."""
+    begin, allowed = time.monotonic(), seconds
+    while not os.waitpid(child, os.WNOHANG)[0]:
+        time.sleep(0.02)
+        if time.monotonic() - begin > allowed:
+            now = limit(seconds)
+            if now <= allowed:
+                os.kill(child, signal.SIGUSR1)
+                time.sleep(1.0)
+                break
+            allowed = now
+    return time.monotonic() - begin
 
 
 def _where(stacks: Path) -> str:

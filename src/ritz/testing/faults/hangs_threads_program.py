@@ -17,7 +17,7 @@ from ritz._core.threads import run_lanes, single_threaded_blas
 from ritz.methods.correspondence.ca.ca import CA
 from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
-from ritz.testing.faults.hangs_ways_program import Findings, fit, outside, rows, same, way
+from ritz.testing.faults.hangs_ways_program import LONG, Findings, fit, outside, rows, same, way
 
 __all__: list[str] = []
 
@@ -30,7 +30,7 @@ def small_beside_large(folder: Path) -> Findings:
 
     def hold() -> None:
         inside.set()
-        if not finished.wait(30):
+        if not finished.wait(LONG):
             late.append("small fits waited for the large one")
 
     counts = np.random.default_rng(0).integers(1, 9, (12, 6))
@@ -47,16 +47,16 @@ def small_beside_large(folder: Path) -> Findings:
     table = outside(X, hold)
     large = threading.Thread(target=lambda: PCA(2, scale=True, progress=False).fit(table), daemon=True)
     large.start()
-    if not inside.wait(30):
+    if not inside.wait(LONG):
         return ["the large fit did not begin"]
     threads = [threading.Thread(target=each, daemon=True) for each in small]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(25)
+        thread.join(LONG)
     stuck = sum(thread.is_alive() for thread in threads)
     finished.set()
-    large.join(30)
+    large.join(LONG)
     return late + ([f"{stuck} of {len(small)} small fits waited for the large one"] if stuck else [])
 
 
@@ -72,7 +72,7 @@ def _child(work: Callable[[], object]) -> Callable[[], int | None]:
             os._exit(status)
 
     def wait() -> int | None:
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + LONG
         while time.monotonic() < limit:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:

@@ -14,9 +14,11 @@ import numpy as np
 from ritz.data.tables.read import read
 from ritz.methods.pca import PCA
 
-__all__ = ["WAYS", "Batches", "Findings", "fit", "outside", "rows", "same", "way"]
+__all__ = ["LONG", "WAYS", "Batches", "Findings", "fit", "outside", "rows", "same", "way"]
 
 Findings = list[str]
+#: Seconds for which a way waits inside: longer than whoever runs it, who then says where it hung.
+LONG = 3600.0
 WAYS: dict[str, Callable[[Path], Findings]] = {}
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ritz.testing.faults._patience import run
+
 __all__ = ["CASES", "check"]
 
 PATIENCE = 300
@@ -49,9 +51,9 @@ def check(folder: Path, cases: tuple[str, ...] = ()) -> list[str]:
                 continue
         command = [sys.executable, str(program), str(path), method, str(limit), str(read or 0)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        except subprocess.TimeoutExpired:
-            found.append(f"{case}: had not ended after {PATIENCE} s")
+            done = run(command, PATIENCE)
+        except subprocess.TimeoutExpired as late:
+            found.append(f"{case}: had not ended after {late.timeout:.0f} s")
             continue
         if done.returncode:
             found.append(f"{case}: ended with status {done.returncode}: {done.stderr.strip()[-300:]}")

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from ritz.testing.faults._patience import run
+
 __all__ = ["faults", "main", "run_fault"]
 
-#: Seconds after which a fault hangs. The slowest takes well under a minute on a quiet machine.
+#: Seconds after which a fault hangs on a quiet machine, where the slowest takes well under a minute.
 PATIENCE = 600
 
 
@@ -58,11 +60,9 @@ def _apart(name: str, folder: str) -> list[str]:
         "print('\\n'.join('finding: ' + f for f in run_fault(sys.argv[1], Path(sys.argv[2]))))"
     )
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", program, name, folder], capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return [f"the program had not ended after {PATIENCE} s"]
+        done = run([sys.executable, "-c", program, name, folder], PATIENCE)
+    except subprocess.TimeoutExpired as late:
+        return [f"the program had not ended after {late.timeout:.0f} s"]
     if done.returncode:
         return [f"the program ended with status {done.returncode}: {done.stderr.strip()[-500:]}"]
     return [line.removeprefix("finding: ") for line in done.stdout.splitlines() if line.startswith("finding: ")]

@@ -378,12 +378,18 @@ class CA(Correspondence):
         step = self._map()  # read first: it solves a pending state
         return placing(self._record, step, coded)
 
-    def _forward(self, coded: Encoded) -> NDArray[np.float64]:
+    def _forward(self, coded: Encoded, lengths: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         rows, step = self._placing(coded)
-        F = step.forward(rows, np.float64)
+        F = step.forward(rows, np.float64, lengths=lengths)
         if not bool(np.all(coded.weights > 0)):
             F[coded.weights <= 0] = np.nan
         return F
+
+    def _placed_rows(self, coded: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if not isinstance(self._placing(coded)[0], np.ndarray):
+            return super()._placed_rows(coded)
+        squares = np.empty(len(coded.weights))  # of dense rows, in the pass that makes the coordinates
+        return self._forward(coded, squares), squares
 
     def _distances(self, coded: Encoded) -> NDArray[np.float64]:
         rows, step = self._placing(coded)

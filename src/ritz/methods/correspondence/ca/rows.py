@@ -74,7 +74,7 @@ class EncodedCounts(Encoded):
     def deviations(self, centre: Floats) -> tuple[Any, Floats]:
         """Deviations and what they were taken from: ``centre``, or the one of the fit, whose deviations are known."""
         if self._deviations is None:
-            self._deviations = centre, deviations(self.counts, centre)
+            self._deviations = centre, deviations(self.counts, centre, self.totals)
         return self._deviations[1], self._deviations[0]
 
 
