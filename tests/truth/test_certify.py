@@ -55,6 +55,22 @@ def test_no_claim_is_refuted_on_larger_data(case):
         assert not record.findings, record.solver
 
 
+def test_a_share_is_judged_by_the_components_that_it_keeps():
+    # of the ten that lanczos began with, those near 1e-14·λ₁ have not converged; the two that are kept have
+    options = {"scale": True, "weighted": True, "share": 0.9, "tol": 1e-10}
+    case = Case("dense", "geometric", 32, 32, seed=3100111, cond=1e14, k=1, **options)
+    records = run_case(0, case, ("lanczos",))
+    assert [(r.components, r.converged, r.findings) for r in records] == [(2, True, ())]
+
+
+def test_verify_takes_a_sketch_of_a_merged_state():
+    # it allows for ten times the rounding of the state, which is most of what a state promises
+    case = Case("hadamard", "step", 2048, 400, seed=3200128, cond=1e2, dtype="float32", k=8, tol=1e-3)
+    records = run_case(0, case, ("state:sketch",))
+    assert [r.solver for r in records] == ["state:sketch"]
+    assert not records[0].findings
+
+
 @pytest.mark.parametrize("solver", ["krylov", "chebyshev", "lanczos", "sketch"])
 def test_completeness_holds_from_every_start(solver):
     known = known_sparse("deficient", 200, 60, cond=24206.4, seed=257868, rounds=1)

@@ -103,7 +103,7 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
         seen = problem.seen(found.leading()[: min(found.k, max(rank, 1))], _total(problem, found), complete=complete)
         decided = rule.decide(seen)
         if decided is not None:
-            return _truncate(found, min(decided, found.k))
+            return _truncate(found, min(decided, found.k), problem.tol)
         if complete:
             return found
         k = min(2 * found.k, rank)
@@ -208,10 +208,11 @@ def _filled(W: Any, sigma: Any, found: Pairs) -> Any:
     return np.where(dead, fresh, W / np.where(dead, 1.0, lengths))
 
 
-def _truncate(found: Pairs, k: int) -> Pairs:
-    """The same answer with fewer vectors; what was dropped bounds what is missing."""
+def _truncate(found: Pairs, k: int, tol: float) -> Pairs:
+    """The same answer with fewer vectors, judged by their residuals; what was dropped bounds what is missing."""
     if k >= found.k:
         return found
+    left = float(np.max(to_numpy(norms(found.residual_block))[:k], initial=0.0))
     rest = found.residual_block if found.value_block is None else found.value_block
     tail = float(np.linalg.norm(to_numpy(norms(rest))[k:]))
     dropped = max(float(found.values[k]), found.completeness.ceiling) + tail + found.rounding
@@ -225,6 +226,7 @@ def _truncate(found: Pairs, k: int) -> Pairs:
         completeness=ceiling,
         upper=upper,
         value_block=None if found.value_block is None else found.value_block[:, :k],
+        converged=found.converged or (k > 0 and left <= tol * float(found.values[0])),
     )
 
 

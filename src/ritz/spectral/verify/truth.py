@@ -29,8 +29,8 @@ Vector = NDArray[np.float64]
 MEASURED = 10.0
 #: Multiples of u that a total may be off, in units of itself.
 TOTAL = 1000.0
-#: What a state without its data promises, in units of λ₁.
-STATE = 1e-12
+#: What a state without its data promises, in units of λ₁, and how many times that a sketch of one allows for.
+STATE, SKETCHED = 1e-12, 10.0
 #: What ``subtract`` notes, and multiples of it that the rounding of both states may reach.
 LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the remaining total")
 SUBTRACTED = 1e5
@@ -42,7 +42,8 @@ FORMED = 1000.0
 
 def allowance(c: Any, a: Anew) -> float:
     """The largest rounding that the named arithmetic explains, in solver units."""
-    most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation()), STATE * a.top)
+    state = STATE * (SKETCHED if c.kind == "estimate" else 1.0)
+    most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation()), state * a.top)
     most += _inexact(c, a)
     lost = next((match for match in map(LOST.fullmatch, c.notes) if match is not None), None)
     if lost is None:
