@@ -302,8 +302,8 @@ class CA(Correspondence):
     def _directions(self, rows: int, d: int) -> int:
         return self._most(rows, d)  # rows and columns are alike
 
-    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, whole: float) -> Material:
-        return count_material(self, R, weights, whole, (rows, d))
+    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, weight: float) -> Material:
+        return count_material(self, R, weights, weight, (rows, d))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
