@@ -90,7 +90,7 @@ def scores(
 
 def _plane(model: Any, X: Any) -> NDArray[Any]:
     if X is None and fitted_of(model).space == "table":
-        return np.asarray(model._row_coordinates())
+        return np.asarray(model._result("row_coordinates_"))
     if X is None:
         X = getattr(model, "X_fit_", None)
         if X is None:

@@ -161,28 +161,28 @@ def _kinds(color: Any, side: Side) -> Groups:
 
 def _rows(model: Any, which: list[int], scaling: str) -> Side:
     try:
-        F = model._row_coordinates()
+        F = model._result("row_coordinates_")
     except AttributeError as error:
         raise InputError(
             "a map of rows needs a table that was fitted in memory", received="a model without its rows",
             hint="map(model, rows=False) draws the columns",
         ) from error  # fmt: skip
-    xy = model._row_standard_coordinates() if scaling == "column-principal" else F
+    xy = model._result("row_standard_coordinates_") if scaling == "column-principal" else F
     labels = fitted_of(model).row_names()
     names = [str(label) for label in (range(len(F)) if labels is None else labels)]
-    return _side(xy, model._row_contributions(), model._row_cos2(), names, which, 0)
+    return _side(xy, model._result("row_contributions_"), model._result("row_cos2_"), names, which, 0)
 
 
 def _columns(model: Any, which: list[int], scaling: str) -> Side:
     if scaling == "contribution":
         xy = np.asarray(model.components_.T)
     elif scaling == "row-principal":
-        xy = model._column_standard_coordinates()
+        xy = model._result("column_standard_coordinates_")
     else:
-        xy = model._column_coordinates()
+        xy = model._result("column_coordinates_")
     labels = model._column_labels()
     names = [str(label) for label in (range(len(xy)) if labels is None else labels)]
-    side = _side(xy, model._column_contributions(), model._column_cos2(), names, which, 1)
+    side = _side(xy, model._result("column_contributions_"), model._result("column_cos2_"), names, which, 1)
     return _take(side, np.arange(_numbers(model), len(side.names))) if _numbers(model) else side
 
 

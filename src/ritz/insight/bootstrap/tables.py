@@ -286,8 +286,8 @@ class _Answers:
         self.weights, self.model, self.J, self.k = np.asarray(weights, np.float64), model, model._J, k
         self.V, self.values = np.asarray(model.components_, np.float64)[:k].T, np.asarray(model.eigenvalues_)[:k]
         self.total = float(model.total_inertia_)
-        self.masses = np.asarray(model._column_masses(), np.float64)
-        self.points = (np.asarray(model._column_coordinates(), np.float64)[:, :k], None)
+        self.masses = np.asarray(model._result("column_masses_"), np.float64)
+        self.points = (np.asarray(model._result("column_coordinates_"), np.float64)[:, :k], None)
 
     def empty(self, B: int) -> _Draws:
         """Room for the draws."""

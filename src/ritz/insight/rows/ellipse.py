@@ -206,15 +206,15 @@ def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellip
     totals = np.asarray(coded.weights, np.float64)
     radius = float(np.sqrt(chi2.ppf(level, 2)))
     if of == "row-points":
-        plane = _wide(model.components_[pair].T, model._column_masses())
+        plane = _wide(model.components_[pair].T, model._result("column_masses_"))
         names = coded.labels if coded.labels is not None else list(range(len(totals)))
-        shift = np.asarray(model._column_masses()) @ plane
+        shift = np.asarray(model._result("column_masses_")) @ plane
         return _multinomial(names, profiles, totals, plane, shift, radius)
     counts = profiles * totals[:, None]
     sums = counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(sums > 0, counts / sums, 0.0).T
-    F = np.asarray(model._row_coordinates(), np.float64)
+    F = np.asarray(model._result("row_coordinates_"), np.float64)
     if len(F) != len(totals):
         raise InputError(
             f"expected the table of the fit, with {len(F)} rows", received=f"{len(totals)} rows",

@@ -441,17 +441,10 @@ class Correspondence(Method):
         """The rows, the columns, or what else a method calls a side of its table."""
         return self._sides[side](self)
 
-    def _row_coordinates(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("row").coordinates())
-
-    def _row_masses(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("row").masses())
-
-    def _column_masses(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("column").masses())
-
-    def _column_standard_coordinates(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("column").standard_coordinates())
+    def _result(self, name: str) -> NDArray[np.float64]:
+        """A named result without labels: ``_result("row_cos2_")``."""
+        result = getattr(type(self), name)
+        return np.asarray(result.values(self))
 
     @Derived
     def column_names_(self) -> NDArray[np.object_]:

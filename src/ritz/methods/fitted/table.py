@@ -51,7 +51,7 @@ class OfTable(Fitted):
 
     def row_coordinates(self) -> Floats | None:
         """Of rows in memory."""
-        return None if value_of(self.model, "_F") is None else np.asarray(self.model._row_coordinates())
+        return None if value_of(self.model, "_F") is None else np.asarray(self.model._result("row_coordinates_"))
 
     def column_labels(self) -> list[str] | None:
         """Names of the encoded columns."""
@@ -94,7 +94,11 @@ class OfTable(Fitted):
         """Standard coordinates of the columns."""
         model = self.model
         values = np.asarray(value_of(model, "_lambda", model.eigenvalues_), np.float64)
-        return model._column_standard_coordinates(), values, np.asarray(model.explained_inertia_ratio_, np.float64)
+        return (
+            model._result("column_standard_coordinates_"),
+            values,
+            np.asarray(model.explained_inertia_ratio_, np.float64),
+        )
 
     def column_contributions(self) -> Any:
         """As the model names them."""

@@ -133,7 +133,7 @@ def _linear(model: Method) -> Form:
 
 def _profiles(model: CA) -> Form:
     centre, W, _ = _map_weights(model._map())
-    masses = np.asarray(model._column_masses())
+    masses = np.asarray(model._result("column_masses_"))
     names, k = _names(model, len(W)), W.shape[1]
     placed = np.flatnonzero(masses > 0)
     counts = tuple(names[j] for j in placed)
