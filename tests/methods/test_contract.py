@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import ritz
 from ritz import insight
 from ritz.methods import METHODS, method_named, names_of_methods, register
 from ritz.methods.fitted import About, Fitted, fitted_of
 from ritz.methods.pca import PCA
+from ritz.methods.record import set_values, values_of
 
 RNG = np.random.default_rng(0)
 NUMBERS = pd.DataFrame(RNG.standard_normal((60, 3)) @ RNG.standard_normal((3, 6)) + 0.3 * RNG.standard_normal((60, 6)),
@@ -148,3 +151,60 @@ def test_files_call_axes_as_the_method_does(fitted, tmp_path):
             continue
         head = model.transform_to(X, tmp_path / f"{name}.csv").read_text().splitlines()[0].replace('"', "")
         assert head.split(",")[-2:] == [f"{model.about.axis}1", f"{model.about.axis}2"], head
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_stands_on_few_classes(name):
+    cls = method_named(name)
+    own = [base.__name__ for base in cls.__mro__[1:] if base.__module__.startswith("ritz.")]
+    assert len(own) <= 3, own
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_has_a_getattr(name):
+    """With one, Python drops what a property says of itself when it raises."""
+    cls = method_named(name)
+    assert [base.__name__ for base in cls.__mro__ if "__getattr__" in vars(base)] == []
+
+
+TABLES = [name for name in METHODS if method_named(name).fitted.space == "table"]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_result_of_a_table_says_itself_that_there_is_no_fit(name):
+    cls = method_named(name)
+    model = MODELS[name][0].__class__(**MODELS[name][0].get_params(deep=False))
+    names = [one for one in dir(cls) if one.endswith("_") and not one.startswith("_")]
+    assert {"components_", "row_cos2_", "column_names_"} <= set(names)
+    for one in names:
+        with pytest.raises(NotFittedError, match=f"this {name} is not fitted yet, so it has no {one}\nhint: call fit"):
+            getattr(model, one)
+    assert not hasattr(model, "row_cos2")
+    assert "row_cos2" not in dir(model)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_a_table_keeps_is_in_its_record_and_comes_back_by_its_keys(fitted, name):
+    model, X = fitted[name]
+    private = {one for one in vars(model) if one.startswith("_") and not one.startswith("_sklearn")}
+    assert private <= {"_record", "_added_bytes"}
+    values = values_of(model)
+    assert {"_mean", "_scale", "_inertias", "_weight", "_F"} <= set(values)
+    again = type(model)()
+    set_values(again, values)
+    assert type(again._record) is type(model._record)
+    assert values_of(again).keys() == values.keys()
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    with pytest.raises(ValueError, match="a fitted name '_record'"):  # a file must not bring a record of its own
+        set_values(again, {"_record": None})
+
+
+def test_a_copy_of_a_model_with_added_rows_solves_them_for_itself():
+    model = ritz.MCA(2).partial_fit(ANSWERS)
+    twin = copy(model)
+    assert len(twin.components_) == 2
+    assert len(model.components_) == 2
+    before = values_of(twin)["_state"]
+    twin.partial_fit(ANSWERS)
+    assert model._record.state is before
+    assert (model.n_samples_, twin.n_samples_) == (60, 120)

@@ -13,7 +13,6 @@ program changes in memory cannot be found out; one that lies in a file can.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -36,15 +35,12 @@ STEPS = ("pose", "read")
 
 def public(cls: type) -> type:
     """Wrap the public methods that a class defines."""
-    mixed = (base for base in cls.__mro__[1:] if "ritz." in base.__module__ and not hasattr(base, "pose"))
-    for holder in (cls, *mixed):
-        for name, method in list(vars(holder).items()):
-            known = isinstance(method, FunctionType) and not name.startswith(("_", "get_", "set_"))
-            if not known or name in STEPS or inspect.getattr_static(cls, name) is not method:
-                continue
-            if name in ("fit", "partial_fit"):
-                method = _watching(method)
-            setattr(cls, name, _once(_in_turn(method) if name == "partial_fit" else method))
+    for name, method in list(vars(cls).items()):
+        if name in STEPS or name.startswith(("_", "get_", "set_")) or not isinstance(method, FunctionType):
+            continue
+        if name in ("fit", "partial_fit"):
+            method = _watching(method)
+        setattr(cls, name, _once(_in_turn(method) if name == "partial_fit" else method))
     return cls
 
 

@@ -69,6 +69,8 @@ def value_of(model: Any, name: str, otherwise: Any = None) -> Any:
 
 def set_values(model: Any, values: Mapping[str, Any]) -> None:
     """Give a model what ``values_of`` has told of another one."""
+    if "_record" in values:
+        raise ValueError("a fitted name '_record'")
     kind = type(model)._records
     keys = kind.keys()
     for name, value in values.items():

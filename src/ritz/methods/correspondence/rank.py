@@ -124,7 +124,7 @@ class CountSample:
 def count_material(model: Any, R: Any, weights: Floats | None, total: float, shape: tuple[int, int]) -> Material:
     """What rules may ask of a table of counts; R are profiles, None where only a state is left."""
     seed, (rows, columns) = seed_of(model.random_state), shape
-    whole = weights is None or bool(np.all(weights == np.round(weights)))
+    counts = weights is None or bool(np.all(weights == np.round(weights)))
 
     def null(seen: Seen, draws: int, rng: np.random.Generator, top: int) -> Floats:
         small, large = sorted((rows - 1, columns - 1))
@@ -136,11 +136,11 @@ def count_material(model: Any, R: Any, weights: Floats | None, total: float, sha
         profiles = take_dense(R, chosen)
         return CountSample(np.rint(profiles * np.asarray(weights)[chosen][:, None]), rows)
 
-    lacking = {} if whole else dict.fromkeys(("parallel", "permutation", "stability", "gavish-donoho"), NOT_COUNTS)
+    lacking = {} if counts else dict.fromkeys(("parallel", "permutation", "stability", "gavish-donoho"), NOT_COUNTS)
     return Material(
-        method=type(model).__name__, seed=seed, null=null if whole else None, sample=None if R is None else _once(make),
-        noise=1.0 / np.sqrt(total) if whole else None, sides=(rows - 1.0, columns - 1.0), why_not=NO_ROWS,
-        lacking=lacking,
+        method=type(model).__name__, seed=seed, null=null if counts else None,
+        sample=None if R is None else _once(make), noise=1.0 / np.sqrt(total) if counts else None,
+        sides=(rows - 1.0, columns - 1.0), why_not=NO_ROWS, lacking=lacking,
     )  # fmt: skip
 
 
@@ -165,6 +165,7 @@ class EncodedSample:
         self, R: Floats, owners: NDArray[np.intp], metric: Callable[[Floats, Floats], Floats], most: int, of: int
     ) -> None:
         self.R, self.metric = R, metric
+        self._leading: Floats | None = None
         self.parts = [np.flatnonzero(owners == owner) for owner in np.unique(owners)]
         self.shape = (len(R), min(most, R.shape[1]))
         self.whole, self.words, self.drawn = len(R) >= of, rows_words(len(R), of), "permutations"
@@ -203,8 +204,8 @@ class EncodedSample:
     def null(self, rng: np.random.Generator) -> Floats:
         """Inertias of rows with every part permuted by itself: means and scales stay what they are."""
         drawn = np.empty_like(self._A)
-        for part in self.parts:
-            drawn[:, part] = self._A[np.ix_(rng.permutation(len(drawn)), part)]
+        for columns in self.parts:
+            drawn[:, columns] = self._A[np.ix_(rng.permutation(len(drawn)), columns)]
         return smaller_spectrum(drawn)[: min(self.shape[0] - 1, self.shape[1])] / self._total
 
     def turned(self, rng: np.random.Generator, k: int) -> Floats:
@@ -214,11 +215,9 @@ class EncodedSample:
         return np.asarray(self._axes(k).T @ axes_of(self._standard(counts), k))
 
     def _axes(self, k: int) -> Floats:
-        held: Floats | None = self.__dict__.get("_held_axes")
-        if held is None or held.shape[1] < k:
-            held = axes_of(self._A, k)
-            self.__dict__["_held_axes"] = held
-        return held[:, :k]
+        if self._leading is None or self._leading.shape[1] < k:
+            self._leading = axes_of(self._A, k)
+        return self._leading[:, :k]
 
     def table(self) -> Floats:
         """The rows under the metric, centred."""
@@ -262,15 +261,15 @@ def block_spectra(m: float, blocks: list[Floats], draws: int, rng: np.random.Gen
     """Eigenvalues (draws, r) of independent Gaussian blocks, each with exactly the eigenvalues it has alone."""
     sizes = [len(block) for block in blocks]
     edges = np.cumsum([0, *sizes])
-    found = []
+    spectra = []
     for _ in range(draws):
         T = bartlett(m, int(edges[-1]), 1, rng)[0]
         for i, block in enumerate(blocks):
             Q, _ = np.linalg.qr(T[:, edges[i] : edges[i + 1]])
             T[:, edges[i] : edges[i + 1]] = 0.0
             T[:, edges[i] : edges[i] + Q.shape[1]] = Q * np.sqrt(block[: Q.shape[1]])
-        found.append(smaller_spectrum(T))
-    return np.stack(found)
+        spectra.append(smaller_spectrum(T))
+    return np.stack(spectra)
 
 
 def variable_blocks(encoder: Encoder) -> list[Floats]:
@@ -278,10 +277,10 @@ def variable_blocks(encoder: Encoder) -> list[Floats]:
     blocks = [np.ones(1)] * encoder.p
     shares = np.asarray(encoder.active.counts, np.float64) / encoder.weight
     for j in range(encoder.vocabulary.J):
-        held = shares[encoder.active.owners == j]
-        left = 1.0 - float(held.sum())
-        if len(held):
-            blocks.append(np.append(np.ones(len(held) - 1), [left] if left > 1e-9 else []))
+        levels = shares[encoder.active.owners == j]
+        left = 1.0 - float(levels.sum())
+        if len(levels):
+            blocks.append(np.append(np.ones(len(levels) - 1), [left] if left > 1e-9 else []))
     return [block for block in blocks if len(block)]
 
 
@@ -289,17 +288,17 @@ def _copies(weights: Floats | None) -> Floats | None:
     """Weights as numbers of copies: equal ones are none, shares of one count as shares of the rows."""
     if weights is None or bool(np.all(weights == weights[0])):
         return None
-    whole = float(weights.sum())
-    return weights if whole > len(weights) / 2 else weights * (len(weights) / whole)
+    total = float(weights.sum())
+    return weights if total > len(weights) / 2 else weights * (len(weights) / total)
 
 
 def _once(make: Callable[[int], Any]) -> Callable[[int], Any]:
     """Samples by their size, taken once: several rules look at the same rows."""
-    held: dict[int, Any] = {}
+    samples: dict[int, Any] = {}
 
     def sample(most: int) -> Any:
-        if most not in held:
-            held[most] = make(most)
-        return held[most]
+        if most not in samples:
+            samples[most] = make(most)
+        return samples[most]
 
     return sample

@@ -62,8 +62,12 @@ class Result:
         if model is None:
             return self
         require_result(model, self.name)
-        side = model._side(self.side)
-        return side.labelled(getattr(side, self.what)())
+        return model._side(self.side).labelled(self.values(model))
+
+    def values(self, model: Any) -> Floats:
+        """Without names."""
+        values: Floats = getattr(model._side(self.side), self.what)()
+        return values
 
 
 class Derived(property):

@@ -90,13 +90,13 @@ def lifted(column: Any, centre: NDArray[np.float64] | None) -> Any:
     return column if centre is None else replace(column, shift=centre, offset=column.mean)
 
 
-def _shares(weights: NDArray[np.float64], whole: float) -> NDArray[np.float64]:
-    shares = weights / whole
+def _shares(weights: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+    shares = weights / total
     gone = np.flatnonzero((shares < np.finfo(np.float64).tiny) & (weights > 0))
     if len(gone):
         raise InputError(
             "every weight must be a share of their sum that float64 can tell from zero",
-            received=f"{weights[gone[0]]:.1e} of {whole:.1e} in row {int(gone[0])} of those with a weight",
+            received=f"{weights[gone[0]]:.1e} of {total:.1e} in row {int(gone[0])} of those with a weight",
             hint="leave such rows out: they are too light to move anything",
         )
     return shares
@@ -150,7 +150,7 @@ class Correspondence(Method):
         """Directions that the columns have, however many rows there are."""
         return self._most(max(rows, d + 2), d)
 
-    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, whole: float) -> Material:
+    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, weight: float) -> Material:
         """What rules for ``n_components`` may ask; R is None where only a state is left."""
         raise NotImplementedError
 
@@ -181,23 +181,23 @@ class Correspondence(Method):
     def pose(self, coded: Encoded) -> Posed:  # type: ignore[override]
         """Encoded rows, weights that count, and what was taken off the rows when they were encoded."""
         R, weights, centre = self._centred(coded)
-        shape, whole = self._shape(R), float(np.sum(weights))
+        shape, weight = self._shape(R), float(np.sum(weights))
         rows = int(np.count_nonzero(weights))
         wanted = self._axes(rows, shape.d)
         wanted = handed(
-            wanted, lambda: self._material(self._present(coded)[0], weights, rows, shape.d, whole), self._rules
+            wanted, lambda: self._material(self._present(coded)[0], weights, rows, shape.d, weight), self._rules
         )
         keep = self._keeps_state(shape.d)
         return Posed(
-            rows=R, weights=weights, shape=shape, wanted=wanted, centered=True, kept=(coded, centre, whole, keep),
+            rows=R, weights=weights, shape=shape, wanted=wanted, centered=True, kept=(coded, centre, weight, keep),
             forms_state=keep and shape.n >= shape.d,
         )  # fmt: skip
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """D_w^½ (R − 1mᵀ) D_s⁻¹; equal weights 1/n are a matter of scale, and ``centre`` was taken off the rows."""
-        weights, (_, centre, whole, _) = np.asarray(posed.weights), posed.kept
+        weights, (_, centre, weight, _) = np.asarray(posed.weights), posed.kept
         even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
-        leaf, stats = self._leaf(posed.rows, None if even else _shares(weights, whole), plan)
+        leaf, stats = self._leaf(posed.rows, None if even else _shares(weights, weight), plan)
         posed.stats = stats
         self._weigh_groups(leaf, stats, posed.shape)
 
@@ -220,12 +220,12 @@ class Correspondence(Method):
 
     def read(self, solution: Solution, posed: Posed) -> None:
         """Results of the columns, the state that can be merged, and results of the rows where they are in memory."""
-        stats, (coded, centre, whole, keep) = posed.stats, posed.kept
-        state = lifted(stats.moments.times(whole / stats.weight), centre) if keep else None
+        stats, (coded, centre, weight, keep) = posed.stats, posed.kept
+        state = lifted(stats.moments.times(weight / stats.weight), centre) if keep else None
         self._record.state = None if state is None else self._kept(state, coded)
         column = lifted(stats.column, centre)
         rows = int(np.count_nonzero(np.asarray(posed.weights)))
-        self._name_columns(solution, column, self._metric(shared(column)), whole, rows)
+        self._name_columns(solution, column, self._metric(shared(column)), weight, rows)
         self._name_rows(coded)
 
     def _weigh_groups(self, leaf: Operator, stats: Statistics, shape: Shape) -> None:
@@ -292,10 +292,10 @@ class Correspondence(Method):
         state = self._kept(lifted(state, centre), coded)
         return self._added_up(state if before is None else before.merge(state), library=coded.library)
 
-    def _added_up(self, state: Moments, **known: Any) -> Self:
+    def _added_up(self, state: Moments, **columns: Any) -> Self:
         """Forget the axes; the state is solved when a fitted name is first read."""
         self._forget()
-        self._record = self._record.lasting(**{"state": state, "pending": True, "dtype": np.dtype(float)} | known)
+        self._record = self._record.lasting(**{"state": state, "pending": True, "dtype": np.dtype(float)} | columns)
         return self
 
     def merge(self, other: Self, *more: Self) -> Self:
@@ -365,7 +365,7 @@ class Correspondence(Method):
     # named results
 
     def _name_columns(
-        self, spectrum: Solution, column: ColumnStatistics | Moments, scale: Any, whole: float, rows: int
+        self, spectrum: Solution, column: ColumnStatistics | Moments, scale: Any, weight: float, rows: int
     ) -> None:
         """Name the results that need no row: all of the columns' side."""
         squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
@@ -381,7 +381,7 @@ class Correspondence(Method):
         spectrum.certificate.frame.update(mean=column.mean, scale=scale, metric=True)
         record = self._record
         record.mean, record.scale, record.column_inertias = column.mean, scale, inertias
-        record.weight, record.dtype = whole, np.dtype(float)
+        record.weight, record.dtype = weight, np.dtype(float)
 
     def _name_rows(self, coded: Encoded) -> None:
         """Name the results of the rows, if they are in memory."""
@@ -481,17 +481,10 @@ class Correspondence(Method):
         """The rows, the columns, or what else a method calls a side of its table."""
         return self._sides[side](self)
 
-    def _row_coordinates(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("row").coordinates())
-
-    def _row_masses(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("row").masses())
-
-    def _column_masses(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("column").masses())
-
-    def _column_standard_coordinates(self) -> NDArray[np.float64]:
-        return np.asarray(self._side("column").standard_coordinates())
+    def _result(self, name: str) -> NDArray[np.float64]:
+        """A named result without labels: ``_result("row_cos2_")``."""
+        result = getattr(type(self), name)
+        return np.asarray(result.values(self))
 
     @Derived
     def column_names_(self) -> NDArray[np.object_]:

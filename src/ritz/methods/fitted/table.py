@@ -51,7 +51,7 @@ class OfTable(Fitted):
 
     def row_coordinates(self) -> Floats | None:
         """Of rows in memory."""
-        return None if self._recorded("_F") is None else np.asarray(self.model._row_coordinates())
+        return None if self._recorded("_F") is None else np.asarray(self.model._result("row_coordinates_"))
 
     def column_labels(self) -> list[str] | None:
         """Names of the encoded columns."""
@@ -135,7 +135,11 @@ class OfTable(Fitted):
         """Standard coordinates of the columns."""
         model = self.model
         values = self._axis_inertias()
-        return model._column_standard_coordinates(), values, np.asarray(model.explained_inertia_ratio_, np.float64)
+        return (
+            model._result("column_standard_coordinates_"),
+            values,
+            np.asarray(model.explained_inertia_ratio_, np.float64),
+        )
 
     def _axis_inertias(self) -> Floats:
         """(k,) those of the certificate."""

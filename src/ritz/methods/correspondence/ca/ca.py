@@ -213,7 +213,7 @@ class CA(Correspondence):
 
     def _with_mass(self, N: Any, totals: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
         """New rows on the columns that had counts in the fit: the others have no place on the map."""
-        placed = self._column_masses() > 0
+        placed = self._result("column_masses_") > 0
         if bool(np.all(placed)):
             return N, totals
         kept = restricted(N, placed)
@@ -323,8 +323,8 @@ class CA(Correspondence):
     def _directions(self, rows: int, d: int) -> int:
         return self._most(rows, d)  # rows and columns are alike
 
-    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, whole: float) -> Material:
-        return count_material(self, R, weights, whole, (rows, d))
+    def _material(self, R: Any, weights: NDArray[np.float64] | None, rows: int, d: int, weight: float) -> Material:
+        return count_material(self, R, weights, weight, (rows, d))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -343,7 +343,7 @@ class CA(Correspondence):
     @Derived
     def dof_(self) -> int:
         """(rows − 1)(columns − 1) of the rows and columns that have counts."""
-        return (self.n_samples_ - 1) * (int(np.count_nonzero(self._column_masses())) - 1)
+        return (self.n_samples_ - 1) * (int(np.count_nonzero(self._result("column_masses_"))) - 1)
 
     @Derived
     def p_value_(self) -> float:
@@ -441,7 +441,7 @@ class CA(Correspondence):
                [-0.02,  0.05]])
         """
         check_is_fitted(self)
-        F, masses = self._row_coordinates(), self._row_masses()
+        F, masses = self._result("row_coordinates_"), self._result("row_masses_")
         X = aligned(X, self._record.row_labels, len(F))
         names = [str(name) for name in X.columns] if is_frame(X) else None
         if isinstance(X, Table):

@@ -9,7 +9,7 @@ Columns are numbers and categories unless a method says otherwise. Rows that com
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -327,7 +327,10 @@ class EncodedColumns(Correspondence):
         return self._fit(X, y, sample_weight)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
-        return states.fitted_once(self, X, sample_weight)
+        once = isinstance(X, Iterator) or (isinstance(X, Table) and not X.repeatable)
+        if once:
+            states.fit_once(self, X, sample_weight)
+        return once
 
     # the moment state
 

@@ -29,7 +29,7 @@ from ritz.methods.record import set_values, values_of
 if TYPE_CHECKING:
     from ritz.methods.correspondence.encoded.encoded import EncodedColumns
 
-__all__ = ["combined_columns", "fitted_once", "learned_again", "require_columns", "with_rows"]
+__all__ = ["combined_columns", "fit_once", "learned_again", "require_columns", "with_rows"]
 
 M = TypeVar("M", bound="EncodedColumns")
 Floats = NDArray[np.float64]
@@ -51,17 +51,14 @@ def require_columns(encoder: Encoder) -> None:
 # rows
 
 
-def fitted_once(model: EncodedColumns, X: Any, sample_weight: Any) -> bool:
-    """Fit to a table that can be read only once, some rows at a time; False where X is none."""
-    if isinstance(X, Iterator):
+def fit_once(model: EncodedColumns, X: Any, sample_weight: Any) -> None:
+    """Fit to an iterator of tables, or to a table that can be read only once, some rows at a time."""
+    if not isinstance(X, Table):
         _fit_parts(model, X, sample_weight)
-        return True
-    if not isinstance(X, Table) or X.repeatable:
-        return False
+        return
     used = set(opened(X).choose(categorical=model.categorical, numbers=model._numbers).names)
     _fit_parts(model, X.batches([name for name in X.names if name in used], PART_ROWS), sample_weight)
     model._record.library = library_of(X)
-    return True
 
 
 def _fit_parts(model: EncodedColumns, tables: Iterator[Any], sample_weight: Any) -> None:

@@ -146,15 +146,15 @@ class FAMD(EncodedColumns):
     def _most(self, rows: int, d: int) -> int:
         return most_axes(self._encoder, rows, d)
 
-    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, weight: float) -> Material:
         owners, blocks = variable_of(self._encoder), variable_blocks(self._encoder)
         return encoded_material(self, R, weights, owners, blocks, self._most(rows, d))
 
     # results
 
-    def _name_columns(self, spectrum: Any, column: Any, scale: Any, whole: float, rows: int) -> None:
+    def _name_columns(self, spectrum: Any, column: Any, scale: Any, weight: float, rows: int) -> None:
         constant = named_constant(self._encoder, column)
-        super()._name_columns(spectrum, column, scale, whole, rows)
+        super()._name_columns(spectrum, column, scale, weight, rows)
         self._record.still = constant
 
     def _placed(self, sums: Sums, result: str, rows: Any) -> tuple[Floats, list[str]]:

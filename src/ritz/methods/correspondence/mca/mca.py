@@ -182,10 +182,10 @@ class MCA(EncodedColumns):
         active, weight = self._encoder.active, self._encoder.weight
         answered = np.bincount(active.owners, active.counts, self._encoder.vocabulary.J)
         filled = self.missing == "regularized" and not self.exclude
-        whole = np.count_nonzero((answered > weight * (1 - 1e-12)) | (filled & (answered > 0)))
-        return max(0, min(rows - 1, len(active.labels) - int(whole)))
+        complete = np.count_nonzero((answered > weight * (1 - 1e-12)) | (filled & (answered > 0)))
+        return max(0, min(rows - 1, len(active.labels) - int(complete)))
 
-    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, weight: float) -> Material:
         encoder = self._encoder
         owners, factor = encoder.active.owners, 1.0 / self._J
         return encoded_material(self, R, weights, owners, variable_blocks(encoder), self._most(rows, d), factor)

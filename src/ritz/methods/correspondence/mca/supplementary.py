@@ -66,7 +66,7 @@ def supplementary_columns(
 def _standard_rows(model: Any, rows: Any, sample_weight: Any) -> tuple[Floats, Floats]:
     """Standard coordinates of the rows, and their shares of the weight."""
     if rows is None or model._record.F is not None:
-        F, w = model._row_coordinates(), model._row_masses()
+        F, w = model._result("row_coordinates_"), model._result("row_masses_")
     else:
         F = np.asarray(model.transform(rows))
         w = np.ones(len(F)) if sample_weight is None else validate_weights(sample_weight, len(F), whole=False)

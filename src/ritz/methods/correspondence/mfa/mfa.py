@@ -317,7 +317,7 @@ class MFA(EncodedColumns):
     def _most(self, rows: int, d: int) -> int:
         return max(0, min(most_axes(self._encoder, rows, d), d - len(self._tables().places)))
 
-    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, whole: float) -> Material:
+    def _material(self, R: Any, weights: Floats | None, rows: int, d: int, weight: float) -> Material:
         owners = np.zeros(d, np.intp)
         for group, places in enumerate(self._group_places().values()):
             owners[places] = group
@@ -375,9 +375,9 @@ class MFA(EncodedColumns):
 
     # results
 
-    def _name_columns(self, spectrum: Any, column: Any, scale: Any, whole: float, rows: int) -> None:
+    def _name_columns(self, spectrum: Any, column: Any, scale: Any, weight: float, rows: int) -> None:
         constant = named_constant(self._encoder, column)
-        super()._name_columns(spectrum, column, scale, whole, rows)
+        super()._name_columns(spectrum, column, scale, weight, rows)
         record = self._record
         state, record.moments = column if isinstance(column, Moments) else record.moments, None
         if state is not None:
