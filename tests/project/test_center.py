@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ritz.data.passes.center import full_columns, mean_parts, split_sum, taken_off
+from ritz._core.linalg import split_sum
+from ritz.data.passes.center import full_columns, mean_parts, taken_off
 from ritz.project.linear import LinearMap
 from ritz.project.residual import Frame
 

@@ -50,6 +50,7 @@ __all__ = [
     "qr",
     "root",
     "signs",
+    "split_sum",
     "svd",
     "symmetric",
     "to_numpy",
@@ -419,3 +420,13 @@ def signs(V: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     size = np.abs(V)
     first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
     return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)
+
+
+def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``a + b`` rounded, and exactly what rounding took."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    high = a + b
+    back = high - a
+    with np.errstate(invalid="ignore"):
+        low = (a - (high - back)) + (b - back)
+    return high, np.where(np.isfinite(low), low, 0.0)

@@ -15,12 +15,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 from ritz._core.callback import hide_from_user
 
-__all__ = ["one_call", "unsaid", "warn"]
+__all__ = ["Call", "current", "one_call", "unsaid", "warn"]
 
 #: Packages between the user's line and the place that warns.
 BETWEEN = frozenset({"ritz", "sklearn", "joblib", "contextlib", "contextvars", "functools", "threading", "concurrent"})
@@ -35,18 +36,32 @@ class _Place:
         self.registry: dict[Any, Any] = frame.f_globals.setdefault("__warningregistry__", {})
 
 
-class _Call:
-    """One call of the user: where it is, what was said in it, and what is not to be said."""
+@dataclass
+class Call:
+    """One call of the user: the frame it came from, what was said in it, and what is not to be said."""
 
-    def __init__(self, outer: _Call | None = None, unsaid: tuple[type[Warning], ...] = ()) -> None:
-        self.place: _Place | None = _users_line() if outer is None else outer.place
-        self.said: set[tuple[type[Warning], str]] = set() if outer is None else outer.said
-        self.unsaid: tuple[type[Warning], ...] = unsaid if outer is None else (*outer.unsaid, *unsaid)
+    frame: FrameType | None
+    said: set[tuple[type[Warning], str]] = field(default_factory=set)
+    unsaid: tuple[type[Warning], ...] = ()
+
+    @property
+    def place(self) -> _Place | None:
+        """The line of the user, looked up when something is said."""
+        frame = _users_frame(self.frame)
+        return None if frame is None else _Place(frame)
+
+
+def _users_frame(frame: FrameType | None = None) -> FrameType | None:
+    """The innermost frame that belongs neither to Ritz nor to what calls it for the user."""
+    frame = sys._getframe(1) if frame is None else frame
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in BETWEEN:
+        frame = frame.f_back
+    return frame
 
 
 def warn(text: str, category: type[Warning]) -> None:
     """Warn the user, unless this call has said so already or is a refit of Ritz's own."""
-    call = _current.get() or _Call()
+    call = current.get() or Call(sys._getframe(1))
     if (category, text) in call.said or issubclass(category, call.unsaid):
         return
     call.said.add((category, text))
@@ -60,35 +75,26 @@ def warn(text: str, category: type[Warning]) -> None:
 @contextmanager
 def one_call() -> Iterator[None]:
     """Say each warning once inside the block; a call inside a call is part of it. Also a decorator of functions."""
-    if _current.get() is not None:
+    if current.get() is not None:
         yield
         return
-    token = _current.set(_Call())
+    token = current.set(Call(_users_frame()))
     try:
         yield
     finally:
-        _current.reset(token)
+        current.reset(token)
 
 
 @contextmanager
 def unsaid(*categories: type[Warning]) -> Iterator[None]:
     """Say no warning inside the block, or none of some categories: what is fitted there, the user did not ask for."""
-    token = _current.set(_Call(_current.get(), categories or (Warning,)))
+    outer, more = current.get() or Call(_users_frame()), categories or (Warning,)
+    token = current.set(Call(outer.frame, outer.said, (*outer.unsaid, *more)))
     try:
         yield
     finally:
-        _current.reset(token)
+        current.reset(token)
 
 
-def _users_line() -> _Place | None:
-    """The innermost line that belongs neither to Ritz nor to what calls it for the user."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in BETWEEN:
-            return _Place(frame)
-        frame = frame.f_back
-    return None
-
-
-_current: ContextVar[_Call | None] = ContextVar("ritz_call", default=None)
-hide_from_user(_current, None)
+current: ContextVar[Call | None] = ContextVar("ritz_call", default=None)
+hide_from_user(current, None)

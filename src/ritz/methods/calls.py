@@ -13,6 +13,7 @@ program changes in memory cannot be found out; one that lies in a file can.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -22,7 +23,7 @@ import numpy as np
 
 from ritz._core.errors import DataChanged
 from ritz._core.turns import in_turn
-from ritz._core.warn import one_call
+from ritz._core.warn import Call, current
 from ritz.data.formats.stamp import Stamp, unchanged
 from ritz.data.tables.table import Table
 
@@ -68,8 +69,13 @@ def _once(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def called(*arguments: Any, **named: Any) -> Any:
-        with one_call():
+        if current.get() is not None:
             return method(*arguments, **named)
+        token = current.set(Call(sys._getframe(1)))
+        try:
+            return method(*arguments, **named)
+        finally:
+            current.reset(token)
 
     return called
 
@@ -88,6 +94,8 @@ def _watching(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def called(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        if type(X) is np.ndarray and X.base is None:  # neither mapped nor a view of what is
+            return method(self, X, *more, **named)
         files = {Path(one.filename) for one in _maps(X) if one.filename is not None}
         files = {file for file in files if file.is_file()}
         if not files:

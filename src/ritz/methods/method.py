@@ -21,15 +21,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core import memory as memory_limit
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
 from ritz._core.linalg import working_dtype
+from ritz._core.memory import LITTLE, limit
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of
 from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
-from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.identifiers import Labels
@@ -44,8 +43,7 @@ from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
-from ritz.methods.rank.linear import handed, remember
-from ritz.methods.record import record_of
+from ritz.methods.rank.linear import handed
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -53,11 +51,10 @@ from ritz.operators.framed import Framed
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.material import Material
 from ritz.rank.rule import NAMES, resolve
-from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
+from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
-from ritz.spectral.streamed import choose_outside
 from ritz.spectral.verify.operator import verify_operator
 
 if TYPE_CHECKING:
@@ -70,8 +67,6 @@ LOG = logging.getLogger("ritz")
 
 #: Why a rule that asks rows has no answer.
 NO_ROWS = "an operator has a spectrum and nothing else"
-#: First guess for a rule that grows k until it is decided.
-FIRST_GUESS = 16
 
 
 class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -86,14 +81,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     #: whether components are the vectors that the certificate speaks of
     _holds_vectors: ClassVar[bool] = False
-
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
     _rescales: ClassVar[bool] = False
-
     #: the record that fits keep things in for themselves
     _records: ClassVar[type[Any]] = LinearRecord
     _record: Any = None
-
     #: fitted names that a pending state is solved for, of methods that keep one; parameters that agree in a merge
     _results: ClassVar[tuple[str, ...]] = ()
     _agreeing: ClassVar[tuple[str, ...]] = ()
@@ -102,6 +94,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     certificate_: Any
     solver: str
     tol: float
+    mergeable: Any = None
     random_state: Any
     memory: Any
     device: str
@@ -116,8 +109,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if name not in vars(cls):
                 setattr(cls, name, Pending(name))
         public(cls)
-
-    # what a method writes
 
     def pose(self, rows: Any, weights: np.ndarray | None) -> Posed:
         """The spectral problem of rows and their weights."""
@@ -207,22 +198,18 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.certificate_, self.plan_ = solution.certificate, solution.plan
         self.n_components_, self.n_samples_ = len(solution.values), rows
 
-    # steps
-
     def _check_parameters(self) -> None:
         if self.device != "cpu":
-            raise ParameterError(
-                "device must be 'cpu': no other is supported yet",
-                received=repr(self.device),
-                hint="leave device='cpu'",
-            )
+            words = "device must be 'cpu': no other is supported yet"
+            raise ParameterError(words, received=repr(self.device), hint="leave device='cpu'")
         if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:
         """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
         if reset:
-            record_of(self).library = library_of(X)  # of what is told about the columns later
+            # of what is told about the columns later
+            self._new_record().library = None if type(X) is np.ndarray else library_of(X)
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None
@@ -236,64 +223,43 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return X[present], weights[present]
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
+        """The route; a small table in memory is not weighed against what is available."""
+        options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
+        if self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE:
+            return route(shape, k, memory=None, **options)
         try:
-            return self._planned(shape, k, room_for(self), whole)
+            return route(shape, k, memory=room_for(self), **options)
         except MemoryLimitError as error:
-            added = memory_limit.limit(self.memory) - room_for(self)
+            added = limit(self.memory) - room_for(self)
             if error.least is None or not added > 0:
                 raise
-            raise over_memory(memory_limit.limit(self.memory), error.least + added) from error
-
-    def _planned(self, shape: Shape, k: int | Any, limit: float, whole: bool) -> Plan:
-        rule = None if isinstance(k, int) else k
-        guess = k if rule is None else min(FIRST_GUESS, shape.small)
-        needs_all = bool(rule is not None and rule.needs_all)
-        solver = "moments" if rule is None and k == 0 and self.solver == "auto" else self.solver
-        if shape.outside:
-            return choose_outside(
-                shape, max(guess, 1), solver=solver, tol=self.tol, memory=limit, needs_all=needs_all,
-                growing=rule is not None,
-            )  # fmt: skip
-        plan = choose(
-            shape, max(guess, 1), solver=solver, tol=self.tol, memory=limit, needs_all=needs_all,
-            growing=rule is not None,
-        )  # fmt: skip
-        if whole and self.solver == "auto" and plan.solver != "moments":
-            direct = choose(shape, max(guess, 1), solver="moments", tol=self.tol, memory=limit, needs_all=needs_all)
-            return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
-        return plan
+            raise over_memory(limit(self.memory), error.least + added) from error
 
     def _route_of_rows(self, X: Any) -> Plan:
         """The plan from nothing but the shape of the rows."""
-        shape = self._shape(validate_rows(self, X, reset=True))
-        wanted = self._wanted(shape.n, shape.d, centered=bool(getattr(self, "center", False)))
-        return self._plan_for(shape, wanted, whole=self._forms_state(shape))
+        s = self._shape(validate_rows(self, X, reset=True))
+        wanted = self._wanted(s.n, s.d, centered=bool(getattr(self, "center", False)))
+        return self._plan_for(s, wanted, whole=self._forms_state(s))
+
+    def _new_record(self) -> Any:
+        """The record; an empty one before the first fit."""
+        if self._record is None:
+            self._record = self._records()
+        return self._record
 
     # the moment state, of methods that keep one
 
     def _keeps_state(self, d: int) -> bool:
         """Whether the state of d columns is kept."""
+        if self.memory is None and self.mergeable is None and 32 * d * d <= LITTLE:
+            return bool(self._results)
         return bool(self._results) and keeps_state(self, d)
 
     def _forms_state(self, shape: Shape) -> bool:
         """Whether a fit forms a moment state anyway."""
         return self._keeps_state(shape.d) and shape.n >= shape.d
 
-    def _need_state(self, verb: str = "merge") -> Moments:
-        return need_state(self, verb)
-
-    def _same_parameters(self, other: Any, columns: bool = True) -> None:
-        same_parameters(self, other, columns)
-
-    def _combine(self, others: list[Self], verb: Any) -> Self:
-        return combined(self, others, verb)
-
-    def _restated(self, **parameters: Any) -> Self:
-        return restated(self, **parameters)
-
-    def _solve_state(self) -> None:
-        """Solve the accumulated state; called when a fitted name is first read."""
-        raise NotImplementedError
+    _need_state, _same_parameters, _combine, _restated = need_state, same_parameters, combined, restated
 
     @property
     def _added_bytes(self) -> int | None:
@@ -302,15 +268,13 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @_added_bytes.setter
     def _added_bytes(self, added: int) -> None:
-        record_of(self).added_bytes = added
+        self._new_record().added_bytes = added
 
     @property
-    def _is_pending(self) -> bool:
-        """Whether rows were added that nothing has been solved for yet."""
+    def _is_pending(self) -> bool:  # whether rows were added that nothing has been solved for yet
         return self._record is not None and bool(self._record.pending)
 
     def _absent(self, name: str) -> AttributeError:
-        """What to say where a fitted name is not there."""
         return AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:
@@ -321,8 +285,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "certificate_" in vars(self) or self._is_pending
-
-    # rows and shapes
 
     def _shape(self, X: Any) -> Shape:
         outside = are_blocks(X)
@@ -352,8 +314,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if passes:
                 times = "once" if passes == 1 else f"about {passes:g} times"
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
-            with using(self.progress, type(self).__name__, expected=passes * getattr(rows, "nbytes", 0)):
-                spectrum = solve(problem, plan, unit=unit, frame=frame)
+            if self.progress is None and isinstance(rows, np.ndarray) and rows.nbytes <= LITTLE:
+                spectrum = solve(problem, plan, unit=unit, frame=frame)  # done before a bar would show
+            else:
+                with using(self.progress, type(self).__name__, expected=passes * getattr(rows, "nbytes", 0)):
+                    spectrum = solve(problem, plan, unit=unit, frame=frame)
         except RitzError:
             raise
         except (ValueError, RuntimeWarning):  # LinAlgError is a ValueError; warnings may be errors
@@ -364,11 +329,27 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise
         if rows is not None and not np.isfinite(spectrum.values).all():
             require_finite(rows, getattr(self, "feature_names_in_", None))
-        remember(self, problem, spectrum, unit)
+        self._remember(problem, spectrum, unit)
         return spectrum
+
+    def _remember(self, problem: SpectralProblem, solution: Solution, unit: float) -> None:
+        """Keep what a later question about the number of components needs: the values known, and the answer given."""
+        direct = solution.plan.solver in ("svd", "moments")
+        values = (solution.thetas if direct else solution.scaled)[: max(problem.rank, 1)]
+        # in the units of the data, unless those cannot hold them
+        square = 1.0 if "shown" in solution.certificate.frame else unit**2
+        total, complete, rule = solution.scaled_total, len(values) >= problem.rank, problem.rule
+        n, d = problem.n or float(problem.operator.shape[0]), problem.d or problem.operator.shape[1]
+        seen, choice = (total * square, n, d, problem.rank, problem.centered, complete), None
+        if rule is not None and hasattr(rule, "why"):
+            choice = (rule.name, rule.why(problem.seen(values, total, complete=complete)))
+        record = self._new_record()
+        record.seen_values, record.seen, record.choice = values * square, seen, choice
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
         asked = self.n_components if n_components is None else n_components
+        if type(asked) is int and 0 < asked <= min(n, d):
+            return asked
         wanted = resolve(asked, n=n, d=d, centered=centered, names=self._rules, method=type(self).__name__)
         if isinstance(wanted, int) and wanted == 0 and self.solver not in ("auto", "svd", "moments"):
             most = f"min(n_samples, n_features)={min(n, d)}"
@@ -381,10 +362,12 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _request(self, wanted: int | Any, shape: Shape) -> dict[str, Any]:
         """k and rule of a problem, with what the rule needs to know."""
+        seed = self.random_state
+        seed = seed if type(seed) is int and seed >= 0 else seed_of(seed)
         if isinstance(wanted, int):
-            return {"k": wanted, "rule": None, "tol": self.tol, "seed": seed_of(self.random_state)}
+            return {"k": wanted, "rule": None, "tol": self.tol, "seed": seed}
         guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
-        return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed_of(self.random_state)}
+        return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed}
 
     def _rereads(self, shape: Shape) -> bool:
         """Whether a second pass may sharpen what one pass over the rows gave.
@@ -426,8 +409,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The rows that the certificate speaks of: those of the fit, or what the method made of them."""
         return rows
 
-    # coordinates
-
     def _map(self) -> LinearMap | IncompleteMap:
         """From rows to coordinates, and back; of methods that place new rows."""
         fitted_of(self).refuse("coordinates of new rows", "it places the rows of its fit", "fit all rows at once")
@@ -441,8 +422,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             A Dask collection is transformed lazily: the result is a Dask array.
         """
         check_is_fitted(self)
-        engine = engine_of(X)
-        if engine.lazy:
+        if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:
             return self._lazily(engine, X)
         X = validate_rows(self, X, reset=False)
         return self._map().forward(X)

@@ -21,7 +21,6 @@ from ritz._core.random import seed_of
 from ritz.data.passes.blocks import block_rows
 from ritz.data.passes.center import mean_parts
 from ritz.data.passes.finite import require_finite
-from ritz.methods.rank.linear import remember
 from ritz.methods.rest import left_over
 from ritz.operators.once import Once
 from ritz.spectral.plan import Shape
@@ -70,7 +69,7 @@ def fit_sketch(model: Method, source: Any, columns: Any, d: int, weights: Any) -
     seen = SpectralProblem(
         rows, k=guess, kind="eigh", n=rows.weight, d=d, rows=rows.rows, centered=bool(model.center)
     )  # fmt: skip
-    remember(model, seen, spectrum, 1.0)
+    model._remember(seen, spectrum, 1.0)
     rest, spectrum = left_over(spectrum, seen.rank, None)
     model._record.state = None
     model._name(spectrum, mean_parts(rows), None, rows.weight, rows.rows, model._record.dtype, rest)

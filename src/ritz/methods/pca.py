@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.tolerance import unit_roundoff
-from ritz.data.passes.center import mean_parts
 from ritz.data.passes.moments import Moments
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
@@ -42,7 +41,6 @@ from ritz.methods.missing.model import (
 from ritz.methods.moments import RESULTS, add_rows, fit_once, solve_state
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
-from ritz.methods.record import keep
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off
 from ritz.methods.scaling import (
     degrees_of_freedom,
@@ -191,7 +189,9 @@ class PCA(Method):
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
         A, stats = self._leaf(posed.rows, posed.weights, plan, posed.unit)
         posed.stats = stats
-        wanted = handed(posed.wanted, lambda: rows_material(self, posed.rows, posed.weights, stats))
+        wanted = posed.wanted
+        if not isinstance(wanted, int):
+            wanted = handed(wanted, lambda: rows_material(self, posed.rows, posed.weights, stats))
         if self.center:
             A = Centered(A, stats)
         if self.scale:
@@ -223,7 +223,7 @@ class PCA(Method):
         off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
         again = None if solution.plan.solver == "sketch" else lambda: off() * (unit / solution.unit) ** 2
         rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
-        self._name(solution, mean_parts(column), scale, stats.weight, stats.rows, dtype, rest)
+        self._name(solution, column.parts(), scale, stats.weight, stats.rows, dtype, rest)
         if done is not None:
             keep_filler(self, done, solution, column, scale, stats.rows)
 
@@ -332,8 +332,9 @@ class PCA(Method):
         self.n_components_, self.n_samples_ = k, rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         spectrum.certificate.frame.update(mean=self.mean_, scale=self.scale_)  # the arrays that ``verify`` checks
-        keep(self, mean64=mean, mean_low=low, scale64=scale, weight=weight, dtype=dtype)
-        self._record.left = in_certificate(spectrum, rest)
+        record = self._record
+        record.mean64, record.mean_low, record.scale64, record.weight, record.dtype = mean, low, scale, weight, dtype
+        record.left = in_certificate(spectrum, rest)
 
     # small checks
 

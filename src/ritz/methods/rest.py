@@ -22,7 +22,6 @@ from ritz._core.tolerance import NOISE_FLOOR
 from ritz._core.warn import warn
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, blocks_of
-from ritz.data.passes.center import mean_parts
 from ritz.methods.record import value_of
 from ritz.project.residual import Frame
 from ritz.spectral.solution import Solution
@@ -182,7 +181,7 @@ class _Off(Sums):
 
 def framed(column: Any, *, center: bool, scale: Any = None) -> tuple[dict[str, Any], float]:
     """The frame of a fit for a pass over its rows, and the unit of rows in it, which keeps squares in range."""
-    mean, low = mean_parts(column) if center else (None, None)
+    mean, low = column.parts() if center else (None, None)
     unit = 1.0 if scale is not None else float(column.unit)
     if unit != 1:
         scale = np.full(len(column.shift), unit)

@@ -56,6 +56,8 @@ def unit_of(held: Statistics | Moments, scaled: bool) -> float:
 
 def times_square(values: Any, unit: float, divisor: float = 1.0) -> Any:
     """values·unit²/divisor, in steps that stay within the range of float64 if the result does."""
+    if unit == 1 and divisor <= PLAIN[1]:
+        return np.asarray(values / divisor)
     square = unit * unit
     with np.errstate(over="ignore", under="ignore"):
         if PLAIN[0] <= square <= PLAIN[1] and divisor <= PLAIN[1]:
@@ -67,6 +69,8 @@ def times_square(values: Any, unit: float, divisor: float = 1.0) -> Any:
 def stored_as(values: Any, dtype: Any) -> Any:
     """Values in the precision of the model; in float64 where a narrower type cannot hold their size."""
     wide = np.asarray(values, np.float64)
+    if dtype == np.float64:
+        return wide
     limits = np.finfo(dtype)
     size = np.abs(wide[wide != 0])
     fits = size.size == 0 or (float(np.max(size)) <= float(limits.max) and float(np.max(size)) >= float(limits.tiny))

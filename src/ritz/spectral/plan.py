@@ -11,12 +11,16 @@ the same route on every machine. It is public: ``ritz.plan(X, estimator)`` and `
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 
-__all__ = ["SOLVERS", "Plan", "Shape", "choose", "over_memory", "size_words"]
+__all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "route", "size_words"]
+
+#: First guess for a rule that grows k until it is decided.
+FIRST_GUESS = 16
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -139,6 +143,25 @@ def choose(
     }[solver](shape, k, tol)  # fmt: skip
     made = replace(made, reasons=(f"solver={solver!r} was asked for",))
     return _fit_memory(made, [made], memory)
+
+
+def route(
+    shape: Shape, k: int | Any, *, solver: str, tol: float, memory: float | None, forms_state: bool = False
+) -> Plan:  # fmt: skip
+    """The plan for k components, or for a rule that decides; ``forms_state``: a moment state is formed anyway."""
+    rule = None if isinstance(k, int) else k
+    guess = max(k if rule is None else min(FIRST_GUESS, shape.small), 1)
+    options: dict[str, Any] = {"tol": tol, "memory": memory, "needs_all": rule is not None and bool(rule.needs_all)}
+    asked = "moments" if rule is None and k == 0 and solver == "auto" else solver
+    if shape.outside:
+        from ritz.spectral.streamed import choose_outside  # which stands on this module
+
+        return choose_outside(shape, guess, solver=asked, growing=rule is not None, **options)
+    plan = choose(shape, guess, solver=asked, growing=rule is not None, **options)
+    if forms_state and solver == "auto" and plan.solver != "moments":
+        direct = choose(shape, guess, solver="moments", **options)
+        return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
+    return plan
 
 
 def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:

@@ -14,22 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["full_columns", "mean_parts", "split_sum", "taken_off"]
+from ritz._core.linalg import split_sum
+
+__all__ = ["full_columns", "mean_parts", "taken_off"]
 
 Floats = NDArray[np.float64]
 
 #: Rows of a sparse block that are looked at before its columns are counted.
 PROBED = 16
-
-
-def split_sum(a: Any, b: Any) -> tuple[Floats, Floats]:
-    """``a + b`` rounded, and exactly what rounding took."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    high = a + b
-    part = high - a
-    with np.errstate(invalid="ignore"):
-        low = (a - (high - part)) + (b - part)
-    return high, np.where(np.isfinite(low), low, 0.0)
 
 
 def mean_parts(column: Any) -> tuple[Floats, Floats | None]:

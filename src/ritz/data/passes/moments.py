@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ritz._core.compensated import chain, two_product
 from ritz._core.errors import MergeError
 from ritz.data.passes.blocks import fresh
+from ritz.data.passes.center import mean_parts
 from ritz.data.passes.rounding import largest
 from ritz.data.passes.unit import power_of_two
 
@@ -111,6 +112,10 @@ class Moments:
     def mean(self) -> Vector:
         """Weighted column means."""
         return self.shift + self.offset
+
+    def parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """The mean, and what rounding took from it; None where that is nothing."""
+        return mean_parts(self)
 
     def total(self) -> float:
         """Trace of the scatter in true units."""

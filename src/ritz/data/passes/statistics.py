@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import DigitsLost
+from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
@@ -94,6 +95,11 @@ class ColumnStatistics:
     def mean(self) -> NDArray[np.float64]:
         """Weighted column means."""
         return self.shift + self.offset
+
+    def parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """The mean, and what rounding took from it; None where that is nothing."""
+        high, low = split_sum(self.shift, self.offset)
+        return high, low if low.any() else None
 
 
 class Statistics:

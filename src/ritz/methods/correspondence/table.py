@@ -14,7 +14,7 @@ linear in a row, so those of a new row never depend on the rows beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import getattr_static
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -33,6 +33,7 @@ from ritz.data.tables.identifiers import identifiers_of, labels_of
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import row_writer
 from ritz.methods.coordinates import keep_apart
+from ritz.methods.correspondence.coded import Encoded, lifted, shared, shares_of_weights
 from ritz.methods.correspondence.record import TableRecord
 from ritz.methods.correspondence.results import (
     Columns,
@@ -62,44 +63,7 @@ from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify import Verification
 
-__all__ = ["Correspondence", "Encoded"]
-
-
-@dataclass
-class Encoded:
-    """Rows as a method encodes them."""
-
-    rows: Any  # ndarray, CSR or row blocks (n, d)
-    weights: NDArray[np.float64]  # (n,) none negative; zero: absent
-    labels: list[Any] | None = None  # names of the rows
-    library: str | None = None  # of the frame that was given
-
-    @property
-    def outside(self) -> bool:
-        """Whether the rows stay outside memory."""
-        return are_blocks(self.rows)
-
-
-def shared(column: ColumnStatistics) -> ColumnStatistics:
-    """The same columns with weights that sum to 1."""
-    return replace(column, weight=1.0, squares=column.squares / column.weight)
-
-
-def lifted(column: Any, centre: NDArray[np.float64] | None) -> Any:
-    """Statistics, or a state, of rows from which ``centre`` was taken off, as those of the rows themselves."""
-    return column if centre is None else replace(column, shift=centre, offset=column.mean)
-
-
-def _shares(weights: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-    shares = weights / total
-    gone = np.flatnonzero((shares < np.finfo(np.float64).tiny) & (weights > 0))
-    if len(gone):
-        raise InputError(
-            "every weight must be a share of their sum that float64 can tell from zero",
-            received=f"{weights[gone[0]]:.1e} of {total:.1e} in row {int(gone[0])} of those with a weight",
-            hint="leave such rows out: they are too light to move anything",
-        )
-    return shares
+__all__ = ["Correspondence"]
 
 
 class Correspondence(Method):
@@ -197,7 +161,7 @@ class Correspondence(Method):
         """D_w^½ (R − 1mᵀ) D_s⁻¹; equal weights 1/n are a matter of scale, and ``centre`` was taken off the rows."""
         weights, (_, centre, weight, _) = np.asarray(posed.weights), posed.kept
         even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
-        leaf, stats = self._leaf(posed.rows, None if even else _shares(weights, weight), plan)
+        leaf, stats = self._leaf(posed.rows, None if even else shares_of_weights(weights, weight), plan)
         posed.stats = stats
         self._weigh_groups(leaf, stats, posed.shape)
 

@@ -95,7 +95,7 @@ class OfTable(Fitted):
     def result(self, name: str) -> Floats:
         """As the model computes it; results of the rows need those of the fit in memory."""
         len(self.model.components_)  # solves a pending state
-        return np.asarray(getattr(self.model, f"_{name.removesuffix('_')}")())
+        return np.asarray(self.model._result(name))
 
     def sample(self, X: Any, sample_weight: Any = None) -> Any:
         """What is handed to the rules."""

@@ -24,7 +24,6 @@ from ritz.methods.kernel_pca.rank import wanted_of
 from ritz.methods.kernel_pca.sign import Negative, by_magnitude, estimate_negative, judge, known_negative, refuse_power
 from ritz.methods.kernel_pca.solved import Solved, noise_floor, picked, without_noise
 from ritz.methods.kernel_pca.trust import blurred, in_range, judged, lasting, representable, shift_of
-from ritz.methods.rank.linear import remember
 from ritz.operators.combine import Shifted
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
 from ritz.project.kernel import FeatureMapped, FeatureSpaceMap, KernelMap
@@ -145,7 +144,7 @@ def _solve_one(
         thin=M.positive and M.at(np.float32).keeps(), basis=basis,
     )  # fmt: skip
     spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
-    remember(estimator, problem, spectrum, 1.0)
+    estimator._remember(problem, spectrum, 1.0)
     return spectrum
 
 

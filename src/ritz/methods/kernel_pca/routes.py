@@ -32,7 +32,6 @@ from ritz.methods.kernel_pca.rank import wanted_of
 from ritz.methods.kernel_pca.solved import NOISE, Solved, widened, without_noise
 from ritz.methods.kernel_pca.total import total_variance
 from ritz.methods.kernel_pca.trust import in_range, judged, lasting, require_kernel
-from ritz.methods.rank.linear import remember
 from ritz.operators import Centered, Dense, Sparse
 from ritz.project.kernel import FeatureMapped, KernelMap
 from ritz.spectral.plan import Plan, Shape, choose
@@ -136,7 +135,7 @@ def _linear(estimator: Any, phi: Any, blocks: Any, limit: float, wanted: Any) ->
     )  # fmt: skip
     matrix = "J K J" if phi is not None else "J K̂ J"
     spectrum = solve(problem, plan, frame={"matrix": matrix})
-    remember(estimator, problem, spectrum, 1.0)
+    estimator._remember(problem, spectrum, 1.0)
     return spectrum, stats, plan
 
 

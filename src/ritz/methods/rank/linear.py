@@ -21,15 +21,12 @@ from ritz._core.random import seed_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.sampled import chosen_rows, take_dense
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
-from ritz.methods.record import keep
 from ritz.methods.scaling import divisor_of, spread_of
 from ritz.rank.material import SAMPLE_ROWS, Material
 from ritz.rank.rule import ROWLESS
 from ritz.rank.sample import LinearSample, rows_for, rows_words
-from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.solution import Solution
 
-__all__ = ["handed", "remember", "rows_material", "rows_of_state", "state_material"]
+__all__ = ["handed", "rows_material", "rows_of_state", "state_material"]
 
 Floats = NDArray[np.float64]
 
@@ -46,23 +43,6 @@ def handed(wanted: Any, material: Callable[[], Material], names: tuple[str, ...]
     rule = wanted.on(material())
     rule.check(", ".join(repr(name) for name in ROWLESS if name in names))
     return rule
-
-
-def remember(model: Any, problem: SpectralProblem, spectrum: Solution, unit: float) -> None:
-    """Keep what a later question about the number of components needs: the values known, and the answer given."""
-    direct = spectrum.plan.solver in ("svd", "moments")
-    inside = np.asarray(spectrum.known if spectrum.thetas is None else spectrum.thetas)
-    inside = (inside if direct else spectrum.scaled)[: max(problem.rank, 1)]
-    # in the units of the data, unless those cannot hold them
-    square = 1.0 if "shown" in spectrum.certificate.frame else unit**2
-    values = inside * square
-    seen = problem.seen(values, spectrum.scaled_total * square, complete=len(values) >= problem.rank)
-    told = (seen.total, seen.n, seen.d, seen.r, seen.centered, seen.complete)
-    choice, rule = None, problem.rule
-    if rule is not None and hasattr(rule, "why"):
-        shown = replace(seen, values=inside, total=spectrum.scaled_total)
-        choice = (rule.name, rule.why(shown))
-    keep(model, seen_values=values, seen=told, choice=choice)
 
 
 class _Once:

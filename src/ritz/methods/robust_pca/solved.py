@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
-from ritz._core.linalg import signs
+from ritz._core.linalg import signs, split_sum
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import are_blocks, blocks_of
-from ritz.data.passes.center import split_sum
 from ritz.data.validate import room_for
 from ritz.methods.kernel_pca.solved import picked
 from ritz.methods.robust_pca.location import mad, median

@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.linalg import split_sum
 from ritz.data.passes.blocks import Accumulator, Block, MemoryBlocks, RowBlocks, blocks_of
-from ritz.data.passes.center import split_sum, taken_off
+from ritz.data.passes.center import taken_off
 from ritz.methods.robust_pca.location import mad, median, spatial_offset
 
 __all__ = ["SphereBlocks", "column_mad", "sampled", "sphere_center"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import EmptyProfiles, InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
+from ritz._core.errors import InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
 from ritz._core.memory import limit
 from ritz._core.warn import warn
 from ritz.data.engines import Engine
@@ -30,8 +30,9 @@ from ritz.data.tables.contingency import Counts, crosstab, form_of, split_labels
 from ritz.data.tables.frames import is_frame
 from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.data.tables.table import Table
-from ritz.data.validate import compare_columns, require_finite, validate_rows, validate_weights
+from ritz.data.validate import compare_columns, validate_rows, validate_weights
 from ritz.data.words import shorten
+from ritz.methods.correspondence.ca.checks import counts_of, require_counts, require_known, warn_columns, warn_empty
 from ritz.methods.correspondence.ca.rows import (
     EncodedCounts,
     centred_counts,
@@ -41,10 +42,11 @@ from ritz.methods.correspondence.ca.rows import (
     with_slack,
 )  # fmt: skip
 from ritz.methods.correspondence.ca.verify import verify_counts
+from ritz.methods.correspondence.coded import Encoded
 from ritz.methods.correspondence.rank import CA_RULES, count_material
 from ritz.methods.correspondence.record import CountRecord
 from ritz.methods.correspondence.results import Derived
-from ritz.methods.correspondence.table import Correspondence, Encoded
+from ritz.methods.correspondence.table import Correspondence
 from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfCounts
@@ -148,7 +150,7 @@ class CA(Correspondence):
             else validate_weights(sample_weight, N.shape[0], whole=False)
         )
         N, totals, columns = self._profiled(N, given, placed=placed)
-        _warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
+        warn_empty(totals, labels, "row", "no profile, so no part in the fit; coordinates are NaN")
         weights = totals if given is None else weighted_masses(totals, given)
         return EncodedCounts(N, totals, columns, weights, labels, library)
 
@@ -156,7 +158,7 @@ class CA(Correspondence):
         """Counts, totals of the rows and weighted ones of the columns."""
         totals, columns = margins(N, given)
         if not bool(np.all(np.isfinite(totals))) or not np.isfinite(np.sum(columns)):
-            _require_counts(N, getattr(self, "feature_names_in_", None))
+            require_counts(N, getattr(self, "feature_names_in_", None))
         return (*(self._with_mass(N, totals) if placed else (N, totals)), columns)
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
@@ -220,7 +222,7 @@ class CA(Correspondence):
         rest = margins(kept)[0]
         if np.array_equal(rest, totals):
             return N, totals
-        _warn_columns(self, np.flatnonzero(~placed), "no counts in the fit, so new counts are left out of the profiles")
+        warn_columns(self, np.flatnonzero(~placed), "no counts in the fit, so new counts are left out of the profiles")
         return kept, rest
 
     # adding and taking away
@@ -293,7 +295,7 @@ class CA(Correspondence):
         self.certificate_ = with_slack(self.certificate_, column, self.total_inertia_)
         empty = np.flatnonzero(self._record.mean <= 0)
         if len(empty):
-            _warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
+            warn_columns(self, empty, "no counts and no place on the map; coordinates are NaN")
         bounds = self.certificate_
         most = float(np.max(bounds.upper, initial=max(bounds.ceiling, 0.0)))
         if not bool(np.any(bounds.lower > 0)) and most <= NOTHING:
@@ -417,7 +419,7 @@ class CA(Correspondence):
         if result == "cos2":
             values = cos2(values, self._distances(coded))
         else:
-            _require_known(result)
+            require_known(result)
         return labelled(values, coded.labels, self._axis_names(), coded.library, "row")
 
     def supplementary_columns(self, X: Any, result: str = "coordinates") -> Any:
@@ -446,12 +448,12 @@ class CA(Correspondence):
         names = [str(name) for name in X.columns] if is_frame(X) else None
         if isinstance(X, Table):
             X, names = X.numeric()
-        N = _counts(X, len(F))
+        N = counts_of(X, len(F))
         totals = N.sum(axis=0)
-        _warn_empty(totals, names, "column", "no profile; coordinates are NaN")
+        warn_empty(totals, names, "column", "no profile; coordinates are NaN")
         with np.errstate(invalid="ignore", divide="ignore"):
             values, squares = supplementary((N / totals).T, F, self.eigenvalues_, masses)
-        values = values if _require_known(result) == "coordinates" else cos2(values, squares)
+        values = values if require_known(result) == "coordinates" else cos2(values, squares)
         return labelled(values, names, self._axis_names(), library_of(X), "column")
 
     def inverse_transform(self, X: Any, totals: Any = None) -> NDArray[np.float64]:
@@ -482,51 +484,3 @@ class CA(Correspondence):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-
-def _require_counts(N: Any, names: Any) -> None:
-    try:
-        require_finite(N, names)
-    except NonFiniteError as error:
-        if "NaN" not in error.expected:
-            raise
-        hint = "put 0 for no count, or leave the row out; rows count from 0"
-        raise NonFiniteError(error.expected, received=error.received, hint=hint) from None
-    raise InputError(
-        "the counts of a table must have a sum within the range of float64",
-        received="counts that are too large to be added up",
-        hint="divide all counts by the same power of ten: profiles and inertias stay as they are",
-    )
-
-
-def _counts(X: Any, n: int) -> NDArray[np.float64]:
-    N = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-    if N.ndim != 2 or N.shape[0] != n or N.dtype.kind not in "fiub":
-        raise InputError(
-            f"supplementary columns are counts for the {n} rows of the fit, shape ({n}, m)",
-            received=f"shape {N.shape} of {N.dtype}",
-            hint="pass the columns for all rows, in the order of the fit",
-        )
-    if not bool(np.all(N >= 0)):
-        raise InputError("expected counts that are finite and not negative", received="others")
-    return N.astype(np.float64)
-
-
-def _require_known(result: str) -> str:
-    if result not in ("coordinates", "cos2"):
-        raise ParameterError("result must be 'coordinates' or 'cos2'", received=repr(result))
-    return result
-
-
-def _warn_empty(totals: NDArray[np.float64], labels: list[Any] | None, what: str, words: str) -> None:
-    empty = np.flatnonzero(totals == 0)
-    if len(empty):
-        names = shorten([str(labels[i]) if labels is not None else str(i) for i in empty])
-        warn(f"empty {what}{'s' if len(empty) > 1 else ''} {names}: {words}", EmptyProfiles)
-
-
-def _warn_columns(model: CA, empty: NDArray[np.intp], words: str) -> None:
-    names = getattr(model, "feature_names_in_", None)
-    shown = shorten([str(j if names is None else names[j]) for j in empty])
-    plural = "s" if len(empty) > 1 else ""
-    warn(f"empty column{plural} {shown}: {words}", EmptyProfiles)

@@ -22,8 +22,8 @@ from ritz.data.passes.deviations import ENTRY_ERROR, ENTRY_FLOOR, deviations, in
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.profiles import ProfileBlocks, profiles
 from ritz.data.passes.statistics import ColumnStatistics
+from ritz.methods.correspondence.coded import Encoded
 from ritz.methods.correspondence.record import CountRecord
-from ritz.methods.correspondence.table import Encoded
 from ritz.project.linear import LinearMap
 from ritz.spectral.certificate.certificate import Certificate
 

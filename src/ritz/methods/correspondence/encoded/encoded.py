@@ -39,13 +39,14 @@ from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.data.tables.table import Table
 from ritz.data.validate import charge, validate_weights
 from ritz.data.words import describe, nearest, shorten
+from ritz.methods.correspondence.coded import Encoded
 from ritz.methods.correspondence.encoded import state as states
 from ritz.methods.correspondence.encoded.excluded import sums_of
 from ritz.methods.correspondence.encoded.rebuilt import decoded, probabilities
 from ritz.methods.correspondence.mca.supplementary import Sums, supplementary_columns
 from ritz.methods.correspondence.record import ColumnRecord
 from ritz.methods.correspondence.results import require_result
-from ritz.methods.correspondence.table import Correspondence, Encoded
+from ritz.methods.correspondence.table import Correspondence
 from ritz.operators.base import Operator
 from ritz.project.transition import cos2, row_distances
 

@@ -24,11 +24,11 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics
 from ritz.data.passes.unit import require_spread
 from ritz.data.words import shorten
+from ritz.methods.correspondence.coded import Encoded
 from ritz.methods.correspondence.encoded.encoded import warn_constant
 from ritz.methods.correspondence.encoded.rebuilt import is_complete
 from ritz.methods.correspondence.encoded.variables import carries_all
 from ritz.methods.correspondence.mca.supplementary import Sums
-from ritz.methods.correspondence.table import Encoded
 from ritz.project.transition import cos2
 
 if TYPE_CHECKING:

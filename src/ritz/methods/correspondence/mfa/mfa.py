@@ -24,6 +24,7 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.tables.labelled import labelled
 from ritz.data.words import describe
+from ritz.methods.correspondence.coded import Encoded
 from ritz.methods.correspondence.encoded.encoded import EncodedColumns, EncodedTable
 from ritz.methods.correspondence.encoded.mixed import (
     most_axes,
@@ -36,13 +37,20 @@ from ritz.methods.correspondence.encoded.mixed import (
 from ritz.methods.correspondence.mca.supplementary import RESULTS, Sums
 from ritz.methods.correspondence.mfa import results as named
 from ritz.methods.correspondence.mfa.groups import Grouping, check_groups, resolved
-from ritz.methods.correspondence.mfa.rows import Tables, without_counts
-from ritz.methods.correspondence.mfa.separate import Summary, from_rows, from_state, lg_of_rows, own_axes, scaled_gram
+from ritz.methods.correspondence.mfa.rows import Tables, without_counts, without_place
+from ritz.methods.correspondence.mfa.separate import (
+    Summary,
+    adopt_axes,
+    from_rows,
+    from_state,
+    lg_of_rows,
+    own_axes,
+    scaled_gram,
+)
 from ritz.methods.correspondence.mfa.table import count_weights, look, shares_taken, unshifted
 from ritz.methods.correspondence.rank import GROUP_RULES, encoded_material
 from ritz.methods.correspondence.record import GroupRecord
 from ritz.methods.correspondence.results import Derived, Result, Rows, Side
-from ritz.methods.correspondence.table import Encoded
 from ritz.methods.fitted.about import INERTIA, About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfGroups
@@ -240,7 +248,7 @@ class MFA(EncodedColumns):
         return shares_taken(self, coded) if self._counted else coded
 
     def _forward(self, coded: Encoded) -> Floats:
-        return _without_place(super()._forward(coded), coded)
+        return without_place(super()._forward(coded), coded)
 
     def _coordinates(self, rows: Any) -> Floats:
         weights = np.ones(rows.shape[0])
@@ -277,22 +285,7 @@ class MFA(EncodedColumns):
     def _separated(self, state: Moments, own: Floats) -> None:
         """The groups' own analyses from a state with Σw = 1."""
         places = self._group_places()
-        self._adopt_axes({name: own_axes(from_state(self, state, own, at), name) for name, at in places.items()})
-
-    def _adopt_axes(self, axes: dict[str, tuple[Floats, Floats]]) -> None:
-        places, encoder = self._group_places(), self._encoder
-        first, separate = np.ones(encoder.d), {}
-        for name, (values, vectors) in axes.items():
-            first[places[name]] = np.sqrt(values[0])
-            separate[name] = {"values": values, "vectors": vectors, "variables": self._variables(places[name])}
-        self._record.first, self._record.separate = first, separate
-
-    def _variables(self, places: Places) -> int:
-        """Number of variables of a group of categories alone, whose own analysis is an MCA; 1 for all else."""
-        encoder = self._encoder
-        if not bool(np.all(places >= encoder.p)):
-            return 1
-        return len(np.unique(encoder.active.owners[places - encoder.p]))
+        adopt_axes(self, {name: own_axes(from_state(self, state, own, at), name) for name, at in places.items()})
 
     def _weigh_groups(self, leaf: Operator, stats: Statistics, shape: Shape) -> None:
         outside = shape.outside
@@ -309,7 +302,7 @@ class MFA(EncodedColumns):
             own, R = self._own_scale(stats.column), leaf.X  # type: ignore[attr-defined]
             labels = self._encoder.labels
             w = np.full(shape.n, 1 / shape.n) if stats.weights is None else np.asarray(stats.weights)
-            self._adopt_axes({
+            adopt_axes(self, {
                 name: own_axes(from_rows(self, R[:, at], w, own[at], [labels[j] for j in at]), name)
                 for name, at in self._group_places().items()
             })  # fmt: skip
@@ -400,17 +393,9 @@ class MFA(EncodedColumns):
             R, some = self._present(coded)
             record.lg = lg_of_rows(R, some / np.sum(some), record.mean, record.scale, self._group_places())
         if self.supplementary:
-            self._place_beside(coded)
+            from ritz.methods.correspondence.mfa.supplementary import keep_beside
 
-    def _place_beside(self, coded: EncodedTable) -> None:
-        from ritz.methods.correspondence.mfa.supplementary import beside
-
-        groups, lg = beside(self, coded), self._record.lg
-        cross = groups.pop("lg")
-        if lg is not None:
-            G = len(lg)
-            self._record.lg = np.block([[lg, cross[:, :G].T], [cross[:, :G], cross[:, G:]]])
-        self._record.beside = groups
+            keep_beside(self, coded)
 
     def _partial_points(self, coded: Encoded) -> Floats:
         """(n, G, k)."""
@@ -420,7 +405,7 @@ class MFA(EncodedColumns):
             parted[g][:, at] = len(places) * self.components_[:, at]
         step = LinearMap(parted.reshape(-1, d), self._record.mean, self._record.scale, None)
         points = step.forward(coded.rows, np.float64).reshape(coded.rows.shape[0], len(places), k)
-        return _without_place(points, coded)
+        return without_place(points, coded)
 
     @Derived
     def inertia_ratio_(self) -> Floats:
@@ -511,11 +496,3 @@ class MFA(EncodedColumns):
             at = self._tables().all
             R[:, at] += np.asarray(self._record.frequencies)[at]
         return R
-
-
-def _without_place(points: Floats, coded: Encoded) -> Floats:
-    """Coordinates of rows, none where a row has no place."""
-    empty = getattr(coded, "empty", None)
-    if empty is not None and bool(np.any(empty)):
-        points[empty] = np.nan
-    return points

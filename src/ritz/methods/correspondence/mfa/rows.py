@@ -22,7 +22,7 @@ from ritz.data.encode.vocabulary import pooled
 from ritz.data.passes.blocks import Accumulator, Block, RowBlocks, are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
 
-__all__ = ["Counts", "Tables", "count_totals", "with_shares", "without_counts"]
+__all__ = ["Counts", "Tables", "count_totals", "with_shares", "without_counts", "without_place"]
 
 S = TypeVar("S", bound=Accumulator)
 Floats = NDArray[np.float64]
@@ -138,3 +138,11 @@ def _only(columns: Places, d: int) -> Places:
     places = np.full(d, -1, np.intp)
     places[columns] = np.arange(len(columns))
     return places
+
+
+def without_place(points: Floats, coded: Any) -> Floats:
+    """Coordinates of rows, none where a row has no place."""
+    empty = getattr(coded, "empty", None)
+    if empty is not None and bool(np.any(empty)):
+        points[empty] = np.nan
+    return points

@@ -29,7 +29,7 @@ from ritz.spectral.solution import Solution
 if TYPE_CHECKING:
     from ritz.methods.correspondence.mfa.mfa import MFA
 
-__all__ = ["Summary", "from_rows", "from_state", "lg_of_rows", "own_axes", "scaled_gram", "weighted_mean"]
+__all__ = ["Summary", "adopt_axes", "from_rows", "from_state", "lg_of_rows", "own_axes", "scaled_gram", "weighted_mean"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -132,3 +132,20 @@ def lg_of_rows(R: Any, w: Floats, mean: Floats, scale: Floats, groups: dict[str,
 def weighted_mean(rows: Any, weights: Floats, names: list[str]) -> Floats:
     """(d,) means of rows or row blocks."""
     return Statistics(blocks_of(rows), weights, names=names).column.mean
+
+
+def adopt_axes(model: Any, axes: dict[str, tuple[Floats, Floats]]) -> None:
+    """Keep the groups' own analyses, and √λ₁ of the group of every column."""
+    places, encoder = model._group_places(), model._encoder
+    first, separate = np.ones(encoder.d), {}
+    for name, (values, vectors) in axes.items():
+        first[places[name]] = np.sqrt(values[0])
+        separate[name] = {"values": values, "vectors": vectors, "variables": _variables(encoder, places[name])}
+    model._record.first, model._record.separate = first, separate
+
+
+def _variables(encoder: Any, places: Any) -> int:
+    """Number of variables of a group of categories alone, whose own analysis is an MCA; 1 for all else."""
+    if not bool(np.all(places >= encoder.p)):
+        return 1
+    return len(np.unique(encoder.active.owners[places - encoder.p]))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.encoded.encoded import EncodedTable
     from ritz.methods.correspondence.mfa.mfa import MFA
 
-__all__ = ["beside", "lg_with"]
+__all__ = ["beside", "keep_beside", "lg_with"]
 
 Floats = NDArray[np.float64]
 
@@ -125,3 +125,13 @@ def lg_with(model: MFA, groups: list[_Group], R: Any, w: Floats) -> Floats:
         active = [np.sum(np.square(cross[places])) for places in model._group_places().values()]
         out.append([*active, *(np.sum(np.square(left.T @ other.A)) for other in groups)])
     return np.array(out)
+
+
+def keep_beside(model: Any, coded: Any) -> None:
+    """Keep what is known of the supplementary groups, and their Lg with the others."""
+    groups, lg = beside(model, coded), model._record.lg
+    cross = groups.pop("lg")
+    if lg is not None:
+        G = len(lg)
+        model._record.lg = np.block([[lg, cross[:, :G].T], [cross[:, :G], cross[:, G:]]])
+    model._record.beside = groups
