@@ -26,9 +26,9 @@ def split_sum(a: Any, b: Any) -> tuple[Floats, Floats]:
     """``a + b`` rounded, and exactly what rounding took."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     high = a + b
-    part = high - a
+    added = high - a
     with np.errstate(invalid="ignore"):
-        low = (a - (high - part)) + (b - part)
+        low = (a - (high - added)) + (b - added)
     return high, np.where(np.isfinite(low), low, 0.0)
 
 
@@ -58,8 +58,8 @@ def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
         return None
     some: Any = None
     for i in np.unique(np.linspace(0, rows - 1, min(rows, PROBED)).astype(int)):
-        held = x.indices[x.indptr[i] : x.indptr[i + 1]]
-        some = np.unique(held) if some is None else np.intersect1d(some, held)
+        columns = x.indices[x.indptr[i] : x.indptr[i + 1]]
+        some = np.unique(columns) if some is None else np.intersect1d(some, columns)
         if not len(some):
             return None
     full = (np.bincount(x.indices, minlength=d) >= rows) & (mean != 0)
