@@ -73,7 +73,7 @@ def _groups(root: Path) -> Iterator[float]:
 @lru_cache(maxsize=8)
 def _folders(root: Path, groups: tuple[str, ...]) -> list[tuple[Path, str]]:
     """Folders of the groups that a process is in, each once; they are looked up again when it has been moved."""
-    mounts, found = _mounts(root), {}
+    mounts, folders = _mounts(root), {}
     for line in groups:
         number, _, rest = line.partition(":")
         names, _, path = rest.partition(":")
@@ -81,24 +81,24 @@ def _folders(root: Path, groups: tuple[str, ...]) -> list[tuple[Path, str]]:
         for top, folder in mounts.get(kind, []):
             for group in _upwards(path, top):
                 if (folder / group).is_dir():
-                    found[folder / group] = kind
-    return list(found.items())
+                    folders[folder / group] = kind
+    return list(folders.items())
 
 
 def _mounts(root: Path) -> dict[str, list[tuple[str, Path]]]:
     """Where groups can be looked up: the group at the top of each mount, and its folder."""
-    found: dict[str, list[tuple[str, Path]]] = {}
+    mounts: dict[str, list[tuple[str, Path]]] = {}
     for line in _lines(root / "proc/self/mountinfo"):
         before, _, after = line.partition(" - ")
         fields, kinds = before.split(), after.split()
         if len(fields) < 5 or not kinds or kinds[0] not in ("cgroup", "cgroup2"):
             continue
         kind = kinds[0] if kinds[0] == "cgroup2" else "memory" if "memory" in kinds[-1].split(",") else ""
-        found.setdefault(kind, []).append((fields[3], root / fields[4].lstrip("/")))
-    if not found:
-        found["cgroup2"] = [("/", root / "sys/fs/cgroup")]
-        found["memory"] = [("/", root / "sys/fs/cgroup/memory")]
-    return found
+        mounts.setdefault(kind, []).append((fields[3], root / fields[4].lstrip("/")))
+    if not mounts:
+        mounts["cgroup2"] = [("/", root / "sys/fs/cgroup")]
+        mounts["memory"] = [("/", root / "sys/fs/cgroup/memory")]
+    return mounts
 
 
 def _upwards(path: str, top: str) -> Iterator[str]:

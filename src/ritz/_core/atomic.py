@@ -136,13 +136,13 @@ def sweep(folder: Path, *, alone: bool = False) -> None:
 def _left_behind(path: Path, young: float = YOUNG) -> bool:
     handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     try:
-        free, found = try_lock(handle), os.fstat(handle)
+        free, status = try_lock(handle), os.fstat(handle)
     finally:
         os.close(handle)
-    age = time.time() - found.st_mtime
+    age = time.time() - status.st_mtime
     if free is None:
         return age > OLD
-    return free and (found.st_size > 0 or age > young)
+    return free and (status.st_size > 0 or age > young)
 
 
 def sync_folder(folder: Path) -> None:

@@ -63,9 +63,9 @@ class _Scopes:
         with self._lock:
             self._running.remove(scope)
             if not self._running:
-                found, self._found, self._in_force = self._found, None, None
-                if found is not None:
-                    found.restore_original_limits()
+                limits, self._found, self._in_force = self._found, None, None
+                if limits is not None:
+                    limits.restore_original_limits()
             elif (least := min(other.threads for other in self._running)) != self._in_force:
                 self._set(least)
 

@@ -38,11 +38,11 @@ def calling_user() -> Iterator[None]:
 def users(items: Iterable[T]) -> Iterator[T]:
     """The items of an iterable of the user, whose code runs between them."""
     with calling_user():
-        found = iter(items)
+        iterator = iter(items)
     while True:
         with calling_user():
             try:
-                item = next(found)
+                item = next(iterator)
             except StopIteration:
                 return
         yield item

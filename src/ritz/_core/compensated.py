@@ -41,21 +41,21 @@ def two_product(a: Any, b: Any) -> tuple[Any, Any]:
     return p, al * bl - (((p - ah * bh) - al * bh) - ah * bl)
 
 
-def add_into(total: NDArray[np.float64], low: NDArray[np.float64], part: Any) -> None:
-    """Add ``part`` to ``total + low``; the three have one shape, and ``total + low`` is the sum."""
+def add_into(total: NDArray[np.float64], low: NDArray[np.float64], term: Any) -> None:
+    """Add ``term`` to ``total + low``; the three have one shape, and ``total + low`` is the sum."""
     if total.ndim < 2 or total.size <= PANEL:
-        _add(total, low, part)
+        _add(total, low, term)
         return
     rows = max(1, PANEL // total.shape[1])
     for first in range(0, total.shape[0], rows):
         some = slice(first, first + rows)
-        _add(total[some], low[some], part[some])
+        _add(total[some], low[some], term[some])
 
 
-def _add(total: NDArray[np.float64], low: NDArray[np.float64], part: Any) -> None:
-    s = total + part
+def _add(total: NDArray[np.float64], low: NDArray[np.float64], term: Any) -> None:
+    s = total + term
     t = s - total
-    low += part - t
+    low += term - t
     np.subtract(s, t, out=t)
     np.subtract(total, t, out=t)
     low += t
@@ -73,7 +73,7 @@ def settle(total: NDArray[np.float64], low: NDArray[np.float64]) -> None:
 def chain(parts: list[Any]) -> tuple[Any, Any]:
     """The sum of several arrays as hi + lo."""
     high, low = parts[0], 0.0
-    for part in parts[1:]:
-        high, rest = two_sum(high, part)
+    for term in parts[1:]:
+        high, rest = two_sum(high, term)
         low = low + rest
     return two_sum(high, low)

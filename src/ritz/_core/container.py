@@ -156,8 +156,8 @@ def _lay_out(kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[
         )
         offset += _aligned(array.nbytes)
     try:
-        whole = {"kind": kind, "header": dict(header), "arrays": entries}
-        text = json.dumps(whole, ensure_ascii=False, allow_nan=False)
+        content = {"kind": kind, "header": dict(header), "arrays": entries}
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
         table = text.encode()
     except (TypeError, ValueError) as error:
         raise ParameterError(
@@ -240,10 +240,10 @@ def _parse(data: bytes, path: Path) -> dict[str, Any]:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of a JSON text; Python would take the last of two values for one key, other readers the first."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         raise ValueError("a key twice in one object")
-    return found
+    return mapping
 
 
 def _no_number(name: str) -> float:

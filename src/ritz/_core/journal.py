@@ -54,9 +54,9 @@ class Journal:
 
     def _known(self) -> str | None:
         """The run that the journal is of, where it is of this fit."""
-        known, run = _read_identity(self.folder)
-        if known is not None and known != self.identity:
-            different = _differences(known, self.identity)
+        identity, run = _read_identity(self.folder)
+        if identity is not None and identity != self.identity:
+            different = _differences(identity, self.identity)
             warn(
                 f"the checkpoint in {self.folder} belongs to another fit (different {', '.join(different)}); "
                 "starting from the beginning",
@@ -72,9 +72,9 @@ class Journal:
 
     def finished(self, number: int, label: str) -> dict[str, Any] | None:
         """Sums of a pass that is complete, or None."""
-        held = _load(self._file(number), label, self._mark)
-        self.reused += held is not None
-        return held
+        sums = _load(self._file(number), label, self._mark)
+        self.reused += sums is not None
+        return sums
 
     def finish(self, number: int, label: str, state: dict[str, Any]) -> None:
         """Write the sums of a complete pass; what its lanes had written is no longer needed."""
@@ -131,8 +131,8 @@ def _read_identity(folder: Path) -> tuple[dict[str, Any] | None, str | None]:
         header, _ = read_container(folder / "identity.ritz", "journal")
     except FileError:
         return None, None
-    known, run = header.get("identity"), header.get("run")
-    return (dict(known), run) if isinstance(known, dict) and isinstance(run, str) else (None, None)
+    identity, run = header.get("identity"), header.get("run")
+    return (dict(identity), run) if isinstance(identity, dict) and isinstance(run, str) else (None, None)
 
 
 class Keeper:
@@ -144,8 +144,8 @@ class Keeper:
 
     def restore(self) -> tuple[int, dict[str, Any]] | None:
         """The row from which to go on, and the sums up to there."""
-        held = _load(self.path, self.label, self.mark)
-        return None if held is None else (int(held.pop("row")), held)
+        sums = _load(self.path, self.label, self.mark)
+        return None if sums is None else (int(sums.pop("row")), sums)
 
     def due(self) -> bool:
         """Whether it is time to write."""

@@ -28,8 +28,8 @@ def _number(digest: Any) -> int:
 def key_of_bytes(*parts: Any) -> int:
     """A key of arrays as they are stored, and of texts."""
     digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part.encode() if isinstance(part, str) else np.ascontiguousarray(part).tobytes())
+    for item in parts:
+        digest.update(item.encode() if isinstance(item, str) else np.ascontiguousarray(item).tobytes())
     return _number(digest)
 
 

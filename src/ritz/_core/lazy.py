@@ -37,8 +37,8 @@ class cached_property(Generic[T]):
     def __get__(self, instance: object | None, owner: type | None = None) -> Self | T:
         if instance is None:
             return self
-        held = instance.__dict__
-        value = held.get(self.name, _ABSENT)
+        attributes = instance.__dict__
+        value = attributes.get(self.name, _ABSENT)
         if value is _ABSENT:
-            value = held.setdefault(self.name, self.function(instance))
+            value = attributes.setdefault(self.name, self.function(instance))
         return value  # type: ignore[no-any-return]

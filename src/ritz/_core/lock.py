@@ -102,16 +102,16 @@ def _acquired(path: Path, folder: Path) -> int:
 
 def _holder(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        owner = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return owner if isinstance(owner, dict) else {}
 
 
-def _alive(held: dict[str, Any]) -> bool:
+def _alive(owner: dict[str, Any]) -> bool:
     """Whether the process that a lock file names runs, on this machine; what cannot be known does not block."""
-    pid = held.get("pid")
-    if type(pid) is not int or pid <= 0 or pid == os.getpid() or held.get("host") != socket.gethostname():
+    pid = owner.get("pid")
+    if type(pid) is not int or pid <= 0 or pid == os.getpid() or owner.get("host") != socket.gethostname():
         return False
     if os.name != "posix":
         return False
@@ -121,7 +121,7 @@ def _alive(held: dict[str, Any]) -> bool:
         pass
     except OSError:
         return False
-    return held.get("started") == _started(pid)
+    return owner.get("started") == _started(pid)
 
 
 def _started(pid: int | None = None) -> int | None:
@@ -133,11 +133,11 @@ def _started(pid: int | None = None) -> int | None:
         return None
 
 
-def _busy(folder: Path, held: dict[str, Any]) -> FileError:
-    pid, since = held.get("pid"), held.get("since")
+def _busy(folder: Path, owner: dict[str, Any]) -> FileError:
+    pid, since = owner.get("pid"), owner.get("since")
     who = f"process {pid}" if type(pid) is int else "another process"
-    if type(held.get("host")) is str and held["host"] != socket.gethostname():
-        who += f" on {held['host']}"
+    if type(owner.get("host")) is str and owner["host"] != socket.gethostname():
+        who += f" on {owner['host']}"
     if type(since) is int and 0 < since < 1 << 40:
         who += time.strftime(", since %Y-%m-%d %H:%M:%S", time.localtime(since))
     return FileError(

@@ -138,8 +138,8 @@ class _Lane(Generic[S, T]):
         except BaseException as error:  # noqa: BLE001 (raised again where the lanes are awaited)
             self.error = error
             # Lanes before this one go on: their error would be the one to raise. A wish to stop concerns all.
-            whole = isinstance(error, Cancelled) or not isinstance(error, Exception)
-            _ask(all_lanes if whole else after)
+            stop_all = isinstance(error, Cancelled) or not isinstance(error, Exception)
+            _ask(all_lanes if stop_all else after)
         finally:
             self.ended = True
             self.running.release()

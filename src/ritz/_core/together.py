@@ -136,9 +136,9 @@ def _undisturbed() -> Iterator[None]:
         return
     came: list[tuple[int, Any]] = []
     names = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
-    found = {int(number): signal.getsignal(number) for number in names if number is not None}
+    handlers = {int(number): signal.getsignal(number) for number in names if number is not None}
     # What is ignored stays so, and what was not set by Python cannot be set back.
-    before: dict[int, Any] = {number: handler for number, handler in found.items() if callable(handler)}
+    before: dict[int, Any] = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in before:
         signal.signal(number, lambda number, frame: came.append((number, frame)))
     try:

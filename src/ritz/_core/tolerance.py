@@ -84,14 +84,14 @@ SAFE_RANGE = (1e-8, 1e8), (1e-60, 1e60)
 CONSTANT = 8.0
 
 
-def constant_below(mean: Any, whole: bool) -> Any:
+def constant_below(mean: Any, integers: bool) -> Any:
     """Standard deviations (d,) up to which columns with these means are constant, their entries rounded.
 
     Whole numbers are exact beyond 2⁵³ as well: only their sums about a rounded mean are not.
     """
     size = np.abs(np.asarray(mean, np.float64))
     usual = CONSTANT * 2.0**-53 * size
-    return np.minimum(usual, WHOLE * np.maximum(1.0, np.spacing(size))) if whole else usual
+    return np.minimum(usual, WHOLE * np.maximum(1.0, np.spacing(size))) if integers else usual
 
 
 def defect_rounding(d: int) -> float:

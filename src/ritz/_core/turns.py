@@ -53,10 +53,10 @@ def being_changed(thing: Any) -> bool:
 def _lock_of(thing: Any) -> threading.Lock:
     key = id(thing)
     with _guard:
-        held = _locks.get(key)
-        if held is None or held[0]() is not thing:
-            held = _locks[key] = weakref.ref(thing, lambda _: _locks.pop(key, None)), threading.Lock()
-    return held[1]
+        entry = _locks.get(key)
+        if entry is None or entry[0]() is not thing:
+            entry = _locks[key] = weakref.ref(thing, lambda _: _locks.pop(key, None)), threading.Lock()
+    return entry[1]
 
 
 def _after_fork() -> None:

@@ -20,6 +20,6 @@ def visible(text: str) -> str:
     return STEERING.sub(_spelled, text)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -35,7 +35,7 @@ def grouped(items: Sequence[tuple[str, str]], shown: int = SHOWN) -> list[str]:
     names: dict[str, list[str]] = {}
     for name, reason in items:
         names.setdefault(reason, []).append(name)
-    return [f"{shorten(held, shown)} ({reason})" for reason, held in names.items()]
+    return [f"{shorten(listed, shown)} ({reason})" for reason, listed in names.items()]
 
 
 def _kind(reason: str) -> str:

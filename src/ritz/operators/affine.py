@@ -103,9 +103,9 @@ class Affine:
         U = np.asarray(U, self.precision)
 
         def step(lane: Lane, block: Block) -> None:
-            part = self._weighted(U[block.rows], block)
+            scaled = self._weighted(U[block.rows], block)
             rows = self._rows(lane.scratch, block)
-            lane.add(lane.adjoint(rows, part, self._cuts(block)), part, self._offsets(block))
+            lane.add(lane.adjoint(rows, scaled, self._cuts(block)), scaled, self._offsets(block))
 
         turned = _turned(self.blocks)
         return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
@@ -114,12 +114,12 @@ class Affine:
         """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
         W, drop = self._right(V)
 
-        def step(lane: Lane, whole: Block) -> None:
-            for block in self._pieces(whole):
+        def step(lane: Lane, given: Block) -> None:
+            for block in self._pieces(given):
                 rows = self._rows(lane.scratch, block)
-                part = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
-                product = lane.product(rows, part, self._cuts(block))
-                lane.add(product, part, self._offsets(block))
+                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
+                product = lane.product(rows, scaled, self._cuts(block))
+                lane.add(product, scaled, self._offsets(block))
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
@@ -148,9 +148,9 @@ class Affine:
             B = self._finish(_times(scratch, self._rows(scratch, block), right), block, drop, right)
             return better(B)  # a repair pass must not round in one direction
 
-        whole = getattr(self.blocks, "whole", None)
-        if whole is not None:  # one block: nothing to add up
-            return formed({}, whole)
+        only_block = getattr(self.blocks, "whole", None)
+        if only_block is not None:  # one block: nothing to add up
+            return formed({}, only_block)
         sums = self.blocks.map_reduce(lambda: Lane(p, p), lambda lane, block: lane.gather(formed(lane.scratch, block)))
         return sums.summed()
 
@@ -192,8 +192,8 @@ class Affine:
         B = rows if self.shift_low is None else rows - self.shift_low.astype(rows.dtype)
         squares = np.square(B, out=None if B is block.values else B)
         metric = np.ones(self.shape[1]) if self.col_scale is None else np.square(self.col_scale)
-        found = squares @ metric.astype(squares.dtype)
-        return found if self.row_scale is None else found * np.square(self.row_scale[block.rows])
+        lengths = squares @ metric.astype(squares.dtype)
+        return lengths if self.row_scale is None else lengths * np.square(self.row_scale[block.rows])
 
     # pieces of a pass
 
@@ -239,9 +239,9 @@ class Affine:
         if full is None:
             return rows, drop
         rows = rows.copy()
-        for part in (self.shift, self.shift_low):
-            if part is not None:
-                rows.data -= np.where(full, part, 0.0)[rows.indices].astype(rows.dtype)
+        for shift in (self.shift, self.shift_low):
+            if shift is not None:
+                rows.data -= np.where(full, shift, 0.0)[rows.indices].astype(rows.dtype)
         rest = np.where(full, 0.0, self.shift if self.shift_low is None else self.shift + self.shift_low)
         return rows, (rest @ np.asarray(W, np.float64)).astype(self.precision)
 
@@ -283,8 +283,8 @@ class Affine:
             B -= np.outer(self.offset[block.rows], W.sum(axis=0)).astype(B.dtype)
         return B if self.row_scale is None else B * self.row_scale[block.rows, None].astype(B.dtype)
 
-    def _weighted(self, part: Any, block: Block) -> Any:
-        return part if self.row_scale is None else part * self.row_scale[block.rows, None].astype(part.dtype)
+    def _weighted(self, vectors: Any, block: Block) -> Any:
+        return vectors if self.row_scale is None else vectors * self.row_scale[block.rows, None].astype(vectors.dtype)
 
     def _left(self, lane: Lane) -> Array:
         total, sums, tail = lane.summed(), lane.sums + lane.sums_low, lane.tail + lane.tail_low
@@ -343,27 +343,27 @@ class Lane(Watched):
         """Bound on the rounding of the products with vectors."""
         return extrapolate(self.errors, self.mass, self.mass2)
 
-    def product(self, rows: Any, part: Any, cuts: Any = 1) -> Any:
+    def product(self, rows: Any, B: Any, cuts: Any = 1) -> Any:
         """``rowsᵀ part``; short sums where they are cheap, checked ones otherwise."""
         if isinstance(rows, np.ndarray) and rows.dtype.itemsize == 8 and rows.shape[0] > PIECE:
-            if float(rows.size) * part.shape[1] <= SHORT_PRODUCT:
-                return better(rows, part)
-            product = self.adjoint(rows, part)
+            if float(rows.size) * B.shape[1] <= SHORT_PRODUCT:
+                return better(rows, B)
+            product = self.adjoint(rows, B)
             mass = float(np.linalg.norm(product))
             if self.weigh(mass):
-                self.errors.append((product - better(rows, part, CHECK_PIECE)) / mass)
+                self.errors.append((product - better(rows, B, CHECK_PIECE)) / mass)
             return product
-        return self.adjoint(rows, part, cuts)
+        return self.adjoint(rows, B, cuts)
 
-    def adjoint(self, rows: Any, part: Any, cuts: Any = 1) -> Any:
+    def adjoint(self, rows: Any, B: Any, cuts: Any = 1) -> Any:
         """``rowsᵀ part`` into a reused buffer: fresh memory for every block would cost more than the product."""
         if not isinstance(rows, np.ndarray):
-            return sparse_sums.adjoint(rows, part, cuts)
-        shape = (rows.shape[1], part.shape[1]) if self.turned else (part.shape[1], rows.shape[1])
+            return sparse_sums.adjoint(rows, B, cuts)
+        shape = (rows.shape[1], B.shape[1]) if self.turned else (B.shape[1], rows.shape[1])
         out = self.scratch.get("adjoint")
-        if out is None or out.shape != shape or out.dtype != part.dtype:
-            out = self.scratch["adjoint"] = fresh(shape, part.dtype)
-        return np.matmul(rows.T, part, out=out) if self.turned else np.matmul(part.T, rows, out=out).T
+        if out is None or out.shape != shape or out.dtype != B.dtype:
+            out = self.scratch["adjoint"] = fresh(shape, B.dtype)
+        return np.matmul(rows.T, B, out=out) if self.turned else np.matmul(B.T, rows, out=out).T
 
     def square(self, B: Any, block: Block) -> None:
         """Add ``BᵀB``, whose rounding is measured."""
@@ -377,12 +377,12 @@ class Lane(Watched):
             self.gather(out)
         self.look(B, out, first)
 
-    def add(self, product: Any, part: Any, offsets: Any) -> None:
+    def add(self, product: Any, B: Any, offsets: Any) -> None:
         """Add a product ``zᵀb`` and the sums of b."""
         self.gather(product)
-        add_into(self.sums, self.sums_low, column_sums(part, None))
+        add_into(self.sums, self.sums_low, column_sums(B, None))
         if offsets is not None:
-            add_into(self.tail, self.tail_low, column_sums(part, offsets.astype(part.dtype)))
+            add_into(self.tail, self.tail_low, column_sums(B, offsets.astype(B.dtype)))
 
     def observe(self, rows: Any, w: NDArray[np.float64] | None) -> None:
         """Add Σwz and Σwz²."""
@@ -415,10 +415,10 @@ def _times(scratch: dict[str, Any], rows: Any, W: Any) -> Any:
 def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """A reused buffer for one block, in the memory order of the block so that copying runs along memory."""
     order: Literal["F", "C"] = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
-    held: NDArray[Any] | None = scratch.get("rows")
-    if held is None or held.shape != x.shape or held.dtype != dtype:
-        scratch["rows"] = held = fresh(x.shape, dtype, order)
-    return held
+    buffer: NDArray[Any] | None = scratch.get("rows")
+    if buffer is None or buffer.shape != x.shape or buffer.dtype != dtype:
+        scratch["rows"] = buffer = fresh(x.shape, dtype, order)
+    return buffer
 
 
 def _wider(x: Any, dtype: np.dtype[Any]) -> bool:
@@ -428,8 +428,8 @@ def _wider(x: Any, dtype: np.dtype[Any]) -> bool:
 def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any]) -> None:
     """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
     if _wider(x, dtype):
-        whole = offset if low is None else offset + low
-        np.subtract(x, whole[:, None].astype(x.dtype), out=z, casting="same_kind")
+        shift = offset if low is None else offset + low
+        np.subtract(x, shift[:, None].astype(x.dtype), out=z, casting="same_kind")
         return
     high = offset.astype(dtype)
     rest = (offset - high) + (0.0 if low is None else low)

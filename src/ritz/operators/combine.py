@@ -186,7 +186,7 @@ class Product(Pair):
 
     def inflation(self) -> float:
         sizes = zip((self.left, self.right), self._sizes, strict=True)
-        a, b = (norm + math.sqrt(taken_off(part)) for part, norm in sizes)
+        a, b = (norm + math.sqrt(taken_off(factor)) for factor, norm in sizes)
         return (a * b) ** 2
 
     def perturbation(self) -> float | None:
@@ -239,11 +239,11 @@ class MinusOuter(Operator):
 
     def frobenius2(self) -> float | None:
         """‖A‖² − 2·rᵀAc + ‖r‖²‖c‖²."""
-        whole = self.inner.frobenius2()
-        if whole is None:
+        square = self.inner.frobenius2()
+        if square is None:
             return None
         along = float(self.r @ self.inner.matmat(self.xp.reshape(self.c, (-1, 1)))[:, 0])
-        return told(whole, -2 * along, self._outer())
+        return told(square, -2 * along, self._outer())
 
     def _outer(self) -> float:
         return float(self.r @ self.r) * float(self.c @ self.c)
@@ -311,15 +311,15 @@ class Shifted(Operator):
         return self._matmat(U)
 
     def trace(self) -> float | None:
-        known = self.inner.trace()
-        return None if known is None else told(self.factor * known, self.shift * self.shape[0])
+        trace = self.inner.trace()
+        return None if trace is None else told(self.factor * trace, self.shift * self.shape[0])
 
     def frobenius2(self) -> float | None:
         """f²‖M‖² + 2fc·tr M + c²p."""
-        square, known = self.inner.frobenius2(), self.inner.trace() if self.shift else 0.0
-        if square is None or known is None:
+        square, trace = self.inner.frobenius2(), self.inner.trace() if self.shift else 0.0
+        if square is None or trace is None:
             return None
-        return told(self.factor**2 * square, 2 * self.factor * self.shift * known, self.shift**2 * self.shape[0])
+        return told(self.factor**2 * square, 2 * self.factor * self.shift * trace, self.shift**2 * self.shape[0])
 
     def to_dense(self, budget: int = DENSE_BUDGET) -> Array:
         dense = self.factor * self.inner.to_dense(budget)
@@ -334,8 +334,10 @@ class Shifted(Operator):
         return abs(self.factor) * self.inner.inflation() + 2 * abs(self.shift)
 
     def measured(self) -> float | None:
-        known = self.inner.measured()
-        return None if known is None else abs(self.factor) * known + 2 * self.inner.scale_error() * abs(self.shift)
+        measured = self.inner.measured()
+        return (
+            None if measured is None else abs(self.factor) * measured + 2 * self.inner.scale_error() * abs(self.shift)
+        )
 
     def scale_error(self) -> float:
         return self.inner.scale_error()

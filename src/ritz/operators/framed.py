@@ -58,8 +58,8 @@ class Framed(Operator):
     @property
     def affine(self) -> Affine | None:
         """The fused pass, resolved when first used; the first of two threads decides, as in ``_core/lazy.py``."""
-        held = self.__dict__
-        return held["_fused"] if "_fused" in held else held.setdefault("_fused", self._frame())
+        attributes = self.__dict__
+        return attributes["_fused"] if "_fused" in attributes else attributes.setdefault("_fused", self._frame())
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         raise NotImplementedError
@@ -159,11 +159,11 @@ class Framed(Operator):
 
     @property
     def _square(self) -> float | None:
-        held = self.__dict__
-        if "_squared" not in held:
+        attributes = self.__dict__
+        if "_squared" not in attributes:
             self.tally.passes += self.affine is not None
-            held["_squared"] = None if self.affine is None else self.affine.square()
-        return held["_squared"]  # type: ignore[no-any-return]
+            attributes["_squared"] = None if self.affine is None else self.affine.square()
+        return attributes["_squared"]  # type: ignore[no-any-return]
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         """Column statistics, column scale and whether centred, if the rows' statistics tell."""
@@ -205,11 +205,11 @@ class Rows(Framed):
         return moments, None, False
 
     def key(self) -> int:
-        held = self.statistics.__dict__  # shared by all precisions of these rows
-        if "key" not in held:
+        attributes = self.statistics.__dict__  # shared by all precisions of these rows
+        if "key" not in attributes:
             self.tally.passes += 1
-            held["key"] = rows_key(self.blocks)
-        return int(held["key"])
+            attributes["key"] = rows_key(self.blocks)
+        return int(attributes["key"])
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         before = self.statistics.passes
@@ -309,8 +309,8 @@ class Wrapper(Framed):
         return super().inflation() if self.affine is not None else taken_off(self.inner) * self._factor() ** 2
 
     def perturbation(self) -> float | None:
-        known = self.inner.perturbation()
-        return None if known is None else known * self._factor()
+        error = self.inner.perturbation()
+        return None if error is None else error * self._factor()
 
     def scale_error(self) -> float:
         return self.inner.scale_error()
@@ -392,8 +392,8 @@ class Centered(Wrapper):
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         state = self._inner_columns()
-        known = isinstance(self._given, Statistics) and self._given is self.statistics
-        return (state[0], state[1], True) if state is not None and known else None
+        own = isinstance(self._given, Statistics) and self._given is self.statistics
+        return (state[0], state[1], True) if state is not None and own else None
 
     def _learner(self) -> Statistics | None:
         stats = self._given

@@ -59,8 +59,8 @@ class Gram(Operator):
         return taken_off(self.root)
 
     def measured(self) -> float | None:
-        known = squared(self.root)
-        return self.root.measured() if known is None else known
+        noise = squared(self.root)
+        return self.root.measured() if noise is None else noise
 
     def scale_error(self) -> float:
         return self.root.scale_error() * (2 if self.root.symmetric else 1)  # D S D squared holds D four times
@@ -155,14 +155,14 @@ class MomentGram(Operator):
         """
         if self.state.lost is None:
             return 0.0
-        variance, lost, held = np.diag(self.state.scatter), self.state.lost, np.diag(self.matrix)
+        variance, lost, diagonal = np.diag(self.state.scatter), self.state.lost, np.diag(self.matrix)
         spread = np.sqrt((variance + lost) / max(self.state.weight - 1, 1.0)) * self.state.unit
         constant = spread <= constant_below(self.state.mean, self.state.whole)  # however much of that was lost
         sure = (variance > 2 * lost) | (lost == 0) | constant  # a column of which nothing is left has lost nothing
         share = np.where(lost > 0, lost / np.where(variance > lost, variance - lost, 1.0), 0.0) * sure
-        known = float(np.sqrt(np.sum(np.square(share) * held) * largest(self.matrix)))
+        error = float(np.sqrt(np.sum(np.square(share) * diagonal) * largest(self.matrix)))
         gone = float(np.sqrt(2.0 * np.sum(~sure) * self.state.d))
-        return known + (gone * (self.state.weight + float(np.max(held[~sure]))) if gone else 0.0)
+        return error + (gone * (self.state.weight + float(np.max(diagonal[~sure]))) if gone else 0.0)
 
     def symbol(self) -> str:
         return "S"

@@ -141,20 +141,20 @@ class KernelMatrix(Operator):
     @property
     def prepared(self) -> Prepared:
         """The rows in the precision of the tiles."""
-        held = self._known.prepared
-        if self.dtype not in held:
-            held[self.dtype] = self._given.at(self.dtype)
-        return held[self.dtype]
+        rows = self._known.prepared
+        if self.dtype not in rows:
+            rows[self.dtype] = self._given.at(self.dtype)
+        return rows[self.dtype]
 
     # products
 
     def _matmat(self, V: Array) -> Array:
-        known, n = self._known, self.shape[0]
+        shared, n = self._known, self.shape[0]
         V = np.asarray(V)
-        learn = known.statistics is None or known.statistics.dtype.itemsize < self.dtype.itemsize
-        store = known.store(n, self.dtype)
-        known.evaluated += store is None or not store.complete
-        known.passes += 1
+        learn = shared.statistics is None or shared.statistics.dtype.itemsize < self.dtype.itemsize
+        store = shared.store(n, self.dtype)
+        shared.evaluated += store is None or not store.complete
+        shared.passes += 1
         weights = self._weights() if learn else None
         out, sums, square = sweep(self.kernel, self.prepared, V.astype(self.dtype, copy=False), store, sums=weights)
         if learn:
@@ -174,9 +174,9 @@ class KernelMatrix(Operator):
 
     def _found(self, noise: float | None) -> None:
         """Count a rounding that was measured, and what float64 entries may be off."""
-        known = [self._noise.get(self.dtype), noise, self._entries()]
-        if any(each is not None for each in known):
-            self._noise[self.dtype] = max(each for each in known if each is not None)
+        roundings = [self._noise.get(self.dtype), noise, self._entries()]
+        if any(each is not None for each in roundings):
+            self._noise[self.dtype] = max(each for each in roundings if each is not None)
 
     def _entries(self) -> float | None:
         stats = self._known.statistics
@@ -202,10 +202,10 @@ class KernelMatrix(Operator):
     def diagonal(self) -> NDArray[np.float64]:
         """``[k(xᵢ, xᵢ)]``, (n,): of the rows as given, or as they are in the tiles where those are finer."""
         rows = self.prepared if self.dtype.itemsize > self._given.dtype.itemsize else self._given
-        held = self._known.diagonals
-        if rows.dtype not in held:
-            held[rows.dtype] = self.kernel.diag(rows)
-        return held[rows.dtype]
+        diagonals = self._known.diagonals
+        if rows.dtype not in diagonals:
+            diagonals[rows.dtype] = self.kernel.diag(rows)
+        return diagonals[rows.dtype]
 
     def statistics(self) -> KernelStatistics:
         """Row means, grand mean, diagonal and ‖K‖_F²: from the products so far, or from an empty one."""
@@ -229,9 +229,9 @@ class KernelMatrix(Operator):
             )
         fine = self.at(np.float64)
         K = symmetric_matrix(self.kernel, fine.prepared).astype(np.float64, copy=False)
-        known = self._known
-        known.passes, known.evaluated = known.passes + 1, known.evaluated + 1
-        if known.statistics is None or known.statistics.dtype.itemsize < fine.dtype.itemsize:
+        shared = self._known
+        shared.passes, shared.evaluated = shared.passes + 1, shared.evaluated + 1
+        if shared.statistics is None or shared.statistics.dtype.itemsize < fine.dtype.itemsize:
             sums = K.sum(axis=1)[:, None]
             sums = np.column_stack([sums, K @ fine._weights()[:, 1:]]) if self.kernel.relative else sums
             fine._learn(sums, float(np.vecdot(K, K).sum()))

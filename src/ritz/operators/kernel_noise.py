@@ -129,8 +129,8 @@ class SampledRows:
         own = self.diagonal[:, None] * V  # exact but for the rounding of v
         beside = np.maximum(np.abs(product - own) - 4 * u * np.abs(own), 0.0)
         beside *= np.minimum(u * self.rough, 1.0)[:, None]
-        found = np.linalg.norm(beside, axis=0) + u * np.linalg.norm(product, axis=0)
-        return np.asarray(found, np.float64)
+        bound = np.linalg.norm(beside, axis=0) + u * np.linalg.norm(product, axis=0)
+        return np.asarray(bound, np.float64)
 
     def of_matrix(self, K: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
         """‖K̃ − K‖ of K̃ formed in this precision: in the 2-norm of sampled rows, or ‖·‖_F of a kernel of products."""
@@ -156,15 +156,15 @@ class SampledRows:
         A, u = self.prepared.at(np.float64), unit_roundoff(np.float64)
         few, worst = A.take(self.index), 0.0
         with single_threaded_blas():
-            for part in chunks(A.n, 4096):
-                tile = self.kernel.tile(few, A, slice(0, few.n), part)
-                held, rough = self.exact[:, part], (self.rough[self.index, None] + self.rough[part]) / 2
-                off = np.abs(tile - held) / (u * rough * np.maximum(held, VANISHED))
+            for columns in chunks(A.n, 4096):
+                tile = self.kernel.tile(few, A, slice(0, few.n), columns)
+                exact, rough = self.exact[:, columns], (self.rough[self.index, None] + self.rough[columns]) / 2
+                off = np.abs(tile - exact) / (u * rough * np.maximum(exact, VANISHED))
                 worst = max(worst, float(np.max(off, initial=0.0)))
-            for part in chunks(A.n, OWN):
-                own, same = A.take(part), slice(0, part.stop - part.start)
-                off = np.abs(np.diagonal(self.kernel.tile(own, A, same, part)) - self.diagonal[part])
-                worst = max(worst, float(np.max(off / (u * self.rough[part]), initial=0.0)))
+            for columns in chunks(A.n, OWN):
+                own, same = A.take(columns), slice(0, columns.stop - columns.start)
+                off = np.abs(np.diagonal(self.kernel.tile(own, A, same, columns)) - self.diagonal[columns])
+                worst = max(worst, float(np.max(off / (u * self.rough[columns]), initial=0.0)))
         return max(SAFETY * worst, SEEN)
 
 

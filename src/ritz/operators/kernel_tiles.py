@@ -134,7 +134,7 @@ class _Strips:
 
     def zeros(self) -> _Strips:
         """Sums in float64."""
-        return _Strips([np.zeros(part.shape) for part in self.parts])
+        return _Strips([np.zeros(strip.shape) for strip in self.parts])
 
     def plus(self, other: _Strips) -> None:
         """Add other sums."""
@@ -143,7 +143,7 @@ class _Strips:
 
     def joined(self, n: int) -> NDArray[np.float64]:
         """Back to (n, l)."""
-        columns = [part.swapaxes(1, 2).reshape(-1, part.shape[1] * part.shape[3])[:n] for part in self.parts]
+        columns = [strip.swapaxes(1, 2).reshape(-1, strip.shape[1] * strip.shape[3])[:n] for strip in self.parts]
         return columns[0] if len(columns) == 1 else np.concatenate(columns or [np.zeros((n, 0))], axis=1)
 
 
@@ -161,11 +161,11 @@ class _Maker:
         """Tiles J of block row i, (g, s, s)."""
         if self.store is None:
             return self._made(i, J, self.scratch[: J.stop - J.start])  # type: ignore[index]
-        held = self.store.of(i, J)
+        tiles = self.store.of(i, J)
         if not self.store.complete:
-            return self._made(i, J, held)
-        np.bitwise_or.reduce(held.reshape(-1).view(np.int32)[::LINE])  # memory is read faster in one go than by BLAS
-        return held
+            return self._made(i, J, tiles)
+        np.bitwise_or.reduce(tiles.reshape(-1).view(np.int32)[::LINE])  # memory is read faster in one go than by BLAS
+        return tiles
 
     def _made(self, i: int, J: slice, out: NDArray[Any]) -> NDArray[Any]:
         n, group = self.A.n, len(out)
@@ -178,8 +178,8 @@ class _Maker:
             out[...] = panel.reshape(SIDE, group, SIDE).swapaxes(0, 1)
         else:
             out[...] = 0
-            for g, part in enumerate(chunks(width, SIDE)):
-                out[g, :height, : part.stop - part.start] = panel[:, part]
+            for g, columns in enumerate(chunks(width, SIDE)):
+                out[g, :height, : columns.stop - columns.start] = panel[:, columns]
         if J.start <= i < J.stop:  # the diagonal tile symmetric to the last bit, as the rest of K is
             own = out[i - J.start]
             own[...] = np.triu(own) + np.triu(own, 1).T

@@ -61,12 +61,12 @@ class OnDevice(Dense):
 
     @property
     def _square(self) -> float:
-        held = self.__dict__
-        if "_squared" not in held:
+        attributes = self.__dict__
+        if "_squared" not in attributes:
             self.tally.passes += 1
             wide = self.place.array(self.X, np.float64)
-            held["_squared"] = float(self.xp.sum(wide * wide))
-        return held["_squared"]  # type: ignore[no-any-return]
+            attributes["_squared"] = float(self.xp.sum(wide * wide))
+        return attributes["_squared"]  # type: ignore[no-any-return]
 
     def key(self) -> int:
         return Operator.key(self)

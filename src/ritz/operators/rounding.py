@@ -27,21 +27,21 @@ CANCELLED = 1e-6
 def size(A: Operator) -> float:
     """About ‖A‖₂, from above: of what A tells of itself, or estimated by a few products."""
     square, sums = A.frobenius2(), A.power_sums()
-    known = [float(np.sqrt(square))] if square is not None else []
-    known += [float(np.sqrt(sums[1]))] if sums is not None else []
+    bounds = [float(np.sqrt(square))] if square is not None else []
+    bounds += [float(np.sqrt(sums[1]))] if sums is not None else []
     total = A.trace() if A.symmetric and A.positive else None
-    known += [total] if total is not None else []
-    if known:
-        return min(known)
-    block, found = A.place.array(gaussian_rows(0, STREAM, 0, A.shape[1], COLUMNS)), 0.0
+    bounds += [total] if total is not None else []
+    if bounds:
+        return min(bounds)
+    block, largest = A.place.array(gaussian_rows(0, STREAM, 0, A.shape[1], COLUMNS)), 0.0
     for _ in range(STEPS):
         length = to_numpy(norms(block))
         if not bool(np.all(np.isfinite(length))) or not np.any(length > 0):
-            return found if not np.any(length > 0) else float("inf")
+            return largest if not np.any(length > 0) else float("inf")
         block = block / A.place.array(np.where(length > 0, length, 1.0))
         block = A.normal(block)
-        found = max(found, float(np.sqrt(np.max(to_numpy(norms(block))))))
-    return RAISED * found
+        largest = max(largest, float(np.sqrt(np.max(to_numpy(norms(block))))))
+    return RAISED * largest
 
 
 def taken_off(A: Operator) -> float:
@@ -51,10 +51,10 @@ def taken_off(A: Operator) -> float:
 
 def noise(A: Operator) -> float | None:
     """‖Ã − A‖₂ of products with A, scales that were computed included; None where nothing but rounding is known."""
-    known, scale = A.perturbation(), A.scale_error()
-    if known is None and (scale == 0 or not A.symmetric):
+    error, scale = A.perturbation(), A.scale_error()
+    if error is None and (scale == 0 or not A.symmetric):
         return None
-    return (known or 0.0) + (2 * scale * size(A) if scale and A.symmetric else 0.0)
+    return (error or 0.0) + (2 * scale * size(A) if scale and A.symmetric else 0.0)
 
 
 def squared(A: Operator) -> float | None:
@@ -69,16 +69,16 @@ def combined(left: Operator, right: Operator, a: float = 1.0, b: float = 1.0) ->
     if parts[0] is None and parts[1] is None:
         return None
     total = 0.0
-    for A, part, factor in ((left, parts[0], a), (right, parts[1], b)):
-        own = rounding(max(A.shape), unit_roundoff(A.dtype)) * size(A) if part is None else part
+    for A, measured, factor in ((left, parts[0], a), (right, parts[1], b)):
+        own = rounding(max(A.shape), unit_roundoff(A.dtype)) * size(A) if measured is None else measured
         total += abs(factor) * own
     return total
 
 
 def told(*parts: float | None) -> float | None:
     """The sum of traces, unless one is not known or they cancel."""
-    if any(part is None for part in parts):
+    if any(term is None for term in parts):
         return None
-    known = [float(part) for part in parts if part is not None]
-    total = float(np.sum(known))
-    return total if abs(total) >= CANCELLED * float(np.sum(np.abs(known))) else None
+    terms = [float(term) for term in parts if term is not None]
+    total = float(np.sum(terms))
+    return total if abs(total) >= CANCELLED * float(np.sum(np.abs(terms))) else None

@@ -34,16 +34,16 @@ class _Square(Sums):
     def __init__(self) -> None:
         self.sum, self.low, self.scratch = np.zeros(2), np.zeros(2), dict[str, Any]()
 
-    def add(self, part: float, terms: float) -> None:
+    def add(self, square: float, terms: float) -> None:
         """Add the square of a block, and the size of the terms that it was summed from."""
-        add_into(self.sum, self.low, np.array([part, terms]))
+        add_into(self.sum, self.low, np.array([square, terms]))
 
 
 def frame_square(frame: Affine) -> float | None:
     """``‖Z‖²_F``; None where it is what is left of much larger sums."""
 
-    def step(lane: _Square, whole: Block) -> None:
-        for block in frame._pieces(whole):
+    def step(lane: _Square, given: Block) -> None:
+        for block in frame._pieces(given):
             rows = frame._rows(lane.scratch, block)
             lane.add(*(_sparse(frame, rows, block) if frame.blocks.sparse else _dense(frame, rows, block)))
 

@@ -58,15 +58,15 @@ class Symmetric(Operator):
     def __init__(self, S: Any, positive: bool = False) -> None:
         if len(S.shape) != 2 or S.shape[0] != S.shape[1]:
             raise InputError("a symmetric matrix is square", received=f"shape {tuple(S.shape)}", hint="pass S, not X")
-        held = None if isinstance(S, Operator) else _Entries(_mirrored(S))
-        self.inner: Operator = S if held is None else held
+        entries = None if isinstance(S, Operator) else _Entries(_mirrored(S))
+        self.inner: Operator = S if entries is None else entries
         super().__init__(S.shape, self.inner.dtype)
         self.xp, self.device = self.inner.xp, self.inner.device
         self.positive = bool(positive)
-        if held is None:
+        if entries is None:
             _probe(S)
         elif self.positive:
-            _require_positive(held._host)
+            _require_positive(entries._host)
 
     def _matmat(self, V: Array) -> Array:
         return self.inner.matmat(V)

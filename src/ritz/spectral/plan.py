@@ -235,7 +235,7 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
             else q * float(p) * p / rate
         )
     )
-    held = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
+    storage = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     return Plan(
         "moments",
@@ -243,7 +243,7 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
         "float32" if narrow else "float64",
         1,
         form + _eigh_seconds(p, p if needs_all else k),
-        held,
+        storage,
         (reason,),
     )
 
@@ -270,18 +270,18 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     extra = 4 * shape.small * basis * basis / c.GEMM64
     # A float32 basis has no image beside it; the finish holds two blocks and theirs in float64.
     vectors = 4.0 * basis + 32.0 * width if narrow else 16.0 * basis
-    held = vectors * shape.small + 8.0 * shape.d * width * 6
+    storage = vectors * shape.small + 8.0 * shape.d * width * 6
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
-    return Plan("krylov", side, path, passes, work + extra, held, (reason,))
+    return Plan("krylov", side, path, passes, work + extra, storage, (reason,))
 
 
 def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:
     steps = 4 * (2 * k + 20)
     work = steps * 4 * shape.entries / (c.SPMM if shape.stored is not None else c.GEMV)
-    held = 8.0 * shape.small * (2 * k + 60)
+    storage = 8.0 * shape.small * (2 * k + 60)
     reason = "single vectors need the fewest products for tight tolerances"
-    return Plan("lanczos", _side(shape), "float64", steps, work, held, (reason,))
+    return Plan("lanczos", _side(shape), "float64", steps, work, storage, (reason,))
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:

@@ -50,69 +50,69 @@ def solve(
     ``quiet``: a missed tolerance is in the certificate only.
     """
     begin = time.perf_counter()
-    found = _grow(problem, plan)
-    V = to_numpy(found.vectors)
+    pairs = _grow(problem, plan)
+    V = to_numpy(pairs.vectors)
     flip = signs(V)
     V = V * flip
-    other = None if found.value_block is None else to_numpy(found.value_block)
-    found = replace(found, vectors=V, residual_block=to_numpy(found.residual_block) * flip, value_block=other)
-    total = _total(problem, found)
-    found = _noted(problem, found)
-    held: dict[str, Any] = {"vectors": V, "unit": unit, **(frame or {})}
+    other = None if pairs.value_block is None else to_numpy(pairs.value_block)
+    pairs = replace(pairs, vectors=V, residual_block=to_numpy(pairs.residual_block) * flip, value_block=other)
+    total = _total(problem, pairs)
+    pairs = _noted(problem, pairs)
+    record: dict[str, Any] = {"vectors": V, "unit": unit, **(frame or {})}
     if problem.inexact is not None:
         inexact = problem.inexact()
         if inexact > 0:
-            found = widened(found, inexact, total)
-            held["inexact"] = inexact  # for verify: in units of unit, as the operator
+            pairs = widened(pairs, inexact, total)
+            record["inexact"] = inexact  # for verify: in units of unit, as the operator
     seconds = time.perf_counter() - begin
     passes = problem.operator.passes()
-    shown, found = (1.0, found) if unit == 1 else shown_in(found, unit, total)
+    shown, pairs = (1.0, pairs) if unit == 1 else shown_in(pairs, unit, total)
     if shown != 1:
-        held["shown"] = shown
-    iterative = found.error is None  # a rule that grew may have ended with a direct solver
+        record["shown"] = shown
+    iterative = pairs.error is None  # a rule that grew may have ended with a direct solver
     certificate = certify(
-        found,
+        pairs,
         total=total * (unit / shown) ** 2,
         unit=unit / shown,
         tol=problem.tol if iterative else None,
         passes=passes,
         seconds=seconds,
-        frame=held,
+        frame=record,
     )
-    if not found.converged and not quiet:
-        _warn(found, plan, problem)
-    known, theta = np.asarray(found.values, np.float64), found.leading()
+    if not pairs.converged and not quiet:
+        _warn(pairs, plan, problem)
+    spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
     done, sigma = plan.done(passes, seconds), np.sqrt(np.maximum(theta, 0.0)) * unit
     if unit == 1:
-        return Solution(theta.copy(), V, known.copy(), total, certificate, done, unit, theta, total, known, sigma)
+        return Solution(theta.copy(), V, spectrum.copy(), total, certificate, done, unit, theta, total, spectrum, sigma)
     with np.errstate(over="ignore", under="ignore"):
         return Solution(
-            theta * unit * unit, V, known * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
-            unit, theta, total, known, sigma,
+            theta * unit * unit, V, spectrum * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
+            unit, theta, total, spectrum, sigma,
         )  # fmt: skip
 
 
 def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
-    found = _run(problem, plan)
+    pairs = _run(problem, plan)
     rule, rank = problem.rule, problem.rank
     if rule is None or plan.solver in ("svd", "moments"):
-        return found
+        return pairs
     while True:
-        complete = found.k >= rank
-        seen = problem.seen(found.leading()[: min(found.k, max(rank, 1))], _total(problem, found), complete=complete)
+        complete = pairs.k >= rank
+        seen = problem.seen(pairs.leading()[: min(pairs.k, max(rank, 1))], _total(problem, pairs), complete=complete)
         decided = rule.decide(seen)
         if decided is not None:
-            return _truncate(found, min(decided, found.k), problem.tol)
+            return _truncate(pairs, min(decided, pairs.k), problem.tol)
         if complete:
-            return found
-        k = min(2 * found.k, rank)
+            return pairs
+        k = min(2 * pairs.k, rank)
         if k > DIRECT_SHARE * rank and plan.solver != "sketch":
             plan, k = replace(plan, solver="moments"), rank
         problem = replace(problem, k=max(k, 1))
-        found = _run(problem, plan)
+        pairs = _run(problem, plan)
         if plan.solver == "moments":
-            return found
+            return pairs
 
 
 def _run(problem: SpectralProblem, plan: Plan) -> Pairs:
@@ -141,10 +141,10 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](problem, M, amplified=amplified)
 
 
-def _total(problem: SpectralProblem, found: Pairs) -> float:
+def _total(problem: SpectralProblem, pairs: Pairs) -> float:
     """The exact trace, asked for when the solver is done: a pass may have learned it by then."""
-    known = _told(problem)
-    return float(np.sum(np.maximum(found.values, 0.0))) if known is None else float(known)
+    trace = _told(problem)
+    return float(np.sum(np.maximum(pairs.values, 0.0))) if trace is None else float(trace)
 
 
 def _told(problem: SpectralProblem) -> float | None:
@@ -152,32 +152,32 @@ def _told(problem: SpectralProblem) -> float | None:
     return A.frobenius2() if problem.kind == "svd" else A.trace()
 
 
-def _noted(problem: SpectralProblem, found: Pairs) -> Pairs:
+def _noted(problem: SpectralProblem, pairs: Pairs) -> Pairs:
     """With a line where the total is not that of the operator, which does not tell it."""
-    if len(found.values) >= min(problem.operator.shape) or _told(problem) is not None:
-        return found
+    if len(pairs.values) >= min(problem.operator.shape) or _told(problem) is not None:
+        return pairs
     words = f"{problem.operator.symbol()} does not tell its trace: the total is the sum of the eigenvalues found"
-    return replace(found, notes=(*found.notes, words))
+    return replace(pairs, notes=(*pairs.notes, words))
 
 
-def _turn(A: Operator, found: Pairs) -> Pairs:
+def _turn(A: Operator, pairs: Pairs) -> Pairs:
     """From eigenvectors u of AAᵀ to right vectors v = Aᵀu/σ, orthonormalised; one more product.
 
     ‖AᵀAv − θv‖ = ‖Aᵀ(AAᵀu − θu)‖/σ ≤ (σ₁/σ)‖r_u‖: the residuals grow by at most that.
     """
-    if found.k == 0:
-        return replace(found, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
-    theta = np.maximum(found.leading(), 0.0)
-    W = to_numpy(A.rmatmat(found.vectors)).astype(np.float64)
-    W = _filled(W, np.sqrt(theta), found)
+    if pairs.k == 0:
+        return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
+    theta = np.maximum(pairs.leading(), 0.0)
+    W = to_numpy(A.rmatmat(pairs.vectors)).astype(np.float64)
+    W = _filled(W, np.sqrt(theta), pairs)
     Q, R = qr(W)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
-    null = 0.0 if A.shape[1] > found.k else -np.inf
-    block = to_numpy(found.residual_block)
-    radii = _turned_radii(norms(block), theta, R * flip[:, None], found.roundoff)
+    null = 0.0 if A.shape[1] > pairs.k else -np.inf
+    block = to_numpy(pairs.residual_block)
+    radii = _turned_radii(norms(block), theta, R * flip[:, None], pairs.roundoff)
     lengths = np.maximum(norms(block), 1e-300)
     return replace(
-        found, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
+        pairs, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
     )  # fmt: skip
 
 
@@ -197,42 +197,42 @@ def _turned_radii(residuals: Any, theta: Any, R: Any, u: float) -> Any:
     return np.minimum((grown @ np.abs(K)) + mixed * (1 + 1e-6), top)
 
 
-def _filled(W: Any, sigma: Any, found: Pairs) -> Any:
+def _filled(W: Any, sigma: Any, pairs: Pairs) -> Any:
     """Columns that are pure rounding (σ ≈ 0) give no direction: any orthonormal completion will do."""
     top = float(sigma[0])
     lengths = norms(W)
-    dead = lengths <= 4 * found.roundoff * np.sqrt(W.shape[0]) * top if top > 0 else np.ones(len(sigma), bool)
+    dead = lengths <= 4 * pairs.roundoff * np.sqrt(W.shape[0]) * top if top > 0 else np.ones(len(sigma), bool)
     if not bool(np.any(dead)):
         return W / lengths
     fresh = np.random.default_rng(0).standard_normal(W.shape)
     return np.where(dead, fresh, W / np.where(dead, 1.0, lengths))
 
 
-def _truncate(found: Pairs, k: int, tol: float) -> Pairs:
+def _truncate(pairs: Pairs, k: int, tol: float) -> Pairs:
     """The same answer with fewer vectors, judged by their residuals; what was dropped bounds what is missing."""
-    if k >= found.k:
-        return found
-    left = float(np.max(to_numpy(norms(found.residual_block))[:k], initial=0.0))
-    rest = found.residual_block if found.value_block is None else found.value_block
+    if k >= pairs.k:
+        return pairs
+    left = float(np.max(to_numpy(norms(pairs.residual_block))[:k], initial=0.0))
+    rest = pairs.residual_block if pairs.value_block is None else pairs.value_block
     tail = float(np.linalg.norm(to_numpy(norms(rest))[k:]))
-    dropped = max(float(found.values[k]), found.completeness.ceiling) + tail + found.rounding
-    old = found.completeness
+    dropped = max(float(pairs.values[k]), pairs.completeness.ceiling) + tail + pairs.rounding
+    old = pairs.completeness
     ceiling = Completeness(old.kind, dropped, old.failure, old.words)
-    upper = None if found.upper is None else found.upper[:k]
+    upper = None if pairs.upper is None else pairs.upper[:k]
     return replace(
-        found,
-        vectors=found.vectors[:, :k],
-        residual_block=found.residual_block[:, :k],
+        pairs,
+        vectors=pairs.vectors[:, :k],
+        residual_block=pairs.residual_block[:, :k],
         completeness=ceiling,
         upper=upper,
-        value_block=None if found.value_block is None else found.value_block[:, :k],
-        converged=found.converged or (k > 0 and left <= tol * float(found.values[0])),
+        value_block=None if pairs.value_block is None else pairs.value_block[:, :k],
+        converged=pairs.converged or (k > 0 and left <= tol * float(pairs.values[0])),
     )
 
 
-def _warn(found: Pairs, plan: Plan, problem: SpectralProblem) -> None:
-    top = max(float(found.values[0]), 1e-300)
-    worst = float(np.max(norms(found.residual_block), initial=0.0)) / top
+def _warn(pairs: Pairs, plan: Plan, problem: SpectralProblem) -> None:
+    top = max(float(pairs.values[0]), 1e-300)
+    worst = float(np.max(norms(pairs.residual_block), initial=0.0)) / top
     other = (
         "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
     )

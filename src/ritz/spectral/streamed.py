@@ -41,8 +41,8 @@ def choose_outside(
         plan = choose(replace(shape, outside=False), k, solver=solver, tol=tol, needs_all=needs_all, growing=growing)
         return replace(plan, side="columns")
     # What the rows themselves say that reading takes; else what it takes of batches alone.
-    held = reading_bytes(memory) if shape.reading is None else shape.reading
-    options = [replace(option, bytes=option.bytes + held) for option in _options(shape, k, solver, tol, needs_all)]
+    reading = reading_bytes(memory) if shape.reading is None else shape.reading
+    options = [replace(option, bytes=option.bytes + reading) for option in _options(shape, k, solver, tol, needs_all)]
     if not options:
         raise ParameterError(
             f"this rule for n_components needs the whole spectrum, at most {c.DIRECT_LIMIT:,} columns",
@@ -94,9 +94,9 @@ def _one_pass(shape: Shape, k: int, needs_all: bool) -> Plan:
     # where that is float64, what rounding took from the sum.
     lane = (8.0 + itemsize) * d * d + (8.0 * d * d if itemsize == 8 else 0.0)
     reading = 8 * d * d + itemsize * d * 1024 if d > TILE_ABOVE else lane_count() * lane
-    held = max(reading, c.EIGH_COPIES * 8 * d * d)
+    storage = max(reading, c.EIGH_COPIES * 8 * d * d)
     reason = f"one pass over the rows forms the {shape.d:,}×{shape.d:,} moment state, whose eigenvectors are the answer"
-    return replace(direct, side="columns", bytes=held, reasons=(reason,))
+    return replace(direct, side="columns", bytes=storage, reasons=(reason,))
 
 
 def _epochs(shape: Shape, k: int, tol: float, side: str) -> Plan:
@@ -104,7 +104,7 @@ def _epochs(shape: Shape, k: int, tol: float, side: str) -> Plan:
     p = shape.d if side == "columns" else shape.n
     plan = choose(replace(shape, outside=False), k, solver="krylov", tol=tol)
     basis = min(p, max(3 * width, min(int(c.KRYLOV_BASIS_BYTES // (16 * p)), width * steps)))
-    held = 16.0 * p * basis + 8.0 * p * width * 4 + lane_count() * 16.0 * shape.d * width + EPOCH_BYTES
+    storage = 16.0 * p * basis + 8.0 * p * width * 4 + lane_count() * 16.0 * shape.d * width + EPOCH_BYTES
     passes = (steps + 1) * (1 if side == "columns" else 2)
     reason = f"about {passes} passes over the rows with a block of {width} vectors reach the tolerance"
-    return replace(plan, side=side, bytes=held, passes=passes, reasons=(reason,))
+    return replace(plan, side=side, bytes=storage, passes=passes, reasons=(reason,))

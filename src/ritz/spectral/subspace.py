@@ -101,7 +101,7 @@ class Subspace:
         """Rows of the basis, or of its image, combined in float64."""
         step = max(16, WIDE_BYTES // (8 * self.p))
         parts = (slice(a, min(a + step, self.m)) for a in range(0, self.m, step))
-        return sum(combine(self.xp.matrix_transpose(wide(rows[part, :])), self.Y[part, :k]) for part in parts)
+        return sum(combine(self.xp.matrix_transpose(wide(rows[some, :])), self.Y[some, :k]) for some in parts)
 
     def residual_block(self, k: int) -> Array:
         """``M v − θ v`` of the k leading pairs, (p, k)."""

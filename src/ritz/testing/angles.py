@@ -131,11 +131,11 @@ def compare(values: Array, U: Array, V: Array, *, width: float, following: float
     """
     values = np.asarray(values, dtype=float)
     top = float(values[0])
-    whole = U.shape[1] == U.shape[0]
+    square = U.shape[1] == U.shape[0]
     extended = values if following is None else np.append(values, following)
     result = []
     for c in clusters(extended, width * top):
-        if c.stop > values.size or (c.stop == extended.size and following is None and not whole):
+        if c.stop > values.size or (c.stop == extended.size and following is None and not square):
             continue
         above = extended[c.start - 1] - extended[c.start] if c.start else np.inf
         below = extended[c.stop - 1] - extended[c.stop] if c.stop < extended.size else np.inf

@@ -168,7 +168,7 @@ def _passes(blocks: RowBlocks, rows: NDArray[Any]) -> None:
     some = _dense(blocks.sample(20))
     at = [np.flatnonzero((rows == row).all(axis=1)) for row in some]
     assert len(some), "sample: no rows"
-    assert all(len(found) for found in at), "sample: rows that are not in the table"
+    assert all(len(places) for places in at), "sample: rows that are not in the table"
     half = len(rows) // 2
     assert min(f[0] for f in at) < half <= max(f[-1] for f in at), "sample: not spread over the table"
 
@@ -180,8 +180,8 @@ class _Product:
         self.V = V
 
     def __call__(self, scratch: dict[str, Any], block: Block) -> NDArray[np.float64]:
-        held = scratch.setdefault("held", np.empty((N, self.V.shape[1])))
-        out: NDArray[np.float64] = held[: block.values.shape[0]]
+        buffer = scratch.setdefault("held", np.empty((N, self.V.shape[1])))
+        out: NDArray[np.float64] = buffer[: block.values.shape[0]]
         out[...] = _dense(block.values).astype(np.float64) @ self.V
         return out
 
@@ -234,7 +234,7 @@ def _refused(*_: Any) -> Any:
 
 def _lazy(engine: Engine, X: Any, rows: NDArray[Any]) -> None:
     V = np.arange(2.0 * D).reshape(D, 2)
-    Z = engine.map_rows(X, lambda part: part @ V, 2, np.float64)
+    Z = engine.map_rows(X, lambda block: block @ V, 2, np.float64)
     assert not isinstance(Z, np.ndarray), "map_rows of the engine: an array, although it says that it is lazy"
     _equal("map_rows of the engine", np.asarray(Z), rows @ V)
     try:
@@ -250,8 +250,8 @@ def _lazy(engine: Engine, X: Any, rows: NDArray[Any]) -> None:
 
 def _fits(engine: Engine, make: Make, rows: NDArray[Any]) -> None:
     """What a user sees: fit, transform, verify and plan, without a word about the engine."""
-    known = engine in engines()
-    if not known:
+    registered = engine in engines()
+    if not registered:
         register(engine)
     try:
         X, w = make(rows, CUTS[0]), np.arange(N) % 3.0
@@ -269,7 +269,7 @@ def _fits(engine: Engine, make: Make, rows: NDArray[Any]) -> None:
         far = float(np.max(np.abs(T - model.transform(rows))))
         assert far <= 1e-10 * float(np.max(np.abs(T))), f"transform: coordinates differ by {far:.1e}"
     finally:
-        if not known:
+        if not registered:
             unregister(engine.name)
 
 
@@ -277,13 +277,13 @@ def _dense(rows: Any) -> NDArray[Any]:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
-def _in_order(what: str, found: list[tuple[int, NDArray[Any]]], expected: NDArray[Any]) -> None:
+def _in_order(what: str, pieces: list[tuple[int, NDArray[Any]]], expected: NDArray[Any]) -> None:
     at = 0
-    for start, rows in found:
+    for start, rows in pieces:
         assert start == at, f"{what}: a block begins at row {start}, expected {at}"
         at += len(rows)
     assert at == len(expected), f"{what}: {at} rows, expected {len(expected)}"
-    _equal(what, np.concatenate([np.array(rows) for _, rows in found]), expected)
+    _equal(what, np.concatenate([np.array(rows) for _, rows in pieces]), expected)
 
 
 def _equal(what: str, got: Any, expected: Any) -> None:

@@ -92,8 +92,8 @@ def _proof(estimator: Any) -> Iterator[str]:
             return
         if not getattr(estimator, "scale", False):
             for i, (low, high) in enumerate(zip(c.lower, c.upper, strict=True)):
-                held = values[i : i + 1] if c.labelled[i] else values
-                if not np.any((low <= held) & (held <= high)):
+                candidates = values[i : i + 1] if c.labelled[i] else values
+                if not np.any((low <= candidates) & (candidates <= high)):
                     yield f"component {i}: [{low!r}, {high!r}] does not hold {values[i]!r}"
             if len(c.values) < len(values) and values[len(c.values)] > c.ceiling:
                 yield f"{values[len(c.values)]!r} was left out and exceeds the ceiling {c.ceiling!r}"
@@ -184,11 +184,11 @@ def _types(estimator: Any) -> Iterator[str]:
         model = _fitted(estimator, X)
         scores = model.transform(X)
         back = model.inverse_transform(scores)
-        found = {"components_": model.components_, "singular_values_": model.singular_values_, "transform": scores}
-        found |= {"inverse_transform": back}
+        arrays = {"components_": model.components_, "singular_values_": model.singular_values_, "transform": scores}
+        arrays |= {"inverse_transform": back}
         if getattr(model, "mean_", None) is not None:
-            found["mean_"] = model.mean_
-        for name, array in found.items():
+            arrays["mean_"] = model.mean_
+        for name, array in arrays.items():
             if np.asarray(array).dtype != wanted:
                 yield f"{name} of {np.dtype(given)} rows is {np.asarray(array).dtype}"
 

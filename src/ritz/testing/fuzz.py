@@ -67,14 +67,14 @@ class Outcome:
 
 def fuzz(count: int, seed: int = 0, first: int = 0) -> Outcome:
     """Try ``count`` files in processes of their own; one that dies is a finding, and the rest goes on without it."""
-    found, start, at = Outcome(), time.perf_counter(), first
+    outcome, start, at = Outcome(), time.perf_counter(), first
     while at < first + count:
-        at = _watched(found, at, first + count, seed)
-    found.seconds = time.perf_counter() - start
-    return found
+        at = _watched(outcome, at, first + count, seed)
+    outcome.seconds = time.perf_counter() - start
+    return outcome
 
 
-def _watched(found: Outcome, at: int, end: int, seed: int) -> int:
+def _watched(outcome: Outcome, at: int, end: int, seed: int) -> int:
     """One process over the files from ``at`` on; the file to go on with."""
     command = [sys.executable, "-m", "ritz.testing.fuzz", "--worker", str(at), str(end), "--seed", str(seed)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
@@ -82,7 +82,7 @@ def _watched(found: Outcome, at: int, end: int, seed: int) -> int:
         done = at
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True, env=environment) as process:
             for line in process.stdout or ():
-                done = _noted(found, json.loads(line), done)
+                done = _noted(outcome, json.loads(line), done)
             status = process.wait()
         if status == 0:
             return end
@@ -90,19 +90,19 @@ def _watched(found: Outcome, at: int, end: int, seed: int) -> int:
         said = [line for line in words.read().splitlines() if line.strip()]
     if status == 3:  # the process could not begin: no file is to blame
         raise RuntimeError("\n".join(said[-5:]))
-    found.files += 1
-    found.findings.append(f"--case {done}: the process ended with status {status}: {' | '.join(said[-3:])[:300]}")
+    outcome.files += 1
+    outcome.findings.append(f"--case {done}: the process ended with status {status}: {' | '.join(said[-3:])[:300]}")
     return done + 1
 
 
-def _noted(found: Outcome, record: dict[str, Any], done: int) -> int:
-    found.files += 1
-    found.kinds[record["kind"]] += 1
-    found.refused += record["what"] == "refused"
-    found.loaded += record["what"] == "loaded"
-    found.peak = max(found.peak, record["peak"])
+def _noted(outcome: Outcome, record: dict[str, Any], done: int) -> int:
+    outcome.files += 1
+    outcome.kinds[record["kind"]] += 1
+    outcome.refused += record["what"] == "refused"
+    outcome.loaded += record["what"] == "loaded"
+    outcome.peak = max(outcome.peak, record["peak"])
     if record["what"] == "finding":
-        found.findings.append(f"--case {record['case']} ({record['kind']} of {record['model']}): {record['words']}")
+        outcome.findings.append(f"--case {record['case']} ({record['kind']} of {record['model']}): {record['words']}")
     return int(record["case"]) + 1
 
 
@@ -211,13 +211,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         first, last = options.worker
         return work(first, last, options.seed, lambda line: print(line, flush=True))
     first, count = (0, options.count) if options.case is None else (options.case, 1)
-    found = fuzz(count, options.seed, first)
-    for kind, files in sorted(found.kinds.items()):
+    outcome = fuzz(count, options.seed, first)
+    for kind, files in sorted(outcome.kinds.items()):
         print(f"{kind:<28}{files:>7}")
-    print(f"\n{found.files} files: {found.refused} refused, {found.loaded} still models, ", end="")
-    print(f"{len(found.findings)} findings, {found.peak / 1e6:.0f} MB at most, {found.seconds:.0f} s")
-    print("\n".join(found.findings[:40]))
-    return int(bool(found.findings))
+    print(f"\n{outcome.files} files: {outcome.refused} refused, {outcome.loaded} still models, ", end="")
+    print(f"{len(outcome.findings)} findings, {outcome.peak / 1e6:.0f} MB at most, {outcome.seconds:.0f} s")
+    print("\n".join(outcome.findings[:40]))
+    return int(bool(outcome.findings))
 
 
 if __name__ == "__main__":

@@ -70,21 +70,21 @@ def table(kind: str = "mixed", gaps: bool = False) -> Any:
     rng = np.random.default_rng(11)
     t = rng.standard_normal(N)
     cut = lambda shift, names: np.asarray(names, object)[np.digitize(t + shift * rng.standard_normal(N), [-0.7, 0.7])]  # noqa: E731
-    held: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "soil": cut(0.4, ["chalk", "clay", "sand"]),
         'the "smell"': cut(0.6, ["none", "it's strong", "weiß"]),
         "bitter": cut(0.8, ["no", "no", "yes"]),
     }
     if gaps:
-        held["soil"][[3, 17]] = None
-        held["bitter"][5] = None
+        columns["soil"][[3, 17]] = None
+        columns["bitter"][5] = None
     if kind != "words":
-        held["acid"] = 3 * t + rng.standard_normal(N) + 40
-        held["sweet"] = rng.standard_normal(N) - t
+        columns["acid"] = 3 * t + rng.standard_normal(N) + 40
+        columns["sweet"] = rng.standard_normal(N) - t
     if kind == "groups":
         for j in range(3):
-            held[f"word{j}"] = rng.poisson(4 + 2 * np.abs(t + j - 1))
-    return pd.DataFrame(held)
+            columns[f"word{j}"] = rng.poisson(4 + 2 * np.abs(t + j - 1))
+    return pd.DataFrame(columns)
 
 
 def _frame(dtype: Any = np.float64) -> Any:

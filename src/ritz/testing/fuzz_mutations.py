@@ -164,11 +164,11 @@ def _summed(table: dict[str, Any], body: bytes) -> bytes:
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Paths of all values inside a JSON value."""
-    found = [path]
+    paths = [path]
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in inner:
-        found += _places(item, (*path, key))
-    return found
+        paths += _places(item, (*path, key))
+    return paths
 
 
 def _at(value: Any, path: tuple[Any, ...]) -> Any:
@@ -184,27 +184,27 @@ def _spot(table: dict[str, Any], rng: Rng, root: str = "header") -> tuple[Any, A
 
 
 def _odd_value(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
-    held, key = _spot(table, rng)
-    held[key] = _pick(rng, ODD)
+    parent, key = _spot(table, rng)
+    parent[key] = _pick(rng, ODD)
     return _made(table, body)
 
 
 def _huge_number(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
     numbers = [p for p in _places(table["header"]) if type(_at(table["header"], p)) in (int, float) and p]
-    held, key = _spot(table, rng)
+    parent, key = _spot(table, rng)
     if numbers:
         path = _pick(rng, numbers)
-        held, key = _at(table["header"], path[:-1]), path[-1]
-    held[key] = _pick(rng, HUGE)
+        parent, key = _at(table["header"], path[:-1]), path[-1]
+    parent[key] = _pick(rng, HUGE)
     return _made(table, body)
 
 
 def _gone(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
-    held, key = _spot(table, rng)
-    if isinstance(held, dict) and rng.random() < 0.3:
-        held[_pick(rng, ["transform", "__class__", "__dict__", "fit", "_map", "../x", "é" * 300])] = held.pop(key)
+    parent, key = _spot(table, rng)
+    if isinstance(parent, dict) and rng.random() < 0.3:
+        parent[_pick(rng, ["transform", "__class__", "__dict__", "fit", "_map", "../x", "é" * 300])] = parent.pop(key)
     else:
-        del held[key]
+        del parent[key]
     return _made(table, body)
 
 
@@ -219,8 +219,8 @@ def _moved(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
 
 def _entry(table: dict[str, Any], rng: Rng) -> dict[str, Any]:
     entries = [e for e in table["arrays"] if isinstance(e, dict)] or [{}]
-    found: dict[str, Any] = _pick(rng, entries)
-    return found
+    entry: dict[str, Any] = _pick(rng, entries)
+    return entry
 
 
 def _lengths(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
@@ -283,23 +283,23 @@ def _nested(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
     left, right = _pick(rng, [("[", "]"), ('{"list": [', "]}"), ('{"dict": {"a": ', "}}"), ('{"a": ', "}")])
     if rng.random() < 0.2:
         right = ""
-    held, key = _spot(table, rng)
-    held[key] = "@@"
+    parent, key = _spot(table, rng)
+    parent[key] = "@@"
     text = json.dumps(table).replace('"@@"', left * depth + "1" + right * depth, 1)
     return _made(text.encode(), body)
 
 
 def _no_json(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
-    held, key = _spot(table, rng)
-    held[key] = "@@"
+    parent, key = _spot(table, rng)
+    parent[key] = "@@"
     odd = ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000, "01", "nul", "'x'", '"\\ud800"', "1,", "/**/1", "\x00"]
     text = json.dumps(table).replace('"@@"', _pick(rng, odd), 1).encode()
     return _made(text if rng.random() < 0.9 else b"\xff\xfe" + text, body)
 
 
 def _wide(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
-    held, key = _spot(table, rng)
-    held[key] = "@@"
+    parent, key = _spot(table, rng)
+    parent[key] = "@@"
     many = "[" + ",".join([_pick(rng, ["[]", "{}", "0", '""'])] * int(rng.integers(1000, 1_500_000))) + "]"
     return _made(json.dumps(table).replace('"@@"', many, 1).encode(), body)
 
@@ -340,10 +340,10 @@ def _aliased(table: dict[str, Any], body: bytes, rng: Rng) -> bytes:
     names = [e.get("name") for e in table["arrays"] if isinstance(e, dict)]
     if refs and names:
         path = _pick(rng, refs)
-        held = _at(table["header"], path[:-1])
-        if isinstance(held, dict):
-            value = held.pop(path[-1])
-            held[_pick(rng, ["array", "columns"])] = _pick(rng, names) if rng.random() < 0.8 else value
+        parent = _at(table["header"], path[:-1])
+        if isinstance(parent, dict):
+            value = parent.pop(path[-1])
+            parent[_pick(rng, ["array", "columns"])] = _pick(rng, names) if rng.random() < 0.8 else value
     return _made(table, body)
 
 

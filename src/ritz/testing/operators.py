@@ -170,12 +170,12 @@ class _Checks:
         own, beyond = (norm, A.inflation()) if A.symmetric else (norm**2, A.inflation())
         if squared and A.symmetric:
             own, beyond = norm**2, beyond**2
-        known = A.measured()
+        measured = A.measured()
         p, off = max(min(A.shape), 1), A.perturbation() or 0.0
-        u = unit_roundoff(A.dtype if known is None else np.float64)
-        base = rounding(p, u) if known is None else checked(p, u)
-        known = off * (2 * norm + off) if squared and A.symmetric else known or 0.0
-        return base * (own + beyond) + known + 4 * A.scale_error() * own
+        u = unit_roundoff(A.dtype if measured is None else np.float64)
+        base = rounding(p, u) if measured is None else checked(p, u)
+        measured = off * (2 * norm + off) if squared and A.symmetric else measured or 0.0
+        return base * (own + beyond) + measured + 4 * A.scale_error() * own
 
     def rounding(self) -> None:
         """Products lose no more than the operator tells."""
@@ -186,11 +186,11 @@ class _Checks:
         exact = M @ V if M is not None else D.T @ (D @ V)
         lost = np.linalg.norm(np.asarray(to_numpy(product(A.place.array(V))) - exact, np.float64), axis=0)
         _bound("inflation, measured and scale_error", lost, self.allowed())
-        whole = np.asarray(to_numpy(A.matmat(A.place.eye(A.shape[1]))) - D, np.float64)
+        error = np.asarray(to_numpy(A.matmat(A.place.eye(A.shape[1]))) - D, np.float64)
         told = A.perturbation()
-        if told is not None and whole.size:  # it may have been measured along some vectors only
+        if told is not None and error.size:  # it may have been measured along some vectors only
             room = rounding(max(A.shape), 2.0**-53) * self.size + 2 * told + 2 * A.scale_error() * self.size
-            _bound("perturbation", float(np.linalg.norm(whole, 2)), room)
+            _bound("perturbation", float(np.linalg.norm(error, 2)), room)
 
     def along(self) -> None:
         """The Gram matrix is as far off as the operator tells, in all directions and along some."""
@@ -241,8 +241,8 @@ class _Checks:
         _raises("to_dense beyond its budget", MemoryLimitError, lambda: A.to_dense(0))
 
 
-def _true(what: str, held: Any, words: str) -> None:
-    if not held:
+def _true(what: str, condition: Any, words: str) -> None:
+    if not condition:
         raise AssertionError(f"{what}: {words}")
 
 

@@ -119,14 +119,14 @@ def check_solver(
     for number, case in enumerate(_cases()):
         S, Q = symmetric_known(case.values, seed=seed + number)
         problem = SpectralProblem(_Matrix(S, Place(xp, device)), case.k, kind="eigh", tol=tol, seed=seed)
-        found = solver(problem)
-        for claim, words in _refuted(case, S, Q, found, tol):
+        pairs = solver(problem)
+        for claim, words in _refuted(case, S, Q, pairs, tol):
             raise AssertionError(f"{claim} ({case.name}, k={case.k}): {words}")
 
 
-def _refuted(case: _Case, S: Any, Q: Any, found: Pairs, tol: float) -> Iterator[tuple[str, str]]:
+def _refuted(case: _Case, S: Any, Q: Any, pairs: Pairs, tol: float) -> Iterator[tuple[str, str]]:
     """Claims that do not hold, the most basic ones first."""
-    V, theta = to_numpy(found.vectors), found.leading()
+    V, theta = to_numpy(pairs.vectors), pairs.leading()
     p, k = len(case.values), case.k
     if V.shape != (p, k) or len(theta) != k:
         yield "shape", f"vectors {V.shape} and {len(theta)} values, expected ({p}, {k}) and {k}"
@@ -134,53 +134,53 @@ def _refuted(case: _Case, S: Any, Q: Any, found: Pairs, tol: float) -> Iterator[
     if not (np.isfinite(V).all() and np.isfinite(theta).all()):
         yield "finite", "NaN or infinity in values or vectors"
         return
-    if np.any(np.diff(found.values) > 0):
-        yield "order", f"values do not decrease: {found.values}"
+    if np.any(np.diff(pairs.values) > 0):
+        yield "order", f"values do not decrease: {pairs.values}"
     defect = float(np.max(np.abs(V.T @ V - np.eye(k))))
     if defect > 1e-12:
         yield "orthonormality", f"|VᵀV − I| = {defect:.1e}"
-    yield from _residuals(case, S, V, found, tol)
-    yield from _enclosures(case, found)
-    yield from _angles(case, Q, V, found)
-    if found.converged and case.apart and found.estimate is None:
+    yield from _residuals(case, S, V, pairs, tol)
+    yield from _enclosures(case, pairs)
+    yield from _angles(case, Q, V, pairs)
+    if pairs.converged and case.apart and pairs.estimate is None:
         off = np.abs(theta - np.asarray(case.values[:k], float))
-        if np.any(off > tol * max(case.values[0], 1) + found.rounding):
+        if np.any(off > tol * max(case.values[0], 1) + pairs.rounding):
             i = int(np.argmax(off))
             yield "leading", f"component {i} is {theta[i]!r}, the eigenvalue {case.values[i]}"
 
 
-def _residuals(case: _Case, S: Any, V: Any, found: Pairs, tol: float) -> Iterator[tuple[str, str]]:
+def _residuals(case: _Case, S: Any, V: Any, pairs: Pairs, tol: float) -> Iterator[tuple[str, str]]:
     """R is MV − VΘ, or at least as long as it, within the stated rounding."""
-    true = S @ V - V * found.leading()
-    stated, top = to_numpy(found.residual_block), float(max(case.values[0], 0))
+    true = S @ V - V * pairs.leading()
+    stated, top = to_numpy(pairs.residual_block), float(max(case.values[0], 0))
     own = 100 * 2.0**-53 * top  # of the product above
     lengths = np.linalg.norm(true, axis=0)
     if stated.shape == true.shape:
         off = float(np.max(np.linalg.norm(true - stated, axis=0)))
-        if off > found.rounding + own and found.value_block is None:
-            yield "residual", f"stated and true residuals differ by {off:.2e}, rounding {found.rounding:.2e}"
-    if np.any(lengths > np.linalg.norm(stated, axis=0) + found.rounding + own):
-        yield "residual", f"true {lengths}, stated {np.linalg.norm(stated, axis=0)}, rounding {found.rounding:.2e}"
-    if found.converged and np.any(lengths > tol * top + found.rounding + own):
+        if off > pairs.rounding + own and pairs.value_block is None:
+            yield "residual", f"stated and true residuals differ by {off:.2e}, rounding {pairs.rounding:.2e}"
+    if np.any(lengths > np.linalg.norm(stated, axis=0) + pairs.rounding + own):
+        yield "residual", f"true {lengths}, stated {np.linalg.norm(stated, axis=0)}, rounding {pairs.rounding:.2e}"
+    if pairs.converged and np.any(lengths > tol * top + pairs.rounding + own):
         yield "tol", f"reported as reached; residuals {lengths}, tol·λ₁ = {tol * top:.2e}"
 
 
-def _enclosures(case: _Case, found: Pairs) -> Iterator[tuple[str, str]]:
-    box, values = enclose(found), np.asarray(case.values, float)
+def _enclosures(case: _Case, pairs: Pairs) -> Iterator[tuple[str, str]]:
+    box, values = enclose(pairs), np.asarray(case.values, float)
     for i in range(case.k):
         low, high = box.lower[i], box.upper[i]
-        held = values[i : i + 1] if box.labelled[i] else values
-        if not np.any((low <= held) & (held <= high)):
+        candidates = values[i : i + 1] if box.labelled[i] else values
+        if not np.any((low <= candidates) & (candidates <= high)):
             label = f"eigenvalue {values[i]:g}" if box.labelled[i] else "any eigenvalue"
             yield "enclosure", f"[{low!r}, {high!r}] of component {i} does not hold {label}"
-    ceiling = found.completeness.ceiling
+    ceiling = pairs.completeness.ceiling
     if case.k < len(values) and values[case.k] > ceiling:
         yield "ceiling", f"{values[case.k]:g} was not returned and exceeds {ceiling!r}"
 
 
-def _angles(case: _Case, Q: Any, V: Any, found: Pairs) -> Iterator[tuple[str, str]]:
+def _angles(case: _Case, Q: Any, V: Any, pairs: Pairs) -> Iterator[tuple[str, str]]:
     values = np.asarray(case.values)
-    sines, clusters = angle_bounds(found, enclose(found))
+    sines, clusters = angle_bounds(pairs, enclose(pairs))
     for first, last, bound in [*((i, i, s) for i, s in enumerate(sines)), *clusters]:
         if not bound < 1:
             continue

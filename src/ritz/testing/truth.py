@@ -117,10 +117,10 @@ def precision(bits: int) -> Iterator[None]:
 
 def integers(X: Any) -> tuple[Any, int]:
     """X as (integer matrix, e) with X = matrix·2^e, exactly."""
-    held = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-    if held.dtype.kind in "iub":  # float64 would round beyond 2^53
-        return flint_module().fmpz_mat(*held.shape, held.astype(object).ravel().tolist()), 0
-    dense = held.astype(np.float64)
+    array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if array.dtype.kind in "iub":  # float64 would round beyond 2^53
+        return flint_module().fmpz_mat(*array.shape, array.astype(object).ravel().tolist()), 0
+    dense = array.astype(np.float64)
     fraction, exponent = np.frexp(dense)
     digits = np.ldexp(fraction, 53).astype(np.int64)
     exponent = exponent - 53

@@ -78,10 +78,10 @@ def true_residuals(N: Any, *, weights: Any = None) -> Array:
         A, kept, rows = _parts(N, weights)
         high = np.array([float(v) for v in A.entries()])
         low = np.array([float(v - h) for v, h in zip(A.entries(), high.tolist(), strict=True)])
-        held = np.zeros(shape, np.longdouble)
+        residuals = np.zeros(shape, np.longdouble)
         both = high.astype(np.longdouble) + low.astype(np.longdouble)
-        held[np.ix_(rows, kept)] = both.reshape(len(rows), len(kept))
-    return held
+        residuals[np.ix_(rows, kept)] = both.reshape(len(rows), len(kept))
+    return residuals
 
 
 def _residuals(N: Any, weights: Any) -> tuple[Balls, Array]:
@@ -109,6 +109,6 @@ def _parts(N: Any, weights: Any) -> tuple[Balls, Array, Array]:
 
 def _spread(V: Array, kept: Array) -> Array:
     """Vectors with zeros for the columns without counts."""
-    whole = np.zeros((int(kept.max()) + 1, V.shape[1]), V.dtype)
-    whole[kept] = V
-    return whole
+    wide = np.zeros((int(kept.max()) + 1, V.shape[1]), V.dtype)
+    wide[kept] = V
+    return wide

@@ -38,12 +38,12 @@ class _Tally:
     first: int | None = None  # row of the first missing answer
 
     def update(self, coded: Coded, weights: NDArray[np.float64] | None, start: int) -> None:
-        held = np.bincount(coded.codes + 1, weights, minlength=len(coded.levels) + 1)
-        if held[0] > 0:
+        counts = np.bincount(coded.codes + 1, weights, minlength=len(coded.levels) + 1)
+        if counts[0] > 0:
             gone = coded.codes < 0 if weights is None else (coded.codes < 0) & (weights > 0)
-            self._lacks(float(held[0]), start + int(np.argmax(gone)))
+            self._lacks(float(counts[0]), start + int(np.argmax(gone)))
         self._take(dict.fromkeys(coded.order), coded.kind if coded.levels else "")
-        for level, count in zip(coded.levels, held[1:].tolist(), strict=True):
+        for level, count in zip(coded.levels, counts[1:].tolist(), strict=True):
             if count > 0:
                 self.counts[level] = self.counts.get(level, 0.0) + count
 

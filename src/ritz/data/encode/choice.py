@@ -67,8 +67,8 @@ def choose(
     asked = _asked(categorical, used, named)
     if table is not None:
         return _from_table(table, used, kind, asked, categorical == "all", numbers, columns is not None)
-    found = {name: "category" if name in asked else kind(name) for name in used}
-    other = [name for name in used if found[name] == "other"]
+    kinds = {name: "category" if name in asked else kind(name) for name in used}
+    other = [name for name in used if kinds[name] == "other"]
     if other:
         raise InputError(
             "expected columns of categories" + (" or numbers" if numbers else ""),
@@ -76,13 +76,13 @@ def choose(
             hint=f"drop them, or count each value as a category: categorical={other[:3]!r}",
         )
     if not numbers:
-        _no_numbers([name for name in used if found[name] != "category"], bool(asked))
-    return _chosen(used, found)
+        _no_numbers([name for name in used if kinds[name] != "category"], bool(asked))
+    return _chosen(used, kinds)
 
 
-def _chosen(used: Sequence[str], found: dict[str, str]) -> Choice:
-    numeric = tuple(name for name in used if found[name] in ("integer", "number"))
-    return Choice(numeric, tuple(name for name in used if found[name] == "category"))
+def _chosen(used: Sequence[str], kinds: dict[str, str]) -> Choice:
+    numeric = tuple(name for name in used if kinds[name] in ("integer", "number"))
+    return Choice(numeric, tuple(name for name in used if kinds[name] == "category"))
 
 
 def _no_numbers(names: Sequence[str], some: bool) -> None:
@@ -124,7 +124,7 @@ def _known(name: Any, names: Sequence[str], named: bool) -> str:
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=ALIKE)
     raise InputError(
         f"expected a column {name!r}",
-        received=f"columns {shorten([repr(known) for known in names])}",
+        received=f"columns {shorten([repr(column) for column in names])}",
         hint=f"did you mean {close[0]!r}?" if close else "check the name",
     )
 
@@ -135,21 +135,21 @@ def _from_table(
 ) -> Choice:  # fmt: skip
     """What the kinds of a Table say; what is not used is set aside with its reason."""
     reasons = {column.name: column.reason for column in table.columns}
-    found, other = {}, []
+    kinds, other = {}, []
     for name in used:
         said = table.kinds[name]
         # A column that somebody names is used, even where it holds one value only: counts may be the same in all rows.
         plain = kind(name) if said == "numeric" or (chosen and said == "constant") else said
         declared = name in asked and (not everything or said in ("numeric", "categorical"))
         if declared or plain in ("category", "categorical"):
-            found[name] = "category"
+            kinds[name] = "category"
         elif plain in ("integer", "number") and numbers:
-            found[name] = plain
+            kinds[name] = plain
         else:
-            found[name] = "aside"
+            kinds[name] = "aside"
             other.append((repr(name), NUMBERS if said == "numeric" else reasons[name]))
     aside = grouped(other, 20)
-    if all(what == "aside" for what in found.values()):
+    if all(what == "aside" for what in kinds.values()):
         raise InputError(
             f"expected a column of categories in {table.source or 'the table'}",
             received=f"{len(used)} columns, none of them used: {shorten(aside)}",
@@ -159,4 +159,4 @@ def _from_table(
         raise InputError("expected columns of categories or numbers", received=shorten(aside))
     if aside:
         warn(f"{counted(len(other), 'column')} set aside: {'; '.join(aside)}", ColumnsSetAside)
-    return _chosen(used, found)
+    return _chosen(used, kinds)

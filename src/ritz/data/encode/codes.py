@@ -131,22 +131,22 @@ def code_objects(values: NDArray[Any], *, empty: bool = False) -> Coded:
         return code_arrow(pa.array(values, from_pandas=True), empty=empty)
     except (pa.ArrowException, TypeError, ValueError):
         # Values of several types in one column, which Arrow does not take: told apart by their texts.
-        held = values.tolist()
+        objects = values.tolist()
         place: dict[tuple[str | None, bool], int] = {(None, False): -1}
-        codes = [place.setdefault((text_of(value), isinstance(value, str)), len(place) - 1) for value in held]
+        codes = [place.setdefault((text_of(value), isinstance(value, str)), len(place) - 1) for value in objects]
         del place[None, False]
         texts = [text if plain else _Shown(text) for text, plain in place]
-        return _coded(np.asarray(codes, np.int32), texts, _python_kind(held), (), empty)
+        return _coded(np.asarray(codes, np.int32), texts, _python_kind(objects), (), empty)
 
 
 def _python_kind(values: list[Any]) -> str:
-    held = [value for value in values if text_of(value) is not None]
-    if held and all(isinstance(value, (bool, np.bool_)) for value in held):
+    present = [value for value in values if text_of(value) is not None]
+    if present and all(isinstance(value, (bool, np.bool_)) for value in present):
         return "truth"
     plain = all(
-        isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) for value in held
+        isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) for value in present
     )
-    return "number" if held and plain else "text"
+    return "number" if present and plain else "text"
 
 
 def _coded(codes: NDArray[np.int32], values: list[Any], kind: str, order: tuple[str, ...], empty: bool) -> Coded:

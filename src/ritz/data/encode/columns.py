@@ -56,13 +56,13 @@ class MemoryColumns:
 
     def part(self, start: int, stop: int) -> MemoryColumns:
         """Some rows of the columns, which are what they are in the whole; nothing is copied."""
-        held = [
+        chunks = [
             values.iloc[start:stop] if hasattr(values, "iloc")
             else values[start:stop] if isinstance(values, np.ndarray)
             else values.slice(start, stop - start)
             for values in self._held.values()
         ]  # fmt: skip
-        some = MemoryColumns(self.names, held, stop - start, named=self.named, empty=self.empty)
+        some = MemoryColumns(self.names, chunks, stop - start, named=self.named, empty=self.empty)
         some._kinds = self._kinds
         return some
 
@@ -82,8 +82,8 @@ class MemoryColumns:
                 )
             return self._judged_objects(name)
         if dtype is None:  # Arrow
-            found = arrow_kind(values.type)
-            return "category" if found == "nothing" else found
+            judged = arrow_kind(values.type)
+            return "category" if judged == "nothing" else judged
         import pandas as pd
 
         if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(dtype):
@@ -106,21 +106,21 @@ class MemoryColumns:
 
     def coded(self, name: str) -> Coded:
         """A column as codes."""
-        held = self._coded.get(name)
-        if held is None:
-            held = self._code(self._held[name])
-            if held.kind == "number" and not {"inf", "-inf"}.isdisjoint(held.levels):
+        coded = self._coded.get(name)
+        if coded is None:
+            coded = self._code(self._held[name])
+            if coded.kind == "number" and not {"inf", "-inf"}.isdisjoint(coded.levels):
                 raise NonFiniteError(
                     f"expected categories in column {name!r}", received="infinity", hint="use None where there is none"
                 )
-            if held.twofold is not None:
+            if coded.twofold is not None:
                 raise InputError(
                     f"expected values of one type in column {name!r}",
-                    received=f"the text {held.twofold!r} and another value that is written so",
+                    received=f"the text {coded.twofold!r} and another value that is written so",
                     hint=f"cast the column: X[{name!r}].astype(str) counts them as one level",
                 )
-            held = self._coded.setdefault(name, held)
-        return held
+            coded = self._coded.setdefault(name, coded)
+        return coded
 
     def _code(self, values: Any) -> Coded:
         if isinstance(values, np.ndarray):
@@ -132,7 +132,7 @@ class MemoryColumns:
     @property
     def coded_bytes(self) -> float:
         """Bytes of the codes that are kept."""
-        return float(sum(held.codes.nbytes for held in self._coded.values()))
+        return float(sum(coded.codes.nbytes for coded in self._coded.values()))
 
     def look(self, names: Sequence[str]) -> None:
         """Code some columns side by side."""

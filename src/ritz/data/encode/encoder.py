@@ -119,11 +119,11 @@ class Encoder:
         census = table.census(choice, weights)
         if missing == "error":
             _complete(census, table, fills=not numbers)
-        found = cls(
+        encoder = cls(
             choice.numeric, census.shift(), census.vocabulary(missing == "category"), census.weight, missing, rare,
             tuple(exclude), tuple(table.names), table.named, census.few,
         )  # fmt: skip
-        return found.checked()
+        return encoder.checked()
 
     def checked(self) -> Encoder:
         """The encoder itself, after a look at what is excluded."""
@@ -190,13 +190,13 @@ class Encoder:
         """Rare levels that are one level of their variable; a single one keeps its name."""
         if self.rare is None:
             return {}
-        found = {}
+        by_variable = {}
         for variable in self.vocabulary.variables:
             rare = [variable.levels[i] for i in np.flatnonzero(variable.counts < self.rare * self.weight)]
             own = [level for level in rare if self.missing != "category" or level != MISSING]
             if len(own) > 1:
-                found[variable.name] = tuple(own)
-        return found
+                by_variable[variable.name] = tuple(own)
+        return by_variable
 
     def _excluded(self, names: list[str]) -> list[str]:
         unknown = [name for name in self.exclude if name not in names]
@@ -230,8 +230,8 @@ class Encoder:
 
     def gaps(self, columns: Any) -> NDArray[np.bool_]:
         """(n, J) which answers of columns in memory are missing."""
-        found = [columns.coded(name).codes < 0 for name in self.vocabulary.names]
-        return np.column_stack(found) if found else np.zeros((columns.rows, 0), bool)
+        absent = [columns.coded(name).codes < 0 for name in self.vocabulary.names]
+        return np.column_stack(absent) if absent else np.zeros((columns.rows, 0), bool)
 
     # moment states
 
@@ -298,17 +298,17 @@ def _moved(state: Moments, by: Floats) -> Moments:
 
 
 def _same_names(numeric: Sequence[str], words: Vocabulary) -> InputError:
-    held: dict[str, str] = {name: f"column {name!r}" for name in numeric}
+    owners: dict[str, str] = {name: f"column {name!r}" for name in numeric}
     for variable in words.variables:
         for level in variable.levels:
             name, place = label(variable.name, level), f"level {level!r} of column {variable.name!r}"
-            if name in held:
+            if name in owners:
                 return InputError(
                     f"expected one column for each name, not two for {name!r}",
-                    received=f"{held[name]} and {place}",
+                    received=f"{owners[name]} and {place}",
                     hint=f"rename the column {variable.name!r}, or the level",
                 )
-            held[name] = place
+            owners[name] = place
     raise AssertionError("names that are all different")
 
 

@@ -118,15 +118,15 @@ class InMemory(Opened):
 
     def census(self, choice: Choice, weights: Any = None) -> Census:
         """Look at the columns of a choice."""
-        found, n = Census(choice), self.columns.rows
+        census, n = Census(choice), self.columns.rows
         weights = None if weights is None else np.asarray(weights, np.float64)
         if _holds(self._memory, n * len(choice.names) * CODE_BYTES):
-            found.update(self.columns, weights)
-            return found
+            census.update(self.columns, weights)
+            return census
         for start in range(0, n, PART_ROWS):
             stop = min(n, start + PART_ROWS)
-            found.update(self.columns.part(start, stop), None if weights is None else weights[start:stop])
-        return found
+            census.update(self.columns.part(start, stop), None if weights is None else weights[start:stop])
+        return census
 
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
         """CSR (n, d), or an array where all are numbers; row blocks where the memory limit does not hold these."""
@@ -170,5 +170,5 @@ def of_table(table: Table, memory: Any) -> Opened:
         return streamed
     import pyarrow as pa
 
-    whole = pa.concat_tables(table.batches(None, ARROW_ROWS))
-    return InMemory(memory_columns(whole, empty=True), table, memory)
+    joined = pa.concat_tables(table.batches(None, ARROW_ROWS))
+    return InMemory(memory_columns(joined, empty=True), table, memory)

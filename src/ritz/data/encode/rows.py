@@ -94,8 +94,8 @@ def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple
     active = encoder.active.places
     gone = GAP if encoder.missing == "regularized" else NONE
     if encoder.missing == "category":
-        known = variable.place.get(MISSING)
-        gone = UNSEEN if known is None else int(active[offset + known])
+        place = variable.place.get(MISSING)
+        gone = UNSEEN if place is None else int(active[offset + place])
     # In a table of its own, a level that was not seen can only stand in a row that has no weight.
     lost = NONE if unseen is None else gone if unseen == "missing" else UNSEEN
     out = np.empty(len(coded.levels) + 1, np.int32)
@@ -103,9 +103,9 @@ def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple
     for c, level in enumerate(coded.levels):
         # A text that is spelled like the level of missing answers is not one of them.
         text = encoder.missing == "category" and level == MISSING
-        known = None if text else variable.place.get(level)
-        out[c] = lost if known is None else active[offset + known]
-        if known is None:
+        place = None if text else variable.place.get(level)
+        out[c] = lost if place is None else active[offset + place]
+        if place is None:
             unknown.append(c)
     out[-1] = NONE if unseen is None and gone == UNSEEN else gone
     return out, unknown
@@ -137,12 +137,12 @@ def _matrix(at: NDArray[np.int32], numeric: NDArray[np.float64], p: int, d: int)
         data, indices = np.ones(n * J), at.reshape(-1)
         indptr = np.arange(0, n * J + 1, max(J, 1), dtype=index) if J else np.zeros(n + 1, index)
     else:
-        whole = np.empty((n, width), np.int32)
-        whole[:, :p], whole[:, p:] = np.arange(p, dtype=np.int32), at + np.int32(p)
+        places = np.empty((n, width), np.int32)
+        places[:, :p], places[:, p:] = np.arange(p, dtype=np.int32), at + np.int32(p)
         values = np.ones((n, width))
         values[:, :p] = numeric
         mask = np.concatenate([np.ones((n, p), bool), kept], axis=1)
-        data, indices = values[mask], whole[mask]
+        data, indices = values[mask], places[mask]
         indptr = np.concatenate([[0], np.cumsum(mask.sum(axis=1))]).astype(index)
     Z = csr_array((data, indices.astype(index, copy=False), indptr), shape=(n, d))
     Z.has_sorted_indices = Z.has_canonical_format = True
@@ -157,11 +157,11 @@ def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, suppl
     from scipy.sparse import csr_array
 
     p, owners, mean = encoder.p, encoder.active.owners, encoder.mean
-    known = at[flagged] != UNSEEN  # (m, J)
+    seen = at[flagged] != UNSEEN  # (m, J)
     varied = (mean < 1 - 1e-12).astype(np.float64)
     telling = np.bincount(owners, varied, minlength=at.shape[1]) > 0  # a variable of one level tells nothing of a row
     hidden = at[flagged] == GAP
-    heard = known[:, telling].sum(axis=1)
+    heard = seen[:, telling].sum(axis=1)
     if supplementary and not heard.all():
         row = start + int(flagged[int(np.argmin(heard))])
         raise InputError(
@@ -172,7 +172,7 @@ def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, suppl
     rows = Z[flagged].toarray()
     stretch = telling.sum() / np.maximum(heard, 1) if supplementary else np.ones(len(flagged))
     block = rows[:, p:]
-    block[...] = np.where(known[:, owners], mean + stretch[:, None] * (block - mean), mean)
+    block[...] = np.where(seen[:, owners], mean + stretch[:, None] * (block - mean), mean)
     if encoder.fill is not None and bool(hidden.any()):
         block[...] = encoder.fill.complete(block, hidden)
     Z.data[np.repeat(np.isin(np.arange(Z.shape[0]), flagged), np.diff(Z.indptr))] = 0.0

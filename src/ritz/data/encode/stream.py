@@ -93,14 +93,14 @@ class StreamedTable(Opened):
 
 def look(source: Any, choice: Choice, weights: Any, spans: Sequence[Span]) -> Census:
     """The census of neighbouring spans."""
-    found = Census(choice)
+    census = Census(choice)
     for span in spans:
         at = span.start
         for batch in source.arrow_batches(span, choice.names, LOOK_ROWS):
             some = None if weights is None else weights[at : at + batch.num_rows]
-            found.update(memory_columns(batch, empty=True), some)
+            census.update(memory_columns(batch, empty=True), some)
             at += batch.num_rows
-    return found
+    return census
 
 
 class EncodedSource:
@@ -146,8 +146,8 @@ class EncodedSource:
         """Encoded rows of a span in batches of at most ``rows``."""
         at = span.start
         for batch in self.inner.arrow_batches(span, self.encoder.names, rows):
-            held = self._encode(memory_columns(batch, empty=True), at)
-            yield held if columns is None else held[:, list(columns)]
+            encoded = self._encode(memory_columns(batch, empty=True), at)
+            yield encoded if columns is None else encoded[:, list(columns)]
             at += batch.num_rows
 
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
@@ -172,8 +172,8 @@ class EncodedSource:
     def _encode(self, columns: Any, start: int) -> Any:
         """Encoded rows of columns, the first of them ``start``."""
         some = None if self.absent is None else self.absent[start : start + columns.rows]
-        held = self.encoder.encode(columns, self.unseen, start, some)
-        return held if self.sparse else held.toarray()
+        encoded = self.encoder.encode(columns, self.unseen, start, some)
+        return encoded if self.sparse else encoded.toarray()
 
     def fingerprint(self) -> str:
         """Changes with the data and with what was learned of them."""
@@ -209,5 +209,5 @@ class HeldRows(EncodedSource):
     def batches(self, span: Span, columns: Sequence[int] | None, rows: int) -> Iterator[Any]:
         """Encoded rows of a span in batches of at most ``rows``."""
         for start in range(span.start, span.stop, rows):
-            held = self._encode(self._columns.part(start, min(span.stop, start + rows)), start)
-            yield held if columns is None else held[:, list(columns)]
+            encoded = self._encode(self._columns.part(start, min(span.stop, start + rows)), start)
+            yield encoded if columns is None else encoded[:, list(columns)]

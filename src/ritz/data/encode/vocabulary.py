@@ -95,8 +95,8 @@ class Variable:
         levels = sorted_levels((*self.levels, *other.levels), kind, order)
         place = {level: i for i, level in enumerate(levels)}
         counts = np.zeros(len(levels))
-        for part in (self, other):
-            counts[[place[level] for level in part.levels]] += part.counts
+        for variable in (self, other):
+            counts[[place[level] for level in variable.levels]] += variable.counts
         return Variable(self.name, levels, counts, kind, order)
 
     def difference(self, other: Variable) -> Variable:
@@ -166,8 +166,8 @@ class Vocabulary:
         """Both vocabularies as one, and the places of the columns of each in it."""
         self._match(other)
         both = zip(self.variables, other.variables, strict=True)
-        whole = Vocabulary(tuple(mine.union(theirs) for mine, theirs in both))
-        return whole, self.places_in(whole), other.places_in(whole)
+        joined = Vocabulary(tuple(mine.union(theirs) for mine, theirs in both))
+        return joined, self.places_in(joined), other.places_in(joined)
 
     def difference(self, other: Vocabulary) -> tuple[Vocabulary, Places, Places]:
         """What is left without ``other``, the columns of this one that stay, and where those of ``other`` stand in it.
@@ -179,11 +179,11 @@ class Vocabulary:
         rest = Vocabulary(tuple(mine.difference(theirs) for mine, theirs in both))
         return rest, rest.places_in(self), other.places_in(self)
 
-    def places_in(self, whole: Vocabulary) -> Places:
+    def places_in(self, wider: Vocabulary) -> Places:
         """(K,) where the columns stand in a vocabulary that has them all."""
         return np.asarray(
             [
-                whole.offsets[j] + whole.variables[j].place[level]
+                wider.offsets[j] + wider.variables[j].place[level]
                 for j, variable in enumerate(self.variables)
                 for level in variable.levels
             ],
@@ -201,21 +201,21 @@ class Vocabulary:
     def find(self, wanted: Iterable[str]) -> Places:
         """Columns by their labels; unknown ones are an error."""
         place = {name: i for i, name in enumerate(self.labels)}
-        found = []
+        places = []
         for name in wanted:
             if name not in place:
                 raise _no_level(name, self.labels)
-            found.append(place[name])
-        return np.asarray(found, np.intp)
+            places.append(place[name])
+        return np.asarray(places, np.intp)
 
 
-def _no_level(name: object, known: Sequence[str]) -> InputError:
+def _no_level(name: object, labels: Sequence[str]) -> InputError:
     import difflib
 
-    close = difflib.get_close_matches(str(name), known, n=1)
+    close = difflib.get_close_matches(str(name), labels, n=1)
     return InputError(
         f"expected a level {name!r}, written variable=level",
-        received=f"levels {shorten(list(known))}",
+        received=f"levels {shorten(list(labels))}",
         hint=f"did you mean {close[0]!r}?" if close else "check the names",
     )
 

@@ -93,14 +93,16 @@ def room_for(estimator: Any) -> float:
 def compare_columns(estimator: Any, blocks: Any, reset: bool = False) -> Any:
     """Row blocks as they are; their names and number of columns are recorded or compared."""
     names = getattr(blocks, "names", None)
-    known = getattr(estimator, "feature_names_in_", None)
+    names_in = getattr(estimator, "feature_names_in_", None)
     if reset:
         estimator.n_features_in_ = int(blocks.shape[1])
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        elif known is not None:
+        elif names_in is not None:
             del estimator.feature_names_in_
-    elif blocks.shape[1] != estimator.n_features_in_ or (known is not None and names and list(known) != list(names)):
+    elif blocks.shape[1] != estimator.n_features_in_ or (
+        names_in is not None and names and list(names_in) != list(names)
+    ):
         raise InputError(
             f"X has {blocks.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input, with the names of the fit",

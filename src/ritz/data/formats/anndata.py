@@ -179,10 +179,10 @@ class AnnDataSource(MatrixSource):
         index = np.int32 if self.shape[1] < 2**31 and b - a < 2**31 else np.int64
         values, places = self._take(data, a, b, self.dtype), self._take(indices, a, b, index)
         shape = (len(ends) - 1, self.shape[1])
-        part = scipy.sparse.csr_matrix((values, places, (ends - a).astype(index)), shape=shape, copy=False)
-        part.check_format(full_check=True)  # indices outside the matrix would make compiled code read foreign memory
-        part.sum_duplicates()
-        return part
+        matrix = scipy.sparse.csr_matrix((values, places, (ends - a).astype(index)), shape=shape, copy=False)
+        matrix.check_format(full_check=True)  # indices outside the matrix would make compiled code read foreign memory
+        matrix.sum_duplicates()
+        return matrix
 
     def _take(self, array: Any, a: int, b: int, dtype: Any) -> np.ndarray:
         """Entries ``a : b``, some whole chunks at a time: a store may unpack all that one call asks for at once."""
@@ -192,10 +192,10 @@ class AnnDataSource(MatrixSource):
         first = a
         while first < b:
             last = min(b, (first // step + 1) * step)
-            part = np.asarray(array[first:last])
-            if part.dtype.kind in "iu" and np.dtype(dtype).itemsize < part.dtype.itemsize:
-                _require_fit(part, np.dtype(dtype))
-            out[first - a : last - a] = part
+            entries = np.asarray(array[first:last])
+            if entries.dtype.kind in "iu" and np.dtype(dtype).itemsize < entries.dtype.itemsize:
+                _require_fit(entries, np.dtype(dtype))
+            out[first - a : last - a] = entries
             first = last
         return out
 
@@ -248,12 +248,12 @@ def _place(store: Store, root: Any, layer: str | None) -> str:
                 hint="leave out layer= to read X",
             )
         return f"layers/{layer}"
-    held = store.names(root)
-    if "X" in held and "obs" in held:
+    members = store.names(root)
+    if "X" in members and "obs" in members:
         return "X"
     raise FileError(
         f"expected an AnnData store, with X and obs, or one zarr array, at {store.path}",
-        received=f"a group that holds {shorten(held) or 'nothing'}",
+        received=f"a group that holds {shorten(members) or 'nothing'}",
         hint="give the path of the array inside it, or export the table as Parquet or .npy",
     )
 
@@ -273,17 +273,17 @@ def _longest_row(ends: Any, stored: int, path: Path) -> int:
     """Entries of the longest row, of row ends that rise from 0 to the number of entries."""
     longest, before = 0, 0
     for first in range(0, ends.shape[0], ENDS):
-        part = np.asarray(ends[first : first + ENDS], dtype=np.int64)
-        steps = np.diff(part, prepend=before)
-        if (first == 0 and part[0] != 0) or steps.min() < 0 or part[-1] > stored:
+        chunk = np.asarray(ends[first : first + ENDS], dtype=np.int64)
+        steps = np.diff(chunk, prepend=before)
+        if (first == 0 and chunk[0] != 0) or steps.min() < 0 or chunk[-1] > stored:
             raise damaged(path, "AnnData or zarr store", "row ends (indptr) that do not rise from 0 to the entries")
-        longest, before = max(longest, int(steps.max())), int(part[-1])
+        longest, before = max(longest, int(steps.max())), int(chunk[-1])
     return longest
 
 
-def _require_fit(part: np.ndarray, dtype: np.dtype[Any]) -> None:
+def _require_fit(entries: np.ndarray, dtype: np.dtype[Any]) -> None:
     ends = np.iinfo(dtype)
-    if part.size and (int(part.min()) < ends.min or int(part.max()) > ends.max):
+    if entries.size and (int(entries.min()) < ends.min or int(entries.max()) > ends.max):
         raise ValueError(f"indices beyond {ends.max}")
 
 
@@ -292,8 +292,8 @@ def _names(store: Store, root: Any, n: int, d: int) -> tuple[list[str], str | No
     from ritz.data.formats.text.header import unique_names
 
     index = _index_of(store, root, "var", d)
-    found = [] if index is None else texts(store.member(root, f"var/{index}"), 0, d, store.path)
-    names = found if len(found) == d else matrix_names(d)
+    labels = [] if index is None else texts(store.member(root, f"var/{index}"), 0, d, store.path)
+    names = labels if len(labels) == d else matrix_names(d)
     return unique_names(tuple(names)), _index_of(store, root, "obs", n)
 
 

@@ -148,8 +148,8 @@ class ArrowSource:
     def restrict(self, names: Sequence[str]) -> tuple[Self, list[int] | None]:
         """A source with the columns that ``names`` need and no others, and their positions in its names."""
         wanted = set(names)
-        held = [field for field in self._numeric if wanted.intersection(field.names)]
-        other = self.with_fields(held)
+        fields = [field for field in self._numeric if wanted.intersection(field.names)]
+        other = self.with_fields(fields)
         place = {name: j for j, name in enumerate(other.names)}
         at = [place[name] for name in names]
         return other, None if at == list(range(len(other.names))) else at
@@ -194,11 +194,11 @@ class ArrowSource:
         import pyarrow as pa
 
         places = self._places
-        found = [places[name] for name in names]
-        place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in found))}
+        locations = [places[name] for name in names]
+        place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in locations))}
         for batch in self.record_batches(span, [self.fields[f] for f in place], rows):
             columns = []
-            for f, i in found:
+            for f, i in locations:
                 field, values = self.fields[f], batch.column(place[f])
                 if i is not None:
                     values = pa.array(np.ascontiguousarray(list_rows(values, field.width, field.name)[:, i]))
@@ -212,11 +212,11 @@ class ArrowSource:
     @cached_property
     def _places(self) -> dict[str, tuple[int, int | None]]:
         """Where each name is found: the number of its field, and its entry in a list; looked up once for all names."""
-        whole = {field.name: (f, None) for f, field in enumerate(self.fields)}
+        scalars = {field.name: (f, None) for f, field in enumerate(self.fields)}
         parts = {
             name: (f, i) for f, field in enumerate(self.fields) if field.width for i, name in enumerate(field.names)
         }
-        return {**whole, **parts}
+        return {**scalars, **parts}
 
     def _pieces(self, at: Sequence[int]) -> tuple[list[Field], list[_Piece]]:
         """The fields to read, and the runs of output columns that they fill."""
@@ -269,11 +269,11 @@ def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any], orde
     out = np.empty((batch.num_rows, d), dtype=dtype, order="C" if any(piece.vector for piece in pieces) else order)
     columns = batch.columns
     for piece in pieces:
-        part = out[:, piece.first : piece.first + len(piece.read)]
+        target = out[:, piece.first : piece.first + len(piece.read)]
         if piece.vector is None:
-            pack_columns([columns[q] for q in piece.read], piece.dtypes, part)
+            pack_columns([columns[q] for q in piece.read], piece.dtypes, target)
         else:
-            part[...] = piece.rows(batch)
+            target[...] = piece.rows(batch)
     return out
 
 

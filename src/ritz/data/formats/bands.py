@@ -100,10 +100,10 @@ class Bands:
         """Rows ``start : stop`` in batches of at most ``rows``, row after row."""
         layout, step = self.layout, self._step(rows)
         chosen = HELD_BATCHES * float(rows * layout.itemsize) * width if width < layout.d else 0.0
-        whole = self._whole(rows, chosen)
+        all_columns = self._whole(rows, chosen)
         for first in range(start, stop, step):
             last = min(stop, first + step)
-            if whole:
+            if all_columns:
                 out = fresh((last - first, layout.d), dtype)
                 for a in range(0, layout.d, self.width):
                     b = min(layout.d, a + self.width)
@@ -118,12 +118,12 @@ class Bands:
         with tempfile.TemporaryFile() as file:
             for a in range(0, d, self.width):
                 b = min(d, a + self.width)
-                part = read(first, last, a, b)
+                band = read(first, last, a, b)
                 for start in range(0, n, rows):
                     r = min(rows, n - start)
-                    tile = np.ascontiguousarray(part[start : start + r], dtype=dtype)
+                    tile = np.ascontiguousarray(band[start : start + r], dtype=dtype)
                     put_tile(file, (start * d + r * a) * dtype.itemsize, tile, n * d)
-                del part
+                del band
             for start in range(0, n, rows):
                 r = min(rows, n - start)
                 out = fresh((r, d), dtype)

@@ -44,7 +44,7 @@ def said(source: Any, kinds: Mapping[str, str] | None) -> tuple[Any, dict[str, s
         return source, {}
     fields: list[Field] = source.fields if isinstance(source, ArrowSource) else []
     groups = {field.name: field.names for field in fields if field.width}
-    known = [*source.names, *source.label_names, *groups]
+    columns = [*source.names, *source.label_names, *groups]
     forced: dict[str, str] = {}
     for name, kind in kinds.items():
         if kind not in (*SAYABLE, "drop"):
@@ -53,8 +53,8 @@ def said(source: Any, kinds: Mapping[str, str] | None) -> tuple[Any, dict[str, s
                 received=f"{kind!r} for column {name!r}",
                 hint=f"kinds={{{name!r}: 'categorical'}}",
             )
-        if name not in known:
-            raise unknown_column(name, known, "kinds=")
+        if name not in columns:
+            raise unknown_column(name, columns, "kinds=")
         forced |= dict.fromkeys(groups.get(name, [name]), kind)
     if isinstance(source, ArrowSource):
         kept = [f for f in fields if kinds.get(f.name) != "drop"]
@@ -64,12 +64,12 @@ def said(source: Any, kinds: Mapping[str, str] | None) -> tuple[Any, dict[str, s
     return source, forced
 
 
-def unknown_column(name: str, known: Sequence[str], where: str) -> InputError:
+def unknown_column(name: str, columns: Sequence[str], where: str) -> InputError:
     """The error for a column that is not there."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=ALIKE)
+    close = difflib.get_close_matches(name, columns, n=1, cutoff=ALIKE)
     return InputError(
         f"expected a column {name!r} for {where}",
-        received=f"columns {shorten([repr(n) for n in known])}",
+        received=f"columns {shorten([repr(n) for n in columns])}",
         hint=f"did you mean {close[0]!r}?" if close else "check the name",
     )
 
@@ -136,16 +136,16 @@ def _all_rows(source: Any) -> Any:
 
 def _judge_arrow(source: ArrowSource, forced: Mapping[str, str], full: bool) -> list[Column]:
     once = not source.repeatable
-    found: dict[str, Any] = {} if full else source.summaries()
+    summaries: dict[str, Any] = {} if full else source.summaries()
     wanted = [
         field
         for j, field in enumerate(source.fields)
-        if (full or not field.width) and _must_read(field, found.get(field.name), j == 0, forced)
+        if (full or not field.width) and _must_read(field, summaries.get(field.name), j == 0, forced)
     ]
-    found |= _first_batch(source, wanted) if once else _scan(source, wanted)
+    summaries |= _first_batch(source, wanted) if once else _scan(source, wanted)
     columns: list[Column] = []
     for j, field in enumerate(source.fields):
-        summary = found.get(field.name)
+        summary = summaries.get(field.name)
         if isinstance(summary, MatrixSummary):
             columns += matrix_columns(summary, field.names)
         elif summary is None:  # lists of numbers, and what the user said
@@ -204,18 +204,18 @@ def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
         turn = max(1, int(SCAN_BYTES / lane_count() // max(1.0, most * width)))
         if turn < len(fields):
             parts = (_scan(source, fields[i : i + turn]) for i in range(0, len(fields), turn))
-            return {name: summary for part in parts for name, summary in part.items()}
+            return {name: summary for lane in parts for name, summary in lane.items()}
     lead = source.fields[0]
 
     def work(spans: list[Span]) -> list[Any]:
-        found = [_empty(field, field is lead) for field in fields]
+        summaries = [_empty(field, field is lead) for field in fields]
         for span in spans:
             for batch in source.record_batches(span, fields, SCAN_ROWS):
                 for j, field in enumerate(fields):
-                    _update(found[j], field, batch.column(j))
+                    _update(summaries[j], field, batch.column(j))
                 advance(batch.num_rows)
                 del batch  # what it lies in goes back before the next is read
-        return found
+        return summaries
 
     with track(LOOKING, total=source.n_rows) as advance:
         first, *more = run_lanes(work, shares(source.spans))
@@ -227,11 +227,11 @@ def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
 
 def _first_batch(source: Any, fields: Sequence[Field]) -> dict[str, Any]:
     """Summaries of the first batch of an iterable that can be read once only."""
-    found = {field.name: _empty(field, field is source.fields[0]) for field in fields}
+    summaries = {field.name: _empty(field, field is source.fields[0]) for field in fields}
     for field in fields:
         for values in source.first.column(field.at).chunks:
-            _update(found[field.name], field, values)
-    return found
+            _update(summaries[field.name], field, values)
+    return summaries
 
 
 def _from_first(column: Column, summary: Summary) -> Column:

@@ -22,7 +22,7 @@ def summaries_of(footers: Sequence[Any], fields: Sequence[Field], names: Sequenc
     """Summaries, by field name, of the scalar columns of numbers that the footers describe fully."""
     wanted = {names[f.at]: f for f in fields if f.at >= 0 and f.dtype is not None and not f.width and not f.parse}
     repeated = {name for name, count in Counter(names).items() if count > 1}
-    found: dict[str, Summary] = {}
+    summaries: dict[str, Summary] = {}
     failed: set[str] = set(repeated)
     for meta in footers:
         leaves = [(j, meta.schema.column(j).path) for j in range(meta.num_columns)]
@@ -32,12 +32,12 @@ def summaries_of(footers: Sequence[Any], fields: Sequence[Field], names: Sequenc
             for j, path in leaves if group.num_rows else ():
                 if path in failed:
                     continue
-                summary = found.get(path)
+                summary = summaries.get(path)
                 if summary is None:
-                    summary = found[path] = _empty(wanted[path])
+                    summary = summaries[path] = _empty(wanted[path])
                 if not _add(summary, group.column(j), group.num_rows):
                     failed.add(path)
-    return {wanted[path].name: summary for path, summary in found.items() if path not in failed}
+    return {wanted[path].name: summary for path, summary in summaries.items() if path not in failed}
 
 
 def _empty(field: Field) -> Summary:

@@ -33,10 +33,10 @@ class _Batches:
 
     def __init__(self, iterable: Iterable[Any]) -> None:
         self._iterable = iterable
-        found = iter(iterable)
-        self.repeatable = found is not iterable
-        self.first = next(found, None)
-        self._rest: Iterator[Any] | None = None if self.repeatable else itertools.chain([self.first], users(found))
+        iterator = iter(iterable)
+        self.repeatable = iterator is not iterable
+        self.first = next(iterator, None)
+        self._rest: Iterator[Any] | None = None if self.repeatable else itertools.chain([self.first], users(iterator))
 
     def __iter__(self) -> Iterator[Any]:
         if self.repeatable:
@@ -71,8 +71,8 @@ class MatrixBatches(MatrixSource):
             if isinstance(block, np.ndarray) == self.sparse:
                 raise _changed(number, describe(batch), "sparse matrices" if self.sparse else "arrays")
             for i in range(0, block.shape[0], rows):
-                part = block[i : i + rows].astype(self.dtype, copy=False)
-                yield part if self.sparse else np.ascontiguousarray(part)
+                cut = block[i : i + rows].astype(self.dtype, copy=False)
+                yield cut if self.sparse else np.ascontiguousarray(cut)
 
     def fingerprint(self) -> str:
         """Good as long as the iterable lives."""
@@ -104,14 +104,14 @@ class FrameBatches(ArrowSource):
             yield from some.combine_chunks().to_batches(max_chunksize=rows)
 
     def _require_same(self, schema: Any, number: int) -> None:
-        names, known = schema.names, self._schema.names
-        if names != known:
-            new = [name for name in names if name not in known]
-            gone = [name for name in known if name not in names]
+        names, expected = schema.names, self._schema.names
+        if names != expected:
+            new = [name for name in names if name not in expected]
+            gone = [name for name in expected if name not in names]
             what = (
                 f"a new column {new[0]!r}" if new else f"no column {gone[0]!r}" if gone else "another order of columns"
             )
-            raise _changed(number, what, f"columns {known}")
+            raise _changed(number, what, f"columns {expected}")
         types = schema.types
         for field in self.fields:
             kind = types[field.at]

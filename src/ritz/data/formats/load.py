@@ -47,7 +47,7 @@ def _rows_of(source: Any, columns: list[int] | None) -> Any:
     step = max(1, BATCH_BYTES // max(1, d * source.dtype.itemsize))
     n = source.n_rows
     if n is None or source.sparse:
-        parts = [part for span in source.spans for part in source.batches(span, columns, step)]
+        parts = [batch for span in source.spans for batch in source.batches(span, columns, step)]
         if not source.sparse:
             return np.concatenate(parts)
         import scipy.sparse
@@ -73,16 +73,16 @@ def _load_arrow(source: ArrowSource) -> ArrowTable:
     import pyarrow as pa
 
     def work(spans: list[Span]) -> list[Any]:
-        held = []
+        batches = []
         for span in spans:
             for batch in source.record_batches(span, source.fields, 1 << 16):
                 go_on()
-                held.append(batch)
+                batches.append(batch)
                 advance(batch.num_rows)
-        return held
+        return batches
 
     with track("loading rows", total=source.n_rows) as advance:
-        batches = [batch for part in run_lanes(work, shares(source.spans)) for batch in part]
+        batches = [batch for lane in run_lanes(work, shares(source.spans)) for batch in lane]
     table = pa.Table.from_batches(batches)
     fields = [dataclasses.replace(field, at=j, type=table.schema.types[j]) for j, field in enumerate(source.fields)]
     return ArrowTable(table, fields, source.files)

@@ -135,14 +135,14 @@ class MemoryMatrix(MatrixSource):
     @property
     def decoded(self) -> int:
         """How many bytes the rows take in memory."""
-        held = [self.values.data, self.values.indices, self.values.indptr] if self.sparse else [self.values]
-        return int(sum(part.nbytes for part in held))
+        arrays = [self.values.data, self.values.indices, self.values.indptr] if self.sparse else [self.values]
+        return int(sum(array.nbytes for array in arrays))
 
     def read_rows(self, span: Span, rows: int) -> Iterator[Any]:
         """Views of the rows of a span; array rows in row-major order."""
         for i in range(span.start, span.stop, rows):
-            part = self.values[i : min(span.stop, i + rows)]
-            yield part if self.sparse else np.ascontiguousarray(part)
+            view = self.values[i : min(span.stop, i + rows)]
+            yield view if self.sparse else np.ascontiguousarray(view)
 
     def read_labels(self, name: str, start: int, stop: int) -> Any:
         """An Arrow array of the labels of some rows."""

@@ -42,8 +42,8 @@ class ArrowTable(ArrowSource):
 
     def record_batches(self, span: Span, fields: Sequence[Field], rows: int) -> Iterator[Any]:
         """Views of the rows of a span."""
-        part = self.table.select([field.at for field in fields]).slice(span.start, span.rows)
-        yield from part.rename_columns([field.name for field in fields]).to_batches(max_chunksize=rows)
+        columns = self.table.select([field.at for field in fields]).slice(span.start, span.rows)
+        yield from columns.rename_columns([field.name for field in fields]).to_batches(max_chunksize=rows)
 
     def fingerprint(self) -> str:
         """The place in memory: good as long as this object lives."""

@@ -104,8 +104,8 @@ class PackedMatrix(MatrixSource):
             if self._held is None:
                 self._held = self._unpacked()
         for i in range(span.start, span.stop, rows):
-            part = self._held[i : min(span.stop, i + rows)]
-            yield part if self.sparse else np.ascontiguousarray(part, dtype=self.dtype)
+            view = self._held[i : min(span.stop, i + rows)]
+            yield view if self.sparse else np.ascontiguousarray(view, dtype=self.dtype)
 
     def _unpacked(self) -> Any:
         if self.decoded > room():
@@ -162,8 +162,8 @@ def _weighed(archive: zipfile.ZipFile, name: str, path: Path) -> Header:
     # What deflate makes of one byte at most; other packings of zip do better, and are told by their method.
     most = entry.compress_size * (1.0 if entry.compress_type == zipfile.ZIP_STORED else MOST_PACKED)
     if min(shape, default=0) < 0 or declared > min(entry.file_size, most):
-        held = f"{entry.file_size:,} bytes, packed in {entry.compress_size:,}"
-        raise damaged(path, ".npz archive", f"{name}: {declared:,} bytes declared, {held}")
+        stored = f"{entry.file_size:,} bytes, packed in {entry.compress_size:,}"
+        raise damaged(path, ".npz archive", f"{name}: {declared:,} bytes declared, {stored}")
     return shape, dtype, fortran
 
 

@@ -257,11 +257,11 @@ class ParquetSource(ArrowSource):
         """The columns in the order of the fields, with the partition keys of file ``f``."""
         import pyarrow as pa
 
-        held = [
+        columns = [
             self._key(f, field, batch.num_rows) if at is None else batch.column(at)
             for field, at in zip(fields, places, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(held, names=[field.name for field in fields])
+        return pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
 
     def _key(self, f: int, field: Field, rows: int) -> Any:
         """The partition key of file ``f``, once a row."""
@@ -274,10 +274,10 @@ class ParquetSource(ArrowSource):
 
         Columns that share a name, or its beginning up to a dot, all come, in the order of the file.
         """
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
-            found.setdefault(name, []).append(place)
-        return [None if f.at < 0 else found[self._top[f.at]][self._repeat[f.at]] for f in fields]
+            places.setdefault(name, []).append(place)
+        return [None if f.at < 0 else places[self._top[f.at]][self._repeat[f.at]] for f in fields]
 
     def summaries(self) -> dict[str, Any]:
         """What the footers tell of columns of numbers."""

@@ -29,8 +29,8 @@ def other_files(folder: Path) -> list[Path]:
 
 
 def _visible(folder: Path) -> list[Path]:
-    found = (path for path in folder.rglob("*") if not any(x[0] in "._" for x in path.relative_to(folder).parts))
-    return sorted(path for path in found if path.is_file())
+    paths = (path for path in folder.rglob("*") if not any(x[0] in "._" for x in path.relative_to(folder).parts))
+    return sorted(path for path in paths if path.is_file())
 
 
 def partitions(files: Sequence[Path], root: Path | None) -> tuple[list[dict[str, Any]], list[Field]]:
@@ -38,7 +38,7 @@ def partitions(files: Sequence[Path], root: Path | None) -> tuple[list[dict[str,
     import pyarrow as pa
 
     raw = [
-        {k: unquote(v) for k, _, v in (part.partition("=") for part in path.relative_to(root).parts[:-1]) if v}
+        {k: unquote(v) for k, _, v in (folder.partition("=") for folder in path.relative_to(root).parts[:-1]) if v}
         if root is not None
         else {}
         for path in files
@@ -54,10 +54,10 @@ def partitions(files: Sequence[Path], root: Path | None) -> tuple[list[dict[str,
     fields, typed = [], [dict[str, Any]() for _ in files]
     for name in names:
         values = [None if keys[name] == "__HIVE_DEFAULT_PARTITION__" else keys[name] for keys in raw]
-        whole = all(v is None or (v.lstrip("-").isdigit() and str(int(v)) == v) for v in values)
-        fields.append(Field(name, pa.int64() if whole else pa.string(), -1, complete=None not in values))
-        for held, value in zip(typed, values, strict=True):
-            held[name] = int(value) if whole and value is not None else value
+        integers = all(v is None or (v.lstrip("-").isdigit() and str(int(v)) == v) for v in values)
+        fields.append(Field(name, pa.int64() if integers else pa.string(), -1, complete=None not in values))
+        for typed_keys, value in zip(typed, values, strict=True):
+            typed_keys[name] = int(value) if integers and value is not None else value
     return typed, fields
 
 

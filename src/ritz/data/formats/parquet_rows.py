@@ -130,9 +130,9 @@ def spilled(
             columns = [column_numbers(values, dtypes[j]) for j, values in zip(at, read(at), strict=True)]
             for start in range(0, n, rows):
                 r = min(rows, n - start)
-                part = tile[: r * len(at)].reshape(r, len(at))
-                pack_arrays([values[start : start + r] for values in columns], part)
-                put_tile(file, (start * d + r * first) * dtype.itemsize, part, n * d)
+                panel = tile[: r * len(at)].reshape(r, len(at))
+                pack_arrays([values[start : start + r] for values in columns], panel)
+                put_tile(file, (start * d + r * first) * dtype.itemsize, panel, n * d)
             del columns
         for start in range(0, n, rows):
             r = min(rows, n - start)
@@ -140,21 +140,21 @@ def spilled(
             file.seek(start * d * dtype.itemsize)
             for first in range(0, d, width):
                 count = min(width, d - first)
-                part = tile[: r * count].reshape(r, count)
-                file.readinto(part.reshape(-1).view(np.uint8).data)
-                out[:, first : first + count] = part
+                panel = tile[: r * count].reshape(r, count)
+                file.readinto(panel.reshape(-1).view(np.uint8).data)
+                out[:, first : first + count] = panel
             yield out
 
 
-def put_tile(file: Any, place: int, part: NDArray[Any], numbers: int) -> None:
+def put_tile(file: Any, place: int, tile: NDArray[Any], numbers: int) -> None:
     """Write a tile of rows to its place in a temporary file that holds ``numbers`` numbers in the end."""
     try:
         file.seek(place)
-        file.write(part.reshape(-1).view(np.uint8).data)
+        file.write(tile.reshape(-1).view(np.uint8).data)
         file.flush()
     except OSError as error:
         raise FileError(
-            f"expected room for {numbers * part.itemsize / 1e6:,.0f} MB in {tempfile.gettempdir()}",
+            f"expected room for {numbers * tile.itemsize / 1e6:,.0f} MB in {tempfile.gettempdir()}",
             received=str(error),
             hint="a row group larger than the memory limit is turned into rows there: make room, set TMPDIR, raise the "
             "limit, or write the file with smaller row groups",

@@ -179,14 +179,14 @@ def from_dataset(dataset: Any) -> QuerySource:
     try:
         filtered = bool(getattr(dataset, "_scan_options", None))
         parts = [None] if filtered else list(dataset.get_fragments())
-        counts = [dataset.count_rows() if part is None else part.count_rows() for part in parts]
+        counts = [dataset.count_rows() if fragment is None else fragment.count_rows() for fragment in parts]
         peek = dataset.head(PEEK_ROWS)
     except (pa.ArrowException, OSError) as error:
         raise _failed(what, str(error).splitlines()[0]) from error
     spans, start = [], 0
-    for part, count in zip(parts, counts, strict=True):
+    for piece, count in zip(parts, counts, strict=True):
         if count:
-            spans.append(Span(start, start + count, part))
+            spans.append(Span(start, start + count, piece))
             start += count
     identity = f"dataset:{dataset.schema}:{start}"
     return QuerySource(run, dataset.schema, peek, spans, what=what, identity=identity, files=files, stamp=stamp)

@@ -49,8 +49,8 @@ class Stamp:
     @property
     def identity(self) -> str:
         """A digest of it, for what must be recognised later."""
-        whole = [(str(file), state) for file, state in zip(self.files, self.states, strict=True)]
-        return hashlib.blake2b(repr(whole).encode("utf8", "surrogateescape"), digest_size=16).hexdigest()
+        listed = [(str(file), state) for file, state in zip(self.files, self.states, strict=True)]
+        return hashlib.blake2b(repr(listed).encode("utf8", "surrogateescape"), digest_size=16).hexdigest()
 
     def check(self) -> None:
         """Raise DataChanged where the files are not what they were."""
@@ -62,10 +62,10 @@ class Stamp:
             if now != before:
                 raise _changed(file, _difference(before, now))
         if self.folder is not None and self.find is not None:
-            found = {Path(os.path.abspath(file)) for file in self.find(self.folder)}
-            other = sorted(found.symmetric_difference(self.files))
+            present = {Path(os.path.abspath(file)) for file in self.find(self.folder)}
+            other = sorted(present.symmetric_difference(self.files))
             if other:
-                raise _changed(self.folder, f"a file {'more' if other[0] in found else 'less'}, {other[0].name}")
+                raise _changed(self.folder, f"a file {'more' if other[0] in present else 'less'}, {other[0].name}")
 
     def _pages(self) -> int:
         return max(2, min(PAGES, ALL_PAGES // max(1, len(self.files))))
@@ -99,30 +99,30 @@ def named_files(text: str) -> list[Path]:
     import glob
     import re
 
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for name in re.findall(r"'([^'\n]+)'|\"([^\"\n]+)\"|\[([^\]\n]+)\]", text):
-        for part in (one for word in name if word for one in (word, *word.split(", "))):
+        for pattern in (one for word in name if word for one in (word, *word.split(", "))):
             with contextlib.suppress(OSError, ValueError):
-                held = glob.glob(part, recursive=True) if glob.has_magic(part) else [part]
-                found |= dict.fromkeys(Path(one) for one in held if Path(one).is_file())
-    return list(found)
+                paths = glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]
+                files |= dict.fromkeys(Path(one) for one in paths if Path(one).is_file())
+    return list(files)
 
 
 def _state(file: Path, pages: int, settle: bool = False) -> _State:
     """Size, times and sampled pages of a file; ``settle`` waits for the clock to tick on."""
-    found = file.stat()
-    age = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns)
+    status = file.stat()
+    age = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
     if settle and 0 <= age < TICK:
         time.sleep((TICK - age) / 1e9)
-        found = file.stat()
+        status = file.stat()
     digest = hashlib.blake2b(digest_size=16)
-    if found.st_size:
+    if status.st_size:
         with file.open("rb", buffering=0) as opened:
-            last = max(0, found.st_size - PAGE)
+            last = max(0, status.st_size - PAGE)
             for place in sorted({last * i // (pages - 1) for i in range(pages)}):
                 opened.seek(place)
                 digest.update(opened.read(PAGE))
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, digest.digest()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, digest.digest()
 
 
 def _difference(before: _State, now: _State) -> str:

@@ -93,7 +93,7 @@ class _H5(Store):
         if links > MOST_LINKS:
             raise damaged(self.path, self.what, f"links in a circle at {asked!r}")
         node = group.file["/"] if place.startswith("/") else group
-        for name in (part for part in place.split("/") if part not in ("", ".")):
+        for name in (step for step in place.split("/") if step not in ("", ".")):
             if not isinstance(node, h5py.Group) or not node.id.links.exists(name.encode()):
                 raise KeyError(f"{asked} is not in {self.path}")
             kind = node.id.links.get_info(name.encode()).type
@@ -135,8 +135,8 @@ class _Zarr(Store):
 def _codecs(metadata: Any) -> Iterator[str]:
     """Names of all codecs in the metadata of an array, those inside others included."""
     for key in ("codecs", "filters", "compressor", "index_codecs", "configuration"):
-        found = metadata.get(key) if isinstance(metadata, dict) else None
-        for one in found if isinstance(found, (list, tuple)) else [found]:
+        codec = metadata.get(key) if isinstance(metadata, dict) else None
+        for one in codec if isinstance(codec, (list, tuple)) else [codec]:
             if one is None or (isinstance(one, str) and key == "configuration"):
                 continue
             settings = one if isinstance(one, dict) else getattr(one, "get_config", dict)()
@@ -173,7 +173,7 @@ def zarr_store(path: Path) -> Store:
 
 def texts(node: Any, start: int, stop: int, path: Path) -> list[str]:
     """Texts of an array of one dimension, some at a time, as long as the memory limit holds them."""
-    allowed, out, held = room() / 4, [], 0
+    allowed, out, bytes_read = room() / 4, [], 0
     size = path.stat().st_size if path.is_file() else 1 << 20
     if node.dtype.itemsize > 16:  # of one length
         size = node.dtype.itemsize
@@ -181,8 +181,10 @@ def texts(node: Any, start: int, stop: int, path: Path) -> list[str]:
     for first in range(start, stop, step):
         for value in np.asarray(node[first : min(stop, first + step)]).tolist():
             text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-            held += 50 + len(text)
+            bytes_read += 50 + len(text)
             out.append(text)
-        if held > allowed:
-            raise too_large(4.0 * held * (stop - start) / len(out), path, f"names of {held / len(out):,.0f} bytes each")
+        if bytes_read > allowed:
+            raise too_large(
+                4.0 * bytes_read * (stop - start) / len(out), path, f"names of {bytes_read / len(out):,.0f} bytes each"
+            )
     return out

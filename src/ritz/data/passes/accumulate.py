@@ -37,10 +37,10 @@ class Sums:
 
     def state(self) -> dict[str, Any]:
         """The sums by name; a list becomes one entry an item."""
-        held = {name: getattr(self, name) for name in self.SUMS if getattr(self, name) is not None}
+        sums = {name: getattr(self, name) for name in self.SUMS if getattr(self, name) is not None}
         for name in self.LISTS:
-            held |= {f"{name}.{i}": item for i, item in enumerate(getattr(self, name))}
-        return held
+            sums |= {f"{name}.{i}": item for i, item in enumerate(getattr(self, name))}
+        return sums
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over sums that ``state`` gave."""

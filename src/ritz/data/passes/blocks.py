@@ -169,8 +169,8 @@ class MemoryBlocks:
 
     def panel(self, start: int, stop: int, columns: slice) -> NDArray[Any]:
         """A dense panel: some rows of some columns."""
-        part = self.X[start:stop, columns]
-        return np.asarray(part.toarray() if self._csr else part)
+        panel = self.X[start:stop, columns]
+        return np.asarray(panel.toarray() if self._csr else panel)
 
     def _lanes(self) -> list[tuple[int, int]]:
         """Row ranges of the lanes: whole blocks, as equal as whole blocks allow."""
@@ -183,11 +183,11 @@ class MemoryBlocks:
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
         """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
 
-        first, whole = create(), self.whole
+        first, only_block = create(), self.whole
         if STOP.get() is not None:
             go_on()
-        if whole is not None:
-            step(first, whole)
+        if only_block is not None:
+            step(first, only_block)
             return first
 
         def work(span: tuple[int, int]) -> S:
@@ -203,11 +203,11 @@ class MemoryBlocks:
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i; ``step`` gets a scratch dictionary of its lane for buffers."""
 
-        whole = self.whole
+        only_block = self.whole
         if STOP.get() is not None:
             go_on()
-        if whole is not None:
-            out[...] = step({}, whole)
+        if only_block is not None:
+            out[...] = step({}, only_block)
             return out
 
         def work(span: tuple[int, int]) -> None:
@@ -274,13 +274,13 @@ def sparse_rows(width: int, n: int | None = None) -> int:
 def csr_rows(X: Any, start: int, stop: int) -> Any:
     """Rows ``start:stop`` of a CSR matrix as views of its arrays (SciPy's own slicing copies)."""
     a, b = int(X.indptr[start]), int(X.indptr[stop])
-    part = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
-    part.data, part.indices, part.indptr = (
+    rows = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
+    rows.data, rows.indices, rows.indptr = (
         X.data[a:b],
         X.indices[a:b],
         X.indptr[start : stop + 1] - X.indptr[start],
     )
-    return part
+    return rows
 
 
 def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") -> NDArray[Any]:
@@ -293,8 +293,8 @@ def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") ->
     size = shape[0] * shape[1] * dtype.itemsize
     if size < MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(shape, dtype, order=order)
-    held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one gets no large pages
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one gets no large pages
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):
-            held.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(held, dtype).reshape(shape, order=order)
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype).reshape(shape, order=order)

@@ -50,8 +50,8 @@ def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
         return None
     some: Any = None
     for i in np.unique(np.linspace(0, rows - 1, min(rows, PROBED)).astype(int)):
-        held = x.indices[x.indptr[i] : x.indptr[i + 1]]
-        some = np.unique(held) if some is None else np.intersect1d(some, held)
+        columns = x.indices[x.indptr[i] : x.indptr[i + 1]]
+        some = np.unique(columns) if some is None else np.intersect1d(some, columns)
         if not len(some):
             return None
     full = (np.bincount(x.indices, minlength=d) >= rows) & (mean != 0)

@@ -70,14 +70,18 @@ def deviations(N: Any, centre: Floats, totals: Floats | None = None) -> Any:
         buffer = np.empty((rows if small else 0, d))
         for first in firsts:
             go_on()
-            part = N[first : first + rows]
+            block = N[first : first + rows]
             if small and totals is not None:
                 R, D = totals[first : first + rows, None], out[first : first + rows]
                 np.multiply(R, low, out=buffer[: len(D)])
-                _of_counts(part, R, high, buffer[: len(D)], D)
+                _of_counts(block, R, high, buffer[: len(D)], D)
                 continue
-            part = as_float(np.asarray(part.toarray() if hasattr(part, "toarray") else part), "the table of counts", "")
-            out[first : first + rows] = _deviations(part, centre)
+            block = as_float(
+                np.asarray(block.toarray() if hasattr(block, "toarray") else block),
+                "the table of counts",
+                "",
+            )
+            out[first : first + rows] = _deviations(block, centre)
 
     lanes = lane_count() if n * d >= LANES_ABOVE else 1
     run_lanes(work, [range(i * rows, n, lanes * rows) for i in range(lanes)])
@@ -89,17 +93,17 @@ def row_parts(N: Floats) -> tuple[Floats, Floats]:
     total = N.sum(axis=1)
     if float(np.max(total, initial=0.0)) < 2.0**53 and np.array_equal(N, np.rint(N)):
         return total, np.zeros_like(total)
-    held, lost = N, np.zeros(len(N))
-    while held.shape[1] > 1:
-        half = held.shape[1] // 2
-        a, b = held[:, :half], held[:, half : 2 * half]
+    terms, lost = N, np.zeros(len(N))
+    while terms.shape[1] > 1:
+        half = terms.shape[1] // 2
+        a, b = terms[:, :half], terms[:, half : 2 * half]
         s = a + b
-        part = s - a
-        lost = lost + ((a - (s - part)) + (b - part)).sum(axis=1)
-        held = s if held.shape[1] % 2 == 0 else np.concatenate([s, held[:, -1:]], axis=1)
-    top = held[:, 0] if held.shape[1] else total
-    whole = top + lost
-    return whole, lost - (whole - top)
+        added = s - a
+        lost = lost + ((a - (s - added)) + (b - added)).sum(axis=1)
+        terms = s if terms.shape[1] % 2 == 0 else np.concatenate([s, terms[:, -1:]], axis=1)
+    top = terms[:, 0] if terms.shape[1] else total
+    rounded = top + lost
+    return rounded, lost - (rounded - top)
 
 
 def _deviations(N: Floats, c: Floats) -> Floats:

@@ -58,8 +58,8 @@ class FilledBlocks(DerivedBlocks):
     def _pieces(self, block: Block) -> Iterator[Block]:
         rows = block.values.shape[0]
         for first in range(0, rows, self.height):
-            part = csr_rows(block.values, first, min(first + self.height, rows))
-            yield self._changed(Block(part, block.start + first))
+            piece = csr_rows(block.values, first, min(first + self.height, rows))
+            yield self._changed(Block(piece, block.start + first))
 
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
         """Feed every piece to an accumulator; the accumulators are merged in row order."""

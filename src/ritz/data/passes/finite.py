@@ -47,13 +47,13 @@ def require_finite(X: Any, names: Sequence[Any] | None = None, row_name: Callabl
     """
     if X.dtype.kind not in "fc":
         return
-    found = _Found(np.zeros(X.shape[1], dtype=np.int64))
+    nonfinite = _Found(np.zeros(X.shape[1], dtype=np.int64))
     if hasattr(X, "map_reduce"):
-        found = X.map_reduce(lambda: _Found(np.zeros(X.shape[1], dtype=np.int64)), _look)
+        nonfinite = X.map_reduce(lambda: _Found(np.zeros(X.shape[1], dtype=np.int64)), _look)
     else:
-        found.look(X)
-    if found.nan or found.infinite:
-        raise _error(found, X.dtype, names, row_name or _row, sparse=_is_sparse(X))
+        nonfinite.look(X)
+    if nonfinite.nan or nonfinite.infinite:
+        raise _error(nonfinite, X.dtype, names, row_name or _row, sparse=_is_sparse(X))
 
 
 @dataclass
@@ -96,8 +96,8 @@ class _Found:
         self.first = sorted([*self.first, *here])[:FIRST_POSITIONS]
 
 
-def _look(found: _Found, block: Any) -> None:
-    found.look(block.values, block.start)
+def _look(nonfinite: _Found, block: Any) -> None:
+    nonfinite.look(block.values, block.start)
 
 
 def _surely_finite(values: np.ndarray) -> bool:
@@ -143,27 +143,27 @@ def _times(count: int) -> str:
 
 
 def _error(
-    found: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None, row_name: Callable[[int], str], sparse: bool
+    nonfinite: _Found, dtype: np.dtype[Any], names: Sequence[Any] | None, row_name: Callable[[int], str], sparse: bool
 ) -> NonFiniteError:
     def name(j: int) -> str:
         return f"column {j}" if names is None else f"column {names[j]!r}"
 
     # The two phrases are scikit-learn's, so code and tests that look for them keep working.
     infinity = f"infinity or a value too large for {np.dtype(dtype)!r}"
-    if found.nan and found.infinite:
-        phrase = f"NaN ({_times(found.nan)}) and contains {infinity} ({_times(found.infinite)})"
+    if nonfinite.nan and nonfinite.infinite:
+        phrase = f"NaN ({_times(nonfinite.nan)}) and contains {infinity} ({_times(nonfinite.infinite)})"
     else:
-        phrase = "NaN" if found.nan else infinity
-    columns = np.flatnonzero(found.per_column)
-    worst = columns[np.argsort(-found.per_column[columns], kind="stable")]
-    listed = shorten([f"{name(int(j))} ({found.per_column[j]})" for j in worst])
-    places = ", ".join(f"{row_name(i)} {name(j)}" for i, j in found.first)
-    count = f"{found.nan + found.infinite} such value{'s' if found.nan + found.infinite > 1 else ''}"
+        phrase = "NaN" if nonfinite.nan else infinity
+    columns = np.flatnonzero(nonfinite.per_column)
+    worst = columns[np.argsort(-nonfinite.per_column[columns], kind="stable")]
+    listed = shorten([f"{name(int(j))} ({nonfinite.per_column[j]})" for j in worst])
+    places = ", ".join(f"{row_name(i)} {name(j)}" for i, j in nonfinite.first)
+    count = f"{nonfinite.nan + nonfinite.infinite} such value{'s' if nonfinite.nan + nonfinite.infinite > 1 else ''}"
     impute = "put numbers there: gaps of sparse tables cannot be filled" if sparse else FILL
-    advice = impute if found.nan else "look for overflow or a division by 0"
+    advice = impute if nonfinite.nan else "look for overflow or a division by 0"
     counted = "; rows count from 0" if re.search(r"\brow \d", places) else ""
     return NonFiniteError(
         f"Input X contains {phrase}, where only finite numbers can be used",
-        received=f"{count} in {columns.size} of {found.per_column.size} columns: {listed}; first at {places}",
+        received=f"{count} in {columns.size} of {nonfinite.per_column.size} columns: {listed}; first at {places}",
         hint=f"drop those rows or columns, or {advice}{counted}",
     )

@@ -228,8 +228,8 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     buffer, ones = np.empty((min(n, INTEGER_ROWS), d), np.float32), np.ones(min(n, INTEGER_ROWS), np.float32)
     x = x.astype(np.float32)
     for i in range(0, n, INTEGER_ROWS):
-        part = csr_rows(x, i, min(i + INTEGER_ROWS, n))
-        z = part.toarray(out=buffer[: part.shape[0]])
+        rows = csr_rows(x, i, min(i + INTEGER_ROWS, n))
+        z = rows.toarray(out=buffer[: rows.shape[0]])
         m += ones[: z.shape[0]] @ z
         S += z.T @ z
     return m, S
@@ -250,12 +250,12 @@ def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
 def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     """``Σwz`` of a block, summed in short pieces."""
     n = z.shape[0]
-    whole = n // PIECE * PIECE
+    covered = n // PIECE * PIECE
     ones = _ones(n, z.dtype.char) if w is None else w
-    rest = (ones[whole:] @ z[whole:]).astype(np.float64) if whole < n or not n else None
-    if not whole:
+    rest = (ones[covered:] @ z[covered:]).astype(np.float64) if covered < n or not n else None
+    if not covered:
         return np.asarray(rest)
-    pieces = np.matmul(ones[:whole].reshape(-1, 1, PIECE), z[:whole].reshape(-1, PIECE, z.shape[1]))
+    pieces = np.matmul(ones[:covered].reshape(-1, 1, PIECE), z[:covered].reshape(-1, PIECE, z.shape[1]))
     total = np.add.reduce(pieces, axis=(0, 1), dtype=np.float64)
     return np.asarray(total if rest is None else rest + total)
 
@@ -268,12 +268,12 @@ def _ones(n: int, char: str) -> NDArray[Any]:
 
 def column_squares(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     """``Σwz²`` of a block, summed in short pieces."""
-    whole = z.shape[0] // PIECE * PIECE
+    covered = z.shape[0] // PIECE * PIECE
     y = z if w is None else z * w[:, None]
-    total = np.einsum("ij,ij->j", y[whole:], z[whole:]).astype(np.float64)
-    if whole:
+    total = np.einsum("ij,ij->j", y[covered:], z[covered:]).astype(np.float64)
+    if covered:
         shape = (-1, PIECE, z.shape[1])
-        total += np.einsum("pij,pij->pj", y[:whole].reshape(shape), z[:whole].reshape(shape)).sum(
+        total += np.einsum("pij,pij->pj", y[:covered].reshape(shape), z[:covered].reshape(shape)).sum(
             axis=0, dtype=np.float64
         )
     return total

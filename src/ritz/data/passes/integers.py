@@ -33,15 +33,15 @@ def has_long(x: Any) -> bool:
 
 def subtract(x: NDArray[Any], shift: NDArray[np.float64], out: NDArray[Any]) -> None:
     """``out = x − shift`` of long integers; ``shift`` is broadcast, and its digits behind the point are kept."""
-    whole = np.clip(np.rint(shift), -(2.0**63), 2.0**63 if x.dtype.kind == "i" else 2.0**64)
-    high = np.floor(whole * 2.0**-LOW)
-    low = whole - high * 2.0**LOW  # in [0, 2³²), exact
+    integers = np.clip(np.rint(shift), -(2.0**63), 2.0**63 if x.dtype.kind == "i" else 2.0**64)
+    high = np.floor(integers * 2.0**-LOW)
+    low = integers - high * 2.0**LOW  # in [0, 2³²), exact
     top, rest = x >> x.dtype.type(LOW), x & x.dtype.type((1 << LOW) - 1)
     np.subtract(top.astype(np.float64), high, out=out, casting="same_kind")
     out *= out.dtype.type(2.0**LOW)
     out += rest.astype(np.float64) - low
-    if bool(np.any(shift != whole)):
-        out -= shift - whole
+    if bool(np.any(shift != integers)):
+        out -= shift - integers
 
 
 def as_float(x: Any, what: str = "X", hint: str = SHIFTED) -> Any:

@@ -52,11 +52,11 @@ class _Margins(Sums):
         step = max(1, PIECE // max(1, x.shape[0] if across else x.shape[1]))
         for i in range(0, x.shape[1] if across else x.shape[0], step):
             some = slice(i, i + step)
-            part = (slice(None), some) if across else (some, slice(None))
-            words = _words(x[part])
+            places = (slice(None), some) if across else (some, slice(None))
+            words = _words(x[places])
             first = start if across else start + i
-            self.columns[part[1]] += np.add.reduce(words[-first % EVERY :: EVERY], axis=0)
-            sums[part[0]] += np.add.reduce(words, axis=1)
+            self.columns[places[1]] += np.add.reduce(words[-first % EVERY :: EVERY], axis=0)
+            sums[places[0]] += np.add.reduce(words, axis=1)
         self._add(sums, start)
 
     def _add(self, sums: NDArray[np.uint64], start: int) -> None:
@@ -85,14 +85,14 @@ def rows_key(blocks: RowBlocks) -> int:
     return key_of_bytes(np.asarray(blocks.shape, np.int64), sums.rows, sums.columns)
 
 
-def content_key(held: Any) -> int:
+def content_key(rows: Any) -> int:
     """The key of prepared rows: arrays, CSR matrices, texts, and dictionaries and lists of these."""
-    if isinstance(held, dict):
-        return key_of_bytes(*(f"{name}={content_key(each)};" for name, each in held.items()))
-    if isinstance(held, np.ndarray) and held.ndim == 1 and held.dtype.kind in "fiub":
-        return rows_key(MemoryBlocks(held[:, None]))
-    if getattr(held, "ndim", 0) == 2 and held.dtype.kind in "fiub":
-        return rows_key(MemoryBlocks(held if isinstance(held, np.ndarray) else held.tocsr()))
-    if isinstance(held, (list, tuple)):
-        return key_of_bytes(*(f"{each!r};" for each in held))
-    return content_key(held.rows) if hasattr(held, "rows") else key_of_bytes(repr(held))
+    if isinstance(rows, dict):
+        return key_of_bytes(*(f"{name}={content_key(each)};" for name, each in rows.items()))
+    if isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "fiub":
+        return rows_key(MemoryBlocks(rows[:, None]))
+    if getattr(rows, "ndim", 0) == 2 and rows.dtype.kind in "fiub":
+        return rows_key(MemoryBlocks(rows if isinstance(rows, np.ndarray) else rows.tocsr()))
+    if isinstance(rows, (list, tuple)):
+        return key_of_bytes(*(f"{each!r};" for each in rows))
+    return content_key(rows.rows) if hasattr(rows, "rows") else key_of_bytes(repr(rows))

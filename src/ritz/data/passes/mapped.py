@@ -56,8 +56,8 @@ class MappedBlocks(MemoryBlocks):
 
     def panel(self, start: int, stop: int, columns: slice) -> Any:
         """A dense panel: some rows of some columns."""
-        part = self.make(start, min(stop, self.shape[0]))[:, columns]
-        return np.asarray(part.toarray() if self._csr else part)
+        panel = self.make(start, min(stop, self.shape[0]))[:, columns]
+        return np.asarray(panel.toarray() if self._csr else panel)
 
     def transposed(self) -> MemoryBlocks:
         """Rows that are made while they are read cannot be turned."""

@@ -131,8 +131,8 @@ class Moments:
         exponent = 0 if not (0 < factor < np.inf) or 1e-100 < factor < 1e100 else int(np.frexp(factor)[1]) // 2
         unit, rest = float(np.ldexp(self.unit, exponent)), float(np.ldexp(factor, -2 * exponent))
         if exponent and LEAST_UNIT <= unit <= 1 / LEAST_UNIT:  # what a power of four can bear, the unit bears
-            whole, less = self.weight * factor / rest, self.weight_low * factor / rest
-            return replace(self, unit=unit, weight=whole, weight_low=less).times(rest)
+            weight, less = self.weight * factor / rest, self.weight_low * factor / rest
+            return replace(self, unit=unit, weight=weight, weight_low=less).times(rest)
         gone = None if self.lost is None else self.lost * factor
         low = None if self.scatter_low is None else self.scatter_low * factor
         return replace(
@@ -322,10 +322,10 @@ def scaled_noise(state: Moments, c: Any) -> float:
 def _added(a: float, b: float, low: float) -> tuple[float, float]:
     """a + b + low as a float64 number and what that lacks (Knuth's sum without error)."""
     total = a + b
-    part = total - a
-    rest = (a - (total - part)) + (b - part) + low
-    whole = total + rest
-    return whole, rest - (whole - total)
+    added = total - a
+    rest = (a - (total - added)) + (b - added) + low
+    rounded = total + rest
+    return rounded, rest - (rounded - total)
 
 
 def _together(a: Vector | None, x: float, b: Vector | None, y: float) -> Vector | None:
@@ -344,11 +344,11 @@ def _scatters(
     d, signed = one.d, sign * v
     high, low = fresh((d, d), np.float64), fresh((d, d), np.float64)
     rows = max(1, PANEL // max(1, d))
-    part, t = np.empty((min(rows, d), d)), np.empty((min(rows, d), d))
+    products, t = np.empty((min(rows, d), d)), np.empty((min(rows, d), d))
     for first in range(0, d, rows):
         some = slice(first, first + rows)
         left, hi, lo = one.scatter[some], high[some], low[some]
-        p, q = part[: len(left)], t[: len(left)]
+        p, q = products[: len(left)], t[: len(left)]
         np.multiply(signed[some, None], v, out=p)
         p += other.scatter[some] if b == 1 else b * other.scatter[some]
         left = left if a == 1 else a * left
@@ -358,9 +358,9 @@ def _scatters(
         np.subtract(hi, q, out=q)
         np.subtract(left, q, out=q)
         lo += q
-        for held, factor in ((one, a), (other, b)):
-            if held.scatter_low is not None:
-                lo += factor * held.scatter_low[some]
+        for state, factor in ((one, a), (other, b)):
+            if state.scatter_low is not None:
+                lo += factor * state.scatter_low[some]
         np.add(hi, lo, out=q)  # hi alone is the sum, rounded once
         np.subtract(q, hi, out=p)
         lo -= p

@@ -118,10 +118,10 @@ class ObservedSums(Sums):
 
     def _join(self, weight: Vector, offset: Vector, squares: Vector) -> None:
         both = self.weight + weight
-        part = weight / np.maximum(both, 1e-300)
+        share = weight / np.maximum(both, 1e-300)
         gap = np.where(self.weight > 0, offset - self.offset, 0.0)
-        self.squares += squares + gap * gap * self.weight * part
-        self.offset[...] = np.where(self.weight > 0, self.offset + gap * part, offset)
+        self.squares += squares + gap * gap * self.weight * share
+        self.offset[...] = np.where(self.weight > 0, self.offset + gap * share, offset)
         self.weight[...] = both
 
     def merge(self, other: Self) -> None:
@@ -148,15 +148,15 @@ def observe(blocks: RowBlocks, weights: Vector | None = None, names: Sequence[An
         return _sparse(blocks, weights, names)
     shift = _shift(blocks)
     with np.errstate(invalid="ignore", over="ignore"):
-        found = blocks.map_reduce(lambda: ObservedSums(shift, weights), _feed)
+        sums = blocks.map_reduce(lambda: ObservedSums(shift, weights), _feed)
     d = blocks.shape[1]
-    if found.infinities:
-        raise refuse_infinite([divmod(at, d) for at in found.infinite], found.infinities, names)
-    if found.empties:
-        raise refuse_empty(found.empty, found.empties)
-    _refuse_columns(found.counts, names)
-    total = float(found.rows) if weights is None else float(np.sum(weights))
-    return Observed(found.rows, total, found.counts, found.weight, shift, found.offset, found.squares, found.least)
+    if sums.infinities:
+        raise refuse_infinite([divmod(at, d) for at in sums.infinite], sums.infinities, names)
+    if sums.empties:
+        raise refuse_empty(sums.empty, sums.empties)
+    _refuse_columns(sums.counts, names)
+    total = float(sums.rows) if weights is None else float(np.sum(weights))
+    return Observed(sums.rows, total, sums.counts, sums.weight, shift, sums.offset, sums.squares, sums.least)
 
 
 def _shift(blocks: RowBlocks) -> Vector:
@@ -170,13 +170,13 @@ def _shift(blocks: RowBlocks) -> Vector:
 
 def _sparse(blocks: RowBlocks, weights: Vector | None, names: Sequence[Any] | None) -> Observed:
     """Sparse rows: what is not stored is an observed zero, and a stored NaN is refused."""
-    found = blocks.map_reduce(lambda: _StoredSums(blocks.shape[1]), _feed_stored)
-    if found.infinities:
-        raise refuse_infinite([divmod(at, blocks.shape[1]) for at in found.infinite], found.infinities, names)
-    if found.missing:
+    sums = blocks.map_reduce(lambda: _StoredSums(blocks.shape[1]), _feed_stored)
+    if sums.infinities:
+        raise refuse_infinite([divmod(at, blocks.shape[1]) for at in sums.infinite], sums.infinities, names)
+    if sums.missing:
         raise InputError(
             "missing values are filled in dense rows only: what a sparse matrix does not store is zero, not missing",
-            received=f"a sparse matrix with {found.missing} stored NaN",
+            received=f"a sparse matrix with {sums.missing} stored NaN",
             hint="drop the rows or columns concerned, put numbers there, or make the table dense if memory allows",
         )
     n, d = blocks.shape
@@ -205,8 +205,8 @@ class _StoredSums(Sums):
             place = np.flatnonzero(np.isinf(x.data))
             at = (np.searchsorted(x.indptr, place, side="right") - 1, x.indices[place])
         self.infinities += len(at[0])
-        found = [(block.start + int(i)) * self.d + int(j) for i, j in zip(*at, strict=True)]
-        self.infinite += found[: NAMED - len(self.infinite)]
+        places = [(block.start + int(i)) * self.d + int(j) for i, j in zip(*at, strict=True)]
+        self.infinite += places[: NAMED - len(self.infinite)]
 
 
 def refuse_empty(rows: Sequence[int], count: int | None = None) -> InputError:

@@ -64,12 +64,12 @@ def margins(N: Any, weights: NDArray[np.float64] | None = None) -> tuple[NDArray
     def step(sums: _Margins, block: Block) -> None:
         sums.feed(block, None if weights is None else weights[block.rows])
 
-    found = blocks.map_reduce(lambda: _Margins(blocks.shape[1]), step)
+    margin = blocks.map_reduce(lambda: _Margins(blocks.shape[1]), step)
     totals = np.zeros(blocks.shape[0])
-    for part in found.totals:
-        first = int(part[0])
-        totals[first : first + len(part) - 1] = part[1:]
-    return totals, found.columns
+    for stretch in margin.totals:
+        first = int(stretch[0])
+        totals[first : first + len(stretch) - 1] = stretch[1:]
+    return totals, margin.columns
 
 
 class _Margins(Sums):

@@ -171,7 +171,7 @@ class Watched(Sums):
     def noise(self, V: NDArray[Any] | None = None) -> float:
         """Bound on ‖E‖₂ of all that was summed; with V, an estimate of ‖VᵀEV‖₂."""
         parts = self.errors if V is None else [E @ V for E in self.errors]
-        inner = parts if V is None else [V.T @ part for part in parts]
+        inner = parts if V is None else [V.T @ error for error in parts]
         alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
         usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0) + (BLUR * self.u if V is None else 0.0)
         along = self.alike if V is None else [V.T @ E @ V for E in self.alike]
@@ -197,8 +197,8 @@ def _coherence(errors: list[NDArray[Any]]) -> float:
     """√ of the largest correlation of two errors: 1 where they add up, or where there are no two to compare."""
     lengths = [float(np.linalg.norm(E)) for E in errors]
     pairs = [(i, j) for i in range(len(errors)) for j in range(i) if lengths[i] > 0 and lengths[j] > 0]
-    found = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
-    return float(np.sqrt(np.clip(max(found), 0.0, 1.0))) if found else 1.0
+    correlations = [float(np.vdot(errors[i], errors[j])) / (lengths[i] * lengths[j]) for i, j in pairs]
+    return float(np.sqrt(np.clip(max(correlations), 0.0, 1.0))) if correlations else 1.0
 
 
 def returning(z: NDArray[Any]) -> bool:
@@ -242,11 +242,11 @@ def _pieced(z: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
     if z.strides[0] < z.strides[1]:  # column after column: BLAS adds along memory in many lanes
         parts = range(0, z.shape[0], CHECK_PIECE)
         return np.asarray(sum((z[i : i + CHECK_PIECE].T @ y[i : i + CHECK_PIECE]).astype(np.float64) for i in parts))
-    whole, d, width = z.shape[0] // PIECE * PIECE, z.shape[1], y.shape[1]
-    total = (y[whole:].T @ z[whole:]).astype(np.float64)
-    if whole:
-        left = np.ascontiguousarray(y[:whole].reshape(-1, PIECE, width).transpose(0, 2, 1))
-        total += np.matmul(left, z[:whole].reshape(-1, PIECE, d)).sum(axis=0, dtype=np.float64)
+    covered, d, width = z.shape[0] // PIECE * PIECE, z.shape[1], y.shape[1]
+    total = (y[covered:].T @ z[covered:]).astype(np.float64)
+    if covered:
+        left = np.ascontiguousarray(y[:covered].reshape(-1, PIECE, width).transpose(0, 2, 1))
+        total += np.matmul(left, z[:covered].reshape(-1, PIECE, d)).sum(axis=0, dtype=np.float64)
     return total.T
 
 

@@ -41,13 +41,13 @@ def chosen_rows(n: int, weights: NDArray[np.float64] | None, most: int, seed: in
             return np.arange(n)
         inside = np.random.default_rng([seed, 17]).random(most)
         return np.minimum(((np.arange(most) + inside) * (n / most)).astype(np.int64), n - 1)
-    whole = float(np.sum(weights))
-    if whole <= most and bool(np.all(weights == np.round(weights))):
+    total = float(np.sum(weights))
+    if total <= most and bool(np.all(weights == np.round(weights))):
         return np.repeat(np.arange(n), weights.astype(np.int64))
-    count = int(min(most, max(2, round(whole))))
+    count = int(min(most, max(2, round(total))))
     inside = np.random.default_rng([seed, 17]).random(count)
     edges = np.cumsum(weights)
-    at = np.searchsorted(edges, (np.arange(count) + inside) * (whole / count), side="right")
+    at = np.searchsorted(edges, (np.arange(count) + inside) * (total / count), side="right")
     last = int(np.flatnonzero(weights)[-1])
     return np.minimum(at, last).astype(np.int64)
 
@@ -65,8 +65,8 @@ class _Taken(Sums):
         """Keep what is chosen of a block."""
         a, b = np.searchsorted(self.chosen, [block.rows.start, block.rows.stop])
         if b > a:
-            part = block.values[self.chosen[a:b] - block.start]
-            self.rows.append(np.array(part) if isinstance(part, np.ndarray) else part)
+            rows = block.values[self.chosen[a:b] - block.start]
+            self.rows.append(np.array(rows) if isinstance(rows, np.ndarray) else rows)
 
 
 def take_rows(X: Any, chosen: Index) -> Any:
@@ -75,11 +75,11 @@ def take_rows(X: Any, chosen: Index) -> Any:
         return X[chosen]
     blocks: RowBlocks = X
     taken = blocks.map_reduce(lambda: _Taken(chosen), lambda sums, block: sums.feed(block))
-    if all(isinstance(part, np.ndarray) for part in taken.rows):
+    if all(isinstance(rows, np.ndarray) for rows in taken.rows):
         return np.concatenate(taken.rows)
     from scipy.sparse import csr_array, vstack
 
-    return vstack([csr_array(part) for part in taken.rows], format="csr")
+    return vstack([csr_array(rows) for rows in taken.rows], format="csr")
 
 
 def take_dense(X: Any, chosen: Index, used: bool = False) -> NDArray[np.float64]:

@@ -99,21 +99,21 @@ def adjoint(x: Any, B: Any, cuts: Cuts | int) -> Any:
     if not isinstance(cuts, Cuts):
         return x.T @ B if cuts else times(x.tocsc().T, B)
     places, first = _places(x, cuts)
-    part = type(x)((x.shape[0], int(first[-1])), dtype=x.dtype)
-    part.data, part.indices, part.indptr = x.data, places, x.indptr
-    return _folded(np.asarray(part.T @ B), first, cuts)
+    pieces = type(x)((x.shape[0], int(first[-1])), dtype=x.dtype)
+    pieces.data, pieces.indices, pieces.indptr = x.data, places, x.indptr
+    return _folded(np.asarray(pieces.T @ B), first, cuts)
 
 
 def _folded(parts: Any, first: Any, cuts: Cuts) -> Any:
     """The sums of the pieces of every column, added a few at a time, level by level."""
-    whole, pieces = parts[first[:-1]], 1 << cuts.powers.astype(np.intp)
+    folded, pieces = parts[first[:-1]], 1 << cuts.powers.astype(np.intp)
     owner = np.repeat(cuts.columns, pieces)
     rest = parts[np.arange(len(owner)) + np.repeat(first[cuts.columns] - np.cumsum(pieces) + pieces, pieces)]
     while len(owner) > len(cuts.columns):
         firsts, owner = _grouped(owner)
         rest = np.add.reduceat(rest, firsts, axis=0)
-    whole[owner] = rest
-    return whole
+    folded[owner] = rest
+    return folded
 
 
 def _places(x: Any, cuts: Cuts) -> tuple[Any, Any]:
@@ -153,6 +153,6 @@ def _grouped(owner: Any) -> tuple[Any, Any]:
 
 def _with_indptr(x: Any, indptr: Any) -> Any:
     """The entries of CSR rows in other rows."""
-    part = type(x)((len(indptr) - 1, x.shape[1]), dtype=x.dtype)
-    part.data, part.indices, part.indptr = x.data, x.indices, indptr
-    return part
+    rows = type(x)((len(indptr) - 1, x.shape[1]), dtype=x.dtype)
+    rows.data, rows.indices, rows.indptr = x.data, x.indices, indptr
+    return rows

@@ -176,8 +176,8 @@ class Statistics:
         if self._divided is None or self.blocks.shape[0] == 0:
             return
         chosen, rounding = self._divided
-        held = self.given is not None or (self.weights is not None and not self._usual_weights())
-        heavy = max(1.0, column.weight) if held else 1.0  # which the unit holds then
+        weighed = self.given is not None or (self.weights is not None and not self._usual_weights())
+        heavy = max(1.0, column.weight) if weighed else 1.0  # which the unit holds then
         small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0) / heavy)
         if not bool(np.any(small)):
             return
@@ -190,9 +190,9 @@ class Statistics:
     def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """(d,) how far sampled entries lie from the mean."""
         # In memory all rows are looked at: a sample may have missed the few that vary.
-        held: Any = getattr(self.blocks, "X", None)
-        whole = held is not None and isinstance(held, np.ndarray) != self.blocks.sparse
-        rows: Any = held if whole else self.blocks.sample(SAMPLE_ROWS)
+        matrix: Any = getattr(self.blocks, "X", None)
+        in_memory = matrix is not None and isinstance(matrix, np.ndarray) != self.blocks.sparse
+        rows: Any = matrix if in_memory else self.blocks.sample(SAMPLE_ROWS)
         with np.errstate(invalid="ignore", over="ignore"):
             if not self.blocks.sparse:
                 return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
@@ -342,8 +342,8 @@ class Statistics:
 
     def _learn_column(self) -> ColumnStatistics:
         if "moments" in self.__dict__:
-            held = self.moments
-            return _columns_of(held)
+            moments = self.moments
+            return _columns_of(moments)
         self.passes += 1
         sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
         m, q = sums.m + sums.m_low, sums.q + sums.q_low
@@ -353,9 +353,9 @@ class Statistics:
             return self.column
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        found = self._found(mean, squares)
-        self._told(found)
-        return found
+        column = self._found(mean, squares)
+        self._told(column)
+        return column
 
     def _learn_moments(self) -> Moments:
         """By one pass; by a second one where rounding turns out to go all in one direction."""
@@ -381,13 +381,13 @@ class Statistics:
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 4 * 2.0**-53 * float(m @ m) / w  # the shift that is taken off again
-        found = Moments(
+        moments = Moments(
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, noise, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
         if self._divided is not None:
-            self._told(_columns_of(found))
-        return found
+            self._told(_columns_of(moments))
+        return moments
 
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Σwz and Σwzzᵀ with the noise of the latter."""
@@ -434,14 +434,14 @@ class Statistics:
             return
         mean = m / self._divisor
         squares = np.maximum(q - m * mean, 0.0)
-        found = self._found(mean, squares)
-        self._told(found)
-        self.__dict__["column"] = found
+        column = self._found(mean, squares)
+        self._told(column)
+        self.__dict__["column"] = column
 
     def _found(self, mean: NDArray[np.float64], squares: NDArray[np.float64]) -> ColumnStatistics:
         offset = mean * self.unit
-        held = (self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
-        return ColumnStatistics(*held, whole=self.blocks.dtype.kind in "iu")
+        fields = (self.rows, self.weight, self.shift, offset, squares, self.unit, self.weight_low)
+        return ColumnStatistics(*fields, whole=self.blocks.dtype.kind in "iu")
 
     def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
         kind: Any = SparsePass if self.blocks.sparse else DensePass
@@ -462,15 +462,15 @@ def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool
     """Whether squares of means outweigh what is left about them: of single ``columns``, or of all together."""
     if not (far or columns):
         return not float(np.sum(about)) <= MANY_TAKEN_OFF * float(np.sum(left))
-    held = about > 0 if far else left > CONSTANT * 2.0**-53 * about  # a column of ones alone fills no table
-    share = about[held] / np.maximum(left[held], np.finfo(np.float64).tiny)
+    varying = about > 0 if far else left > CONSTANT * 2.0**-53 * about  # a column of ones alone fills no table
+    share = about[varying] / np.maximum(left[varying], np.finfo(np.float64).tiny)
     return not (float(np.sum(share)) <= FEW_TAKEN_OFF if far else float(np.max(share, initial=0.0)) <= MANY_TAKEN_OFF)
 
 
-def _columns_of(held: Moments) -> ColumnStatistics:
-    squares = np.diag(held.scatter).copy()
-    known = (held.rows, held.weight, held.shift, held.offset, squares, held.unit, held.weight_low)
-    return ColumnStatistics(*known, whole=held.whole)
+def _columns_of(moments: Moments) -> ColumnStatistics:
+    squares = np.diag(moments.scatter).copy()
+    fields = (moments.rows, moments.weight, moments.shift, moments.offset, squares, moments.unit, moments.weight_low)
+    return ColumnStatistics(*fields, whole=moments.whole)
 
 
 def _feed(state: DensePass | SparsePass | WidePass, block: Block) -> None:

@@ -45,8 +45,8 @@ class UnitChange(Exception):
 def extent_of(blocks: RowBlocks, shift: NDArray[np.float64] | None, weights: NDArray[np.float64] | None) -> float:
     """log₂ of the largest √w·|x − shift|, by one pass; −∞ where all are zero."""
 
-    def step(found: _Extent, block: Block) -> None:
-        found.look(block.values, shift, None if weights is None else weights[block.rows])
+    def step(extent: _Extent, block: Block) -> None:
+        extent.look(block.values, shift, None if weights is None else weights[block.rows])
 
     return float(blocks.map_reduce(_Extent, step).value)
 

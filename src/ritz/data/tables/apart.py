@@ -35,17 +35,17 @@ def require_apart(target: Path, inputs: Iterable[Path], scores: bool = False, mo
 
 def inputs_among(targets: Iterable[Path], inputs: Iterable[Path]) -> list[Path]:
     """Those targets that are inputs, or files in folders that are."""
-    known: set[tuple[int, int]] = set()
+    places: set[tuple[int, int]] = set()
     for one in inputs:
-        known |= {_place(one)} if not one.is_dir() else {_place(path) for path in one.rglob("*") if path.is_file()}
-    known.discard((0, 0))
-    return [target for target in targets if _place(target) in known]
+        places |= {_place(one)} if not one.is_dir() else {_place(path) for path in one.rglob("*") if path.is_file()}
+    places.discard((0, 0))
+    return [target for target in targets if _place(target) in places]
 
 
 def _place(path: Path) -> tuple[int, int]:
     """Device and inode of what a path leads to; zeros where there is nothing."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return 0, 0
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

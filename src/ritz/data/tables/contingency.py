@@ -38,12 +38,12 @@ class Counts:
         """The same counts in a table with these rows and columns, which must contain the own ones."""
         from scipy.sparse import coo_array
 
-        held = coo_array(self.values)
+        triplets = coo_array(self.values)
         row = np.asarray([rows.index(name) for name in self.rows] if self.rows != rows else range(len(rows)), np.intp)
         place = {name: j for j, name in enumerate(columns)}
         column = np.asarray([place[name] for name in self.columns], np.intp)
-        i, j = held.coords
-        wide = coo_array((held.data, (row[i], column[j])), shape=(len(rows), len(columns))).tocsr()
+        i, j = triplets.coords
+        wide = coo_array((triplets.data, (row[i], column[j])), shape=(len(rows), len(columns))).tocsr()
         return Counts(_settled(wide), rows, columns)
 
     def plus(self, other: Counts) -> Counts:
@@ -106,8 +106,8 @@ def _no_numbers(texts: list[str], numbers: list[str]) -> InputError:
         call = f"{pair}) counts two of them against each other"
         if numbers:
             call = f"{pair}, counts={numbers[0]!r}) adds up counts of two of them; without counts=, rows are counted"
-    held = "categories or texts in " + shorten([repr(name) for name in texts])
-    return InputError("every column of a table of counts must hold numbers", received=held, hint=call)
+    received = "categories or texts in " + shorten([repr(name) for name in texts])
+    return InputError("every column of a table of counts must hold numbers", received=received, hint=call)
 
 
 def without_names(table: Table) -> Table:
@@ -163,8 +163,8 @@ def crosstab(X: Any, rows: str | None, columns: str | None, counts: str | None, 
     orders: tuple[dict[str, int], dict[str, int]] = ({}, {})
     for batch in _batches(X, [name for name in (rows, columns, counts) if name is not None]):
         amount = _amounts(batch, counts, weights, start)
-        part = _paired(batch, (rows, columns), amount, orders)
-        total = part if total is None else _summed([total, part])
+        pairs = _paired(batch, (rows, columns), amount, orders)
+        total = pairs if total is None else _summed([total, pairs])
         start += len(batch)
     if weights is not None and len(weights) != start:
         raise InputError(f"sample_weight needs one entry for each of the {start} rows", received=f"{len(weights)}")
@@ -240,8 +240,8 @@ def _paired(batch: Any, names: tuple[str, str], amount: Any, orders: tuple[dict[
 def _summed(parts: list[Any]) -> Any:
     import pyarrow as pa
 
-    whole = pa.concat_tables(parts) if len(parts) > 1 else parts[0]
-    sums = whole.group_by(["a", "b"]).aggregate([("n", "sum")])
+    pairs = pa.concat_tables(parts) if len(parts) > 1 else parts[0]
+    sums = pairs.group_by(["a", "b"]).aggregate([("n", "sum")])
     return sums.select(["a", "b", "n_sum"]).rename_columns(["a", "b", "n"])
 
 
@@ -250,11 +250,11 @@ def _table(total: Any, orders: tuple[dict[str, int], dict[str, int]]) -> Counts:
 
     sides, codes = [], []
     for name, order in zip("ab", orders, strict=True):
-        held = total[name].combine_chunks().dictionary_encode()
-        seen = held.dictionary.to_pylist()
+        coded = total[name].combine_chunks().dictionary_encode()
+        seen = coded.dictionary.to_pylist()
         levels = sorted(seen, key=lambda level: (order.get(level, len(order)), level))
         place = {level: i for i, level in enumerate(levels)}
-        codes.append(np.asarray([place[level] for level in seen], np.intp)[held.indices.to_numpy()])
+        codes.append(np.asarray([place[level] for level in seen], np.intp)[coded.indices.to_numpy()])
         sides.append(levels)
     shape = (len(sides[0]), len(sides[1]))
     N = csr_array((total["n"].to_numpy().astype(np.float64), (codes[0], codes[1])), shape=shape)

@@ -64,9 +64,9 @@ def frame_to_rows(X: Any) -> Any:
     frame = narwhal(X)
     native = frame.to_native()
     if frame.implementation.is_pandas():
-        whole = _pandas_whole(native)
-        if whole is not None:
-            return whole
+        array = _pandas_whole(native)
+        if array is not None:
+            return array
     columns = [_column(frame, j) for j in range(frame.shape[1])]
     refused = [
         f"{name!r} ({kind})"

@@ -39,15 +39,15 @@ class Labels:
     def _next(self, batches: Iterator[Any], rows: int) -> Any:
         import pyarrow as pa
 
-        have = sum(len(part) for part in self._held)
+        have = sum(len(table) for table in self._held)
         while have < rows:
-            part = next(batches)
-            part = part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
-            self._held.append(part)
-            have += len(part)
-        whole = pa.concat_tables(self._held)
-        self._held = [whole.slice(rows)]
-        return whole.slice(0, rows)
+            table = next(batches)
+            table = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
+            self._held.append(table)
+            have += len(table)
+        joined = pa.concat_tables(self._held)
+        self._held = [joined.slice(rows)]
+        return joined.slice(0, rows)
 
 
 def labels_of(labels: Sequence[Any], name: Any = None) -> Labels:

@@ -121,10 +121,10 @@ def _stray_text(distinct: list[str]) -> str | None:
 
 def _signs(distinct: list[str]) -> str:
     """Name the signs when nearly all values are numbers beside a sign of money or a per cent sign."""
-    found = [text for text in distinct if SIGNED.fullmatch(text.strip())]
-    if len(found) < MOSTLY_NUMBERS * len(distinct):
+    signed = [text for text in distinct if SIGNED.fullmatch(text.strip())]
+    if len(signed) < MOSTLY_NUMBERS * len(distinct):
         return ""
-    seen = {sign for text in found for sign in text if sign in "$€£¥%"}
+    seen = {sign for text in signed for sign in text if sign in "$€£¥%"}
     return "$ or %" if seen <= {"$", "%"} else " or ".join(sorted(seen))
 
 

@@ -40,13 +40,13 @@ def labelled(
     """``values`` (m, k), or (m,) without ``names``, as ``library`` holds them; ``corner`` heads a column of labels."""
     if library is None:
         return values
-    held = range(len(values)) if labels is None else labels
+    row_names = range(len(values)) if labels is None else labels
     if library == "pandas":
         import pandas as pd
 
         index = pd.RangeIndex(len(values)) if labels is None else pd.Index(list(labels))
         return pd.Series(values, index) if names is None else pd.DataFrame(values, index, list(names))
-    columns = {corner: list(held)} | (
+    columns = {corner: list(row_names)} | (
         {"value": np.asarray(values)} if names is None else {name: values[:, i] for i, name in enumerate(names)}
     )
     if library == "polars":

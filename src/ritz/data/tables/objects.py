@@ -119,8 +119,8 @@ def _anndata(data: Any, layer: str | None) -> Any:
             received=f"layers {shorten([repr(name) for name in layers])}" if len(layers) else "no layers",
             hint="leave out layer= to use X",
         )
-    held = data.X if layer is None else layers[layer]
-    values = held.tocsr() if hasattr(held, "tocsr") else None if held is None else np.asarray(held)
+    matrix = data.X if layer is None else layers[layer]
+    values = matrix.tocsr() if hasattr(matrix, "tocsr") else None if matrix is None else np.asarray(matrix)
     if values is None or values.ndim != 2 or values.dtype.kind not in "biuf":
         raise InputError(
             "rows and columns of real numbers in X of the AnnData",
@@ -132,12 +132,12 @@ def _anndata(data: Any, layer: str | None) -> Any:
     return _with_rows(MemoryMatrix(values, names, labels), values)
 
 
-def _with_rows(found: Any, source: Any) -> Any:
-    if found.n_rows == 0 or not (found.names or found.label_names):
+def _with_rows(table: Any, source: Any) -> Any:
+    if table.n_rows == 0 or not (table.names or table.label_names):
         raise InputError(
             "rows and columns",
-            received=f"{describe(source)}: {counted(found.n_rows or 0, 'row')} and "
-            f"{counted(len(found.names) + len(found.label_names), 'column')}",
+            received=f"{describe(source)}: {counted(table.n_rows or 0, 'row')} and "
+            f"{counted(len(table.names) + len(table.label_names), 'column')}",
             hint="look at the filter that made it",
         )
-    return found
+    return table

@@ -149,30 +149,30 @@ class _Found:
     line: Callable[[int], int | None] | None = None
 
 
-def _table(found: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float) -> Table:
+def _table(opened: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float) -> Table:
     """Load what is small enough, and say what the columns are."""
     from ritz.data.formats.columns import judge, said
     from ritz.data.formats.load import load
     from ritz.data.formats.matrix import MemoryMatrix
     from ritz.data.formats.memory import ArrowTable
 
-    source, forced = said(found.source, kinds)
-    held = isinstance(source, (ArrowTable, MemoryMatrix))
-    if not held and source.repeatable and source.decoded <= eager:
+    source, forced = said(opened.source, kinds)
+    in_memory = isinstance(source, (ArrowTable, MemoryMatrix))
+    if not in_memory and source.repeatable and source.decoded <= eager:
         source = load(source)
     dropped = [repr(name) for name, kind in (kinds or {}).items() if kind == "drop"]
-    notes = (*found.notes, f"left out, as you said: {shorten(dropped)}") if dropped else found.notes
+    notes = (*opened.notes, f"left out, as you said: {shorten(dropped)}") if dropped else opened.notes
     shared = [repr(field.name) for field in getattr(source, "fields", ()) if field.shared]
     if shared:
         notes = (*notes, f"some columns share a name; a number was added: {shorten(shared)}")
     columns = [
-        dataclasses.replace(column, kind="text", reason=found.reasons[column.name])
-        if column.name in found.reasons and column.name not in forced
+        dataclasses.replace(column, kind="text", reason=opened.reasons[column.name])
+        if column.name in opened.reasons and column.name not in forced
         else column
         for column in judge(source, forced)
     ]
     stated = None if memory is None else limit(memory)
-    return Table(columns, source, source=found.name, notes=notes, line=found.line, memory=stated, forced=forced)
+    return Table(columns, source, source=opened.name, notes=notes, line=opened.line, memory=stated, forced=forced)
 
 
 def _no_options(**options: Any) -> None:
@@ -200,10 +200,10 @@ def _from_path(path: Path, text: dict[str, Any], layer: str | None, eager: float
         _no_options(**text)
         return _Found(open_h5ad(path, layer), path.name)
     _no_options(layer=layer)
-    found = _from_binary(path, start)
-    if found is not None:
+    binary = _from_binary(path, start)
+    if binary is not None:
         _no_options(**text)
-        return _Found(found, path.name)
+        return _Found(binary, path.name)
     return _from_text(path, text, eager, look)
 
 
@@ -236,9 +236,9 @@ def _from_text(path: Path, text: dict[str, Any], eager: float, look: float) -> _
     from ritz.data.formats.memory import ArrowTable
     from ritz.data.formats.text.read import TextOptions, read_text
 
-    found = read_text(path, TextOptions(**text), memory=eager, look=look)
-    source = ArrowTable(found.values, files=[path]) if found.source is None else found.source
-    return _Found(source, path.name, found.notes, found.reasons, found.line)
+    pieces = read_text(path, TextOptions(**text), memory=eager, look=look)
+    source = ArrowTable(pieces.values, files=[path]) if pieces.source is None else pieces.source
+    return _Found(source, path.name, pieces.notes, pieces.reasons, pieces.line)
 
 
 def _from_folder(path: Path, layer: str | None) -> tuple[Any, tuple[str, ...]]:

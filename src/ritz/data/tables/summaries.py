@@ -65,8 +65,8 @@ class Distinct:
         low, high = 0, len(values)  # no repeat among the first ``low``, one among the first ``high``
         while high - low > 1:
             middle = (low + high) // 2
-            part = values[:middle]
-            union = pc.unique(part if self.values is None else _joined(self.values, part))
+            first = values[:middle]
+            union = pc.unique(first if self.values is None else _joined(self.values, first))
             low, high = (middle, high) if len(union) == before + middle else (low, middle)
         return before + low
 
@@ -81,8 +81,8 @@ class Distinct:
         again = None
         if self.repeat is None and later.repeat is not None:
             # A repeat counts only where one scan from the front would still have been counting.
-            part = later.values[: later.repeat]
-            union = pc.unique(part if self.values is None else _joined(self.values, part))
+            first = later.values[: later.repeat]
+            union = pc.unique(first if self.values is None else _joined(self.values, first))
             again = len(union) if len(union) <= DISTINCT else None
         self.update(later.values)
         self.more = self.more or later.more

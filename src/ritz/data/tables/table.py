@@ -331,8 +331,8 @@ class Table:
             )
 
     def _require_numbers(self, names: Sequence[str]) -> None:
-        held = set(self._data.names)
-        other = [f"{name!r} ({self.columns[self._position[name]].reason})" for name in names if name not in held]
+        numeric = set(self._data.names)
+        other = [f"{name!r} ({self.columns[self._position[name]].reason})" for name in names if name not in numeric]
         if other:
             raise InputError(
                 f"expected numbers in the columns used of {self.source or 'the table'}",

@@ -166,9 +166,9 @@ def _text(file: BinaryIO, names: list[str], dtype: np.dtype[Any], delimiter: str
 
 
 @contextlib.contextmanager
-def _npy(file: BinaryIO, width: int, dtype: np.dtype[Any], known: int | None) -> Iterator[RowWriter]:
+def _npy(file: BinaryIO, width: int, dtype: np.dtype[Any], announced: int | None) -> Iterator[RowWriter]:
     rows = 0
-    file.write(_npy_header(dtype, (known or 0, width)))
+    file.write(_npy_header(dtype, (announced or 0, width)))
 
     def add(scores: np.ndarray, _labels: Any) -> None:
         nonlocal rows
@@ -176,7 +176,7 @@ def _npy(file: BinaryIO, width: int, dtype: np.dtype[Any], known: int | None) ->
         rows += scores.shape[0]
 
     yield add
-    if rows != (known or 0):
+    if rows != (announced or 0):
         file.seek(0)
         file.write(_npy_header(dtype, (rows, width)))
 

@@ -242,10 +242,10 @@ class FactorAnalysis(Method):
         if not np.isfinite(C).all():
             raise InputError("FactorAnalysis needs finite numbers", received="NaN or infinity", hint="fill the gaps")
         psi, L = np.zeros(len(S)), np.zeros((len(S), k))
-        known = None
+        estimate = None
         if len(C):
-            known = fit_uniquenesses(C, min(k, len(C)), self.method, self.min_uniqueness, self.max_iter, self.tol)
-            psi[there] = known.uniquenesses
+            estimate = fit_uniquenesses(C, min(k, len(C)), self.method, self.min_uniqueness, self.max_iter, self.tol)
+            psi[there] = estimate.uniquenesses
         spectrum = ordinary
         if self.method == "ml":
             size = (1.0 if not self._scaled else spread) * np.sqrt(np.where(there, psi, 1.0))
@@ -255,9 +255,9 @@ class FactorAnalysis(Method):
         else:
             spectrum = self._spectrum(state, spread, k) if spectrum is None else spectrum
             L[there, : min(k, len(C))] = principal_axes_loadings(C, psi[there], k)
-        if known is not None:
-            self._tell(known, np.flatnonzero(there))
-        iterations = known.iterations if known is not None else 0
+        if estimate is not None:
+            self._tell(estimate, np.flatnonzero(there))
+        iterations = estimate.iterations if estimate is not None else 0
         return Estimated(L * signs(L) + 0.0, psi, S, spread, there, spectrum, iterations)
 
     @property
@@ -314,9 +314,9 @@ class FactorAnalysis(Method):
             self.chi2_ = (n - 1 - (2 * d + 5) / 6 - 2 * k / 3) * discrepancy(S, A, psi)
             self.p_value_ = float(chi2.sf(self.chi2_, self.dof_))
 
-    def _tell(self, known: Fitted, columns: NDArray[np.intp]) -> None:
+    def _tell(self, estimate: Fitted, columns: NDArray[np.intp]) -> None:
         names = getattr(self, "feature_names_in_", None)
-        stopped = columns[known.heywood]
+        stopped = columns[estimate.heywood]
         if len(stopped):
             shown = ", ".join(str(names[j]) if names is not None else str(j) for j in stopped[:5])
             more = f" and {len(stopped) - 5} more" if len(stopped) > 5 else ""
@@ -325,10 +325,10 @@ class FactorAnalysis(Method):
                 f"{self.min_uniqueness:g} of the variance; try fewer factors, or more rows",
                 AccuracyWarning,
             )
-        if known.slope > max(STILL_STEEP, self.tol):
+        if estimate.slope > max(STILL_STEEP, self.tol):
             warn(
-                f"uniquenesses still changed (slope {known.slope:.2g}) after {known.iterations} iterations; try a "
-                f"larger max_iter than {self.max_iter}",
+                f"uniquenesses still changed (slope {estimate.slope:.2g}) after {estimate.iterations} iterations; try "
+                f"a larger max_iter than {self.max_iter}",
                 AccuracyWarning,
             )
 
@@ -403,8 +403,8 @@ class FactorAnalysis(Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        known = {"method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
-        for name, values in known.items():
+        choices = {"method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
+        for name, values in choices.items():
             value = getattr(self, name)
             if value not in values:
                 words = ", ".join(map(repr, values))

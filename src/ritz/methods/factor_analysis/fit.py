@@ -41,14 +41,14 @@ def fit_uniquenesses(S: Floats, k: int, method: str, floor: float, max_iter: int
     value = _likelihood(S, k) if method == "ml" else _residual(S, k)
     start = np.clip(np.log(_start(S, k)), low, high)
     options = {"maxiter": max_iter, "ftol": 1e-15, "gtol": tol, "maxcor": 20}
-    found = minimize(
+    minimum = minimize(
         lambda x: value(x)[:2], start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)),
         options=options,
     )  # fmt: skip
-    x = _polished(found.x, low, high, value, tol)
+    x = _polished(minimum.x, low, high, value, tol)
     left = _projected(x, value(x)[1], low, high)
     stopped = x <= low + 1e-9
-    return Fitted(np.exp(x), int(found.nit), float(np.max(np.abs(left), initial=0.0)), stopped)
+    return Fitted(np.exp(x), int(minimum.nit), float(np.max(np.abs(left), initial=0.0)), stopped)
 
 
 Value = Callable[[Floats], tuple[float, Floats, Floats]]

@@ -185,11 +185,11 @@ class Fitted(Encodes):
 
     def changes(self, rows: int) -> dict[str, Any]:
         """Parameters of the same model for fewer rows: what was chosen from all rows stays chosen."""
-        known = self.model.get_params(deep=False)
+        params = self.model.get_params(deep=False)
         changes: dict[str, Any] = {"progress": None}
         if self.model.n_components is not None:
             changes["n_components"] = min(int(self.model.n_components_), rows - 1)
-        if "unseen" in known:
+        if "unseen" in params:
             changes["unseen"] = "ignore"  # a level that only the rows left out have
         return changes
 

@@ -76,8 +76,8 @@ class InFeatureSpace(Fitted):
         if self._precomputed:
             return _square(X)[np.ix_(rows, columns)]
         with unsaid():
-            known = new_rows(self.model, X)
-        return known[rows] if hasattr(known, "shape") else [known[i] for i in rows]
+            objects = new_rows(self.model, X)
+        return objects[rows] if hasattr(objects, "shape") else [objects[i] for i in rows]
 
     def refit(self, fit_on: Any, X: Any, seen: NDArray[np.intp], weights: Floats) -> Any:
         """By the seen rows alone: a kernel model takes no weights."""

@@ -125,13 +125,13 @@ class Linear(Fitted):
         """From the rows, or from the state."""
         if X is not None:
             return self._measured(X, sample_weight)
-        known = self._known_spread()
-        if known is None:
+        spread = self._known_spread()
+        if spread is None:
             raise InputError(
                 f"{self.name} did not keep how much its columns vary", received="no rows",
                 hint="pass the rows of the fit: structure(model, X)",
             )  # fmt: skip
-        return known
+        return spread
 
     def _known_spread(self) -> Floats | None:
         state = self.state
@@ -143,8 +143,8 @@ class Linear(Fitted):
 
     def _measured(self, X: Any, sample_weight: Any) -> Floats:
         column, squares = self._statistics(X, sample_weight)
-        scale, found = getattr(self.model, "scale_", None), np.sqrt(squares / divisor_of(column))
-        return np.asarray(found if scale is None else found / np.asarray(scale, np.float64))
+        scale, deviations = getattr(self.model, "scale_", None), np.sqrt(squares / divisor_of(column))
+        return np.asarray(deviations if scale is None else deviations / np.asarray(scale, np.float64))
 
     def _statistics(self, X: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Statistics of the columns of rows, and their sums of squares about the mean in true units."""
@@ -170,13 +170,13 @@ class Linear(Fitted):
         keep = with_variance(values, components, self.precision or np.asarray(model.components_).dtype)
         rest = rest_of(model) / divisor + float(np.sum(values[~keep]))
         low = None if linear.low is None else np.asarray(linear.low, np.float64)
-        known = {"rows": weight, "divisor": divisor, "rest": rest, "low": low, "model": model}
-        return principal(wide_axes(model), values, keep, linear, **known)
+        fields = {"rows": weight, "divisor": divisor, "rest": rest, "low": low, "model": model}
+        return principal(wide_axes(model), values, keep, linear, **fields)
 
     def distances(self, X: Any, diagonal: Any = None) -> tuple[Floats, Floats]:
         """T² and Q."""
         plane, rows = self.plane(), self.rows(X)
-        both = self.mapped(plane, rows, 2, lambda part: part.distances)
+        both = self.mapped(plane, rows, 2, lambda parts: parts.distances)
         return both[:, 0], both[:, 1]
 
     def squares(self, X: Any) -> tuple[Floats, Floats]:

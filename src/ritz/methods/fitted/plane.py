@@ -62,13 +62,13 @@ class Plane:
         return self.rows - 1 if self.centered else self.rows
 
 
-def principal(axes: Floats, values: Floats, keep: NDArray[np.bool_], map_: Any, **known: Any) -> Plane:
+def principal(axes: Floats, values: Floats, keep: NDArray[np.bool_], map_: Any, **fields: Any) -> Plane:
     """Of eigenvectors (k, d) with variances: the basis is those to keep, W = Λ^-½; ``map_`` has mean and scale."""
     variances = values[keep]
     basis = axes[keep] / np.linalg.norm(axes[keep], axis=1, keepdims=True)
-    mean, scale = (None if part is None else np.asarray(part, np.float64) for part in (map_.mean, map_.scale))
+    mean, scale = (None if array is None else np.asarray(array, np.float64) for array in (map_.mean, map_.scale))
     return Plane(
-        basis, np.diag(1 / np.sqrt(variances)), mean, scale, variances, centered=mean is not None, **known
+        basis, np.diag(1 / np.sqrt(variances)), mean, scale, variances, centered=mean is not None, **fields
     )  # fmt: skip
 
 

@@ -162,8 +162,8 @@ class OfTable(Fitted):
         values = self._axis_inertias()
         keep = with_variance(values, components, self.precision or components.dtype)
         rest = max(float(model.certificate_.total) - float(np.sum(values[keep])), 0.0)
-        known = {"rows": float(model.n_samples_), "divisor": 1.0, "rest": rest, "model": model}
-        return principal(components, values, keep, model._map(), **known)
+        fields = {"rows": float(model.n_samples_), "divisor": 1.0, "rest": rest, "model": model}
+        return principal(components, values, keep, model._map(), **fields)
 
     def mapped(self, plane: Plane, rows: Any, width: int, step: Any, *, whole: bool = False) -> Floats:
         """``step`` of the parts of every row, (n, width); rows without a profile have none."""
@@ -176,7 +176,7 @@ class OfTable(Fitted):
     def distances(self, X: Any, diagonal: Any = None) -> tuple[Floats, Floats]:
         """T² and Q."""
         plane, rows = self.plane(), self.rows(X)
-        both = self.mapped(plane, rows, 2, lambda part: part.distances)
+        both = self.mapped(plane, rows, 2, lambda parts: parts.distances)
         return both[:, 0], both[:, 1]
 
     def sums(self) -> tuple[float, float, float]:

@@ -22,8 +22,8 @@ class Words(Kept):
     @property
     def about(self) -> About:
         """Words about the method."""
-        found: About = self.model.about
-        return found
+        about: About = self.model.about
+        return about
 
     @property
     def k(self) -> int:

@@ -71,17 +71,17 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     there, root = values != 0, np.sqrt(np.abs(values))
     # |Λ|^½ Λ⁻¹ Uᵀ(k_x − K1/n): on the training rows |Λ|^½ u, whatever the sign of λ
     dual = spectrum.vectors * np.where(there, root / np.where(there, values, 1.0), 0.0)
-    held: FeatureSpaceMap
+    coordinates: FeatureSpaceMap
     if shift is None:
         kept = A if A.dtype == M.dtype else M.inner.prepared
-        held = KernelMap.exact(kernel, lasting(kernel, kept), dual, stats.row_means, stats.mean, values)
+        coordinates = KernelMap.exact(kernel, lasting(kernel, kept), dual, stats.row_means, stats.mean, values)
     else:
         near = rows - shift
         features: Any = kernel.feature_map(rows)
-        held = FeatureMapped(kernel, features, shift, near.T @ dual, values, low=near.mean(axis=0))
+        coordinates = FeatureMapped(kernel, features, shift, near.T @ dual, values, low=near.mean(axis=0))
     total = below.total if below.total is not None else stats.centered_trace
     return Solved(
-        kernel, spectrum, spectrum.vectors, held, total, n, given.dtype, rows, below.share, below.total_error
+        kernel, spectrum, spectrum.vectors, coordinates, total, n, given.dtype, rows, below.share, below.total_error
     )  # fmt: skip
 
 
@@ -156,11 +156,11 @@ def _solve_signed(
 ) -> tuple[CenteredKernel, Solution, Negative]:
     """The spectrum under the policy for negative eigenvalues, and what is known of these."""
     n, policy = M.shape[0], estimator.negative
-    whole = plan.solver in ("svd", "moments") or (isinstance(wanted, int) and wanted >= n)
+    full = plan.solver in ("svd", "moments") or (isinstance(wanted, int) and wanted >= n)
     if plan.solver == "power":
         refuse_power(M, M.statistics().centered_trace, partial(_floor, M, np.zeros(0)), seed)
-    M, spectrum = _solve_wide(estimator, M, plan, n if whole else wanted, seed, basis)
-    if whole:
+    M, spectrum = _solve_wide(estimator, M, plan, n if full else wanted, seed, basis)
+    if full:
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.known))
         below = known_negative(spectrum.values)
         judge(policy, below)
@@ -176,9 +176,9 @@ def _solve_signed(
     return M, _noted(spectrum, below), below
 
 
-def _floor(M: CenteredKernel, known: Any, lowest: float) -> float:
+def _floor(M: CenteredKernel, values: Any, lowest: float) -> float:
     """Where rounding begins: the largest |λ| may be a negative one, which a solver for the other end never sees."""
-    return noise_floor(M, np.append(known, lowest))
+    return noise_floor(M, np.append(values, lowest))
 
 
 def _noted(spectrum: Solution, below: Negative) -> Solution:
@@ -222,7 +222,7 @@ def _both_ends(estimator: Any, M: Any, plan: Plan, wanted: Any, seed: int, basis
     V = vectors[:, order]  # those of one end are orthogonal to those of the other as far as residuals are small
     defect = float(np.max(np.abs(V.T @ V - np.eye(V.shape[1])), initial=0.0))
     certificate = replace(
-        a, values=values[order], **{name: held[order] for name, held in ends.items()}, clusters=(),
+        a, values=values[order], **{name: column[order] for name, column in ends.items()}, clusters=(),
         orthogonality=max(a.orthogonality, b.orthogonality, 2 * defect), rounding=max(a.rounding, b.rounding),
         converged=a.converged and b.converged, passes=max(a.passes, b.passes),
         frame={**a.frame, "vectors": vectors[:, order]},

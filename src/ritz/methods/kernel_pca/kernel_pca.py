@@ -252,14 +252,14 @@ class KernelPCA(Method):
         0.12
         0.05
         """
-        found = self.preimages(X, method)
-        if found.guessed is not None and len(found.guessed):
+        images = self.preimages(X, method)
+        if images.guessed is not None and len(images.guessed):
             warn(
-                f"{len(found.guessed)} of {len(found.rows)} points lie far from the scores of all fitted rows: their "
+                f"{len(images.guessed)} of {len(images.rows)} points lie far from the scores of all fitted rows: their "
                 "pre-images are means of the nearest rows; preimages(X).error says how far these are apart.",
                 AccuracyWarning,
             )
-        return np.asarray(found.rows, self._record.dtype)
+        return np.asarray(images.rows, self._record.dtype)
 
     def preimages(self, X: Any, method: str = "auto") -> Preimages:
         """Pre-images with an error estimate for each, and how they were found; parameters as ``inverse_transform``.
@@ -277,11 +277,11 @@ class KernelPCA(Method):
         >>> found.method
         'fixed-point'
         """
-        T, known = self._coordinates(X), self._known()
+        T, fitted = self._coordinates(X), self._known()
         ridge = None
         if method in ("auto", "ridge") and choose_method(self.kernel_, False, vectors=True).method == "ridge":
             ridge = self._ridge()
-        return preimages(known, T, method, ridge=ridge)
+        return preimages(fitted, T, method, ridge=ridge)
 
     def neighbours(self, X: Any, count: int = 10) -> Neighbours:
         """Training rows nearest to points of the feature space, and their weights: pre-images of strings and others.
@@ -336,9 +336,9 @@ class KernelPCA(Method):
 
     def _ridge(self) -> Any:
         if self._record.score_ridge is None:
-            known = self._known()
+            fitted = self._known()
             self._record.score_ridge = fit_ridge(
-                known.scores, known.rows, alpha=self.alpha, seed=seed_of(self.random_state)
+                fitted.scores, fitted.rows, alpha=self.alpha, seed=seed_of(self.random_state)
             )
         return self._record.score_ridge
 

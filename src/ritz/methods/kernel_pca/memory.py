@@ -57,18 +57,18 @@ class Room:
 def share_out(kernel: Kernel, rows: Any, k: int, limit: float, *, dense: bool) -> Room:
     """Room for the exact routes; refused where neither fits, or where ``dense`` is asked for and does not."""
     n = len_of(rows)
-    held = BUFFERS + prepared_bytes(kernel, rows)
-    whole = held + DENSE * float(n) ** 2
-    if dense and whole > limit:
-        raise over_memory(limit, whole, " beyond the data")
+    used = BUFFERS + prepared_bytes(kernel, rows)
+    dense_bytes = used + DENSE * float(n) ** 2
+    if dense and dense_bytes > limit:
+        raise over_memory(limit, dense_bytes, " beyond the data")
     wide = k + c.oversampling(k)
-    fixed = held + 8.0 * n * (SAMPLED + BLOCKS * wide + ANSWER * k)
+    fixed = used + 8.0 * n * (SAMPLED + BLOCKS * wide + ANSWER * k)
     least = 3 * 16.0 * n * min(wide, n)
-    if fixed + SETTLED * least > limit and whole > limit:
-        raise over_memory(limit, min(fixed + SETTLED * least, whole), " beyond the data")
+    if fixed + SETTLED * least > limit and dense_bytes > limit:
+        raise over_memory(limit, min(fixed + SETTLED * least, dense_bytes), " beyond the data")
     free = max(limit - fixed, least)
     basis = min(float(c.KRYLOV_BASIS_BYTES), max(least, BASIS * free))
-    return Room(whole <= limit, min(0.5 * limit, max(free - COPIES * basis, 0.0)), basis)
+    return Room(dense_bytes <= limit, min(0.5 * limit, max(free - COPIES * basis, 0.0)), basis)
 
 
 def for_features(kernel: Kernel, rows: Any, limit: float) -> float:
@@ -88,11 +88,11 @@ def for_features(kernel: Kernel, rows: Any, limit: float) -> float:
 def for_landmarks(kernel: Kernel, rows: Any, m: int, itemsize: int, limit: float) -> None:
     """Refuse a number of landmarks that the limit does not allow, and name one that it does."""
     n = len_of(rows)
-    held = BUFFERS + prepared_bytes(kernel, rows)
+    used = BUFFERS + prepared_bytes(kernel, rows)
 
     def need(count: float) -> float:
         block = lane_count() * 3 * 8.0 * block_rows(int(count)) * count
-        return held + n * count * itemsize + SQUARES * 8 * count * count + min(block, 3 * 8.0 * n * count)
+        return used + n * count * itemsize + SQUARES * 8 * count * count + min(block, 3 * 8.0 * n * count)
 
     if need(min(m, n)) <= limit:
         return

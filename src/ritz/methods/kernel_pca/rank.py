@@ -110,17 +110,17 @@ def wanted_of(estimator: Any, kernel: Kernel, rows: Any) -> int | Any:
 def kernel_material(estimator: Any, kernel: Kernel, rows: Any) -> Material:
     """What rules may ask of a kernel and its rows."""
     seed, n = seed_of(estimator.random_state), len_of(rows)
-    held: dict[int, KernelSample] = {}
+    samples: dict[int, KernelSample] = {}
 
     def sample(most: int) -> KernelSample:
         few = min(most, MOST_ROWS)
-        if few not in held:
+        if few not in samples:
             chosen = chosen_rows(n, None, few, seed)
             some = rows if len(chosen) == n else take_rows(rows, chosen)
             if kernel.takes == "precomputed":
                 some = np.asarray(_dense(some))[:, chosen]
-            held[few] = KernelSample(kernel, some, n)
-        return held[few]
+            samples[few] = KernelSample(kernel, some, n)
+        return samples[few]
 
     lacking: dict[str, str] = {}
     if not kernel.positive and kernel.takes != "precomputed":

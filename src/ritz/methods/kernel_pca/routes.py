@@ -93,11 +93,11 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
     beyond = replace(spectrum.certificate, ceiling=max(spectrum.certificate.ceiling, 0.0))
     spectrum = replace(spectrum, certificate=beyond)
     values, V = np.maximum(spectrum.values, 0.0), spectrum.vectors
-    held = FeatureMapped(kernel, features, mean, V, values, low=(column.shift - mean) + column.offset)
-    Z = np.asarray(held.forward(rows), np.float64)
+    coordinates = FeatureMapped(kernel, features, mean, V, values, low=(column.shift - mean) + column.offset)
+    Z = np.asarray(coordinates.forward(rows), np.float64)
     spectrum, U, V = _signed(spectrum, Z, values)
-    held = replace(held, axes=V)
-    return Solved(kernel, spectrum, U, held, spectrum.total, len(Z), dtype, rows)
+    coordinates = replace(coordinates, axes=V)
+    return Solved(kernel, spectrum, U, coordinates, spectrum.total, len(Z), dtype, rows)
 
 
 def _feature_rounding(kernel: Kernel, spectrum: Solution, mean: Any, phi: Any) -> float:
@@ -183,15 +183,15 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
     made, kept = _landmarks(estimator, kernel, rows, A)
     blocks = MappedBlocks(lambda start, stop: made.rows(A, start, stop), (A.n, made.size), A.dtype)
     spectrum, stats, _ = _linear(estimator, None, blocks, limit, wanted_of(estimator, kernel, rows))
-    whole, mean = float(np.sum(kernel.diag(A))), stats.column.mean
+    trace, mean = float(np.sum(kernel.diag(A))), stats.column.mean
     # what rounding of the tiles puts into squares of features; the ridge of the landmarks keeps it that small
-    blur = NOISE * tile_rounding(kernel, A) * whole
+    blur = NOISE * tile_rounding(kernel, A) * trace
     values = np.where(spectrum.values > blur, spectrum.values, 0.0)
     flip = _sign_of_scores(blocks, mean, spectrum.vectors)
     spectrum = replace(spectrum, values=values, vectors=spectrum.vectors * flip)
-    held = KernelMap.nystrom(kernel, made.landmarks, made.inverse, spectrum.vectors * (values > 0), mean, values)
+    coordinates = KernelMap.nystrom(kernel, made.landmarks, made.inverse, spectrum.vectors * (values > 0), mean, values)
     captured = spectrum.total + A.n * float(mean @ mean)  # tr K̂ = tr HK̂H + n‖f̄‖²
-    left = max(whole - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * whole
+    left = max(trace - captured, 0.0) + 8 * made.size * np.finfo(A.dtype).eps * trace
     certificate = spectrum.certificate
     note = f"Nyström, {made.size:,} landmarks: tr K − tr K̂ ≤ {left:.3g}, which every upper bound includes"
     seed = seed_of(estimator.random_state)
@@ -203,7 +203,7 @@ def _nystrom_at(estimator: Any, kernel: Kernel, rows: Any, A: Prepared, limit: f
         angles=np.full(len(values), np.nan), total=total.value,
     )  # fmt: skip
     spectrum = replace(spectrum, certificate=certificate)
-    solved = Solved(kernel, spectrum, None, held, total.value, A.n, A.dtype, kept, total_error=total.error)
+    solved = Solved(kernel, spectrum, None, coordinates, total.value, A.n, A.dtype, kept, total_error=total.error)
     return solved, blur
 
 

@@ -48,11 +48,15 @@ class Solved:
             return self
         index = np.flatnonzero(keep)
         vectors = None if self.vectors is None else self.vectors[:, index]
-        held: Any = self.coordinates
-        part = {"dual": held.dual[:, index]} if isinstance(held, KernelMap) else {"axes": held.axes[:, index]}
+        coordinates: Any = self.coordinates
+        axes = (
+            {"dual": coordinates.dual[:, index]}
+            if isinstance(coordinates, KernelMap)
+            else {"axes": coordinates.axes[:, index]}
+        )
         return replace(
             self, spectrum=picked(self.spectrum, index), vectors=vectors,
-            coordinates=replace(held, values=held.values[index], **part),
+            coordinates=replace(coordinates, values=coordinates.values[index], **axes),
         )  # fmt: skip
 
 

@@ -46,18 +46,18 @@ class Total:
 def total_variance(kernel: Kernel, A: Prepared, made: NystromMap, mean: Any, *, left: float, seed: int) -> Total:
     """T of rows A; ``left`` ≥ tr K − tr K̂, ``mean`` f̄ (m,)."""
     n, f, diagonal = A.n, np.asarray(mean, np.float64), kernel.diag(A)
-    whole = float(diagonal.sum())
-    high = max(whole - n * float(f @ f), 0.0)
+    trace = float(diagonal.sum())
+    high = max(trace - n * float(f @ f), 0.0)
     low = max(high - left, 0.0)
     count = n if n <= ALL else SAMPLED
     index = np.arange(n) if count == n else np.sort(np.random.default_rng([seed, 0x545F]).choice(n, count, False))
     sums = np.empty(count)
     with single_threaded_blas():
         for start in range(0, count, 64):
-            part = index[start : start + 64]
-            near = np.asarray(made.rows(A.take(part), 0, len(part)), np.float64)
-            rows = kernel.wide_rows(A, part)
-            rows[np.arange(len(part)), part] = diagonal[part]  # exact, which a distance from products is not
+            chosen = index[start : start + 64]
+            near = np.asarray(made.rows(A.take(chosen), 0, len(chosen)), np.float64)
+            rows = kernel.wide_rows(A, chosen)
+            rows[np.arange(len(chosen)), chosen] = diagonal[chosen]  # exact, which a distance from products is not
             sums[start : start + 64] = rows.sum(axis=1) - n * (near @ f)
     missing = float(np.mean(sums))
     error = float(np.std(sums, ddof=1)) * np.sqrt((1 - count / n) / count) if count < n else 0.0

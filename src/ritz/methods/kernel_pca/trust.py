@@ -102,14 +102,14 @@ def require_kernel(values: Any, what: str = "k(x, y)") -> Any:
 def require_representable(values: Any, dtype: Any) -> Any:
     """Values in the precision that rows came in; refused where they leave its range."""
     with np.errstate(over="ignore"):
-        found = np.asarray(values).astype(dtype)
-    if not np.isfinite(found).all():
+        rounded = np.asarray(values).astype(dtype)
+    if not np.isfinite(rounded).all():
         raise InputError(
             f"eigenvalues within the range of {np.dtype(dtype).name}, the precision of the rows",
             received=f"{float(np.max(np.abs(values))):.3g}",
             hint=f"pass rows as float64: X.astype(np.float64), or {SCALE}",
         )
-    return found
+    return rounded
 
 
 def lasting(kernel: Kernel, A: Prepared) -> Prepared:

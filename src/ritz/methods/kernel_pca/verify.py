@@ -136,8 +136,8 @@ class _Check:
 
     def _direct(self) -> bool:
         """Whether the certificate speaks of the eigenvectors themselves, not of axes of features."""
-        held = self.certificate.frame.get("vectors")
-        return held is not None and self.U is not None and np.shape(held) == self.U.shape
+        certified = self.certificate.frame.get("vectors")
+        return certified is not None and self.U is not None and np.shape(certified) == self.U.shape
 
     def _residual_allowed(self) -> Floats:
         c = self.certificate
@@ -243,14 +243,14 @@ class _Check:
         return 0.0 if self._direct() else float(np.sqrt(self.n)) * 64 * self.cast * float(np.sqrt(self.top))
 
 
-def _same_rows(held: Any, rows: Any) -> bool:
-    if hasattr(held, "toarray") or hasattr(rows, "toarray"):
-        if not (hasattr(held, "toarray") and hasattr(rows, "toarray")) or held.shape != rows.shape:
-            return bool(np.array_equal(_dense(held), _dense(rows)))
-        return bool(abs(held - rows).max() == 0)
-    if hasattr(held, "shape") and hasattr(rows, "shape"):
-        return bool(np.array_equal(held, rows))
-    return len(held) == len(rows) and all(bool(np.all(a == b)) for a, b in zip(held, rows, strict=True))
+def _same_rows(fitted: Any, rows: Any) -> bool:
+    if hasattr(fitted, "toarray") or hasattr(rows, "toarray"):
+        if not (hasattr(fitted, "toarray") and hasattr(rows, "toarray")) or fitted.shape != rows.shape:
+            return bool(np.array_equal(_dense(fitted), _dense(rows)))
+        return bool(abs(fitted - rows).max() == 0)
+    if hasattr(fitted, "shape") and hasattr(rows, "shape"):
+        return bool(np.array_equal(fitted, rows))
+    return len(fitted) == len(rows) and all(bool(np.all(a == b)) for a, b in zip(fitted, rows, strict=True))
 
 
 def _dense(rows: Any) -> Any:

@@ -138,12 +138,12 @@ def iterate(filling: Filling, tol: float, most: int = MOST_PASSES) -> Filled:
             step(1)
             image, values, basis = _fit(filling, point, sums, basis)
             rss = sums.rss * np.square(point.scale)
-            found = mixing.next(point, image, values[: image.k])
-            point = _without(filling, found.point)
+            mixed = mixing.next(point, image, values[: image.k])
+            point = _without(filling, mixed.point)
             basis = basis if basis is None else _orthonormal(point.vectors, basis)
-            if found.better:
-                filled = Filled(image, values[: image.k], rss, passes, found.size, False, found.distance)
-            if filling.k == 0 or (found.better and (found.distance <= tol or found.size <= ROUNDING)):
+            if mixed.better:
+                filled = Filled(image, values[: image.k], rss, passes, mixed.size, False, mixed.distance)
+            if filling.k == 0 or (mixed.better and (mixed.distance <= tol or mixed.size <= ROUNDING)):
                 return replace(filled, converged=True)
     return replace(filled, passes=passes)
 
@@ -185,15 +185,15 @@ def _fit(
         flat = still | (spread * point.scale <= CONSTANT * 2.0**-53 * np.abs(point.shift + offset))
         ratio = np.where(flat, 1.0 / point.scale, spread)
     # a column that does not vary where it is observed has no part in the axes: what fills it may not either
-    part = np.where(still & filling.center, 0.0, 1.0)
-    diagonal = (squares if filling.center else sums.q) / ratio**2 * part
+    varying = np.where(still & filling.center, 0.0, 1.0)
+    diagonal = (squares if filling.center else sums.q) / ratio**2 * varying
     total = float(np.sum(diagonal))
     if basis is None:
         C = sums.S - np.outer(sums.m, mean) if filling.center else sums.S
-        values, V = eigh(C / ratio[:, None] / ratio * part[:, None] * part, min(k + 1, len(mean)))
+        values, V = eigh(C / ratio[:, None] / ratio * varying[:, None] * varying, min(k + 1, len(mean)))
     else:
         product = sums.S - np.outer(sums.m, mean @ basis) if filling.center else sums.S
-        values, basis = _ritz(product * part[:, None], basis, ratio)
+        values, basis = _ritz(product * varying[:, None], basis, ratio)
         V = basis
     values = np.maximum(values, 0.0)
     shrink = shrinkage(filling, values, total)

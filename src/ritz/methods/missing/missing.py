@@ -161,9 +161,9 @@ def _sized(filler: Filler, values: Vector, residues: Vector, filling: Filling) -
     σ² = Σ_observed w(z − ẑ)² / freedom, what is observed less what was fitted: a mean a column and k(n + d − k)
     numbers for the axes; at least a twentieth of what is observed.
     """
-    n, known = filling.freedom, float(np.sum(filling.observed.weights))
+    n, entries = filling.freedom, float(np.sum(filling.observed.weights))
     freedom = _freedom(filling)
-    noise = float(np.sum(residues / np.square(filler.scale))) / max(freedom, 0.05 * known)
+    noise = float(np.sum(residues / np.square(filler.scale))) / max(freedom, 0.05 * entries)
     signal = np.maximum(values / max(n, 1e-300) - noise, 0.0)
     return replace(filler, noise=noise, signal=signal)
 
@@ -171,8 +171,8 @@ def _sized(filler: Filler, values: Vector, residues: Vector, filling: Filling) -
 def _freedom(filling: Filling) -> float:
     """Observed entries less fitted numbers."""
     k, d = filling.k, len(filling.observed.offset)
-    known = float(np.sum(filling.observed.weights))
-    return known - (d if filling.center else 0) - k * (filling.freedom + d - k)
+    entries = float(np.sum(filling.observed.weights))
+    return entries - (d if filling.center else 0) - k * (filling.freedom + d - k)
 
 
 def _is_count(n_components: Any) -> bool:

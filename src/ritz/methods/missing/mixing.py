@@ -171,8 +171,8 @@ def _jacobian(steps: Matrix, changes: Matrix) -> tuple[float, bool]:
     U, s, Vt = np.linalg.svd(steps[:, kept] / length[kept], full_matrices=False)
     m = int(np.sum(s > SPAN * s[0]))
     J = U[:, :m].T @ (changes[:, kept] / length[kept]) @ (Vt[:m].T / s[:m])
-    found = np.linalg.eigvals(J)
-    return float(np.max(np.abs(found))), bool(np.all(found.real < 1))
+    eigenvalues = np.linalg.eigvals(J)
+    return float(np.max(np.abs(eigenvalues))), bool(np.all(eigenvalues.real < 1))
 
 
 def _weighted(point: Filler) -> NDArray[np.float64]:

@@ -90,8 +90,8 @@ def incomplete(model: Any) -> IncompleteMap:
             received=f"missing={model.missing!r}" + ("" if model.missing == "error" else " and merged"),
             hint="PCA(n_components, missing='regularized').fit(X)",
         )
-    found: IncompleteMap = step
-    return found
+    incomplete_map: IncompleteMap = step
+    return incomplete_map
 
 
 def refuse_gaps_in_states(missing: str) -> None:

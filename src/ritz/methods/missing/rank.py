@@ -76,17 +76,17 @@ def gcv(filling: Filling, most: int | None = None, units: Vector | None = None, 
     metric = 1 / np.square(_units(filling) if units is None else units)
     n, d = seen.weight, len(seen.offset)
     means = d if filling.center else 0
-    known = float(np.sum(seen.weights))
+    entries = float(np.sum(seen.weights))
     squares = seen.squares if filling.center else seen.squares + seen.weights * np.square(seen.mean)
     # Nothing is charged for the means alone: the first entry is the mean square itself, as in missMDA.
-    curve = [float(np.sum(squares * metric)) / known]
+    curve = [float(np.sum(squares * metric)) / entries]
     most = min(most_axes(filling), MOST_AXES if most is None else most)
     for k in range(1, most + 1):
-        free = known - means - k * (n + d - k - (1 if filling.center else 0))
+        free = entries - means - k * (n + d - k - (1 if filling.center else 0))
         if free <= 0:
             break
         done = iterate(replace(filling, k=k), tol)
-        curve.append(known * float(np.sum(done.residues * metric)) / free**2)
+        curve.append(entries * float(np.sum(done.residues * metric)) / free**2)
         if curve[-1] > curve[-2]:
             break
     return np.array(curve)
@@ -108,8 +108,8 @@ def kfold(filling: Filling, folds: int = FOLDS, most: int | None = None, tol: fl
                 continue
             rest = np.where(hidden, np.nan, X)
             blocks = MemoryBlocks(rest)
-            part = replace(filling, blocks=blocks, observed=observe(blocks, filling.weights, filling.names), k=k)
-            filled = iterate(part, tol).filler.fill(rest)
+            without = replace(filling, blocks=blocks, observed=observe(blocks, filling.weights, filling.names), k=k)
+            filled = iterate(without, tol).filler.fill(rest)
             squares = np.where(hidden, np.square(filled - np.where(hidden, X, 0.0)) * metric, 0.0)
             error += float(weights @ squares.sum(axis=1))
             weight += float(weights @ hidden.sum(axis=1))
@@ -153,9 +153,9 @@ def _folds(there: NDArray[np.bool_], folds: int, seed: int) -> NDArray[np.int8]:
 
 
 def _rows(filling: Filling) -> NDArray[np.float64]:
-    held = getattr(filling.blocks, "X", None)
-    if isinstance(held, np.ndarray):
-        return held.astype(np.float64)
+    matrix = getattr(filling.blocks, "X", None)
+    if isinstance(matrix, np.ndarray):
+        return matrix.astype(np.float64)
     return take_dense(filling.blocks, np.arange(filling.blocks.shape[0]))
 
 
@@ -175,6 +175,6 @@ def _sample(filling: Filling, name: str) -> tuple[Filling, str, int]:
     X = X[~np.isnan(X).all(axis=1)]
     weights = None if weights is None else weights[keep]
     blocks, names = MemoryBlocks(X), None if filling.names is None else list(np.asarray(filling.names)[kept])
-    part = replace(filling, blocks=blocks, weights=weights, names=names, observed=observe(blocks, weights, names))
+    smaller = replace(filling, blocks=blocks, weights=weights, names=names, observed=observe(blocks, weights, names))
     words = "" if n <= most else f"; looked at {len(X):,} of {n:,} rows, spread evenly"
-    return part, words, 1
+    return smaller, words, 1

@@ -67,9 +67,9 @@ def rows_material(estimator: Any, X: Any, weights: Floats | None, stats: Statist
     def matrix() -> Floats:
         if "moments" in vars(stats):  # formed already
             return _covariance(stats.moments, center=center, scale=scale)
-        held = sample(SAMPLE_ROWS).table()
-        held = held - held.mean(axis=0) if center else held
-        return np.asarray(held.T @ held / max(len(held) - center, 1))
+        rows = sample(SAMPLE_ROWS).table()
+        rows = rows - rows.mean(axis=0) if center else rows
+        return np.asarray(rows.T @ rows / max(len(rows) - center, 1))
 
     return Material(
         method=type(estimator).__name__,

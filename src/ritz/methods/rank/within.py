@@ -63,8 +63,8 @@ class Within:
 
     def curve(self, seen: Seen) -> Curve:
         """The statistic of the rule."""
-        held: Curve = self.rule.curve(self.seen(seen))
-        return held
+        curve: Curve = self.rule.curve(self.seen(seen))
+        return curve
 
     def why(self, seen: Seen) -> str:
         """The reason in words."""

@@ -59,10 +59,10 @@ def _lacking(p: int, n: float, constants: dict[int, Any]) -> float:
 def _small(p: int, n: float, alpha: float, table: dict[float, dict[int, Any]]) -> float:
     half, most = (1 - _lacking(p, n, table[share]) for share in (HALF, MOST))
     if alpha <= MOST:
-        found = half + (most - half) * (alpha - HALF) / (MOST - HALF)
+        correction = half + (most - half) * (alpha - HALF) / (MOST - HALF)
     else:
-        found = most + (1 - most) * (alpha - MOST) / (1 - MOST)
-    return 1 / max(found, 1 - LARGEST)
+        correction = most + (1 - most) * (alpha - MOST) / (1 - MOST)
+    return 1 / max(correction, 1 - LARGEST)
 
 
 def raw_factor(p: int, n: int, h: int, alpha: float) -> float:

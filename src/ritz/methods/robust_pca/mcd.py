@@ -27,12 +27,12 @@ STEPS = 100
 
 def least_determinant(Y: Floats, h: int, best: Any = None) -> NDArray[np.intp]:
     """The h rows; ``best`` are rows to try as one more start."""
-    found, least = np.arange(h), np.inf
+    best_rows, least = np.arange(h), np.inf
     for start in _starts(Y, h, best):
         index, value = _concentrated(Y, start, h)
         if value < least:
-            found, least = index, value
-    return found
+            best_rows, least = index, value
+    return best_rows
 
 
 def mahalanobis(Y: Floats, where: Floats, cov: Floats) -> Floats:

@@ -47,10 +47,10 @@ def off_thetas(
     C = C - basis.T @ (basis @ C)
     C = C - (C @ basis.T) @ basis
     values = np.maximum(np.linalg.eigvalsh((C + C.T) / 2), 0.0)
-    whole = float(np.sum(values))
-    if whole <= 0:
+    total = float(np.sum(values))
+    if total <= 0:
         return plain
-    second, third = (float(np.sum((values / whole) ** i)) for i in (2, 3))
+    second, third = (float(np.sum((values / total) ** i)) for i in (2, 3))
     nu = second**3 / third**2
     one = place**3 / (1 + third / second * (float(chi2.ppf(0.5, nu)) - nu))
     return one, second, third

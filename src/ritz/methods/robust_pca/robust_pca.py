@@ -214,27 +214,27 @@ class RobustPCA(Method):
 
         def decide(variances: Floats, total: float | None = None) -> int:
             values = np.maximum(np.sort(variances)[::-1], 0.0) * (n - 1)
-            whole = float(np.sum(values)) if total is None else total * (n - 1)
-            seen = Seen(values, whole, float(n), d, len(values), True, True)
+            trace = float(np.sum(values)) if total is None else total * (n - 1)
+            seen = Seen(values, trace, float(n), d, len(values), True, True)
             return max(1, wanted.decide(seen) or 1)
 
         return decide
 
-    def _name(self, found: Robust, X: Any, weights: Floats | None, scale: Floats | None, rows: int) -> None:
+    def _name(self, robust: Robust, X: Any, weights: Floats | None, scale: Floats | None, rows: int) -> None:
         """Name the results: variances in the plane, and off it from a pass over the rows."""
-        dtype, k = self._float(X), len(found.variances)
+        dtype, k = self._float(X), len(robust.variances)
         mass = float(rows) if weights is None else float(np.sum(weights))
-        self.components_ = np.ascontiguousarray(found.components, dtype)
-        self.mean_, self.scale_ = found.center.astype(dtype), None if scale is None else scale.astype(dtype)
+        self.components_ = np.ascontiguousarray(robust.components, dtype)
+        self.mean_, self.scale_ = robust.center.astype(dtype), None if scale is None else scale.astype(dtype)
         self.n_components_, self.n_samples_ = k, rows
-        self.certificate_, self.plan_ = found.spectrum.certificate, found.spectrum.plan
-        keep(self, mean64=found.center, mean_low=found.low, scale64=scale, dtype=dtype, weight=mass, **found.kept)
-        for name, value in found.named.items():
+        self.certificate_, self.plan_ = robust.spectrum.certificate, robust.spectrum.plan
+        keep(self, mean64=robust.center, mean_low=robust.low, scale64=scale, dtype=dtype, weight=mass, **robust.kept)
+        for name, value in robust.named.items():
             setattr(self, name, value)
-        self.explained_variance_ = found.variances.astype(dtype)
-        self._record.variance64 = found.variances
+        self.explained_variance_ = robust.variances.astype(dtype)
+        self._record.variance64 = robust.variances
         distances = Frame(**self._frame()).distances(X)
-        root, inside = np.cbrt(distances[:, 1]), float(np.sum(found.variances))
+        root, inside = np.cbrt(distances[:, 1]), float(np.sum(robust.variances))
         place, spread = float(median(root[:, None], weights)[0]), float(mad(root[:, None], weights)[0])
         if place**3 <= NOTHING * inside or k >= min(rows - 1, self.n_features_in_):
             place = spread = 0.0
@@ -366,8 +366,8 @@ class RobustPCA(Method):
             )  # fmt: skip
         if not isinstance(self.scale, (bool, np.bool_)):
             raise ParameterError("scale must be True or False", received=repr(self.scale), hint="scale=True")
-        whole = {"directions": self.directions, "max_iter": self.max_iter}
-        for name, value in whole.items():
+        counts = {"directions": self.directions, "max_iter": self.max_iter}
+        for name, value in counts.items():
             if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
                 raise ParameterError(f"{name} must be a whole number ≥ 1", received=repr(value), hint=f"{name}=250")
         if not (isinstance(self.coverage, numbers.Real) and 0.5 <= self.coverage <= 1):

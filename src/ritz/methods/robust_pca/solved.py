@@ -192,34 +192,34 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
     base = before * units  # in the units of the data: what is taken off is known to the last digit
     Z = (rows - base) / units
     with using(model.progress, type(model).__name__), track("pursuit", total=model.max_iter) as step:
-        found = pursue(
+        pursuit = pursue(
             Z, weights, model.penalty, tol=max(model.tol, 1e-12) / 100, steps=int(model.max_iter),
             tick=lambda _number, _residual: step(1),
         )  # fmt: skip
-    if not found.converged:
+    if not pursuit.converged:
         warn(
-            f"principal component pursuit stopped after {found.iterations} iterations at a residual of "
-            f"{found.residual:.1e}; the parts are within {found.gap:.1e} of the best. Try "
+            f"principal component pursuit stopped after {pursuit.iterations} iterations at a residual of "
+            f"{pursuit.residual:.1e}; the parts are within {pursuit.gap:.1e} of the best. Try "
             f"max_iter={2 * model.max_iter}, or a looser tol.",
             AccuracyWarning,
         )
     wanted = model._count(*Z.shape)
     k = min(wanted, *Z.shape) if isinstance(wanted, int) else None
     named: dict[str, Any] = {
-        "low_rank_": found.low * units + base, "sparse_": found.sparse * units, "gap_": found.gap,
-        "n_iter_": found.iterations,
+        "low_rank_": pursuit.low * units + base, "sparse_": pursuit.sparse * units, "gap_": pursuit.gap,
+        "n_iter_": pursuit.iterations,
     }  # fmt: skip
     # of the part as it is kept: far from zero its last digits are those of the offset
-    part = _about(named["low_rank_"], scale, before)
-    spectrum = _decompose(model, part, weights, k, "AᵀA of the low-rank part", centered=True)
+    low_rank = _about(named["low_rank_"], scale, before)
+    spectrum = _decompose(model, low_rank, weights, k, "AᵀA of the low-rank part", centered=True)
     mass = float(len(Z)) if weights is None else float(np.sum(weights))
     variances = np.maximum(spectrum.values, 0.0) / max(mass - 1, 1.0)
     if callable(wanted) and (count := wanted(variances)) < len(variances):
         spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
     center, low = split_sum(base, spectrum.certificate.frame["mean"] * units)
-    share = float(np.count_nonzero(found.sparse)) / max(found.sparse.size, 1)
-    words = f"rank {found.rank} and {share:.2%} of the entries apart in {found.iterations} iterations"
-    spectrum = _noted(spectrum, words, f"the two parts are within {found.gap:.1e} of the best")
+    share = float(np.count_nonzero(pursuit.sparse)) / max(pursuit.sparse.size, 1)
+    words = f"rank {pursuit.rank} and {share:.2%} of the entries apart in {pursuit.iterations} iterations"
+    spectrum = _noted(spectrum, words, f"the two parts are within {pursuit.gap:.1e} of the best")
     return Robust(spectrum.vectors.T, variances, center, spectrum, low, {"before": before}, named)
 
 

@@ -49,8 +49,8 @@ def column_mad(rows: Any, weights: Floats | None) -> tuple[Floats, Floats]:
     middle, out = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     turned = rows.tocsc()
     for start in range(0, rows.shape[1], 256):
-        part, at = turned[:, start : start + 256].toarray(), slice(start, start + 256)
-        middle[at], out[at] = median(part, weights), mad(part, weights)
+        columns, at = turned[:, start : start + 256].toarray(), slice(start, start + 256)
+        middle[at], out[at] = median(columns, weights), mad(columns, weights)
     return middle, out
 
 

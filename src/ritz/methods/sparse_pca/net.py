@@ -45,19 +45,19 @@ def elastic_net(
 ) -> Net:
     """Alternate until no loading changes by more than ``tol``; ``start`` (d, k) are the ordinary axes."""
     A, B = start.copy(), start.copy()
-    change, it, seen, held = np.inf, 0, deque([_unit(B)], maxlen=REMEMBERED), None
+    change, it, seen, supports = np.inf, 0, deque([_unit(B)], maxlen=REMEMBERED), None
     for it in range(1, steps + 1):
         for j in range(A.shape[1]):
             right = C @ A[:, j]
-            if held is not None:
-                B[:, j] = _on_support(C, right, ridge, held[j])
+            if supports is not None:
+                B[:, j] = _on_support(C, right, ridge, supports[j])
             elif counts is not None:
                 B[:, j] = lasso_of_size(C, right, ridge, int(counts[j]))
             elif penalties is not None:
                 last = None if it == 1 else B[:, j]
                 B[:, j] = _never_empty(lasso(C, right, ridge, float(penalties[j]), last), C, right)
-        if counts is not None and held is None and (it == PATIENCE or _repeats(_unit(B), seen, tol)):
-            held = [np.flatnonzero(B[:, j]) for j in range(A.shape[1])]
+        if counts is not None and supports is None and (it == PATIENCE or _repeats(_unit(B), seen, tol)):
+            supports = [np.flatnonzero(B[:, j]) for j in range(A.shape[1])]
         U, _, Wt = np.linalg.svd(C @ B, full_matrices=False)
         A = U @ Wt
         change = float(np.max(np.abs(_unit(B) - seen[-1]), initial=0.0))

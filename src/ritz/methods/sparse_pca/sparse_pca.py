@@ -244,8 +244,8 @@ class SparsePCA(Method):
             options: dict[str, Any] = {"tol": self.tol, "steps": int(self.max_iter), "tick": lambda *_: step(1)}
             if self.method == "elastic-net":
                 penalties = None if counts is not None else np.broadcast_to(np.asarray(self.alpha, float), (k,))
-                found = elastic_net(C, spectrum.vectors, penalties, counts, float(self.ridge), **options)
-                B, self.n_iter_, done = found.loadings, found.iterations, found.converged
+                net = elastic_net(C, spectrum.vectors, penalties, counts, float(self.ridge), **options)
+                B, self.n_iter_, done = net.loadings, net.iterations, net.converged
             else:
                 B, self.n_iter_, done = truncated_power(C, counts, **options)
         self._tell(done)

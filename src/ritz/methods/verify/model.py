@@ -46,15 +46,15 @@ def with_held(model: Any, checked: Verification, given: tuple[Any, Any] | None =
 def _by_name(model: Any, words: str) -> str:
     """Columns by their names, where the columns of the answer are those of the table."""
     names = getattr(model, "feature_names_in_", None)
-    found = re.search(r"(?<=\bof column )\d+\b", words)
-    if names is None or found is None or len(names) != np.shape(getattr(model, "components_", [[]]))[-1]:
+    match = re.search(r"(?<=\bof column )\d+\b", words)
+    if names is None or match is None or len(names) != np.shape(getattr(model, "components_", [[]]))[-1]:
         return words
-    return f"{words[: found.start()]}{str(names[int(found[0])])!r}{words[found.end() :]}"
+    return f"{words[: match.start()]}{str(names[int(match[0])])!r}{words[match.end() :]}"
 
 
 def differing(model: Any, anew: Any = None) -> list[str]:
     """What differs, in words; without the table read ``anew`` only from the certificate itself."""
-    held, c = values_of(model), model.certificate_
+    fitted, c = values_of(model), model.certificate_
     close = SINGLE if _narrow(model) else DOUBLE
     expected = _of_certificate(model)
     if anew is not None:
@@ -64,16 +64,16 @@ def differing(model: Any, anew: Any = None) -> list[str]:
         if name == "components_"
         else f"{name} of the model is not what its certificate and its data say"
         for name, values in expected.items()
-        if held.get(name) is not None and not _alike(held[name], values, max(close, LOOSE.get(name, 0.0)))
+        if fitted.get(name) is not None and not _alike(fitted[name], values, max(close, LOOSE.get(name, 0.0)))
     ]
     for what, names in (("mean", ("mean_", "_mean64", "_mean")), ("scale", ("scale_", "_scale64", "_scale"))):
-        known = c.frame.get(what) if type(model)._holds_vectors or "_mean" in held else None
+        certified = c.frame.get(what) if type(model)._holds_vectors or "_mean" in fitted else None
         words += [
             f"the {what}s of the model{'' if name.startswith('_') else f' ({name})'} are not those of its certificate"
             for name in names
-            if known is not None and held.get(name) is not None and not _alike(held[name], known, close)
+            if certified is not None and fitted.get(name) is not None and not _alike(fitted[name], certified, close)
         ]
-    tol = held.get("tol", c.tol)
+    tol = fitted.get("tol", c.tol)
     if c.tol is not None and c.tol != tol and c.tol != min(tol, 1e-6):
         words.append(f"the certificate speaks of tol={c.tol:g}, the model of tol={tol:g}")
     return words
@@ -86,7 +86,7 @@ def _narrow(model: Any) -> bool:
 
 def _of_certificate(model: Any) -> dict[str, Any]:
     """Fitted names that are functions of the certificate."""
-    held, c = values_of(model), model.certificate_
+    fitted, c = values_of(model), model.certificate_
     if not (type(model)._holds_vectors or model.fitted.space == "table"):
         return {}
     V, theta = np.asarray(c.frame["vectors"], np.float64).T, np.maximum(np.asarray(c.values, np.float64), 0.0)
@@ -99,7 +99,7 @@ def _of_certificate(model: Any) -> dict[str, Any]:
             "components_": V, "n_components_": len(theta), "eigenvalues_": theta, "total_inertia_": c.total,
             "explained_inertia_ratio_": share, "_lambda": theta,
         }  # fmt: skip
-    if "mean_" in held:
+    if "mean_" in fitted:
         divisor = divisor_held(model)
         expected |= {
             "explained_variance_": times_square(theta, shown, divisor), "explained_variance_ratio_": share,
@@ -110,17 +110,17 @@ def _of_certificate(model: Any) -> dict[str, Any]:
 
 def _of_data(model: Any, anew: Any) -> dict[str, Any]:
     """Fitted names that are functions of the table."""
-    A, held = anew.A, values_of(model)
+    A, fitted = anew.A, values_of(model)
     expected: dict[str, Any] = {}
-    if "support_" not in held:
+    if "support_" not in fitted:
         expected["n_samples_"] = anew.rows
     if type(model)._holds_vectors:
         expected |= {"_weight": A.weight, "n_features_in_": anew.d}
-        if "total_" in held:  # SVD: variances of the coordinates, as TruncatedSVD
+        if "total_" in fitted:  # SVD: variances of the coordinates, as TruncatedSVD
             variance = _nearer(model, A, anew.theta)
-            whole = float(np.sum(A.squares)) / A.weight
+            variances = float(np.sum(A.squares)) / A.weight
             expected["explained_variance_"] = times_square(variance, A.unit)
-            expected["explained_variance_ratio_"] = variance / whole if whole > 0 else np.zeros_like(variance)
+            expected["explained_variance_ratio_"] = variance / variances if variances > 0 else np.zeros_like(variance)
     return expected
 
 

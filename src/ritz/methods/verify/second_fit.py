@@ -79,9 +79,9 @@ def _public(words: list[str]) -> list[str]:
 
 def _two_parts(model: Any, other: Any) -> list[str]:
     """Second parts that are larger than rounding, or that together with the first are not those of a second fit."""
-    held, again = values_of(model), values_of(other)
-    state: Any = held.get("_state")
-    pairs: list[Any] = [(held.get(high, held.get("_mean")), held.get(low), low) for high, low in PAIRS]
+    fitted, again = values_of(model), values_of(other)
+    state: Any = fitted.get("_state")
+    pairs: list[Any] = [(fitted.get(high, fitted.get("_mean")), fitted.get(low), low) for high, low in PAIRS]
     if state is not None:
         pairs += [(getattr(state, high), getattr(state, low), f"_state.{low}") for high, low in STATE_PAIRS]
     words = []
@@ -92,16 +92,16 @@ def _two_parts(model: Any, other: Any) -> list[str]:
             words.append(f"{name} is more than rounding took")
     if words:
         return words
-    divisor = max(float(held.get("_weight", 1.0)) - 1, 2.0**-52)
+    divisor = max(float(fitted.get("_weight", 1.0)) - 1, 2.0**-52)
     shown = model.certificate_.frame.get("shown", 1.0)
     size = np.sqrt(max(float(model.certificate_.total), 0.0) / max(divisor, 1.0)) * shown
-    scale = held.get("_scale64")
+    scale = fitted.get("_scale64")
     allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
-    loose = max(_blurred(model), SINGLE if held.get("_dtype") == np.float32 else 0.0) / TOGETHER
+    loose = max(_blurred(model), SINGLE if fitted.get("_dtype") == np.float32 else 0.0) / TOGETHER
     for high, low in PAIRS:
-        if high not in held or held.get(low) is None or again.get(low) is None:
+        if high not in fitted or fitted.get(low) is None or again.get(low) is None:
             continue
-        off = (np.asarray(held[high]) - np.asarray(again[high])) + (held[low] - again[low])
+        off = (np.asarray(fitted[high]) - np.asarray(again[high])) + (fitted[low] - again[low])
         if not bool(np.all(np.abs(off) <= allowed[low] * max(1.0, loose))):
             words.append(f"{low} is not what a second fit gives")
     return words
@@ -109,45 +109,47 @@ def _two_parts(model: Any, other: Any) -> list[str]:
 
 def _left_by_sketch(model: Any) -> list[str]:
     """Whether what a sketch leaves is the difference of its total and its values."""
-    c, held = model.certificate_, values_of(model)
+    c, fitted = model.certificate_, values_of(model)
     left = max(float(c.total - np.sum(c.values)), 0.0)
-    full = min(int(held["n_samples_"]), int(held["n_features_in_"])) - len(c.values)
-    divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 1.0)
-    noise = float(held.get("noise_variance_", np.nan)) * max(full, 1) * divisor
-    right = abs(float(held.get("_left", left)) - left) <= 1e-6 * c.total
+    full = min(int(fitted["n_samples_"]), int(fitted["n_features_in_"])) - len(c.values)
+    divisor = max(float(fitted.get("_weight", fitted["n_samples_"])) - 1, 1.0)
+    noise = float(fitted.get("noise_variance_", np.nan)) * max(full, 1) * divisor
+    right = abs(float(fitted.get("_left", left)) - left) <= 1e-6 * c.total
     right = right and (np.isnan(noise) or full <= 0 or abs(noise - left) <= 1e-4 * c.total)
     return [] if right else ["what the sketch leaves is not the difference of its total and its values"]
 
 
 def _kept(model: Any) -> dict[str, Any]:
     params = model.get_params(deep=False)
-    held = {name: value for name, value in values_of(model).items() if name not in params and name not in FREE}
+    values = {name: value for name, value in values_of(model).items() if name not in params and name not in FREE}
     frame = model.certificate_.frame
     if type(model)._holds_vectors:
-        held.pop("components_")  # compared with the certificate, whose signs may be those of another model (``align``)
+        values.pop(
+            "components_"
+        )  # compared with the certificate, whose signs may be those of another model (``align``)
     # of models that show other components, the vectors of the certificate are compared as well, signs included
     names = ("mean", "scale", "metric", "unit", *(() if type(model)._holds_vectors else ("vectors",)))
-    return {**held, "frame": {name: frame.get(name) for name in names}}
+    return {**values, "frame": {name: frame.get(name) for name in names}}
 
 
-def _numbers(path: str, held: Any) -> Iterator[tuple[str, Any]]:
+def _numbers(path: str, node: Any) -> Iterator[tuple[str, Any]]:
     """Every number, truth value and array of numbers with the way to it."""
-    if isinstance(held, np.ndarray):
-        if held.dtype.kind in "fiub":
-            yield path, held
-    elif isinstance(held, (bool, np.bool_, int, float, np.number)):
-        yield path, held
-    elif isinstance(held, dict):
-        for name, value in held.items():
+    if isinstance(node, np.ndarray):
+        if node.dtype.kind in "fiub":
+            yield path, node
+    elif isinstance(node, (bool, np.bool_, int, float, np.number)):
+        yield path, node
+    elif isinstance(node, dict):
+        for name, value in node.items():
             yield from _numbers(f"{path}.{name}", value)
-    elif isinstance(held, (list, tuple)):
-        for i, value in enumerate(held):
+    elif isinstance(node, (list, tuple)):
+        for i, value in enumerate(node):
             yield from _numbers(f"{path}[{i}]", value)
-    elif dataclasses.is_dataclass(held):
-        for field in dataclasses.fields(held):
+    elif dataclasses.is_dataclass(node):
+        for field in dataclasses.fields(node):
             where = f"{path}.{field.name}"
             if where not in PARTS:
-                yield from _numbers(where, getattr(held, field.name))
+                yield from _numbers(where, getattr(node, field.name))
 
 
 def _blurred(model: Any) -> float:

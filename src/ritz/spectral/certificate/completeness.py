@@ -68,8 +68,8 @@ def _smallest_square(least: Floats, p: int, total: float) -> float:
     count = free + np.arange(len(rising) + 1)
     sums = room + np.concatenate([[0.0], np.cumsum(rising)])
     levels = np.divide(sums, count, out=np.full(len(sums), np.inf), where=count > 0)
-    held = int(np.argmax(levels <= np.append(rising, np.inf)))
-    return float(count[held] * levels[held] ** 2 + np.square(rising[held:]).sum())
+    active = int(np.argmax(levels <= np.append(rising, np.inf)))
+    return float(count[active] * levels[active] ** 2 + np.square(rising[active:]).sum())
 
 
 def by_start(

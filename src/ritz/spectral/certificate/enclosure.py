@@ -43,7 +43,7 @@ class Enclosure:
 
 
 def certify(
-    found: Pairs,
+    pairs: Pairs,
     *,
     total: float,
     unit: float,
@@ -53,9 +53,9 @@ def certify(
     frame: dict[str, Any],
 ) -> Certificate:
     """The certificate of an answer on the host; ``unit``² turns the solver's scaled eigenvalues into true ones."""
-    box = enclose(found)
-    angles, clusters = angle_bounds(found, box)
-    V, theta, c = found.vectors, found.leading(), unit * unit
+    box = enclose(pairs)
+    angles, clusters = angle_bounds(pairs, box)
+    V, theta, c = pairs.vectors, pairs.leading(), unit * unit
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
     defect = float(np.abs(better(V) - np.eye(V.shape[1])).max(initial=0.0)) + defect_rounding(V.shape[0])
     return Certificate(
@@ -66,61 +66,61 @@ def certify(
         residuals=box.residuals * c,
         angles=angles,
         clusters=tuple(clusters),
-        completeness=found.completeness.words,
-        ceiling=found.completeness.ceiling * c,
-        probability=1.0 - found.completeness.failure,
+        completeness=pairs.completeness.words,
+        ceiling=pairs.completeness.ceiling * c,
+        probability=1.0 - pairs.completeness.failure,
         total=total,
         orthogonality=defect,
-        kind="certified" if found.estimate is None else "estimate",
-        converged=found.converged,
+        kind="certified" if pairs.estimate is None else "estimate",
+        converged=pairs.converged,
         tol=tol,
-        unit_roundoff=found.roundoff,
-        precision=found.precision,
-        rounding=max(found.rounding, found.error or 0.0) * c,
+        unit_roundoff=pairs.roundoff,
+        precision=pairs.precision,
+        rounding=max(pairs.rounding, pairs.error or 0.0) * c,
         passes=passes,
         seconds=seconds,
-        estimate=None if found.estimate is None else found.estimate * c,
-        notes=found.notes,
-        frame={**frame, "grounds": _grounds(found)},
+        estimate=None if pairs.estimate is None else pairs.estimate * c,
+        notes=pairs.notes,
+        frame={**frame, "grounds": _grounds(pairs)},
     )
 
 
-def _grounds(found: Pairs) -> dict[str, Any]:
+def _grounds(pairs: Pairs) -> dict[str, Any]:
     """What the bounds were derived from, in the units of the solver: ``verify`` derives them again."""
-    sketch, given = found.estimate is not None, found.lower is not None
-    direct = found.error is not None or found.upper is not None
-    block = found.residual_block if found.value_block is None else found.value_block
-    rest = found.upper - found.leading() if sketch and found.upper is not None else None
+    sketch, given = pairs.estimate is not None, pairs.lower is not None
+    direct = pairs.error is not None or pairs.upper is not None
+    block = pairs.residual_block if pairs.value_block is None else pairs.value_block
+    rest = pairs.upper - pairs.leading() if sketch and pairs.upper is not None else None
     return {
-        "k": found.k,
+        "k": pairs.k,
         "route": "sketch" if sketch else "direct" if direct else "iterative",
-        "rounding": float(found.rounding),
-        "error": None if found.error is None else float(found.error),
-        "sigma": None if found.sigma_error is None else float(found.sigma_error),
+        "rounding": float(pairs.rounding),
+        "error": None if pairs.error is None else float(pairs.error),
+        "sigma": None if pairs.sigma_error is None else float(pairs.sigma_error),
         "rest": 0.0 if rest is None else float(np.max(rest, initial=0.0)),
         "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
-        "null": float(found.null),
-        "positive": bool(found.positive),
+        "null": float(pairs.null),
+        "positive": bool(pairs.positive),
         "given": given,
-        "turned": found.value_block is not None,
-        "drawn": None if found.drawn is None else (f"{found.drawn[0]:x}", int(found.drawn[1])),
+        "turned": pairs.value_block is not None,
+        "drawn": None if pairs.drawn is None else (f"{pairs.drawn[0]:x}", int(pairs.drawn[1])),
     }
 
 
-def enclose(found: Pairs) -> Enclosure:
+def enclose(pairs: Pairs) -> Enclosure:
     """Enclose every returned eigenvalue."""
-    theta, rho = found.leading(), found.rounding
-    residuals = to_numpy(norms(found.residual_block)).astype(np.float64)
-    if found.error is not None or found.upper is not None:
-        return _direct(found, theta, residuals)
-    block = found.residual_block if found.value_block is None else found.value_block
+    theta, rho = pairs.leading(), pairs.rounding
+    residuals = to_numpy(norms(pairs.residual_block)).astype(np.float64)
+    if pairs.error is not None or pairs.upper is not None:
+        return _direct(pairs, theta, residuals)
+    block = pairs.residual_block if pairs.value_block is None else pairs.value_block
     own = to_numpy(norms(block)).astype(np.float64)
-    reach = _reach(block, theta, own, rho, found.completeness.ceiling)
+    reach = _reach(block, theta, own, rho, pairs.completeness.ceiling)
     # A label is not worth a wide interval: where a neighbour's residual would widen it, the pair's own is used.
     labelled = reach <= 3 * residuals + rho
     lower = np.where(labelled, theta - rho, theta - own - rho)
     upper = theta + rho + np.where(labelled, reach, own)
-    return Enclosure(np.maximum(lower, 0.0) if found.positive else lower, upper, labelled, residuals)
+    return Enclosure(np.maximum(lower, 0.0) if pairs.positive else lower, upper, labelled, residuals)
 
 
 def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> Vector:
@@ -146,21 +146,21 @@ def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> 
     return bound
 
 
-def _direct(found: Pairs, theta: Vector, residuals: Vector) -> Enclosure:
+def _direct(pairs: Pairs, theta: Vector, residuals: Vector) -> Enclosure:
     """Weyl: a backward error of the whole matrix bounds every eigenvalue by its index."""
-    error = found.rounding if found.error is None else found.error
+    error = pairs.rounding if pairs.error is None else pairs.error
     lower, upper = theta - error, theta + error
-    if found.sigma_error is not None:
+    if pairs.sigma_error is not None:
         sigma = np.sqrt(np.maximum(theta, 0.0))
-        lower = np.maximum(lower, np.square(np.maximum(sigma - found.sigma_error, 0.0)))
-        upper = np.minimum(upper, np.square(sigma + found.sigma_error))
-    if found.upper is not None:
-        upper = np.asarray(found.upper, np.float64)
-    if found.lower is not None:
-        lower = np.asarray(found.lower, np.float64)
-    if found.positive:
+        lower = np.maximum(lower, np.square(np.maximum(sigma - pairs.sigma_error, 0.0)))
+        upper = np.minimum(upper, np.square(sigma + pairs.sigma_error))
+    if pairs.upper is not None:
+        upper = np.asarray(pairs.upper, np.float64)
+    if pairs.lower is not None:
+        lower = np.asarray(pairs.lower, np.float64)
+    if pairs.positive:
         lower = np.maximum(lower, 0.0)
-    return Enclosure(lower, upper, np.ones(found.k, np.bool_), residuals)
+    return Enclosure(lower, upper, np.ones(pairs.k, np.bool_), residuals)
 
 
 def _ceilings(theta: Vector, own: Vector, tau: float) -> Vector:
@@ -189,61 +189,61 @@ def _clusters(block: Array, theta: Vector, own: Vector, rho: float) -> tuple[Vec
     return radius, ends
 
 
-def angle_bounds(found: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, int, float]]]:
+def angle_bounds(pairs: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, int, float]]]:
     """Sine bounds of single vectors (nan where the gap is too small) and of the subspaces that clusters span.
 
     A cluster is ``(first, last, sine)`` with inclusive indices; its sine is nan if even the cluster has no gap.
     """
-    theta, k = found.leading(), found.k
+    theta, k = pairs.leading(), pairs.k
     if k == 0:
         return np.zeros(0), []
-    if found.error is not None or found.upper is not None:
+    if pairs.error is not None or pairs.upper is not None:
         below, above = np.empty(k), np.empty(k)
-        below[:-1], below[-1] = box.upper[1:], max(found.completeness.ceiling, found.null)
+        below[:-1], below[-1] = box.upper[1:], max(pairs.completeness.ceiling, pairs.null)
         above[1:], above[0] = box.lower[:-1], np.inf
     else:
         # Interlacing bounds the neighbours whether or not they carry a label.
-        block = found.residual_block if found.value_block is None else found.value_block
+        block = pairs.residual_block if pairs.value_block is None else pairs.value_block
         own = to_numpy(norms(block)).astype(np.float64)
-        below = np.maximum(_ceilings(theta, own, found.completeness.ceiling) + found.rounding, found.null)
-        above = np.append(np.inf, theta[:-1] - found.rounding)
+        below = np.maximum(_ceilings(theta, own, pairs.completeness.ceiling) + pairs.rounding, pairs.null)
+        above = np.append(np.inf, theta[:-1] - pairs.rounding)
     gaps = np.minimum(above - theta, theta - below)
-    sine = _sines(found, theta, box.residuals, gaps, below, above)
+    sine = _sines(pairs, theta, box.residuals, gaps, below, above)
     weak = ~(sine <= CLUSTER_GAP)
     if not weak.any():
         return sine, []
     groups = _groups(weak, theta, below, above)
     clusters = []
     for first, last in groups:
-        residual = norm2(found.residual_block[:, first : last + 1])
+        residual = norm2(pairs.residual_block[:, first : last + 1])
         gap = min(above[first] - theta[first], theta[last] - below[last])
-        clusters.append((first, last, _sine(found, first, last, residual, gap, below[last], above[first])))
+        clusters.append((first, last, _sine(pairs, first, last, residual, gap, below[last], above[first])))
         sine[first : last + 1] = np.nan
     return sine, clusters
 
 
-def _sine(found: Pairs, first: int, last: int, residual: float, gap: float, below: float, above: float) -> float:
+def _sine(pairs: Pairs, first: int, last: int, residual: float, gap: float, below: float, above: float) -> float:
     """The better of Davis–Kahan on M and, where singular values have a backward error, Wedin on A."""
-    bounds = [(residual + found.rounding) / gap] if gap > 0 else []
-    if found.sigma_error is not None:
-        theta = found.leading()
+    bounds = [(residual + pairs.rounding) / gap] if gap > 0 else []
+    if pairs.sigma_error is not None:
+        theta = pairs.leading()
         high, low = np.sqrt(max(theta[first], 0.0)), np.sqrt(max(theta[last], 0.0))
         spread = min(np.sqrt(max(above, 0.0)) - high, low - np.sqrt(max(below, 0.0)), max(low, 1e-300))
         if spread > 0:
-            bounds.append(2 * found.sigma_error / spread)
+            bounds.append(2 * pairs.sigma_error / spread)
     best = min(bounds, default=np.nan)
     return float(best) if best < 1 else np.nan
 
 
-def _sines(found: Pairs, theta: Vector, residuals: Vector, gaps: Vector, below: Vector, above: Vector) -> Vector:
+def _sines(pairs: Pairs, theta: Vector, residuals: Vector, gaps: Vector, below: Vector, above: Vector) -> Vector:
     """``_sine`` of every vector alone."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        best = np.where(gaps > 0, (residuals + found.rounding) / gaps, np.inf)
-        if found.sigma_error is not None:
+        best = np.where(gaps > 0, (residuals + pairs.rounding) / gaps, np.inf)
+        if pairs.sigma_error is not None:
             sigma = np.sqrt(np.maximum(theta, 0.0))
             spread = np.minimum(np.sqrt(np.maximum(above, 0.0)) - sigma, sigma - np.sqrt(np.maximum(below, 0.0)))
             spread = np.minimum(spread, np.maximum(sigma, 1e-300))
-            best = np.minimum(best, np.where(spread > 0, 2 * found.sigma_error / spread, np.inf))
+            best = np.minimum(best, np.where(spread > 0, 2 * pairs.sigma_error / spread, np.inf))
     return np.where(best < 1, best, np.nan)
 
 

@@ -21,34 +21,34 @@ __all__ = ["shown_in", "widened"]
 SHOWN = (1e-285, 1e300)
 
 
-def widened(found: Pairs, error: float, total: float) -> Pairs:
+def widened(pairs: Pairs, error: float, total: float) -> Pairs:
     """The same answer with claims about A where Ã = A + E was solved, ‖E‖₂ ≤ ``error``, ‖Ã‖²_F = ``total``."""
     if error <= 0:
-        return found
-    ceiling, theta = found.completeness.ceiling, found.leading()
-    seen = np.max(theta + to_numpy(norms(found.residual_block)), initial=0.0) + found.rounding
-    norm = float(np.sqrt(max(min(max(float(seen), ceiling), total + found.rounding), 0.0)))
+        return pairs
+    ceiling, theta = pairs.completeness.ceiling, pairs.leading()
+    seen = np.max(theta + to_numpy(norms(pairs.residual_block)), initial=0.0) + pairs.rounding
+    norm = float(np.sqrt(max(min(max(float(seen), ceiling), total + pairs.rounding), 0.0)))
     shift = 2 * norm * error + error * error
-    old = found.completeness
+    old = pairs.completeness
     return replace(
-        found,
-        rounding=found.rounding + shift,
-        error=None if found.error is None else found.error + shift,
-        sigma_error=None if found.sigma_error is None else found.sigma_error + error,
-        upper=None if found.upper is None else np.asarray(found.upper, np.float64) + shift,
-        lower=None if found.lower is None else np.asarray(found.lower, np.float64) - shift,
+        pairs,
+        rounding=pairs.rounding + shift,
+        error=None if pairs.error is None else pairs.error + shift,
+        sigma_error=None if pairs.sigma_error is None else pairs.sigma_error + error,
+        upper=None if pairs.upper is None else np.asarray(pairs.upper, np.float64) + shift,
+        lower=None if pairs.lower is None else np.asarray(pairs.lower, np.float64) - shift,
         completeness=Completeness(old.kind, ceiling + shift, old.failure, old.words),
     )
 
 
-def shown_in(found: Pairs, unit: float, total: float) -> tuple[float, Pairs]:
+def shown_in(pairs: Pairs, unit: float, total: float) -> tuple[float, Pairs]:
     """The unit in which a certificate shows square roots of eigenvalues: 1, or the solver's where squares cannot be.
 
     A table of numbers near 1e-200 has singular values, but no eigenvalues that float64 can hold.
     """
     with np.errstate(over="ignore", under="ignore"):
-        size = float(np.float64(max(total, float(np.max(found.leading(), initial=0.0)))) * unit * unit)
+        size = float(np.float64(max(total, float(np.max(pairs.leading(), initial=0.0)))) * unit * unit)
     if unit == 1 or total <= 0 or SHOWN[0] <= size <= SHOWN[1]:
-        return 1.0, found
+        return 1.0, pairs
     words = f"eigenvalues are in units of 2^{2 * round(np.log2(unit))}: in those of the data they leave float64"
-    return unit, replace(found, notes=(*found.notes, words))
+    return unit, replace(pairs, notes=(*pairs.notes, words))

@@ -78,14 +78,14 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Pairs:
 def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool) -> Pairs:
     """The vectors of M + cI, then Rayleigh–Ritz with M itself."""
     raised = Shifted(M, shift)
-    found = _filtered(replace(problem, operator=raised, tol=problem.tol / 10), raised, amplified)
-    space = Subspace(M.shape[0], found.k, M.place)
-    Q, _ = M.xp.linalg.qr(found.vectors, mode="reduced")
+    pairs = _filtered(replace(problem, operator=raised, tol=problem.tol / 10), raised, amplified)
+    space = Subspace(M.shape[0], pairs.k, M.place)
+    Q, _ = M.xp.linalg.qr(pairs.vectors, mode="reduced")
     space.extend(Q, M.matmat(Q))
-    worst = worst_residual(to_numpy(space.residuals(found.k)), to_numpy(space.theta), amplified)
+    worst = worst_residual(to_numpy(space.residuals(pairs.k)), to_numpy(space.theta), amplified)
     reached = worst <= max(problem.tol, rounding(M.shape[0], unit_roundoff(np.float64)))
     status = Completeness("none", np.inf, 0.0, UNPROVED)
-    return stated(package(M, space, found.k, status, reached, found.iterations + 1), M)
+    return stated(package(M, space, pairs.k, status, reached, pairs.iterations + 1), M)
 
 
 def _degree(theta: np.ndarray, k: int, beta: float, most: int, tol: float) -> int:

@@ -43,7 +43,7 @@ def by_search(
     """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a larger value than the k-th lies
     there; ``slack()`` is the rounding of the products so far.
     """
-    p, found, ceiling = M.shape[0], 0.0, math.inf
+    p, largest, ceiling = M.shape[0], 0.0, math.inf
     columns = min(COLUMNS, p - Q.shape[1])
     if columns == 0:
         return Completeness("none", math.inf), False
@@ -57,7 +57,7 @@ def by_search(
     for product in range(1, PRODUCTS + 1):
         block = block[:, : min(space.room(), block.shape[1])]
         if block.shape[1] == 0:  # the space is invariant: what it does not hold, no column has a part in
-            ceiling = found + slack()
+            ceiling = largest + slack()
             break
         image = M.matmat(block)
         if M.checkable:
@@ -66,20 +66,20 @@ def by_search(
         with single_threaded_blas():
             space.extend(block, image - combine(out, inner(out, image)))
             block = orth(space.remainder(), against=space.V, projected=True)
-        found, most = float(space.theta[0]), float(space.theta[0]) + slack()
+        largest, most = float(space.theta[0]), float(space.theta[0]) + slack()
         share = 1 - relative_gap(most, _rest(M, theta, spread + slack()), p, product, start)
         ceiling = min(ceiling, most / share if share > 0 else math.inf)
-        if ceiling <= max(following, 4 * slack()) or _missed(found, theta[k - 1], spread + slack()):
+        if ceiling <= max(following, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
             break
     words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
     spread += slack()
     status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
-    return status, _missed(found, theta[k - 1], spread)
+    return status, _missed(largest, theta[k - 1], spread)
 
 
-def _missed(found: float, least: float, spread: float) -> bool:
+def _missed(largest: float, least: float, spread: float) -> bool:
     """Whether a Ritz value of the complement belongs among those found."""
-    return found > float(least) + spread
+    return largest > float(least) + spread
 
 
 def _rest(M: Operator, theta: Floats, spread: float) -> float:
@@ -90,15 +90,15 @@ def _rest(M: Operator, theta: Floats, spread: float) -> float:
     return max(sums[1] - float(np.sum(np.square(np.maximum(theta - spread, 0.0)))), 0.0)
 
 
-def relative_gap(found: float, square: float, p: int, products: int, columns: int) -> float:
-    """The smallest ε with λ₁(D) ≤ found/(1 − ε), but for a probability of FAILURE/PRODUCTS; 1 if there is none.
+def relative_gap(largest: float, square: float, p: int, products: int, columns: int) -> float:
+    """The smallest ε with λ₁(D) ≤ largest/(1 − ε), but for a probability of FAILURE/PRODUCTS; 1 if there is none.
 
-    ``square`` ≥ ‖D‖_F². The bound falls with ε and with λ₁(D), so an ε that was found with ``found`` holds for λ₁(D).
+    ``square`` ≥ ‖D‖_F². The bound falls with ε and with λ₁(D), so an ε computed from ``largest`` holds for λ₁(D).
     """
     limit = math.log(FAILURE / PRODUCTS) / columns
 
     def fails(eps: float) -> bool:
-        top = found / (1 - eps)
+        top = largest / (1 - eps)
         spreads = [(float(p), products - 1)]
         if products > 1 and top > 0:
             spreads.append((square / top**2, products - 2))

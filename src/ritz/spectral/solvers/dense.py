@@ -32,11 +32,11 @@ Vector = NDArray[np.float64]
 NEGATIVE = 100.0
 
 
-def stated(found: Pairs, M: Operator) -> Pairs:
+def stated(pairs: Pairs, M: Operator) -> Pairs:
     """The answer with the arithmetic that formed the matrix of a state, where it was coarser than the solver's own."""
     u, path = M.arithmetic()
     return (
-        found if u <= found.roundoff else replace(found, roundoff=u, precision=f"{path}, solved in {found.precision}")
+        pairs if u <= pairs.roundoff else replace(pairs, roundoff=u, precision=f"{path}, solved in {pairs.precision}")
     )
 
 

@@ -275,12 +275,12 @@ def package(
     if M.checkable and M.dtype.itemsize < 8 and not narrow:
         M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)
     slack = rounding_of(M, _size(M, theta))
-    whole = _whole(theta, k, slack) if space.m >= space.p else None
+    complete = _whole(theta, k, slack) if space.m >= space.p else None
     summed = by_trace(theta, k, M.trace() if M.positive else None, slack)
     if not narrow:
         summed = strongest(summed, _summed(M, space, k, slack + float(np.linalg.norm(to_numpy(space.residuals(k))))))
     status = replace(status, ceiling=status.ceiling + slack)  # of the matrix itself, not of what products made of it
-    best = whole or strongest(summed, status)
+    best = complete or strongest(summed, status)
     single = M.dtype == np.float32 and M.checkable
     path = ("float32 products" if single else "float32 iterations") + ", float64 finish" if narrow else "float64"
     return Pairs(

@@ -65,18 +65,18 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     u, path = A.arithmetic()
     scales = A.scale_error() * (2 if problem.kind == "svd" and A.symmetric else 1)  # AᵀA of a symmetric A holds D twice
     top = (max(float(values[0]), 0.0) if signless else _norm(G)) if len(values) else 0.0
-    known = A.gram_noise() if problem.kind == "svd" else A.measured()
+    noise = A.gram_noise() if problem.kind == "svd" else A.measured()
     beyond = A.gram_inflation() if problem.kind == "svd" else A.inflation()
-    measured = rounding(d, u) * (top + beyond) if known is None else known
+    measured = rounding(d, u) * (top + beyond) if noise is None else noise
     error = solving(d, 2.0**-53) * (top + beyond) + measured + 2 * scales * top
     if problem.kind == "svd":
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
     k = problem.pick(values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
-        found, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
-        if found is not None or wider is not None:
-            return found or moments(problem, wider or A)
+        pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
+        if pairs is not None or wider is not None:
+            return pairs or moments(problem, wider or A)
     V = leading(V, k)
     block = G @ V - V * theta[:k]
     return Pairs(
@@ -135,8 +135,8 @@ def repair(
     """
     d = G.shape[0]
     top = float(theta[0]) ** 0.5
-    theta, V, W, whole = _start(G, theta, V, k, error, u)
-    if whole and u > 2.0**-53:
+    theta, V, W, full = _start(G, theta, V, k, error, u)
+    if full and u > 2.0**-53:
         return None
     floor = NOISE_FLOOR * u * d**0.5 * top
     turns = 0
@@ -147,30 +147,30 @@ def repair(
         if off < ORTHOGONAL:
             break
     squares = squares * squares
-    values, found = to_numpy(theta), to_numpy(squares)
-    total = float(np.sum(found)) if whole else trace(G)
-    k = problem.pick(found if whole else values, total) if problem.rule is not None else k
+    values, squared = to_numpy(theta), to_numpy(squares)
+    total = float(np.sum(squared)) if full else trace(G)
+    k = problem.pick(squared if full else values, total) if problem.rule is not None else k
     taken = A.inflation() ** 2 if A.symmetric else A.inflation()
     scales = A.scale_error() * (2 if A.symmetric else 1)
     sigma_error = 0.5 * rounding(d, u) * top + u * float(np.sqrt(taken)) + scales * top
     sigma_error += A.perturbation() or 0.0
     Vk = leading(W, k)
     block = G @ Vk - Vk * squares[:k]
-    if not whole:
+    if not full:
         # Only a subspace was read again: its Ritz values bound from below (Cauchy), the Gram matrix from above (Weyl).
-        following = np.concatenate([found[:k], values[k:]])
-        foot = np.maximum(found[:k] - 2 * np.sqrt(found[:k]) * sigma_error, values[:k] - error)
+        following = np.concatenate([squared[:k], values[k:]])
+        foot = np.maximum(squared[:k] - 2 * np.sqrt(squared[:k]) * sigma_error, values[:k] - error)
         return Pairs(
             following, Vk, block, error, counted(following, k, error), True, u, _words(path, turns), 1 + turns, error,
-            upper=np.maximum(values[:k] + error, found[:k]), lower=np.minimum(foot, found[:k]), positive=True,
+            upper=np.maximum(values[:k] + error, squared[:k]), lower=np.minimum(foot, squared[:k]), positive=True,
         )  # fmt: skip
     slack = 2 * sigma_error * top
     return Pairs(
-        found,
+        squared,
         Vk,
         block,
         error,
-        counted(found, k, slack),
+        counted(squared, k, slack),
         True,
         u,
         _words(path, turns),

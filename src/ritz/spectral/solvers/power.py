@@ -59,13 +59,13 @@ def power(
 
 
 def _iterate(
-    M: Operator, x: Array, found: Array, top: float, tol: float, floor: float, amplified: bool, shift: float
+    M: Operator, x: Array, basis: Array, top: float, tol: float, floor: float, amplified: bool, shift: float
 ) -> tuple[Array, float, int]:
     """One eigenvector: x ← normalised (I − BᵀB)(M + cI)x until ‖Mx − θx‖ is small."""
     theta, steps = 0.0, 0
     while steps < MAX_POWER_STEPS:
         steps += 1
-        y = _project(wide(M.matmat(x[:, None]))[:, 0], found)
+        y = _project(wide(M.matmat(x[:, None]))[:, 0], basis)
         theta = float(x @ y)
         length = float(norms((y + shift * x)[:, None])[0])
         reference = max(top, theta if shift == 0 else abs(theta))
@@ -74,16 +74,16 @@ def _iterate(
             residual *= (reference / theta) ** 0.5
         if length <= floor * reference or residual <= 0.3 * max(tol, floor) * reference:
             break
-        x = _away(y + shift * x if shift else y, found)
+        x = _away(y + shift * x if shift else y, basis)
     return x, theta, steps
 
 
-def _project(y: Array, found: Array) -> Array:
-    return y - (found @ y) @ found if found.shape[0] else y
+def _project(y: Array, basis: Array) -> Array:
+    return y - (basis @ y) @ basis if basis.shape[0] else y
 
 
-def _away(x: Array, found: Array) -> Array:
+def _away(x: Array, basis: Array) -> Array:
     """x orthogonal to what was found, with unit length."""
     x = x / float(norms(x[:, None])[0])
-    x = _project(_project(x, found), found)
+    x = _project(_project(x, basis), basis)
     return x / float(norms(x[:, None])[0])

@@ -61,15 +61,15 @@ def sketch(problem: SpectralProblem, M: Operator) -> Pairs:
     core = symmetric(inner(omega, shifted))
     U, s, _ = svd(root(core, shifted))
     values = to_numpy(positive(s * s - nu))
-    known = M.trace()
-    exact = known if known is not None else np.inf  # without the trace nothing bounds from above
+    trace = M.trace()
+    exact = trace if trace is not None else np.inf  # without the trace nothing bounds from above
     slack = 10 * rounding_of(M, float(values[0])) + 4 * nu  # the core is nearly singular by design
     rest = max(0.0, exact - float(np.sum(values))) + slack
     k = min(k, len(values))
     V = leading(U, k)
     # ‖MV − VΛ‖ ≤ ‖M − M̂‖ ≤ rest for every column: known without another product.
     block = M.place.full((1, k), float(min(rest, exact, np.finfo(float).max)))
-    found = Pairs(
+    pairs = Pairs(
         values,
         V,
         block,
@@ -85,7 +85,7 @@ def sketch(problem: SpectralProblem, M: Operator) -> Pairs:
         positive=True,
         drawn=(problem.start, width),
     )
-    return stated(found, M)
+    return stated(pairs, M)
 
 
 def _nothing(Q: Array, k: int, u: float) -> Pairs:

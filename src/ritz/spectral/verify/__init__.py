@@ -44,9 +44,9 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
     ok = not words
     a = Anew(certificate, X, sample_weight)
     rho = min(scaled(certificate).rounding, allowance(certificate, a))
-    for found in (columns(certificate, a, rho), sketched(certificate, a)):
-        words += found
-        ok = ok and not found
+    for differences in (columns(certificate, a, rho), sketched(certificate, a)):
+        words += differences
+        ok = ok and not differences
     ok = confirm(certificate, a, words) and ok
     number, missed, complete = count(certificate, a, a.rho + rho, words)
     return Verification(ok and complete, a.residuals * a.unit2, number, k, missed, tuple(words), a)

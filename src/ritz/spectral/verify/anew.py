@@ -70,8 +70,8 @@ class Anew:
     @cached_property
     def top(self) -> float:
         """The largest eigenvalue of M, from below."""
-        known = float(np.max(np.square(self.lengths), initial=0.0))
-        return max(known, float(self.sigma[0]) ** 2 if self.sigma is not None and len(self.sigma) else 0.0)
+        longest = float(np.max(np.square(self.lengths), initial=0.0))
+        return max(longest, float(self.sigma[0]) ** 2 if self.sigma is not None and len(self.sigma) else 0.0)
 
     @cached_property
     def rho(self) -> float:
@@ -133,12 +133,12 @@ class Anew:
         total, row = np.zeros((self.d, B.shape[1])), 0
         mean = self.A.mean if self.A.center else np.zeros(self.d)
         for x, w in self.A._blocks():
-            part = B[row : row + len(w)] * np.sqrt(w)[:, None]
+            weighted = B[row : row + len(w)] * np.sqrt(w)[:, None]
             row += len(w)
             if self.A.sparse:
-                total += (x.T @ part - np.outer(mean, part.sum(axis=0))) * self.A._factor[:, None]
+                total += (x.T @ weighted - np.outer(mean, weighted.sum(axis=0))) * self.A._factor[:, None]
             else:
-                total += self.A._rows(x).T @ part
+                total += self.A._rows(x).T @ weighted
         return total
 
 

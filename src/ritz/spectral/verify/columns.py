@@ -29,9 +29,9 @@ def columns(c: Any, a: Anew, rho: float) -> list[str]:
     if frame["mean"] is not None:
         stored = 4 * unit_roundoff(np.asarray(frame["mean"]).dtype) * np.abs(A.mean) + _least(frame["mean"])
         lost = np.sqrt(extra) * (A.unit if larger is None else larger)
-        known = frame.get("mean_slack")
-        if known is not None:  # what ``subtract`` states, as far as ρ allows for it
-            lost = np.maximum(lost, np.minimum(known, np.sqrt(rho / A.weight) * A.unit))
+        slack = frame.get("mean_slack")
+        if slack is not None:  # what ``subtract`` states, as far as ρ allows for it
+            lost = np.maximum(lost, np.minimum(slack, np.sqrt(rho / A.weight) * A.unit))
         words += _same("mean", frame["mean"], A.mean, stored + FRAME * u * A.spread + lost)
     if larger is not None:
         share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(frame["scale"]).dtype)

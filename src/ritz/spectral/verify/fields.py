@@ -80,9 +80,9 @@ def _shapes(c: Any) -> list[str]:
     if not (0 < unit < math.inf and math.frexp(unit)[0] == 0.5):
         words.append(f"the unit of the problem is {unit!r}, no power of two")
     lines = {name: np.asarray(getattr(c, name)) for name in ("lower", "upper", "residuals", "angles", "labelled")}
-    for name, held in lines.items():
-        if held.shape != (k,):
-            words.append(f"{name} has {held.size} entries for {k} values")
+    for name, entries in lines.items():
+        if entries.shape != (k,):
+            words.append(f"{name} has {entries.size} entries for {k} values")
     if words:
         return words
     if lines["labelled"].dtype != np.bool_:
@@ -104,11 +104,11 @@ def _words(c: Any) -> list[str]:
     """Completeness, probability, kind, precision, tolerance: each fixes others."""
     words = []
     sure = SKETCHED if c.kind == "estimate" else PROVED
-    known = {**dict.fromkeys(sure, 1.0), **dict.fromkeys(CHANCE, 1.0 - FAILURE), **dict.fromkeys(NOTHING, 1.0)}
-    if c.completeness not in known:
+    probabilities = {**dict.fromkeys(sure, 1.0), **dict.fromkeys(CHANCE, 1.0 - FAILURE), **dict.fromkeys(NOTHING, 1.0)}
+    if c.completeness not in probabilities:
         words.append(f"completeness is {c.completeness!r}, which is no reason")
-    elif c.probability != known[c.completeness]:
-        words.append(f"the probability is {c.probability!r}; its reason gives {known[c.completeness]!r}")
+    elif c.probability != probabilities[c.completeness]:
+        words.append(f"the probability is {c.probability!r}; its reason gives {probabilities[c.completeness]!r}")
     if c.completeness in NOTHING and c.ceiling != math.inf:
         words.append("a ceiling without a reason")
     if c.completeness not in NOTHING and c.ceiling == math.inf:
@@ -151,24 +151,24 @@ def _derived(c: Any, positive: bool) -> list[str]:
         s.residuals, np.sqrt(np.diag(grounds["cross"])), grounds["turned"]
     ):
         words.append("the residuals are not those of the grounds of the certificate")
-    found = derive(s, grounds)
-    for name, derived in (("lower", found.lower), ("upper", found.upper)):
+    again = derive(s, grounds)
+    for name, derived in (("lower", again.lower), ("upper", again.upper)):
         if derived is not None:
-            held, tiny = getattr(s, name), 8 * 2.0**-53 * float(np.max(np.abs(s.values)))
-            off = np.flatnonzero(~(np.abs(held - derived) <= SAME * np.abs(derived - s.values) + tiny))
+            stated, tiny = getattr(s, name), 8 * 2.0**-53 * float(np.max(np.abs(s.values)))
+            off = np.flatnonzero(~(np.abs(stated - derived) <= SAME * np.abs(derived - s.values) + tiny))
             words += [f"the {name} end of component {i + 1} does not follow from its residual" for i in off[:1]]
-    if not np.array_equal(s.labelled, found.labelled):
+    if not np.array_equal(s.labelled, again.labelled):
         words.append("the labels do not follow from residuals and ceiling")
-    differ = np.flatnonzero(~_alike(s.angles, found.angles))
+    differ = np.flatnonzero(~_alike(s.angles, again.angles))
     words += [f"the angle of component {i + 1} does not follow from its residual and gap" for i in differ[:1]]
-    return words + _clusters(s.clusters, found.clusters)
+    return words + _clusters(s.clusters, again.clusters)
 
 
 def _kinds(c: Any, g: dict[str, Any], positive: bool) -> list[str]:
     """Grounds that no solver leaves: they fix each other, the tolerance and the words on precision."""
     d, k = np.shape(c.frame["vectors"])
     route = {True: "sketch", False: "direct" if c.tol is None else "iterative"}[c.kind == "estimate"]
-    repaired, whole, top = "repaired" in c.precision, g["sigma"] is not None, scaled(c).values[0]
+    repaired, full, top = "repaired" in c.precision, g["sigma"] is not None, scaled(c).values[0]
     right = (
         g["route"] == route
         and g["positive"] is positive
@@ -176,18 +176,18 @@ def _kinds(c: Any, g: dict[str, Any], positive: bool) -> list[str]:
         and (route == "sketch" or g["rest"] == 0)
         and (route == "sketch" and c.completeness != SKETCHED[1]) == (g["drawn"] is not None)
         and (route == "direct") == (g["error"] is not None)
-        and g["given"] == (repaired and not whole)
-        and (route != "direct" or (repaired and whole) or g["rounding"] == g["error"])
+        and g["given"] == (repaired and not full)
+        and (route != "direct" or (repaired and full) or g["rounding"] == g["error"])
         and (route != "sketch" or c.converged == (g["rest"] <= c.tol * top or top == 0))
-        and (not whole or repaired == (g["rounding"] != g["error"]))  # a dense decomposition has one error for both
+        and (not full or repaired == (g["rounding"] != g["error"]))  # a dense decomposition has one error for both
     )
     return [] if right else ["the grounds of the certificate contradict each other"]
 
 
-def _clusters(held: Any, derived: list[tuple[int, int, float, float]]) -> list[str]:
-    if [tuple(map(int, each[:2])) for each in held] != [each[:2] for each in derived]:
+def _clusters(stated: Any, derived: list[tuple[int, int, float, float]]) -> list[str]:
+    if [tuple(map(int, each[:2])) for each in stated] != [each[:2] for each in derived]:
         return ["the clusters do not follow from the gaps"]
-    for (first, _, sine), (_, _, least, most) in zip(held, derived, strict=True):
+    for (first, _, sine), (_, _, least, most) in zip(stated, derived, strict=True):
         inside = least * (1 - SAME) <= sine <= most * (1 + SAME)
         if not (inside or (math.isnan(sine) and math.isnan(most))):
             return [f"the sine of the cluster at component {first + 1} does not follow from its residuals"]

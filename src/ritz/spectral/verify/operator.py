@@ -121,7 +121,7 @@ class _Check:
 
     def spectrum(self) -> list[str]:
         """Every eigenvalue, the ceiling and the sines, from M written out."""
-        M = np.hstack([self.product(part) for part in np.array_split(np.eye(self.p), max(1, self.p // 256), axis=1)])
+        M = np.hstack([self.product(some) for some in np.array_split(np.eye(self.p), max(1, self.p // 256), axis=1)])
         true, W = scipy.linalg.eigh((M + M.T) / 2, check_finite=False)
         true, W = true[::-1], W[:, ::-1]
         e = self.own + rounding(self.p, U) * float(np.max(np.abs(true), initial=0.0))

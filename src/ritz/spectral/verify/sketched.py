@@ -60,8 +60,8 @@ def _eigenvalues(omega: Any, Y: Any) -> Any:
     values, E = np.linalg.eigh(core)
     kept = values > 1e-15 * max(float(values[-1]), 1e-300)
     B = Y @ (E[:, kept] / np.sqrt(values[kept]))
-    found = np.square(scipy.linalg.svdvals(B, check_finite=False)) if kept.any() else np.zeros(0)
-    return np.concatenate([found, np.zeros(omega.shape[1] - len(found))])
+    squares = np.square(scipy.linalg.svdvals(B, check_finite=False)) if kept.any() else np.zeros(0)
+    return np.concatenate([squares, np.zeros(omega.shape[1] - len(squares))])
 
 
 def _leave_one_out(omega: Any, Y: Any) -> float:

@@ -83,9 +83,9 @@ class Reread:
                 yield self.X[i : i + rows], self.w[i : i + rows]
             return
         for block in self.X.each():
-            held = np.flatnonzero(self.w[block.rows] > 0)
-            values = block.values if len(held) == block.values.shape[0] else block.values[held]
-            yield values, self.w[block.rows][held]
+            present = np.flatnonzero(self.w[block.rows] > 0)
+            values = block.values if len(present) == block.values.shape[0] else block.values[present]
+            yield values, self.w[block.rows][present]
 
     def _sums(self, high: Any, low: Any, power: int) -> Any:
         """Σw(x − high − low)^power, (d,); dense blocks, which only a block of a sparse table ever becomes."""
@@ -184,8 +184,8 @@ class Reread:
         for x, w in self._blocks():
             if self.sparse:
                 rows = x.astype(np.float64)
-                part = (_times(rows, W) - mean @ W) * w[:, None]
-                total.add((_product(rows, part) - np.outer(mean, _halved(part))) * self._factor[:, None])
+                weighted = (_times(rows, W) - mean @ W) * w[:, None]
+                total.add((_product(rows, weighted) - np.outer(mean, _halved(weighted))) * self._factor[:, None])
             else:
                 z = self._rows(x)
                 total.add(_product(z, (z @ V) * w[:, None]))
@@ -202,11 +202,11 @@ class Reread:
             else:
                 z = self._rows(x) * np.sqrt(w)[:, None]
                 total.add(_product(z, z))
-        found = np.asarray(total.sum())
+        gram = np.asarray(total.sum())
         if self.sparse:
             mean = self.mean * self._factor
-            found -= self.weight * np.outer(mean, mean) if self.center else 0.0
-        return found
+            gram -= self.weight * np.outer(mean, mean) if self.center else 0.0
+        return gram
 
 
 class _Levels:
@@ -215,8 +215,8 @@ class _Levels:
     def __init__(self, zero: Any) -> None:
         self.total, self.group, self.count = zero, np.zeros_like(zero), 0
 
-    def add(self, part: Any) -> None:
-        self.group += part
+    def add(self, term: Any) -> None:
+        self.group += term
         self.count += 1
         if self.count % 16 == 0:
             self.total += self.group

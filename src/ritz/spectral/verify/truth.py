@@ -74,7 +74,7 @@ def confirm(c: Any, a: Anew, words: list[str]) -> bool:
     """Whether everything that needs no count holds; what does not is added to ``words``."""
     s = scaled(c)
     slack = a.rho + min(s.rounding, allowance(c, a))
-    found = [
+    differences = [
         *_rounding(s, allowance(c, a)),
         *(["a rounding of entries that is none"] if _more_than_formed(c, a) else []),
         *_residuals(c, s, a, slack, words),
@@ -83,8 +83,8 @@ def confirm(c: Any, a: Anew, words: list[str]) -> bool:
         *_total(c, s, a),
         *_spectrum(c, s, a),
     ]
-    words.extend(found)
-    return not found
+    words.extend(differences)
+    return not differences
 
 
 def _rounding(s: Any, most: float) -> list[str]:
@@ -98,9 +98,9 @@ def _residuals(c: Any, s: Any, a: Anew, slack: float, words: list[str]) -> list[
     allowed = s.residuals * (1 + 1e-6) + 2 * slack
     worst, most = (float(np.max(x, initial=0.0)) * a.unit2 for x in (a.residuals, allowed))
     words.append(f"largest residual {worst:.2e}; certified, rounding included, {most:.2e}")
-    found = []
+    differences = []
     if not bool(np.all(a.residuals <= allowed)):
-        found.append("a residual is larger than certified")
+        differences.append("a residual is larger than certified")
     top = float(np.max(a.theta, initial=0.0))
     if c.kind == "estimate" or not c.converged:
         words.append("the certificate promises no tolerance: it is judged by its enclosures")
@@ -109,20 +109,20 @@ def _residuals(c: Any, s: Any, a: Anew, slack: float, words: list[str]) -> list[
             and c.tol is not None
             and float(np.max(s.residuals, initial=0.0)) <= c.tol * top * (1 - 1e-6) - 2 * slack
         ):
-            found.append("said not to have converged, with residuals below the tolerance")
+            differences.append("said not to have converged, with residuals below the tolerance")
     else:
         promised = 2 * slack + (0.0 if c.tol is None else 2 * max(c.tol, 20 * rounding(a.d, 2.0**-53)) * top)
         if not bool(np.all(a.residuals <= promised)):
-            found.append(f"a residual is larger than the fit promises, {promised * a.unit2:.2e}")
+            differences.append(f"a residual is larger than the fit promises, {promised * a.unit2:.2e}")
     if c.frame.get("grounds") is not None and c.frame["grounds"]["turned"] and a.n >= a.d:
-        found.append("said to have been solved on the side of the rows, which is the longer one")
+        differences.append("said to have been solved on the side of the rows, which is the longer one")
     if c.kind != "estimate" and (c.tol is None or not _turned(c)):
         # certified residuals are those of the vectors, within rounding; turned from rows, they may be longer
         long = U * a.n * top if c.tol is None else 0.0  # a dense decomposition adds up all rows in one go
         longer = s.residuals > a.residuals * (1 + 1e-3) + 4 * slack + long
         if not _turned(c) and bool(np.any(longer)):
-            found.append("a residual is certified as larger than it is")
-    return found
+            differences.append("a residual is certified as larger than it is")
+    return differences
 
 
 def _turned(c: Any) -> bool:
@@ -172,28 +172,28 @@ def _spectrum(c: Any, s: Any, a: Anew) -> list[str]:
     sigma = np.concatenate([a.sigma, np.zeros(max(a.d - len(a.sigma), 0))])
     e = a.sigma_error
     least, most = np.square(np.maximum(sigma - e, 0.0)), np.square(sigma + e)
-    found = []
+    differences = []
     for i in range(len(s.values)):
         holds = (s.lower[i] <= most) & (least <= s.upper[i])
         if c.labelled[i]:
             if not holds[i]:
-                found.append(f"eigenvalue {i + 1} is {sigma[i] ** 2 * a.unit2:.17g}, outside its enclosure")
+                differences.append(f"eigenvalue {i + 1} is {sigma[i] ** 2 * a.unit2:.17g}, outside its enclosure")
         elif not bool(np.any(holds)):
-            found.append(f"no eigenvalue lies in the enclosure of component {i + 1}")
+            differences.append(f"no eigenvalue lies in the enclosure of component {i + 1}")
     beyond = float(np.max(least[len(s.values) :], initial=0.0))  # no more eigenvalues than were returned are larger
     if beyond > max(s.ceiling, 0.0):  # where all of AAᵀ was returned, M has only zeros left
-        found.append(
+        differences.append(
             f"an eigenvalue of {beyond * a.unit2:.6g} was not returned and exceeds the ceiling {c.ceiling:.6g}"
         )
     exact = c.completeness.startswith(("the dense decomposition", "the subspace is the whole"))
     turned = _turned(c) and c.frame.get("grounds") is not None
     if exact and len(s.values) == (a.rows if turned else a.d) and s.ceiling != -math.inf:
-        found.append("a ceiling where nothing is left")
+        differences.append("a ceiling where nothing is left")
     if exact and len(s.values) < len(a.sigma):
         following = float(most[len(s.values)]) + 2 * s.rounding + a.rho
         if s.ceiling > following * (1 + 1e-9):
-            found.append(f"the ceiling {c.ceiling:.6g} is higher than the eigenvalue that follows")
-    return found[:3] + _sines(s, a, e)
+            differences.append(f"the ceiling {c.ceiling:.6g} is higher than the eigenvalue that follows")
+    return differences[:3] + _sines(s, a, e)
 
 
 def _sines(s: Any, a: Anew, e: float) -> list[str]:
@@ -211,8 +211,8 @@ def _sines(s: Any, a: Anew, e: float) -> list[str]:
         )
         own = 4 * e / gap if gap > 4 * e else np.inf
         true = W[:, first : last + 1]
-        part = a.V[:, first : last + 1]
-        off = float(np.linalg.norm(part - true @ (true.T @ part), 2))
+        vectors = a.V[:, first : last + 1]
+        off = float(np.linalg.norm(vectors - true @ (true.T @ vectors), 2))
         if off > sine * (1 + 1e-6) + own + 1e-14:
             which = f"component {first + 1} is" if first == last else f"components {first + 1}–{last + 1} are"
             return [f"{which} off by a sine of {off:.2e}, certified {sine:.2e}"]

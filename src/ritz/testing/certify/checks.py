@@ -135,7 +135,7 @@ def guesses(subject: Subject) -> bool:
 def misses(subject: Subject) -> list[Finding]:
     """Intervals that do not hold what they claim to hold."""
     certificate, balls = subject.certificate, subject.truth.eigenvalues
-    found = []
+    findings = []
     with precision(BITS):
         for i, (low, high) in enumerate(zip(certificate.lower, certificate.upper, strict=True)):
             low, high = float(low), float(high)
@@ -150,8 +150,8 @@ def misses(subject: Subject) -> list[Finding]:
                 value = float(balls[i].mid())
                 share = max(low - value, value - high) / subject.top if subject.top else np.inf
                 words = f"{label} [{low!r}, {high!r}] misses λ={value!r} by {share:.2g}·λ₁"
-                found.append(Finding("enclosure", i, words))
-    return found
+                findings.append(Finding("enclosure", i, words))
+    return findings
 
 
 def _order(subject: Subject) -> Iterator[Finding]:
@@ -198,8 +198,8 @@ def true_residuals(subject: Subject) -> tuple[Array, float]:
         A = A / unit  # squares of 1e±300 leave even the extended range once multiplied
         R = A.T @ (A @ V) - V * (theta / unit**2)
         return np.sqrt(np.sum(R * R, axis=0)).astype(float) * float(unit**2), 1e-17 * subject.top
-    whole = X.dtype.kind in "iu" and case.center  # integers keep their digits through an integer shift
-    Y, W = (_shifted(X) if whole else X.astype(np.float64)), V.astype(np.float64)
+    integral = X.dtype.kind in "iu" and case.center  # integers keep their digits through an integer shift
+    Y, W = (_shifted(X) if integral else X.astype(np.float64)), V.astype(np.float64)
     mean = np.asarray(Y.mean(axis=0)).ravel() if case.center else np.zeros(X.shape[1])
     if isinstance(Y, np.ndarray):  # beforehand: afterwards a far mean would cancel
         Y, mean = Y - mean, np.zeros_like(mean)

@@ -176,8 +176,8 @@ class Case:
             E = self.others(X)
             both, w = _stacked(X, E), None if weights is None else np.append(weights, np.ones(E.shape[0]))
             model = _fitted(self._estimator("auto", X.shape), both, w)
-            part = _fitted(self._estimator("auto", X.shape), E, None if weights is None else np.ones(E.shape[0]))
-            return model.subtract(part)
+            removed = _fitted(self._estimator("auto", X.shape), E, None if weights is None else np.ones(E.shape[0]))
+            return model.subtract(removed)
         if route in ("fed", "joined"):
             return self._over_and_over(X, route)
         rng = np.random.default_rng(self.seed)
@@ -196,9 +196,9 @@ class Case:
         """The batch that the table repeats, fed or merged as often as it stands there."""
         rows, counts = self._distinct
         model = self._estimator("auto", X.shape).partial_fit(rows)
-        part = self._estimator("auto", X.shape).partial_fit(rows)
+        batch = self._estimator("auto", X.shape).partial_fit(rows)
         for _ in range(int(counts.min()) - 1):
-            model = model.partial_fit(rows) if route == "fed" else model.merge(part)
+            model = model.partial_fit(rows) if route == "fed" else model.merge(batch)
         return model
 
     def _merged(self, X: Any, weights: Any, pieces: list[Any], route: str) -> Any:
@@ -207,8 +207,8 @@ class Case:
         for piece in pieces:
             model, w = self._estimator(route, X.shape), None if weights is None else weights[piece]
             model.set_params(solver="auto")
-            whole = w is None and piece.size > max(2, X.shape[1])
-            models.append(model.fit(X[piece]) if whole else model.partial_fit(X[piece], sample_weight=w))
+            enough = w is None and piece.size > max(2, X.shape[1])
+            models.append(model.fit(X[piece]) if enough else model.partial_fit(X[piece], sample_weight=w))
         return models[0].merge(*models[1:]).set_params(solver=route.removeprefix("state:"))
 
     def others(self, X: Any) -> Any:

@@ -21,7 +21,7 @@ CASES = ("npy", "npy-times-set-back", "npy-replaced", "memmap", "parquet", "parq
 def check(folder: Path) -> list[str]:
     """Change the table in the middle of a pass: the answer must be that of one state, or none."""
     X = rows(N, D)
-    truths = [float(np.linalg.eigvalsh(np.cov(part.T))[-1]) for part in (X, FACTOR * X)]
+    truths = [float(np.linalg.eigvalsh(np.cov(table.T))[-1]) for table in (X, FACTOR * X)]
     findings = []
     for case in CASES:
         place = folder / case
@@ -37,6 +37,6 @@ def check(folder: Path) -> list[str]:
             continue
         value = float(json.loads(done.stdout.splitlines()[-1]))
         if min(abs(value - truth) for truth in truths) > 1e-6 * value:
-            known = " or ".join(f"{truth:.6g}" for truth in truths)
-            findings.append(f"{case}: certified {value:.6g} where the data had {known}")
+            expected = " or ".join(f"{truth:.6g}" for truth in truths)
+            findings.append(f"{case}: certified {value:.6g} where the data had {expected}")
     return findings

@@ -48,8 +48,8 @@ def _table(case: str, X: np.ndarray) -> tuple[Path, Callable[[], None], list[str
         options = ["--scores", "none", "--memory", MORE, "--solver", "krylov"]
     if case == "parquet-folder":
         path.mkdir()
-        for i, part in enumerate(np.split(X, 4)):
-            _write(path / f"{i}.parquet", part)
+        for i, piece in enumerate(np.split(X, 4)):
+            _write(path / f"{i}.parquet", piece)
         return path, lambda: _replace(path / "3.parquet", FACTOR * np.split(X, 4)[3]), options
     _write(path, X)
     if case in ("npy", "krylov"):
@@ -65,10 +65,10 @@ def _meddle(change: Callable[[], None]) -> None:
     """Call ``change`` once, after some batches."""
     from ritz.data.engines.stream.blocks import StreamBlocks
 
-    whole, left = StreamBlocks._batches, [BEFORE]
+    read_batches, left = StreamBlocks._batches, [BEFORE]
 
     def batches(self: Any, spans: Any, begin: int) -> Iterator[Any]:
-        for one in whole(self, spans, begin):
+        for one in read_batches(self, spans, begin):
             left[0] -= 1
             if left[0] == 0:
                 change()

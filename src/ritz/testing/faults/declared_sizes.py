@@ -32,12 +32,12 @@ def check(folder: Path) -> list[str]:
         done = run(command, PATIENCE)
     except subprocess.TimeoutExpired:
         return ["reading had not ended after some minutes"]
-    found = [line.removeprefix("finding: ") for line in done.stdout.splitlines() if line.startswith("finding: ")]
+    findings = [line.removeprefix("finding: ") for line in done.stdout.splitlines() if line.startswith("finding: ")]
     looked = done.stdout.count("looked at ")
     if looked < len(paths):
         ended = f"the program ended with status {done.returncode} at {paths[looked].name}: {done.stderr.strip()[-300:]}"
-        found.append(ended)
-    return found
+        findings.append(ended)
+    return findings
 
 
 def _npy(shape: tuple[int, ...], dtype: str = "<f8", data: bytes = b"") -> bytes:

@@ -68,16 +68,16 @@ def _inputs(folder: Path) -> list[str]:
     small_table(place / "scores.csv")
     os.link(place / "scores.csv", folder / "hard.csv")
     (folder / "soft.csv").symlink_to(place / "scores.csv")
-    whole = (place / "scores.csv").read_bytes()
+    original = (place / "scores.csv").read_bytes()
     spelled = [
         ("within/scores.csv", "within"), ("hard.csv", "within"), ("soft.csv", "./within/../within"),
         ("within/../within/scores.csv", str(place)),
     ]  # fmt: skip
     for table, output in spelled:
         done = program("fit", table, "-k", 2, "--no-report", "--force", "-o", output, cwd=folder)
-        if done.returncode == 0 or (place / "scores.csv").read_bytes() != whole:
+        if done.returncode == 0 or (place / "scores.csv").read_bytes() != original:
             findings.append(f"the input {table} was replaced by a fit into {output}")
-            (place / "scores.csv").write_bytes(whole)
+            (place / "scores.csv").write_bytes(original)
     model = (folder / "ours/model.ritz").read_bytes()
     (folder / "soft.ritz").symlink_to(folder / "ours/model.ritz")
     for words in (

@@ -18,7 +18,7 @@ def check(folder: Path) -> list[str]:
     """What went wrong in any of the ways."""
     if not hasattr(os, "fork"):
         return []
-    return [f"{name}: {finding}" for name, found in findings(folder).items() for finding in found]
+    return [f"{name}: {finding}" for name, each in findings(folder).items() for finding in each]
 
 
 def findings(folder: Path, names: tuple[str, ...] = (), seconds: float = SECONDS) -> dict[str, list[str]]:
@@ -29,7 +29,7 @@ def findings(folder: Path, names: tuple[str, ...] = (), seconds: float = SECONDS
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    found = {str(each["name"]): [str(finding) for finding in each["findings"]] for each in told}
-    if done.returncode or not found:
-        found["program"] = [f"ended with status {done.returncode}: {done.stderr.strip()[-500:]}"]
-    return found
+    by_way = {str(each["name"]): [str(finding) for finding in each["findings"]] for each in told}
+    if done.returncode or not by_way:
+        by_way["program"] = [f"ended with status {done.returncode}: {done.stderr.strip()[-500:]}"]
+    return by_way

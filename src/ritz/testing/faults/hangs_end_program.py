@@ -57,7 +57,7 @@ def interrupts(folder: Path) -> Findings:
         time.sleep(2e-4)
         return float(x @ y)
 
-    found = _interrupted(lambda: KernelPCA(2, kernel=kernel).fit(rows(1200, 3)), ready, "a kernel in lanes")
+    findings = _interrupted(lambda: KernelPCA(2, kernel=kernel).fit(rows(1200, 3)), ready, "a kernel in lanes")
 
     reading = threading.Event()
 
@@ -66,10 +66,10 @@ def interrupts(folder: Path) -> Findings:
         time.sleep(0.02)
 
     table = outside(rows(3000, 3), slow, size=1)
-    found += _interrupted(lambda: PCA(2).fit(table), reading, "rows that are read ahead")
+    findings += _interrupted(lambda: PCA(2).fit(table), reading, "rows that are read ahead")
     if run_lanes(lambda share: share, [1, 2, 3]) != [1, 2, 3]:
-        found.append("lanes after an interrupt gave something else")
-    return found
+        findings.append("lanes after an interrupt gave something else")
+    return findings
 
 
 @way
@@ -87,12 +87,12 @@ def fit_in_signal_handler(folder: Path) -> Findings:
 
     before = signal.signal(signal.SIGALRM, handle)
     signal.setitimer(signal.ITIMER_REAL, 0.01)
-    found: Findings = []
+    findings: Findings = []
     while len(handled) < 25:
-        found += same(PCA(2, solver="krylov").fit(X), X, "krylov")
-        found += same(PCA(2, scale=False).fit(outside(X, size=500)), X, "outside memory")
+        findings += same(PCA(2, solver="krylov").fit(X), X, "krylov")
+        findings += same(PCA(2, scale=False).fit(outside(X, size=500)), X, "outside memory")
     signal.signal(signal.SIGALRM, before)
-    return found
+    return findings
 
 
 @way
@@ -107,12 +107,12 @@ def errors_in_lanes(folder: Path) -> Findings:
                     raise ZeroDivisionError("of lane 0")
                 time.sleep(1e-3)
 
-    found = []
+    findings = []
     try:
         run_lanes(failing, [0, 1, 2])
     except ZeroDivisionError as error:
         if "failing" not in [frame.name for frame in traceback.extract_tb(error.__traceback__)]:
-            found.append("the traceback does not show the function that failed")
+            findings.append("the traceback does not show the function that failed")
     stops = []
 
     def stop(event: Any) -> bool | None:
@@ -127,11 +127,11 @@ def errors_in_lanes(folder: Path) -> Findings:
     try:
         with track("lanes", hook=stop) as step:
             run_lanes(counting, [0, 1, 2])
-        found.append("the fit was not cancelled")
+        findings.append("the fit was not cancelled")
     except Cancelled:
         pass
     left = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
-    return found + ([f"threads {left} are left"] if left else [])
+    return findings + ([f"threads {left} are left"] if left else [])
 
 
 # fresh interpreters

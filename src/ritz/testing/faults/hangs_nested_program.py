@@ -20,7 +20,7 @@ __all__: list[str] = []
 @way
 def fit_in_progress(folder: Path) -> Findings:
     """A function that watches the progress fits models, of every kind of route."""
-    X, calls, found = rows(400, 8), [], []
+    X, calls, findings = rows(400, 8), [], []
 
     def watch(event: Any) -> None:
         calls.append(event)
@@ -35,11 +35,11 @@ def fit_in_progress(folder: Path) -> Findings:
     }
     for name, made in routes.items():
         calls.clear()
-        found += same(made(), X, name)
+        findings += same(made(), X, name)
         if not calls:
-            found.append(f"{name}: the function was never called")
+            findings.append(f"{name}: the function was never called")
     KernelPCA(2, kernel="rbf", solver="lanczos", progress=watch).fit(X)
-    return found
+    return findings
 
 
 @way
@@ -50,9 +50,9 @@ def fit_in_kernel(folder: Path) -> Findings:
         return float(x @ y) + 0.0 * fit().n_components_
 
     X = rows(12, 3)
-    found = KernelPCA(2, kernel=kernel).fit(X)
+    model = KernelPCA(2, kernel=kernel).fit(X)
     values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:2] ** 2
-    return [] if np.allclose(found.eigenvalues_, values, rtol=1e-6) else ["another spectrum"]
+    return [] if np.allclose(model.eigenvalues_, values, rtol=1e-6) else ["another spectrum"]
 
 
 @way
@@ -67,9 +67,9 @@ def fit_in_rows(folder: Path) -> Findings:
             return np.ones(400, dtype) * fit().n_components_ / 2
 
     X = rows(400, 8)
-    found = same(PCA(2).fit(outside(X, fit)), X, "batches")
-    found += same(PCA(2).fit(iter(Batches(X, fit))), X, "an iterator")
-    return found + same(PCA(2).fit(X, sample_weight=Weights()), X, "weights")
+    findings = same(PCA(2).fit(outside(X, fit)), X, "batches")
+    findings += same(PCA(2).fit(iter(Batches(X, fit))), X, "an iterator")
+    return findings + same(PCA(2).fit(X, sample_weight=Weights()), X, "weights")
 
 
 @way
@@ -106,11 +106,11 @@ def fit_in_dask_threads(folder: Path) -> Findings:
 
     X = rows(400, 8)
     inner = _lazy(rows(200, 4), lambda: None)
-    found = []
+    findings = []
     for name, inside in (("a table", fit), ("a collection", lambda: PCA(2).fit(inner))):
         with dask.config.set(scheduler="threads", num_workers=2):
-            found += same(PCA(2).fit(_lazy(X, inside)), X, f"{name} in a task")
-    return found
+            findings += same(PCA(2).fit(_lazy(X, inside)), X, f"{name} in a task")
+    return findings
 
 
 @way
@@ -126,11 +126,11 @@ def fit_in_dask_cluster(folder: Path) -> Findings:
         PCA(2).fit(_lazy(inner, lambda: None))
 
     with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
-        found = same(PCA(2).fit(_lazy(X, fit)), X, "a table in a task")
-        found += same(PCA(2).fit(_lazy(X, nested)), X, "a collection in a task")
+        findings = same(PCA(2).fit(_lazy(X, fit)), X, "a table in a task")
+        findings += same(PCA(2).fit(_lazy(X, nested)), X, "a collection in a task")
         done = client.submit(nested, pure=False)
-        found += [] if done.result(timeout=LONG) is None else ["a task that fits a collection did not end"]
-    return found
+        findings += [] if done.result(timeout=LONG) is None else ["a task that fits a collection did not end"]
+    return findings
 
 
 @way

@@ -27,8 +27,8 @@ def main() -> None:
     folder, seconds, names = Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
     for name in names or WAYS:
         begin = time.monotonic()
-        found = _apart(name, folder / name, seconds)
-        told = {"name": name, "findings": found, "seconds": round(time.monotonic() - begin, 2)}
+        findings = _apart(name, folder / name, seconds)
+        told = {"name": name, "findings": findings, "seconds": round(time.monotonic() - begin, 2)}
         print(json.dumps(told), flush=True)
 
 
@@ -40,10 +40,10 @@ def _apart(name: str, folder: Path, seconds: float) -> Findings:
         os.setsid()  # so that its own children can be killed with it
         faulthandler.register(signal.SIGUSR1, file=(folder / "stacks").open("w"))
         try:
-            found = WAYS[name](folder)
+            findings = WAYS[name](folder)
         except BaseException as error:  # noqa: BLE001 (is the finding)
-            found = [f"{type(error).__name__}: {str(error)[:300]}"]
-        told.write_text(json.dumps(found))
+            findings = [f"{type(error).__name__}: {str(error)[:300]}"]
+        told.write_text(json.dumps(findings))
         os._exit(0)
     waited = _wait(child, seconds)
     with contextlib.suppress(ProcessLookupError):

@@ -107,14 +107,14 @@ def fork_beside_fits(folder: Path) -> Findings:
         PCA(2, solver="krylov").fit(X)
         PCA(2, scale=True).fit(outside(X, size=500))
 
-    found: Findings = []
+    findings: Findings = []
     for _ in range(12):
         time.sleep(0.03)
-        found += _ended(_child(work)(), "a child forked beside running fits")
+        findings += _ended(_child(work)(), "a child forked beside running fits")
     end.set()
     for thread in threads:
         thread.join(30)
-    return sorted(set(found))
+    return sorted(set(findings))
 
 
 @way
@@ -153,9 +153,9 @@ def fork_after_lanes(folder: Path) -> Findings:
         run_lanes(fit, [50, 60, 70])
         PCA(2).fit(outside(rows(400, 8)))
 
-    found = _ended(_child(work)(), "a child forked after lanes")
+    findings = _ended(_child(work)(), "a child forked after lanes")
     with single_threaded_blas():
-        return found + _ended(_child(work)(), "a child forked inside a scope of one thread")
+        return findings + _ended(_child(work)(), "a child forked inside a scope of one thread")
 
 
 @way
@@ -167,7 +167,7 @@ def searches(folder: Path) -> Findings:
     from sklearn.preprocessing import StandardScaler
 
     X = rows(120, 6)
-    found = []
+    findings = []
     for backend in ("threading", "loky"):
         search = GridSearchCV(
             make_pipeline(StandardScaler(), PCA()),
@@ -179,8 +179,8 @@ def searches(folder: Path) -> Findings:
         with joblib.parallel_backend(backend):
             search.fit(X)
         if search.best_estimator_[-1].n_components_ != search.best_params_["pca__n_components"]:
-            found.append(f"{backend}: another number of components")
-    return found
+            findings.append(f"{backend}: another number of components")
+    return findings
 
 
 @way
@@ -193,9 +193,9 @@ def partial_fits(folder: Path) -> Findings:
 
     def add(some: list[Any]) -> None:
         try:
-            for part in some:
-                model.partial_fit(part)
-                if model.n_samples_ < len(part):
+            for batch in some:
+                model.partial_fit(batch)
+                if model.n_samples_ < len(batch):
                     raise ValueError("fewer rows than were just added")
         except BaseException as error:  # noqa: BLE001 (told below)
             errors.append(error)

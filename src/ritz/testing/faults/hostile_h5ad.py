@@ -24,12 +24,12 @@ ROWS, COLUMNS = 10, 4
 def check(folder: Path) -> list[str]:
     """Make stores that reach out of themselves, and see that none is read."""
     (folder / "secret.bin").write_bytes(SECRET.tobytes())
-    found: list[str] = []
+    findings: list[str] = []
     for what, path in [*_h5(folder), *_zarr(folder)]:
         outcome = _told(path)
         if outcome:
-            found.append(f"{what}: {outcome}")
-    return found
+            findings.append(f"{what}: {outcome}")
+    return findings
 
 
 def _told(path: Path) -> str:
@@ -38,8 +38,8 @@ def _told(path: Path) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             table = read(path)
-            held = table.numeric()[0]
-            values = held.toarray() if hasattr(held, "toarray") else np.asarray(held)
+            matrix = table.numeric()[0]
+            values = matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
             names = [*table.names, *(str(label) for label in table.labels(table.names[0]))]
     except RitzError:
         return ""

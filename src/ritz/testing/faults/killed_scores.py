@@ -20,9 +20,9 @@ COUNTING = [sys.executable, "-m", "ritz.testing.faults.killed_program", "0"]
 def check(folder: Path) -> list[str]:
     """Kill it, look at what is left, go on, and compare with a fit that was left in peace."""
     np.save(folder / "t.npy", rows())
-    whole = program(*FIT, "-o", "whole", cwd=folder, command=COUNTING)
-    if whole.returncode:
-        return [f"a fit failed: {whole.stderr.strip()[-300:]}"]
+    undisturbed = program(*FIT, "-o", "whole", cwd=folder, command=COUNTING)
+    if undisturbed.returncode:
+        return [f"a fit failed: {undisturbed.stderr.strip()[-300:]}"]
     fit = begun(*FIT, "-o", "out", cwd=folder)
     out = folder / "out"
     if not wait_for(lambda: out.exists() and any("scores" in name for name in hidden(out)), fit):
@@ -38,7 +38,7 @@ def check(folder: Path) -> list[str]:
     again = program(*FIT, "-o", "out", "--resume", cwd=folder, command=COUNTING)
     if again.returncode:
         return [*findings, f"--resume: {again.stderr.strip()[-300:]}"]
-    read, needed = (int(done.stdout.split("read ")[1]) for done in (again, whole))
+    read, needed = (int(done.stdout.split("read ")[1]) for done in (again, undisturbed))
     if read > 0.6 * needed:
         findings.append(f"--resume read {read:,} bytes, a whole fit with its scores {needed:,}")
     if hidden(out) != [".mine.tmp"]:

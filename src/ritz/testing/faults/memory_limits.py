@@ -39,7 +39,7 @@ CASES: dict[str, tuple[str, str, int, int | None]] = {
 
 def check(folder: Path, cases: tuple[str, ...] = ()) -> list[str]:
     """Run every case, or some, in a process of its own."""
-    found = []
+    findings = []
     program = Path(__file__).with_name("memory_limits_program.py")
     for case in cases or CASES:
         what, method, limit, read = CASES[case]
@@ -53,17 +53,17 @@ def check(folder: Path, cases: tuple[str, ...] = ()) -> list[str]:
         try:
             done = run(command, PATIENCE)
         except subprocess.TimeoutExpired as late:
-            found.append(f"{case}: had not ended after {late.timeout:.0f} s")
+            findings.append(f"{case}: had not ended after {late.timeout:.0f} s")
             continue
         if done.returncode:
-            found.append(f"{case}: ended with status {done.returncode}: {done.stderr.strip()[-300:]}")
+            findings.append(f"{case}: ended with status {done.returncode}: {done.stderr.strip()[-300:]}")
             continue
         added, ended = done.stdout.strip().split(maxsplit=1)
         if float(added) > limit * 1e6:
-            found.append(f"{case}: {float(added) / 1e6:,.0f} MB were added within {limit} MB ({ended})")
+            findings.append(f"{case}: {float(added) / 1e6:,.0f} MB were added within {limit} MB ({ended})")
         elif ended not in ("fitted", "MemoryLimitError"):
-            found.append(f"{case}: {ended}")
-    return found
+            findings.append(f"{case}: {ended}")
+    return findings
 
 
 # --- tables ------------------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ def _flags(x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _numbers(x: Any) -> Iterator[tuple[str, Any]]:
-    whole = x.dtype.kind in "iu"
-    if whole:
+    integral = x.dtype.kind in "iu"
+    if integral:
         yield "+ 1", x + 1
         yield "× 2", x * 2
         yield "zero", x * 0
@@ -65,7 +65,7 @@ def _numbers(x: Any) -> Iterator[tuple[str, Any]]:
         finite = np.flatnonzero(np.isfinite(flat.astype(float)))
         if len(finite):
             at = finite[int(np.argmax(np.abs(flat[finite].astype(float))))]
-            if not whole:
+            if not integral:
                 yield "largest entry × (1 + 1e-3)", _with(x, at, flat[at] * (1 + 1e-3))
                 yield "one NaN", _with(x, at, np.nan)
             yield "largest entry of other sign", _with(x, at, -flat[at])

@@ -65,13 +65,13 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
 
 def _together(model: Any, name: str) -> float:
     """How far the second part of a number may be off: as far as verify lets both parts together be."""
-    held, c = values_of(model), model.certificate_
-    divisor = max(float(held.get("_weight", held["n_samples_"])) - 1, 2.0**-52)
+    values, c = values_of(model), model.certificate_
+    divisor = max(float(values.get("_weight", values["n_samples_"])) - 1, 2.0**-52)
     if name == "_weight_low":
         return 1e-9 * divisor
     if name == "_mean_low":
-        scale = held.get("_scale64", held.get("_scale"))
+        scale = values.get("_scale64", values.get("_scale"))
         size = float(np.sqrt(max(float(c.total), 0.0) / max(divisor, 1.0))) * c.frame.get("shown", 1.0)
         return 1e-9 * size * (1.0 if scale is None else float(np.max(scale)))
-    high = getattr(held["_state"], name.removesuffix("_low"))
+    high = getattr(values["_state"], name.removesuffix("_low"))
     return float(2.0**-51 * np.max(np.abs(high), initial=0.0))

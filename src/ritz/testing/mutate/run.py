@@ -54,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missed: list[str] = []
     for name, made in fitted(asked.model or list(MODELS)):
         before, lost = count, len(missed)
-        for path, change, found in unfound(*made, only=asked.only):
+        for path, change, noticed in unfound(*made, only=asked.only):
             count += 1
-            if not found:
+            if not noticed:
                 missed.append(f"{name}: {path} {change}")
         print(f"{name:20} {count - before:5} changes {len(missed) - lost:4} not found", flush=True)
     print("\n".join(missed))

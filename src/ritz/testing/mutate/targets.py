@@ -47,26 +47,26 @@ def targets(model: Any) -> Iterator[tuple[str, Any]]:
             yield from _walk(name, value)
 
 
-def _walk(path: str, held: Any) -> Iterator[tuple[str, Any]]:
+def _walk(path: str, node: Any) -> Iterator[tuple[str, Any]]:
     if path in EXCLUDED:
         return
-    if isinstance(held, np.ndarray):
-        if held.dtype.kind in "fiub" and held.size:
-            yield path, held
-    elif isinstance(held, (bool, np.bool_, int, float, np.number)) or (
-        isinstance(held, str) and path.startswith("certificate_.") and "frame" not in path
+    if isinstance(node, np.ndarray):
+        if node.dtype.kind in "fiub" and node.size:
+            yield path, node
+    elif isinstance(node, (bool, np.bool_, int, float, np.number)) or (
+        isinstance(node, str) and path.startswith("certificate_.") and "frame" not in path
     ):
-        yield path, held
-    elif isinstance(held, dict):
-        for name, value in held.items():
+        yield path, node
+    elif isinstance(node, dict):
+        for name, value in node.items():
             if isinstance(name, str):
                 yield from _walk(f"{path}.{name}", value)
-    elif isinstance(held, (list, tuple)):
-        for i, value in enumerate(held):
+    elif isinstance(node, (list, tuple)):
+        for i, value in enumerate(node):
             yield from _walk(f"{path}.{i}", value)
-    elif dataclasses.is_dataclass(held) and not isinstance(held, type):
-        for field in dataclasses.fields(held):
-            yield from _walk(f"{path}.{field.name}", getattr(held, field.name))
+    elif dataclasses.is_dataclass(node) and not isinstance(node, type):
+        for field in dataclasses.fields(node):
+            yield from _walk(f"{path}.{field.name}", getattr(node, field.name))
 
 
 def changed(model: Any, path: str, value: Any) -> Any:
@@ -78,18 +78,18 @@ def changed(model: Any, path: str, value: Any) -> Any:
     return other
 
 
-def _put(held: Any, rest: list[str], value: Any) -> Any:
+def _put(node: Any, rest: list[str], value: Any) -> Any:
     if not rest:
         return value
     name, *more = rest
-    if isinstance(held, dict):
-        return {**held, name: _put(held[name], more, value)}
-    if isinstance(held, (list, tuple)):
-        items = list(held)
+    if isinstance(node, dict):
+        return {**node, name: _put(node[name], more, value)}
+    if isinstance(node, (list, tuple)):
+        items = list(node)
         items[int(name)] = _put(items[int(name)], more, value)
-        return type(held)(items) if not hasattr(held, "_fields") else type(held)(*items)
-    other = copy.copy(held)
-    object.__setattr__(other, name, _put(getattr(held, name), more, value))
-    for cached in [key for key in vars(other) if key not in {f.name for f in dataclasses.fields(held)}]:
+        return type(node)(items) if not hasattr(node, "_fields") else type(node)(*items)
+    other = copy.copy(node)
+    object.__setattr__(other, name, _put(getattr(node, name), more, value))
+    for cached in [key for key in vars(other) if key not in {f.name for f in dataclasses.fields(node)}]:
         other.__dict__.pop(cached, None)  # what was computed from the old value
     return other

@@ -113,7 +113,7 @@ class DaskBlocks:
     @property
     def partitions(self) -> list[int]:
         """Rows of every partition."""
-        return [part.rows for part in self._parts]
+        return [partition.rows for partition in self._parts]
 
     # the two verbs
 
@@ -150,8 +150,8 @@ class DaskBlocks:
         for first in range(0, len(tasks), WAVE):
             with unchanged(self):
                 results = self._gather(tasks[first : first + WAVE])
-            for part, rows in zip(self._parts[first : first + WAVE], results, strict=True):
-                yield part.start, rows
+            for partition, rows in zip(self._parts[first : first + WAVE], results, strict=True):
+                yield partition.start, rows
 
     def each(self) -> Iterator[Block]:
         """The rows themselves, a partition at a time, in row order: they all come to this machine, a few at once."""
@@ -160,9 +160,9 @@ class DaskBlocks:
         for first in range(0, len(self._parts), wave):
             parts = self._prepared()[first : first + wave]
             with unchanged(self):
-                found = self._gather([task(p, chunks[p.number]) for p in parts])
-            for part, rows in zip(parts, found, strict=True):
-                yield Block(rows, part.start)
+                gathered = self._gather([task(p, chunks[p.number]) for p in parts])
+            for partition, rows in zip(parts, gathered, strict=True):
+                yield Block(rows, partition.start)
 
     def sample(self, rows: int) -> Any:
         """About ``rows`` rows, spread evenly over some partitions."""
@@ -179,12 +179,12 @@ class DaskBlocks:
         each = max(1, -(-rows // len(some)))
         task = require_dask().delayed(sample_rows, pure=False)
         prepared, chunks = self._prepared(), self._held()
-        found = self._gather([task(prepared[p], each, chunks[p]) for p in some])
-        if isinstance(found[0], np.ndarray):
-            return np.concatenate(found)
+        samples = self._gather([task(prepared[p], each, chunks[p]) for p in some])
+        if isinstance(samples[0], np.ndarray):
+            return np.concatenate(samples)
         from scipy.sparse import vstack
 
-        return vstack(found, format="csr")
+        return vstack(samples, format="csr")
 
     # tasks
 
@@ -195,8 +195,10 @@ class DaskBlocks:
         checked, chunks = set(_spread(len(self._parts), CHECKED)), self._held()
         task, join = delayed(run_pass, pure=False), delayed(merge, pure=False)
         level = [
-            task(shipped, part, p in checked, [cut[p] for cut in cuts], chunks[p], dask_key_name=f"{name}-pass-{p}")
-            for p, part in enumerate(self._prepared())
+            task(
+                shipped, partition, p in checked, [cut[p] for cut in cuts], chunks[p], dask_key_name=f"{name}-pass-{p}"
+            )
+            for p, partition in enumerate(self._prepared())
         ]
         depth = 0
         while len(level) > 1:
@@ -209,13 +211,13 @@ class DaskBlocks:
         (shipped, cuts), chunks = self._ship(parcel), self._held()
         task = require_dask().delayed(run_rows, pure=False)
         return [
-            task(shipped, part, [cut[p] for cut in cuts], chunks[p], dask_key_name=f"{parcel.name}-rows-{p}")
-            for p, part in enumerate(self._prepared())
+            task(shipped, partition, [cut[p] for cut in cuts], chunks[p], dask_key_name=f"{parcel.name}-rows-{p}")
+            for p, partition in enumerate(self._prepared())
         ]
 
-    def _parcel(self, pair: tuple[Any, Any], held: float = 0.0) -> Parcel:
+    def _parcel(self, pair: tuple[Any, Any], allocated: float = 0.0) -> Parcel:
         self._passes += 1
-        return Parcel(pair, self.shape, f"ritz-{self._name}-{self._passes}", held + 3 * BLOCK_BYTES)
+        return Parcel(pair, self.shape, f"ritz-{self._name}-{self._passes}", allocated + 3 * BLOCK_BYTES)
 
     def _ship(self, parcel: Parcel) -> tuple[Any, list[list[Any]]]:
         """What every task of a pass needs, as one task, and its long arrays, cut by partition."""
@@ -225,11 +227,11 @@ class DaskBlocks:
 
     def _cut_up(self, array: Any) -> list[Any]:
         """Pieces of an array of n rows, one a partition; those of weights are sent once and kept."""
-        for known, pieces in self._cut:
-            if known is array:
+        for earlier, pieces in self._cut:
+            if earlier is array:
                 return pieces
         task = require_dask().delayed(hand_out, pure=False)
-        pieces = [task(array[part.start : part.start + part.rows]) for part in self._parts]
+        pieces = [task(array[partition.start : partition.start + partition.rows]) for partition in self._parts]
         if array.ndim == 1 and self._client is not None:
             pieces = self._persisted(pieces)
             self._cut = [*self._cut[-3:], (array, pieces)]
@@ -237,9 +239,9 @@ class DaskBlocks:
 
     def _prepared(self) -> list[Part]:
         """Partitions with their absent rows."""
-        for part in self._parts:
-            gone = None if self.absent is None else self.absent[part.start : part.start + part.rows]
-            part.absent = gone if gone is not None and gone.any() else None
+        for partition in self._parts:
+            gone = None if self.absent is None else self.absent[partition.start : partition.start + partition.rows]
+            partition.absent = gone if gone is not None and gone.any() else None
         return self._parts
 
     # where partitions are
@@ -254,7 +256,7 @@ class DaskBlocks:
             # Chunks that are taken together are held together, on one worker.
             together = require_dask().delayed(hand_out, pure=False)
             tasks = [chunks[0] if len(chunks) == 1 else together(chunks) for chunks in self._chunks]
-            self._chunks = [[held] for held in self._persisted(tasks)]
+            self._chunks = [[chunk] for chunk in self._persisted(tasks)]
             self.notes.append(f"the workers hold all {len(self._parts)} partitions ({self.nbytes:,} bytes) meanwhile")
         else:
             why = "as asked for" if self._persist is False else f"{free:,.0f} bytes are free for {self.nbytes:,}"

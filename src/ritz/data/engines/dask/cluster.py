@@ -151,8 +151,8 @@ class Watch:
 
     def advance(self, step: Step, *, done: bool = False) -> None:
         """Tell the progress hook what came since; the hook may stop the fit here."""
-        whole = 1.0 if self.rows else 0.0
-        share = (whole if done else min(whole, self.heard / max(1, self.rows))) - self.told
+        full = 1.0 if self.rows else 0.0
+        share = (full if done else min(full, self.heard / max(1, self.rows))) - self.told
         self.told += share
         step(share, passes=share, bytes=int(share * self.nbytes))
 

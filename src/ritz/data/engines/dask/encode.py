@@ -51,13 +51,13 @@ class DaskTable(Opened):
         """Look at the columns of a choice in every partition."""
         look = require_dask().delayed(_look, pure=False)
         if weights is None:
-            parts = [look(part, choice, None) for part in self._parts]
+            parts = [look(partition, choice, None) for partition in self._parts]
         else:
             cuts = pairwise([0, *accumulate(self.lengths())])
-            parts = [look(part, choice, weights[a:b]) for part, (a, b) in zip(self._parts, cuts, strict=True)]
-        found = _gathered(parts, self.client)
-        self._lengths = [census.rows for census in found]
-        return _joined(found)
+            parts = [look(partition, choice, weights[a:b]) for partition, (a, b) in zip(self._parts, cuts, strict=True)]
+        censuses = _gathered(parts, self.client)
+        self._lengths = [census.rows for census in censuses]
+        return _joined(censuses)
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +68,9 @@ class DaskTable(Opened):
         """Rows of every partition."""
         if self._lengths is None:
             length = require_dask().delayed(len, pure=False)
-            self._lengths = [int(rows) for rows in _gathered([length(part) for part in self._parts], self.client)]
+            self._lengths = [
+                int(rows) for rows in _gathered([length(partition) for partition in self._parts], self.client)
+            ]
         return self._lengths
 
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
@@ -80,7 +82,8 @@ class DaskTable(Opened):
         cuts = list(pairwise([0, *accumulate(lengths)]))
         some = [None if absent is None else absent[a:b] for a, b in cuts]
         chunks = [
-            task(sealed, part, unseen, a, gone) for part, (a, _), gone in zip(self._parts, cuts, some, strict=True)
+            task(sealed, partition, unseen, a, gone)
+            for partition, (a, _), gone in zip(self._parts, cuts, some, strict=True)
         ]
         stored = sum(lengths) * (encoder.p + encoder.vocabulary.J)
         table: Partitions = grouped(chunks, lengths, encoder.d, np.dtype(np.float64), True, stored, encoder.labels)
@@ -92,10 +95,10 @@ class DaskTable(Opened):
 
         mapped = require_dask().delayed(_Mapped(self.fitting(encoder), function, unseen), pure=False)
         meta = np.empty((0, width))
-        known = [np.nan] * len(self._parts) if self._known is None else self._known
+        lengths = [np.nan] * len(self._parts) if self._known is None else self._known
         parts = [
-            da.from_delayed(mapped(part), (rows, width), np.float64, meta=meta)
-            for part, rows in zip(self._parts, known, strict=True)
+            da.from_delayed(mapped(partition), (rows, width), np.float64, meta=meta)
+            for partition, rows in zip(self._parts, lengths, strict=True)
         ]
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
@@ -103,8 +106,8 @@ class DaskTable(Opened):
 class _Sealed:
     """An encoder, or a source, that Dask does not look into."""
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
+    def __init__(self, value: Any) -> None:
+        self.held = value
 
 
 def parts_of(X: Any) -> list[Any]:
@@ -115,18 +118,18 @@ def parts_of(X: Any) -> list[Any]:
         raise InputError(
             "a Dask collection with rows and columns", received=f"{X.ndim} dimension(s)", hint="X.reshape(-1, 1)"
         )
-    whole = X if X.numblocks[1] <= 1 else X.rechunk({1: int(X.shape[1])})
-    return list(whole.to_delayed().reshape(-1))
+    rows = X if X.numblocks[1] <= 1 else X.rechunk({1: int(X.shape[1])})
+    return list(rows.to_delayed().reshape(-1))
 
 
-def _look(part: Any, choice: Choice, weights: Any) -> Census:
+def _look(rows: Any, choice: Choice, weights: Any) -> Census:
     census = Census(choice)
-    census.update(memory_columns(part), weights)
+    census.update(memory_columns(rows), weights)
     return census
 
 
-def _encode(sealed: _Sealed, part: Any, unseen: str | None, start: int, absent: Any) -> Any:
-    return sealed.held.encode(memory_columns(part), unseen, start, absent)
+def _encode(sealed: _Sealed, rows: Any, unseen: str | None, start: int, absent: Any) -> Any:
+    return sealed.held.encode(memory_columns(rows), unseen, start, absent)
 
 
 def _joined(parts: list[Census]) -> Census:
@@ -166,8 +169,8 @@ def _look_spans(sealed: _Sealed, choice: Choice, weights: NDArray[np.float64] | 
     from ritz.data.encode.stream import look
 
     first = spans[0].start
-    held = None if weights is None else _From(weights, first)
-    return look(sealed.held, choice, held, spans)
+    some = None if weights is None else _From(weights, first)
+    return look(sealed.held, choice, some, spans)
 
 
 class _From:
@@ -187,5 +190,5 @@ class _Mapped:
         self.encoder, self.function, self.unseen = encoder, function, unseen
         self.__name__ = "ritz-coordinates"  # the name of its tasks on Dask's dashboard
 
-    def __call__(self, part: Any) -> Any:
-        return self.function(self.encoder.encode(memory_columns(part), self.unseen))
+    def __call__(self, rows: Any) -> Any:
+        return self.function(self.encoder.encode(memory_columns(rows), self.unseen))

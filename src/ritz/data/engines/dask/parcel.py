@@ -35,8 +35,8 @@ class CutArray:
 class Parcel:
     """``(create, step)`` pickled, with its arrays beside it so that opening it copies nothing."""
 
-    def __init__(self, pair: tuple[Any, Any], shape: tuple[int, int], name: str, held: float) -> None:
-        self.name, self.held = name, held  # the name of the pass, and bytes that each of its tasks allocates
+    def __init__(self, pair: tuple[Any, Any], shape: tuple[int, int], name: str, allocated: float) -> None:
+        self.name, self.held = name, allocated  # the name of the pass, and bytes that each of its tasks allocates
         stream, buffers = io.BytesIO(), []  # type: ignore[var-annotated]
         packer = _packer(stream, buffers, shape)
         packer.dump(pair)

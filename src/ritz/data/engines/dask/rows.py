@@ -156,7 +156,7 @@ def _lengths(X: Any, partitions: int, compute: Compute) -> list[int] | None:
     if len(parts) != partitions:
         return None
     length = require_dask().delayed(len, pure=False)
-    return [int(rows) for rows in compute([length(part) for part in parts])]
+    return [int(rows) for rows in compute([length(partition) for partition in parts])]
 
 
 def grouped(
@@ -224,9 +224,9 @@ def lazy_map(X: Any, function: Callable[[Any], Any], width: int, dtype: Any, nam
     """
     require_dask()
     if hasattr(X, "chunks"):
-        whole = _whole_rows(_real(X))
-        return whole.map_blocks(
-            _Mapped(function, names), dtype=np.dtype(dtype), chunks=(whole.chunks[0], (width,)),
+        rows = _whole_rows(_real(X))
+        return rows.map_blocks(
+            _Mapped(function, names), dtype=np.dtype(dtype), chunks=(rows.chunks[0], (width,)),
             meta=np.empty((0, width), dtype),
         )  # fmt: skip
     import dask.array as da
@@ -234,8 +234,8 @@ def lazy_map(X: Any, function: Callable[[Any], Any], width: int, dtype: Any, nam
     frame_to_rows(X._meta)
     mapped = require_dask().delayed(_Mapped(function, names), pure=False)
     parts = [
-        da.from_delayed(mapped(part), (np.nan, width), dtype, meta=np.empty((0, width), dtype))
-        for part in X.to_delayed()
+        da.from_delayed(mapped(partition), (np.nan, width), dtype, meta=np.empty((0, width), dtype))
+        for partition in X.to_delayed()
     ]
     return da.concatenate(parts, allow_unknown_chunksizes=True)
 

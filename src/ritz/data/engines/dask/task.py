@@ -82,16 +82,16 @@ def count(chunk: Any) -> tuple[int, int]:
     return int(rows.shape[0]), int(rows.size if isinstance(rows, np.ndarray) else rows.nnz)
 
 
-def run_pass(parcel: Parcel, part: Part, checked: bool, cuts: list[Any], chunks: list[Any]) -> dict[str, Any]:
+def run_pass(parcel: Parcel, partition: Part, checked: bool, cuts: list[Any], chunks: list[Any]) -> dict[str, Any]:
     """The sums of one partition."""
     with careful(parcel.held, parcel.errors):
-        create, step = parcel.open(cuts, part.start)
+        create, step = parcel.open(cuts, partition.start)
         sums = create()
         if not checked and hasattr(sums, "unchecked"):
             sums.unchecked()
-        for block in _blocks(part, chunks):
+        for block in _blocks(partition, chunks):
             step(sums, block)
-    tell(parcel.name, part.rows)
+    tell(parcel.name, partition.rows)
     return _sampled(sums.state(), checked)
 
 
@@ -107,28 +107,28 @@ def merge(parcel: Parcel, states: list[dict[str, Any]]) -> dict[str, Any]:
     return dict(total.state())
 
 
-def run_rows(parcel: Parcel, part: Part, cuts: list[Any], chunks: list[Any]) -> Any:
+def run_rows(parcel: Parcel, partition: Part, cuts: list[Any], chunks: list[Any]) -> Any:
     """One output row for every row of a partition."""
     with careful(parcel.held, parcel.errors):
-        _, step = parcel.open(cuts, part.start)
+        _, step = parcel.open(cuts, partition.start)
         scratch: dict[str, Any] = {}
-        pieces = [np.array(step(scratch, block)) for block in _blocks(part, chunks)]  # the step reuses its buffers
-    tell(parcel.name, part.rows)
+        pieces = [np.array(step(scratch, block)) for block in _blocks(partition, chunks)]  # the step reuses its buffers
+    tell(parcel.name, partition.rows)
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def all_rows(part: Part, chunks: list[Any]) -> Any:
+def all_rows(partition: Part, chunks: list[Any]) -> Any:
     """The rows of a partition."""
-    return _stacked([block.values for block in _blocks(part, chunks)])
+    return _stacked([block.values for block in _blocks(partition, chunks)])
 
 
-def sample_rows(part: Part, rows: int, chunks: list[Any]) -> Any:
+def sample_rows(partition: Part, rows: int, chunks: list[Any]) -> Any:
     """About ``rows`` rows of a partition, spread evenly; of a file, the first ones. Absent rows are left out."""
-    pieces = (piece for chunk in chunks for piece in _pieces(chunk, part.layout))
-    found = [next(pieces)] if isinstance(chunks[0], Spans) else list(pieces)
-    values = _stacked(found)
-    if part.absent is not None:
-        values = values[np.flatnonzero(~part.absent[: values.shape[0]])]
+    pieces = (piece for chunk in chunks for piece in _pieces(chunk, partition.layout))
+    taken = [next(pieces)] if isinstance(chunks[0], Spans) else list(pieces)
+    values = _stacked(taken)
+    if partition.absent is not None:
+        values = values[np.flatnonzero(~partition.absent[: values.shape[0]])]
     some = values[:: max(1, values.shape[0] // rows)]
     return np.array(some) if isinstance(some, np.ndarray) else some
 
@@ -151,24 +151,24 @@ def _sampled(state: dict[str, Any], checked: bool) -> dict[str, Any]:
 # rows of a partition
 
 
-def _blocks(part: Part, chunks: list[Any]) -> Iterator[Block]:
-    at = part.start
-    for values in (piece for chunk in chunks for piece in _pieces(chunk, part.layout)):
+def _blocks(partition: Part, chunks: list[Any]) -> Iterator[Block]:
+    at = partition.start
+    for values in (piece for chunk in chunks for piece in _pieces(chunk, partition.layout)):
         rows = values.shape[0]
         if rows:
-            yield Block(_present(values, part, at - part.start), at)
+            yield Block(_present(values, partition, at - partition.start), at)
         at += rows
-    if at - part.start != part.rows:
+    if at - partition.start != partition.rows:
         raise InputError(
-            f"partition {part.number} must have the {part.rows:,} rows that its collection announced",
-            received=f"{at - part.start:,} rows",
+            f"partition {partition.number} must have the {partition.rows:,} rows that its collection announced",
+            received=f"{at - partition.start:,} rows",
             hint="call compute_chunk_sizes() on the array, and make sure that its tasks give the same rows every time",
         )
 
 
-def _present(values: Any, part: Part, first: int) -> Any:
+def _present(values: Any, partition: Part, first: int) -> Any:
     """Rows from the partition's row ``first`` on, absent ones as zeros, whatever they hold."""
-    gone = None if part.absent is None else part.absent[first : first + values.shape[0]]
+    gone = None if partition.absent is None else partition.absent[first : first + values.shape[0]]
     if gone is None or not gone.any():
         return values
     if isinstance(values, np.ndarray):
@@ -215,8 +215,8 @@ def _read(chunk: Spans, layout: Layout) -> Iterator[Any]:
 def _cut(rows: Any, layout: Layout) -> Iterator[Any]:
     for start in range(0, rows.shape[0], layout.rows):
         stop = min(start + layout.rows, rows.shape[0])
-        part = rows[start:stop] if isinstance(rows, np.ndarray) else csr_rows(rows, start, stop)
-        yield _as(part, layout)
+        piece = rows[start:stop] if isinstance(rows, np.ndarray) else csr_rows(rows, start, stop)
+        yield _as(piece, layout)
 
 
 def _as(rows: Any, layout: Layout) -> Any:

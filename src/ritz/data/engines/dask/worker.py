@@ -25,17 +25,17 @@ GATE_SHARE = 0.4
 
 
 @contextmanager
-def careful(held: float, errors: Any) -> Iterator[None]:
+def careful(allocated: float, errors: Any) -> Iterator[None]:
     """Within the memory of the worker, with its share of BLAS threads and the caller's floating-point settings.
 
-    ``held``: bytes that the task will allocate; ``errors``: what ``numpy.geterr`` gave the caller.
+    ``allocated``: bytes that the task will allocate; ``errors``: what ``numpy.geterr`` gave the caller.
     """
     worker = _worker()
     threads, memory = 1, float("inf")  # without a worker: a local scheduler with a thread a core
     if worker is not None:
         threads = max(1, lane_count() // max(1, worker.state.nthreads))
         memory = float(worker.memory_manager.memory_limit or "inf")
-    with _gate.admit(held, GATE_SHARE * memory), limited_blas(threads), np.errstate(**errors):
+    with _gate.admit(allocated, GATE_SHARE * memory), limited_blas(threads), np.errstate(**errors):
         yield
 
 
@@ -68,15 +68,15 @@ class _Gate:
         self._free, self._held, self._inside = threading.Condition(), 0.0, 0
 
     @contextmanager
-    def admit(self, held: float, budget: float) -> Iterator[None]:
+    def admit(self, allocated: float, budget: float) -> Iterator[None]:
         with self._free:
-            self._free.wait_for(lambda: self._inside == 0 or self._held + held <= budget)
-            self._held, self._inside = self._held + held, self._inside + 1
+            self._free.wait_for(lambda: self._inside == 0 or self._held + allocated <= budget)
+            self._held, self._inside = self._held + allocated, self._inside + 1
         try:
             yield
         finally:
             with self._free:
-                self._held, self._inside = self._held - held, self._inside - 1
+                self._held, self._inside = self._held - allocated, self._inside - 1
                 self._free.notify_all()
 
 

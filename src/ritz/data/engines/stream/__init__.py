@@ -102,8 +102,8 @@ def _from_table(table: Table, asked: Asked) -> Any:
     from ritz.data.engines.memory import COPY_SHARE
     from ritz.data.engines.stream.blocks import StreamBlocks
 
-    estimator, known = asked.estimator, asked.names
-    names = table.numeric_names() if known is None else known
+    estimator, wanted = asked.estimator, asked.names
+    names = table.numeric_names() if wanted is None else wanted
     if asked.reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.asarray(names, dtype=object)
     elif len(names) != estimator.n_features_in_:

@@ -112,23 +112,23 @@ class StreamBlocks:
         n, d = self.shape
         width = max(1, self.stored // max(1, n)) if self.sparse else d
         row_bytes = max(1, width * (12 if self.sparse else self.dtype.itemsize))
-        whole, budget = self.source, self.budget
-        for lanes, size in _sizes(budget, min(lane_count(), max(1, len(whole.spans)))):
+        source, budget = self.source, self.budget
+        for lanes, size in _sizes(budget, min(lane_count(), max(1, len(source.spans)))):
             batch = max(16, size // row_bytes)
             rows = min(batch, block_rows(width))
             buffers = 2.0 * rows * width * 8
             if budget is None:
-                held = held_bytes(whole, self.columns, batch, row_bytes)
+                reading = held_bytes(source, self.columns, batch, row_bytes)
                 break
             room = (1 - SPARE_SHARE) * budget - min(STATE_SHARE * budget, 24.0 * lanes * d * d) - RUN_BYTES
             # What an allocator keeps grows with the size of a lane's pieces: 108 MB were seen for 90 with one lane.
             room = room / max(lanes, LEAST_SHARES) - buffers
-            self.source = whole.within(max(0.0, room)) if hasattr(whole, "within") else whole
-            held = held_bytes(self.source, self.columns, batch, row_bytes)
-            self.spare = room - held
-            if held <= room:
+            self.source = source.within(max(0.0, room)) if hasattr(source, "within") else source
+            reading = held_bytes(self.source, self.columns, batch, row_bytes)
+            self.spare = room - reading
+            if reading <= room:
                 break
-        return lanes, batch, rows, lanes * (held + buffers) + RUN_BYTES
+        return lanes, batch, rows, lanes * (reading + buffers) + RUN_BYTES
 
     def for_products(self, rows: int) -> StreamBlocks:
         """The same rows for an accumulator that takes them in any order, in blocks of ``rows`` if there is room."""
@@ -214,10 +214,10 @@ class StreamBlocks:
         shares = self._shares(self._lanes(first))
         self._keep_begun(shares)
         label = f"{type(first).__name__} {self.shape} {[share[0].start for share in shares]}"
-        held = None if journal is None else journal.finished(number, label)
-        if held is not None:
+        state = None if journal is None else journal.finished(number, label)
+        if state is not None:
             self._keep_begun([])
-            first.restore(held)
+            first.restore(state)
             return first
 
         def work(lane: int) -> S:

@@ -58,4 +58,4 @@ def first_rows(spans: Sequence[Span], look: Callable[[Span, int], Any], rows: in
     """About ``rows`` rows in all: what ``look(span, rows)`` gives of each span, several lanes at a time."""
     each = max(1, -(-rows // max(1, len(spans))))
     shares = [spans[lane::lanes] for lane in range(min(lanes, len(spans)))]
-    return [part for found in run_lanes(lambda some: [look(span, each) for span in some], shares) for part in found]
+    return [rows for share in run_lanes(lambda some: [look(span, each) for span in some], shares) for rows in share]

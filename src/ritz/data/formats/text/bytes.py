@@ -43,8 +43,8 @@ KEPT_SHARE = 16  # or this part of the memory limit: a buffer that grows is copi
 
 def stamp(path: Path) -> tuple[int, int]:
     """Size and time of change: what tells one state of a file from another."""
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 class TextBytes:
@@ -131,20 +131,20 @@ def _pieces(stream: Any, path: Path, encoding: str) -> Iterator[bytes]:
 
 
 def _copy(pieces: Iterator[bytes], path: Path, kept: float) -> TextBytes:
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     for piece in pieces:
-        held.write(piece)
-        if held.tell() > kept:
-            return _spill(held, pieces, path)
-    return TextBytes(held.tell(), data=held.getvalue())
+        buffer.write(piece)
+        if buffer.tell() > kept:
+            return _spill(buffer, pieces, path)
+    return TextBytes(buffer.tell(), data=buffer.getvalue())
 
 
-def _spill(held: io.BytesIO, pieces: Iterator[bytes], path: Path) -> TextBytes:
+def _spill(buffer: io.BytesIO, pieces: Iterator[bytes], path: Path) -> TextBytes:
     """Go on in a file without a name."""
     size = 0
     try:
         with tempfile.TemporaryFile() as file:
-            size += file.write(held.getbuffer())
+            size += file.write(buffer.getbuffer())
             for piece in pieces:
                 size += file.write(piece)
             file.flush()

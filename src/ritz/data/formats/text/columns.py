@@ -130,10 +130,10 @@ class ColumnScan:
         import pyarrow.compute as pc
 
         match = pc.match_substring_regex(text, f"^(?:{LOOSE_TEXT})$")
-        found = pc.sum(match).as_py() or 0
-        self.numbers += found
-        self.strays += present - found
-        if found < present and self.stray is None:
+        numbers = pc.sum(match).as_py() or 0
+        self.numbers += numbers
+        self.strays += present - numbers
+        if numbers < present and self.stray is None:
             at = pc.index(match, False).as_py()
             self.stray = text[at].as_py(), row + at
 
@@ -173,7 +173,7 @@ def _fits(reading: Reading, present: Any) -> bool:
 
     pattern = reading.pattern
     parts = (present.slice(0, HEAD), present)
-    return all(pc.all(pc.match_substring_regex(part, pattern)).as_py() for part in parts)
+    return all(pc.all(pc.match_substring_regex(piece, pattern)).as_py() for piece in parts)
 
 
 def first_code(present: Any) -> str:

@@ -91,28 +91,28 @@ class Dialect:
     surplus: bool = False  # every line ends in a delimiter, behind which nothing stands
 
 
-def sniff(sample: bytes, path: Path, options: TextOptions | None = None, whole: bool | None = None) -> Dialect:
-    """Find the dialect from the first bytes of a file; ``whole`` says whether they are all of it."""
+def sniff(sample: bytes, path: Path, options: TextOptions | None = None, complete: bool | None = None) -> Dialect:
+    """Find the dialect from the first bytes of a file; ``complete`` says whether they are all of it."""
     options = options or TextOptions()
-    whole = len(sample) < SAMPLE_BYTES if whole is None else whole
-    text, encoding, notes = decode(sample, path, options.encoding, whole)
+    complete = len(sample) < SAMPLE_BYTES if complete is None else complete
+    text, encoding, notes = decode(sample, path, options.encoding, complete)
     text, skip, said, more = _sep_line(text)
     notes += more
     _refuse_markup(text, path)
-    delimiter = options.delimiter or said or _delimiter(text, path, whole)
-    found = _records(text, delimiter, whole)
-    if not any(any(field.strip() for field in fields) for _, fields in found):
+    delimiter = options.delimiter or said or _delimiter(text, path, complete)
+    numbered = _records(text, delimiter, complete)
+    if not any(any(field.strip() for field in fields) for _, fields in numbered):
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
-    width = _width(found)
-    start, names, more = beginning(found, width)
+    width = _width(numbered)
+    start, names, more = beginning(numbered, width)
     notes += more
-    body = [fields for _, fields in found[start + 1 :]] or [names]
+    body = [fields for _, fields in numbered[start + 1 :]] or [names]
     names, surplus, more = fit_names(names, body, width)
     notes += more
     if not (is_header([names, *body]) if options.header is None else options.header):
         names = []
-        body = [fields for _, fields in found[start:]]
-    first = found[start][0] if not names else _line_after(found, start, text, delimiter)
+        body = [fields for _, fields in numbered[start:]]
+    first = numbered[start][0] if not names else _line_after(numbered, start, text, delimiter)
     decimal, sure = decimal_mark(itertools.chain(*body), delimiter)
     decimal = options.decimal or _other(options.thousands) or decimal
     dialect = Dialect(
@@ -160,7 +160,7 @@ def _refuse_markup(text: str, path: Path) -> None:
         raise not_a_table(path, f"a file that begins with {cut(_first_line(start)[0].strip(), 30)!r}")
 
 
-def _records(text: str, delimiter: str, whole: bool = True) -> list[tuple[int, list[str]]]:
+def _records(text: str, delimiter: str, complete: bool = True) -> list[tuple[int, list[str]]]:
     """The first records, each with the number of lines before it; blank lines are none."""
     out = []
     try:
@@ -171,11 +171,11 @@ def _records(text: str, delimiter: str, whole: bool = True) -> list[tuple[int, l
                 return out
     except csv.Error:
         pass  # what came before it decides
-    return out if whole or len(out) < 2 else out[:-1]  # the last one is cut in its middle
+    return out if complete or len(out) < 2 else out[:-1]  # the last one is cut in its middle
 
 
-def _delimiter(text: str, path: Path, whole: bool) -> str:
-    cuts = {mark: [fields for _, fields in _records(text, mark, whole)] for mark in (*DELIMITERS, " ")}
+def _delimiter(text: str, path: Path, complete: bool) -> str:
+    cuts = {mark: [fields for _, fields in _records(text, mark, complete)] for mark in (*DELIMITERS, " ")}
     if not cuts[","]:
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
     best = max(DELIMITERS, key=lambda mark: _score(cuts[mark]))
@@ -232,26 +232,26 @@ AS_DATA = "(header=False takes it as data)"
 SPOKEN = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
 
 
-def _told(found: Dialect, options: TextOptions, said: str | None, sure: bool) -> list[str]:
+def _told(dialect: Dialect, options: TextOptions, said: str | None, sure: bool) -> list[str]:
     """Notes on header, delimiter and decimal mark."""
-    notes = _header_notes(found)
-    if found.delimiter != "," and options.delimiter is None and said is None:
-        notes.append(f"fields are separated by {SPOKEN.get(found.delimiter, repr(found.delimiter))}")
-    if found.decimal == "," and options.decimal is None and options.thousands is None:
+    notes = _header_notes(dialect)
+    if dialect.delimiter != "," and options.delimiter is None and said is None:
+        notes.append(f"fields are separated by {SPOKEN.get(dialect.delimiter, repr(dialect.delimiter))}")
+    if dialect.decimal == "," and options.decimal is None and options.thousands is None:
         way = "" if sure else " (thousands=',' takes the commas as separators of thousands)"
         notes.append(f"the decimal mark is a comma{way}")
     return notes
 
 
-def _header_notes(found: Dialect) -> list[str]:
-    if found.header is None:
-        why = "as asked, the first line is" if found.told else "no header: the first line holds numbers, so it is"
-        way = "" if found.told else " (header=True takes it as names)"
+def _header_notes(dialect: Dialect) -> list[str]:
+    if dialect.header is None:
+        why = "as asked, the first line is" if dialect.told else "no header: the first line holds numbers, so it is"
+        way = "" if dialect.told else " (header=True takes it as names)"
         return [f"{why} taken as data{way}; columns are named x0, x1, …"]
     notes = []
-    names = found.header[: found.width - found.surplus]
+    names = dialect.header[: dialect.width - dialect.surplus]
     numbers = [name for name in names if LOOSE.fullmatch(name)]
-    if numbers and not found.told:
+    if numbers and not dialect.told:
         counts = len(numbers) == len(names)
         what = "numbers the columns" if counts else f"holds numbers that look like names ({numbers[0]}, …)"
         notes.append(f"the first line, {names[0]} … {names[-1]}, {what}, so it is the header {AS_DATA}")

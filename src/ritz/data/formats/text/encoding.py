@@ -15,21 +15,21 @@ __all__ = ["decode", "not_a_table", "single_byte", "single_byte_note"]
 BOMS = ((b"\xef\xbb\xbf", "utf8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
-def decode(sample: bytes, path: Path, told: str | None, whole: bool) -> tuple[str, str, tuple[str, ...]]:
+def decode(sample: bytes, path: Path, told: str | None, complete: bool) -> tuple[str, str, tuple[str, ...]]:
     """Text without its byte order mark, the encoding, and a note where it is not UTF-8."""
-    found = next((name for bom, name in BOMS if sample.startswith(bom)), None)
+    guess = next((name for bom, name in BOMS if sample.startswith(bom)), None)
     if told is not None:
         name = "utf8" if told.lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig") else told
-        return _strict(sample, name, path, whole).lstrip("\ufeff"), name, ()
-    if found is None and b"\0" in sample:
-        found = _wide(sample)
-        if found is None:
+        return _strict(sample, name, path, complete).lstrip("\ufeff"), name, ()
+    if guess is None and b"\0" in sample:
+        guess = _wide(sample)
+        if guess is None:
             raise not_a_table(path, "binary content", "give a table as text, Parquet or .npy")
-    if found in ("utf-16", "utf-16-le", "utf-16-be"):
-        text = sample[: len(sample) // 2 * 2].decode(found, errors="replace")
-        return text.lstrip("\ufeff"), found, (f"the text is not UTF-8; read as {found}",)
+    if guess in ("utf-16", "utf-16-le", "utf-16-be"):
+        text = sample[: len(sample) // 2 * 2].decode(guess, errors="replace")
+        return text.lstrip("\ufeff"), guess, (f"the text is not UTF-8; read as {guess}",)
     try:
-        return _strict(sample, "utf8", path, whole).lstrip("\ufeff"), "utf8", ()
+        return _strict(sample, "utf8", path, complete).lstrip("\ufeff"), "utf8", ()
     except FileError:
         encoding = single_byte(sample)
         return sample.decode(encoding), encoding, (single_byte_note(encoding),)
@@ -50,8 +50,8 @@ def single_byte_note(encoding: str) -> str:
     return f"the text is not UTF-8; read as {name} (encoding= says otherwise)"
 
 
-def _strict(sample: bytes, encoding: str, path: Path, whole: bool) -> str:
-    for cut_off in range(1 if whole else 4):  # a sample may end inside a character
+def _strict(sample: bytes, encoding: str, path: Path, complete: bool) -> str:
+    for cut_off in range(1 if complete else 4):  # a sample may end inside a character
         try:
             return sample[: len(sample) - cut_off].decode(encoding)
         except UnicodeDecodeError as error:

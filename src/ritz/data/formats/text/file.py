@@ -46,8 +46,8 @@ class TextFile:
     def __init__(self, path: Path, options: TextOptions | None = None) -> None:
         self.path, self.options = path, options or TextOptions()
         self.stamp, self.seen = stamp(path), Stamp([path])
-        sample, whole = _sample(path)
-        self.dialect = sniff(sample, path, self.options, whole)
+        sample, complete = _sample(path)
+        self.dialect = sniff(sample, path, self.options, complete)
         width = self.dialect.width
         require_columns(width, path, COLUMN_BYTES)
         given = self.dialect.header or tuple(f"x{j}" for j in range(width))
@@ -247,16 +247,16 @@ def _sample(path: Path) -> tuple[bytes, bool]:
     most = max(float(SAMPLE_BYTES), room() / SAMPLE_COST)
     try:
         with stream:
-            held = bytes(stream.read(SAMPLE_BYTES))
-            whole = len(held) < SAMPLE_BYTES
-            while not whole and _line_count(held) < SAMPLE_ENDS:
-                if len(held) >= most:
-                    what = f"lines of more than {len(held) / 1e6:,.1f} MB"
-                    raise too_large(_least(stream, held), path, what)
-                more = bytes(stream.read(len(held)))
-                whole = len(more) < len(held)
-                held += more
-            return held, whole
+            sample = bytes(stream.read(SAMPLE_BYTES))
+            complete = len(sample) < SAMPLE_BYTES
+            while not complete and _line_count(sample) < SAMPLE_ENDS:
+                if len(sample) >= most:
+                    what = f"lines of more than {len(sample) / 1e6:,.1f} MB"
+                    raise too_large(_least(stream, sample), path, what)
+                more = bytes(stream.read(len(sample)))
+                complete = len(more) < len(sample)
+                sample += more
+            return sample, complete
     except (OSError, EOFError, lzma.LZMAError) as error:
         if isinstance(error, FileError):
             raise
@@ -267,9 +267,9 @@ def _sample(path: Path) -> tuple[bytes, bool]:
         ) from error
 
 
-def _least(stream: Any, held: bytes) -> float:
+def _least(stream: Any, sample: bytes) -> float:
     """Bytes that hold the sample and its columns; what is left of the sample is counted without being kept."""
-    length, ends, piece, width = 0, 0, held, 0
+    length, ends, piece, width = 0, 0, sample, 0
     while piece and ends < SAMPLE_ENDS:
         if not ends:
             first = re.split(rb"[\r\n]", piece, maxsplit=1)[0]

@@ -80,11 +80,11 @@ def is_header(records: list[list[str]]) -> bool:
         return True
     if len(numbers) == len(first):
         return _counts(records)
-    part = [[fields[j] for j in numbers if j < len(fields)] for fields in records]
-    whole = _whole(part[0])
-    if whole is None or part[0] in part[1:]:
+    cells = [[fields[j] for j in numbers if j < len(fields)] for fields in records]
+    integers = _whole(cells[0])
+    if integers is None or cells[0] in cells[1:]:
         return False
-    return _counts(part) or (len(whole) == 1 and FIRST_YEAR <= whole[0] <= LAST_YEAR)
+    return _counts(cells) or (len(integers) == 1 and FIRST_YEAR <= integers[0] <= LAST_YEAR)
 
 
 def _goes_on(field: str, j: int, body: list[list[str]]) -> bool:

@@ -49,8 +49,8 @@ class Reading:
         point = re.escape(self.decimal)
         separator = SEPARATORS.get(self.thousands, re.escape(self.thousands))
         if separator:
-            whole = rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{3}})+|0|[1-9]\d*)"
-            number = rf"(?:{whole}(?:{point}\d*)?|{point}\d+)"
+            integer = rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{3}})+|0|[1-9]\d*)"
+            number = rf"(?:{integer}(?:{point}\d*)?|{point}\d+)"
         else:
             number = rf"(?:\d+{point}\d*|{point}\d+|0|[1-9]\d*)"
         number += r"(?:[eE][+-]?\d+)?"
@@ -101,8 +101,8 @@ def forms(decimal: str, thousands: str | None, fixed: bool, affix: str) -> list[
 
 def affix_of(text: str) -> str:
     """The sign of money or per cent sign in a value, or nothing."""
-    found = AFFIX.search(text) if LOOSE.fullmatch(text) else None
-    return found[0] if found else ""
+    affix = AFFIX.search(text) if LOOSE.fullmatch(text) else None
+    return affix[0] if affix else ""
 
 
 def clean(values: Any, marks: Iterable[str]) -> Any:

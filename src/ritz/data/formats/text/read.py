@@ -68,9 +68,9 @@ def read_text(
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
         with unchanged(file.seen):
-            found = scan(file, span_bytes, keep=True)
-            values = load(found)
-        return TextPieces(values, None, (*file.notes, *found.notes), found.reasons, found.line)
+            scanned = scan(file, span_bytes, keep=True)
+            values = load(scanned)
+        return TextPieces(values, None, (*file.notes, *scanned.notes), scanned.reasons, scanned.line)
     except FileError:
         raise
     except OSError as error:

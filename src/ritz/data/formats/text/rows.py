@@ -56,12 +56,12 @@ def skip_lines(text: TextBytes, lines: int) -> int:
     while left:
         data = text.read(at, at + step)
         ends = [match.end() for match in LINE_END.finditer(data)]
-        whole = at + len(data) >= text.size
-        if not whole and ends and ends[-1] == len(data):  # the other half of \r\n may follow
+        last = at + len(data) >= text.size
+        if not last and ends and ends[-1] == len(data):  # the other half of \r\n may follow
             ends.pop()
         if len(ends) >= left:
             return at + ends[left - 1]
-        if whole:
+        if last:
             return text.size
         at, left = at + (ends[-1] if ends else 0), left - len(ends)
         step = step if ends else 2 * step
@@ -150,9 +150,9 @@ def _quoted_fields(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray,
     """Where quoted fields begin and end, one by one."""
     edge = re.escape(delimiter.encode()) + rb"\r\n"
     field = re.compile(rb"(?:(?<=[" + edge + rb'])|\A)"[^"]*+(?:""[^"]*+)*+("?)')
-    found = [(match.start(), match.end(), match[1]) for match in field.finditer(data)]
-    is_open = found[-1][0] if found and not found[-1][2] else None
-    return np.array([f[0] for f in found], np.int64), np.array([f[1] for f in found], np.int64), is_open
+    fields = [(match.start(), match.end(), match[1]) for match in field.finditer(data)]
+    is_open = fields[-1][0] if fields and not fields[-1][2] else None
+    return np.array([f[0] for f in fields], np.int64), np.array([f[1] for f in fields], np.int64), is_open
 
 
 def _check(data: bytes, utf8: bool, path: Path, line: int) -> None:

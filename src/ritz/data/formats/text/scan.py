@@ -69,7 +69,7 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
     while True:
         try:
             with using(None, "read", expected=file.stop - file.start), track("scanning", total=1.0) as advance:
-                found = _scan(file, size, keep, advance)
+                scanned = _scan(file, size, keep, advance)
         except NotUtf8 as fault:
             if file.options.encoding is not None:
                 raise FileError(
@@ -81,13 +81,13 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
             file.dialect = replace(file.dialect, encoding=file.encoding)
             notes = (single_byte_note(file.encoding),)
         else:
-            found.notes = (*notes, *found.notes)
-            _require_rows(found.rows, file)
-            return found
+            scanned.notes = (*notes, *scanned.notes)
+            _require_rows(scanned.rows, file)
+            return scanned
 
 
 def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
-    found = Scanned(file, missing=[0] * len(file.names))
+    scanned = Scanned(file, missing=[0] * len(file.names))
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
     marks: set[str] = set()
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
@@ -101,22 +101,24 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
         marks |= _marks(file, data, piece, lacking)
         for j, column in enumerate(columns):
-            column.update(table.column(j), found.rows)
-            found.missing[j] += table.column(j).null_count
-        found.pieces.append(piece)
-        found.starts.append(found.rows)
-        found.rows += table.num_rows
+            column.update(table.column(j), scanned.rows)
+            scanned.missing[j] += table.column(j).null_count
+        scanned.pieces.append(piece)
+        scanned.starts.append(scanned.rows)
+        scanned.rows += table.num_rows
         if keep:
-            found.tables.append(table)
+            scanned.tables.append(table)
             continue
         for total, values in zip(sums, table.columns, strict=True):
             total.update(values)
-    _look_again(found, columns)
-    found.forms = [column.form() for column in columns]
-    found.summaries = {} if keep else {f.name: s.summary for f, s in zip(found.forms, sums, strict=True) if s.holds(f)}
+    _look_again(scanned, columns)
+    scanned.forms = [column.form() for column in columns]
+    scanned.summaries = (
+        {} if keep else {f.name: s.summary for f, s in zip(scanned.forms, sums, strict=True) if s.holds(f)}
+    )
     marks = marks.union(*(column.marks for column in columns))
-    found.notes = (*_column_notes(columns, found.forms), *_mark_notes(file, marks))
-    return found
+    scanned.notes = (*_column_notes(columns, scanned.forms), *_mark_notes(file, marks))
+    return scanned
 
 
 def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, bytes]]:
@@ -127,21 +129,21 @@ def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, byt
         advance(share, passes=share, bytes=len(data))
 
 
-def load(found: Scanned) -> Any:
+def load(scanned: Scanned) -> Any:
     """The parsed pieces as one pyarrow.Table of the columns' own types."""
     import pyarrow as pa
 
-    file, out = found.file, []
-    wanted = {form.name: form.type for form in found.forms}
-    schema = pa.schema([(form.name, form.final_type) for form in found.forms])
-    for piece, held in zip(found.pieces, found.tables, strict=True):
-        table = held
-        if any(is_text(form.type) and not is_text(table.column(j).type) for j, form in enumerate(found.forms)):
+    file, out = scanned.file, []
+    wanted = {form.name: form.type for form in scanned.forms}
+    schema = pa.schema([(form.name, form.final_type) for form in scanned.forms])
+    for piece, parsed in zip(scanned.pieces, scanned.tables, strict=True):
+        table = parsed
+        if any(is_text(form.type) and not is_text(table.column(j).type) for j, form in enumerate(scanned.forms)):
             table = file.parse(file.read(piece), piece, types=wanted, columns=file.names)
-        columns = [form.finish(table.column(j), file.options.marks) for j, form in enumerate(found.forms)]
+        columns = [form.finish(table.column(j), file.options.marks) for j, form in enumerate(scanned.forms)]
         cast = [values.cast(kind) for values, kind in zip(columns, schema.types, strict=True)]
         out.append(pa.table(cast, schema=schema))
-    found.tables = []
+    scanned.tables = []
     return pa.concat_tables(out) if out else schema.empty_table()
 
 
@@ -155,17 +157,17 @@ def _require_rows(rows: int, file: TextFile) -> None:
         )
 
 
-def _look_again(found: Scanned, columns: Sequence[ColumnScan]) -> None:
+def _look_again(scanned: Scanned, columns: Sequence[ColumnScan]) -> None:
     """Read as text what was a number in one piece and text in another, while a reading of all is possible."""
     import pyarrow as pa
 
-    file = found.file
+    file = scanned.file
     for column in columns:
         for k in column.again():
-            piece = found.pieces[k]
+            piece = scanned.pieces[k]
             types = {column.name: pa.string()}
             table = file.parse(file.read(piece), piece, types=types, columns=[column.name])
-            column.look(table.column(0), found.starts[k], counted=is_number(column.types[k]))
+            column.look(table.column(0), scanned.starts[k], counted=is_number(column.types[k]))
             if not column.readings and not column.dates:
                 break
 
@@ -225,9 +227,9 @@ def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> set[s
     if not names:
         return set()
     texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names, marks=[])
-    held = pa.array(file.options.marks, pa.string())
-    found = [values.filter(pc.is_in(values, value_set=held)).unique() for values in texts.columns]
-    return {text for values in found for text in values.to_pylist() if text}
+    marks = pa.array(file.options.marks, pa.string())
+    marked = [values.filter(pc.is_in(values, value_set=marks)).unique() for values in texts.columns]
+    return {text for values in marked for text in values.to_pylist() if text}
 
 
 def _mark_notes(file: TextFile, marks: set[str]) -> list[str]:
