@@ -309,11 +309,11 @@ class Correspondence(CorrespondenceResults, Stateful):
         """Name the results of the rows, if they are in memory."""
         held: dict[str, Any] = {"_library": coded.library, "_row_labels": coded.labels}
         if not coded.outside:
-            held["_F"], held["_row_squares"] = self._placed(coded)
+            held["_F"], held["_row_squares"] = self._places_of(coded)
             held["_row_weights"] = coded.weights / np.sum(coded.weights)
         self.__dict__.update(held)
 
-    def _placed(self, coded: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _places_of(self, coded: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Coordinates of rows and their squared distances from the centre."""
         return self._forward(coded), self._distances(coded)
 

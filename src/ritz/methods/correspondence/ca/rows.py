@@ -139,9 +139,9 @@ class CountRows(Correspondence):
             F[coded.weights <= 0] = np.nan
         return F
 
-    def _placed(self, coded: Encoded) -> tuple[Floats, Floats]:
+    def _places_of(self, coded: Encoded) -> tuple[Floats, Floats]:
         if not isinstance(self._placing(coded)[0], np.ndarray):
-            return super()._placed(coded)
+            return super()._places_of(coded)
         squares = np.empty(len(coded.weights))  # of dense rows, in the pass that makes the coordinates
         return self._forward(coded, squares), squares
 
