@@ -65,6 +65,21 @@ def test_blocks_give_the_same_deviations():
     assert not in_deviations(sp.random(5000, 900, 0.01, format="csr", random_state=0))
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8])
+def test_integers_with_known_totals_give_the_same_deviations_by_fewer_operations(dtype):
+    rng = np.random.default_rng(3)
+    N = rng.integers(1, 200, (700, 60)).astype(dtype)
+    totals, columns = margins(N)
+    assert np.array_equal(totals, N.sum(axis=1, dtype=float))
+    assert np.array_equal(columns, N.sum(axis=0, dtype=float))
+    c = columns / columns.sum()
+    assert np.array_equal(deviations(N, c, totals), deviations(N.astype(float), c))
+    N[5] = 0  # a row without a profile goes the other way
+    assert np.array_equal(deviations(N, c, margins(N)[0]), deviations(N.astype(float), c))
+    large = N.astype(np.int64) * 2**21  # totals beyond 26 bits
+    assert np.array_equal(deviations(large, c, margins(large)[0]), deviations(large.astype(float), c))
+
+
 def test_margins_of_weighted_rows_are_in_the_unit_of_the_largest_weight():
     N = np.arange(12.0).reshape(4, 3)
     w = np.array([1e200, 2e200, 0.0, 3e200])

@@ -31,6 +31,18 @@ def test_noise_variance_of_usual_rows_is_told_without_a_word(solver):
     assert found.noise_variance_ == pytest.approx(ritz.PCA(4, solver="svd").fit(X).noise_variance_, rel=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+@pytest.mark.parametrize("solver", ITERATIVE)
+def test_a_table_of_low_rank_leaves_nothing_and_no_doubt(solver, shape):
+    """Axes of eigenvalue zero have no gap that would bound what they hide; but no plane leaves less than the best."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, (shape[0], 3)) @ rng.integers(-9, 10, (3, shape[1])).astype(np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ritz.AccuracyWarning)
+        found = ritz.PCA(5, solver=solver).fit(X)
+    assert 0 <= found.noise_variance_ <= 1e-24 * found.explained_variance_[0]
+
+
 @pytest.mark.filterwarnings("ignore::ritz.AccuracyWarning")
 @pytest.mark.parametrize("mean", [1e3, 1e4, 1e6, 1e8])
 @pytest.mark.parametrize("solver", ["auto", "svd", "lanczos", "sketch"])

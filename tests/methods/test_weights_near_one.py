@@ -31,6 +31,18 @@ def holds(certificate, truth):
     assert np.all(np.abs(certificate.values - truth.values[: len(half)]) <= half + truth.radii[: len(half)])
 
 
+@pytest.mark.parametrize("low", [0, -60, -1070])
+def test_sums_of_weights_of_any_size_are_exact(low):
+    rng = np.random.default_rng(5)
+    w = np.ldexp(rng.random(4001), rng.integers(low - 3, 0, 4001))
+    high, rest = sum_of_weights(w)
+    exact = sum(map(Fraction, w.tolist()))
+    assert high == float(exact)
+    assert rest == float(exact - Fraction(high))
+    big = np.array([1.5e308, 3.0, 5e-324])  # a grid above these would leave the range
+    assert sum_of_weights(big) == (1.5e308, 3.0)
+
+
 @pytest.mark.parametrize("excess", [1e-2, 1e-5, 1e-8, 1e-11])
 def test_the_sum_is_exact_in_two_parts(excess):
     _, w = problem(excess, n=1000)

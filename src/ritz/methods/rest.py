@@ -64,7 +64,8 @@ def left_over(
         return max(rest, 0.0), spectrum
     if again is None:
         return _told(rest, doubt, spectrum), spectrum
-    rest, leaked = _cleared(again(), spectrum), _leaked(spectrum)
+    rest = _cleared(again(), spectrum)
+    leaked = min(_leaked(spectrum), rest)  # no plane leaves less than the best one does: 0 ≤ Σ_{i>k} λᵢ ≤ rest
     told = rest if leaked <= max(ROUGH * rest, NOTHING * _floor(spectrum)) else _said(rest, leaked, spectrum, REFIT)
     return told, read_again(spectrum)
 

@@ -85,7 +85,7 @@ class ArrowSource:
 
     def __init__(self, fields: Sequence[Field], spans: Sequence[Span], files: Sequence[Path] = ()) -> None:
         self.fields = list(fields)
-        for name in ("_places", "_common"):  # of other fields, where this is a copy
+        for name in ("_found_at", "_common"):  # of other fields, where this is a copy
             self.__dict__.pop(name, None)
         self.spans = list(spans)
         self.files = list(files)
@@ -193,7 +193,7 @@ class ArrowSource:
         """Columns of any kind by name as record batches of at most ``rows`` rows, in row order."""
         import pyarrow as pa
 
-        places = self._places
+        places = self._found_at
         locations = [places[name] for name in names]
         place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in locations))}
         for batch in self.record_batches(span, [self.fields[f] for f in place], rows):
@@ -210,7 +210,7 @@ class ArrowSource:
                 yield whole_batch.slice(i, rows)
 
     @cached_property
-    def _places(self) -> dict[str, tuple[int, int | None]]:
+    def _found_at(self) -> dict[str, tuple[int, int | None]]:
         """Where each name is found: the number of its field, and its entry in a list; looked up once for all names."""
         scalars = {field.name: (f, None) for f, field in enumerate(self.fields)}
         parts = {

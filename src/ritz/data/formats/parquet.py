@@ -211,7 +211,7 @@ class ParquetSource(ArrowSource):
         promised = sum(self._meta[f].row_group(g).num_rows for g in groups)
         if columns and table.num_rows != promised:
             raise damaged(self.files[f], "Parquet file", f"{table.num_rows} rows of {promised} that were promised")
-        places = self._column_places(wanted, table.schema.names)
+        places = self._places(wanted, table.schema.names)
         return [
             self._key(f, field, table.num_rows) if place is None else table.column(place)
             for field, place in zip(wanted, places, strict=True)
@@ -248,7 +248,7 @@ class ParquetSource(ArrowSource):
         try:
             with self._opened(f, buffer) as file:
                 for batch in file.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False):
-                    places = self._column_places(fields, batch.schema.names) if places is None else places
+                    places = self._places(fields, batch.schema.names) if places is None else places
                     yield batch if places == straight else self._arranged(batch, fields, places, f)
         except (pa.ArrowException, OSError) as error:
             raise damaged(self.files[f], "Parquet file", error) from error
@@ -269,7 +269,7 @@ class ParquetSource(ArrowSource):
 
         return pa.repeat(pa.scalar(self._keys[f][field.name], field.type), rows)
 
-    def _column_places(self, fields: Sequence[Field], names: Sequence[str]) -> list[int | None]:
+    def _places(self, fields: Sequence[Field], names: Sequence[str]) -> list[int | None]:
         """Where fields stand in a batch; None for partition keys, which are the same in all rows of a file.
 
         Columns that share a name, or its beginning up to a dot, all come, in the order of the file.

@@ -27,8 +27,9 @@ SHIFT = np.uint64(31)
 #: Which rows have a part in the sums of the columns, which tell one order of columns from another.
 EVERY = 8
 
-#: Entries whose words are summed while they are in the cache.
-PIECE = 1 << 15
+#: Entries whose words are summed while they are in the cache: 160 MB of float32 numbers take 23 ms in pieces of 2¹⁶, 30
+#: in pieces of 2¹⁵, 17 of them to widen the numbers.
+PIECE = 1 << 16
 
 
 class _Margins(Sums):

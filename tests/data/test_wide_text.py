@@ -1,0 +1,52 @@
+"""Wide tables: what is kept of them is looked up once and stays right, and text says how much its columns need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ritz
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    X = np.random.default_rng(0).standard_normal((12, 900)).round(4)
+    path = tmp_path_factory.mktemp("wide") / "w.csv"
+    names = ",".join(f"c{j}" for j in range(900))
+    path.write_text("\n".join([names, *(",".join(map(str, row)) for row in X.tolist())]) + "\n")
+    return path, X
+
+
+def test_the_last_selection_is_that_of_the_names_asked_for_and_nobody_can_change_it(wide):
+    path, X = wide
+    table, names = ritz.read(path), [f"c{j}" for j in range(900)]
+    first = table.select(names)
+    assert np.array_equal(first, X)
+    first[:] = 0
+    assert np.array_equal(table.select(names), X)
+    turned = names[::-1]
+    assert np.array_equal(table.select(turned), X[:, ::-1])
+    assert np.array_equal(table.select(names[:600]), X[:, :600])
+    assert np.array_equal(table.select(names), X)
+    assert table.labels("c7") == X[:, 7].tolist()
+    assert [batch.column_names for batch in table.batches(["c899", "c0"])] == [["c899", "c0"]]
+
+
+def test_models_of_a_wide_table_see_it_as_it_is(wide):
+    path, X = wide
+    table = ritz.read(path)
+    model = ritz.PCA(3).fit(table)
+    truth = ritz.PCA(3).fit(X)
+    assert np.array_equal(model.explained_variance_, truth.explained_variance_)
+    assert np.array_equal(model.transform(table), truth.transform(X))
+    half = ritz.PCA(3).fit(ritz.read(X[:6]))
+    assert half.n_samples_ == 6
+
+
+def test_more_columns_than_the_limit_holds_are_refused_with_what_they_need(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text(",".join(f"c{j}" for j in range(4000)) + "\n" + ("1," * 3999 + "2\n") * 3)
+    with pytest.raises(ritz.MemoryLimitError, match="4,000 columns") as refused:
+        ritz.read(path, memory="60MB")
+    assert "memory='80MB' would do" in str(refused.value)
+    assert len(ritz.read(path, memory="80MB").columns) == 4000
