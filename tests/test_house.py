@@ -460,3 +460,44 @@ def test_ritz_help_is_light():
     loaded = fresh(call)
     assert not offenders(loaded), f"ritz --help loads {offenders(loaded)[:5]} among {len(loaded)} modules"
     assert len(own(loaded)) <= 40, own(loaded)
+
+
+# ------------------------------------------------------------------------------------------------------ rooms
+
+
+def families(folder: Path) -> dict[str, list[str]]:
+    """Files of a folder by the first word of their names."""
+    by: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("*.py")):
+        by.setdefault(path.stem.strip("_").split("_")[0], []).append(path.stem)
+    return by
+
+
+def test_a_family_of_files_has_a_folder():
+    folders = {path.parent for path in SOURCE.rglob("*.py")}
+    large = {f"{folder.name}/{word}": names for folder in folders for word, names in families(folder).items()}
+    assert not {place: names for place, names in large.items() if len(names) > 3}
+
+
+def test_a_large_family_is_found(tmp_path):
+    for name in ("mca", "mca_rows", "mca_columns", "mca_verify"):
+        write(tmp_path / f"{name}.py", "")
+    assert max(map(len, families(tmp_path).values())) == 4
+
+
+#: Words that kernels and operators share because both are added, multiplied and scaled.
+ALGEBRA = {"Product", "Scaled", "Sum"}
+
+
+def test_no_class_is_called_like_a_public_one():
+    from ritz import kernels, operators
+    from ritz.methods import fitted
+
+    public = {*ritz.__all__, *kernels.__all__, *operators.__all__, *fitted.__all__, "Plan", "Certificate", "Solution"}
+    places: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name in public - ALGEBRA:
+                places.setdefault(node.name, set()).add(str(path.relative_to(SOURCE)))
+    assert len(places) > 30
+    assert not {name: files for name, files in places.items() if len(files) > 1}

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from ritz.testing.faults import _patience, hangs_program
-from ritz.testing.faults.hangs_ways_program import WAYS
+from ritz.testing.faults import _patience
+from ritz.testing.faults.hang import program as hangs_program
+from ritz.testing.faults.hang.ways import WAYS
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(0.6); print('done')"]
 

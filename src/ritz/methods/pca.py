@@ -23,7 +23,7 @@ from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
-from ritz.methods.fitted.linear import Linear
+from ritz.methods.fitted.linear import LinearModel
 from ritz.methods.likelihood import GaussianModel, deviations, gaussian_of, left_of_rows
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.method import Method
@@ -129,7 +129,7 @@ class PCA(Method):
         paper="K. Pearson, On lines and planes of closest fit to systems of points in space, Philosophical "
         "Magazine 2 (1901), 559–572.",
     )
-    fitted: ClassVar[type[Fitted]] = Linear
+    fitted: ClassVar[type[Fitted]] = LinearModel
     _holds_vectors = True
     _rescales = True
     _record: LinearRecord

@@ -31,7 +31,7 @@ from ritz.methods.pca import PCA
 from ritz.methods.plan import reading
 from ritz.spectral.plan import size_words
 
-__all__ = ["Fitted", "Request", "fit_table"]
+__all__ = ["FittedTable", "Request", "fit_table"]
 
 #: Multiplications that a sentence about the choice of k may cost.
 CHEAP = 1e9
@@ -53,7 +53,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedTable:
     """A model with what the summary says about it."""
 
     model: Any
@@ -64,7 +64,7 @@ class Fitted:
     refit: Callable[[int], Any] | None = field(default=None, repr=False)
 
 
-def fit_table(job: Request) -> Fitted:
+def fit_table(job: Request) -> FittedTable:
     """Fit by the method that was chosen."""
     if job.choice.method == "pca":
         names = job.parts.used.numeric_names()
@@ -75,7 +75,7 @@ def fit_table(job: Request) -> Fitted:
 # principal components
 
 
-def _inside(job: Request, table: Table, names: list[str]) -> Fitted:
+def _inside(job: Request, table: Table, names: list[str]) -> FittedTable:
     X, weight = table.select(names), job.parts.weight()
     missing = job.method["missing"]
     if missing == "error" or not isinstance(X, np.ndarray):  # gaps of sparse rows are never filled
@@ -88,22 +88,22 @@ def _inside(job: Request, table: Table, names: list[str]) -> Fitted:
     model.feature_names_in_ = np.asarray(names, dtype=object)  # so that other tables are matched by name
     cheap = float(X.shape[0]) * X.shape[1] * min(X.shape) <= CHEAP and missing == "error" and weight is None
     refit = (lambda r: PCA(r, scale=scaling.scale, progress=False).fit(X)) if cheap else None
-    return Fitted(model, X, names, X.shape, scaling, refit)
+    return FittedTable(model, X, names, X.shape, scaling, refit)
 
 
-def _outside(job: Request, table: Table, names: list[str]) -> Fitted:
+def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
     probe, wanted = _pca(job, (table.n_rows or 0, len(names)), False), job.method["scale"]
     rows, weight = validate_rows(probe, table, reset=True), job.parts.weight()
     shape, missing = (int(rows.shape[0]), len(names)), job.method["missing"]
     if wanted is not None:
         model = _pca(job, rows.shape, wanted)
         _announce(job, model, rows)
-        return Fitted(model.fit(table, sample_weight=weight), rows, names, shape, unknown_spreads(wanted))
+        return FittedTable(model.fit(table, sample_weight=weight), rows, names, shape, unknown_spreads(wanted))
     if len(names) > LARGEST_STATE or missing != "error":
         scaling = decide_scaling(_spreads(rows, names, missing), names, None)
         model = _pca(job, rows.shape, scaling.scale)
         _announce(job, model, rows, before=1)
-        return Fitted(model.fit(table, sample_weight=weight), rows, names, shape, scaling)
+        return FittedTable(model.fit(table, sample_weight=weight), rows, names, shape, scaling)
     probe.mergeable = True
     _announce(job, probe, rows)
     model = probe.fit(table, sample_weight=weight)
@@ -117,7 +117,7 @@ def _outside(job: Request, table: Table, names: list[str]) -> Fitted:
         cost = {name: getattr(probe.plan_, name) for name in ("actual_passes", "actual_seconds", "reasons")}
         model.plan_ = replace(model.plan_, **cost)
         model.certificate_ = replace(model.certificate_, passes=probe.certificate_.passes)
-    return Fitted(model, rows, names, shape, scaling, lambda r: fitted_of(model).restated(n_components=r))
+    return FittedTable(model, rows, names, shape, scaling, lambda r: fitted_of(model).restated(n_components=r))
 
 
 def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:
@@ -156,7 +156,7 @@ def _announce(job: Request, model: PCA, rows: Any, before: int = 0) -> None:
 # all other methods
 
 
-def _general(job: Request) -> Fitted:
+def _general(job: Request) -> FittedTable:
     table, name = job.parts.used, job.choice.method
     rows, columns, strings = rows_for(job.choice, table)
     common = {**job.options, "memory": job.memory}
@@ -173,7 +173,7 @@ def _general(job: Request) -> Fitted:
 
     model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
     used = columns or _used(model, table)
-    return Fitted(model, rows, used, (int(model.n_samples_), len(used)), _unscaled(name, table, used, strings))
+    return FittedTable(model, rows, used, (int(model.n_samples_), len(used)), _unscaled(name, table, used, strings))
 
 
 def rows_for(choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ritz._core.errors import MissingDependency, RitzError
 from ritz.cli.fitting.columns import Parts
-from ritz.cli.fitting.fitting import Fitted
+from ritz.cli.fitting.fitting import FittedTable
 from ritz.data.tables.table import Table
 from ritz.methods.fitted import fitted_of
 
@@ -21,7 +21,7 @@ DPI = 200
 NAMED = 60
 
 
-def figures(kinds: tuple[str, ...], done: Fitted, parts: Parts) -> dict[str, Any]:
+def figures(kinds: tuple[str, ...], done: FittedTable, parts: Parts) -> dict[str, Any]:
     """Files by name, each a function that writes to an open file."""
     from importlib.util import find_spec
 
@@ -34,7 +34,7 @@ def figures(kinds: tuple[str, ...], done: Fitted, parts: Parts) -> dict[str, Any
     return writers
 
 
-def _pictures(done: Fitted, parts: Parts) -> dict[str, Callable[[], Any]]:
+def _pictures(done: FittedTable, parts: Parts) -> dict[str, Callable[[], Any]]:
     from ritz import plot
 
     model, rows = done.model, done.rows if isinstance(done.rows, list) else parts.whole

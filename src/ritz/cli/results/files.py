@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ritz.cli.fitting.columns import Parts
-from ritz.cli.fitting.fitting import Fitted
+from ritz.cli.fitting.fitting import FittedTable
 from ritz.cli.results.scores import axis_heads, coordinates
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import rows_to
@@ -25,7 +25,7 @@ from ritz.persist.model import pack
 __all__ = ["components_table", "contents"]
 
 
-def contents(job: Any, parts: Parts, done: Fitted) -> dict[str, Any]:
+def contents(job: Any, parts: Parts, done: FittedTable) -> dict[str, Any]:
     """Files by name: functions that write to an open file, or Arrow tables."""
     ending = job.scores or ("parquet" if parts.used.lazy else "csv")
     files: dict[str, Any] = {"model.ritz": lambda sink: pack(_untimed(done.model, job.memory), sink)}
@@ -44,7 +44,7 @@ def contents(job: Any, parts: Parts, done: Fitted) -> dict[str, Any]:
     return files
 
 
-def _page(job: Any, parts: Parts, done: Fitted) -> bytes:
+def _page(job: Any, parts: Parts, done: FittedTable) -> bytes:
     from ritz.cli.results.page import render_page
 
     model = _untimed(done.model, job.memory)
@@ -62,7 +62,7 @@ def _untimed(model: Any, memory: Any) -> Any:
     return same
 
 
-def _scores(sink: Any, ending: str, done: Fitted, table: Table) -> None:
+def _scores(sink: Any, ending: str, done: FittedTable, table: Table) -> None:
     scores = coordinates(done.model, done.rows, table, fitted=True)
     with rows_to(sink, f".{ending}", scores.heads, scores.dtype, scores.rows) as write:
         scores.into(write)
@@ -121,7 +121,7 @@ def _kernel_columns(model: Any, heads: list[str]) -> dict[str, Any]:
 # supplementary columns
 
 
-def _supplementary(done: Fitted, parts: Parts) -> Any:
+def _supplementary(done: FittedTable, parts: Parts) -> Any:
     """Correlations of numbers, barycentres and test values of categories, one line each."""
     import pyarrow as pa
 

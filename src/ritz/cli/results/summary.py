@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ritz.cli.fitting.columns import Parts
-    from ritz.cli.fitting.fitting import Fitted
+    from ritz.cli.fitting.fitting import FittedTable
     from ritz.cli.fitting.method import Choice
 
 __all__ = ["certificate_sentences", "components_of", "describe", "possible", "show", "show_components"]
@@ -30,7 +30,7 @@ SHOWN_COMPONENTS = 20
 SHOWN_COLUMNS = 8
 
 
-def describe(parts: Parts, method: Choice, done: Fitted, choice: dict[str, Any]) -> dict[str, Any]:
+def describe(parts: Parts, method: Choice, done: FittedTable, choice: dict[str, Any]) -> dict[str, Any]:
     """Give everything that the summary says as plain values, without times, so that equal runs are equal."""
     from ritz.methods.fitted import fitted_of
 
@@ -84,14 +84,14 @@ def components_of(model: Any) -> dict[str, Any]:
     return {"measure": fitted.about.measure, "bounded": fitted.certified, "components": components}
 
 
-def possible(done: Fitted) -> int | None:
+def possible(done: FittedTable) -> int | None:
     """How many components the table has; None where that is not known without computing them."""
     from ritz.methods.fitted import fitted_of
 
     return fitted_of(done.model).possible(*done.shape)
 
 
-def _left(parts: Parts, method: Choice, done: Fitted) -> list[tuple[str, str]]:
+def _left(parts: Parts, method: Choice, done: FittedTable) -> list[tuple[str, str]]:
     """Columns that took no part, each with the reason; those that the user put to another use are not meant."""
     used = set(done.columns)
     what = {"mca": "numbers; --categorical makes them categories"}.get(method.method, "numbers")

@@ -2,7 +2,7 @@
 
     D(i, j) = min(D(i − 1, j) + 1, D(i, j − 1) + 1, D(i − 1, j − 1) + [sᵢ ≠ tⱼ])
 
-Neighbours in D differ by −1, 0 or 1, so a column of D is two bit vectors and 64 cells cost a dozen instructions
+NearWindows in D differ by −1, 0 or 1, so a column of D is two bit vectors and 64 cells cost a dozen instructions
 (Myers, A fast bit-vector algorithm for approximate string matching, 1999; Hyyrö 2003 for strings of several words).
 The bit masks of s are made once and used for every t. Without numba rows of D run in NumPy, one string against many.
 """

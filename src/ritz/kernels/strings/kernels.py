@@ -29,7 +29,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz.kernels.base import Kernel, Prepared, Takes
 from ritz.kernels.strings.features import Counts, Windows
 from ritz.kernels.strings.input import Sequences, kept_source, read_strings, translate
-from ritz.kernels.strings.mismatch import Neighbours
+from ritz.kernels.strings.mismatch import NearWindows
 
 __all__ = ["BoundedSpectrum", "EditDistance", "Mismatch", "Spectrum", "StringFeatures", "Subsequence"]
 
@@ -61,7 +61,7 @@ class StringFeatures:
     """φ of a string kernel over the windows of the strings it was made from; rows have norm 1 if the kernel is
     normalised, windows that those strings lack included."""
 
-    def __init__(self, kernel: WindowKernel, vocabulary: Windows | Neighbours) -> None:
+    def __init__(self, kernel: WindowKernel, vocabulary: Windows | NearWindows) -> None:
         self.kernel, self.vocabulary = kernel, vocabulary
         self.size = vocabulary.size
 
@@ -99,7 +99,7 @@ class WindowKernel(StringKernel):
         return 1.0
 
     @abstractmethod
-    def learn(self, strings: Sequences, dtype: Any) -> tuple[Windows | Neighbours, Counts]:
+    def learn(self, strings: Sequences, dtype: Any) -> tuple[Windows | NearWindows, Counts]:
         """The vocabulary of some strings, and their counts."""
 
     def prepare(self, X: Any, *, dtype: Any = None, like: Prepared | None = None) -> Prepared:
@@ -259,8 +259,8 @@ class Mismatch(WindowKernel):
         letters = len(self.alphabet) if self.alphabet is not None else len(read_strings(X).alphabet)
         return float(sum(comb(self.length, m) * (letters - 1) ** m for m in range(self.mismatches + 1)))
 
-    def learn(self, strings: Sequences, dtype: Any) -> tuple[Neighbours, Counts]:
-        return Neighbours.learn(strings, self._letters(strings), self.length, self.mismatches, dtype)
+    def learn(self, strings: Sequences, dtype: Any) -> tuple[NearWindows, Counts]:
+        return NearWindows.learn(strings, self._letters(strings), self.length, self.mismatches, dtype)
 
     def _letters(self, strings: Sequences) -> Any:
         if self.alphabet is None:

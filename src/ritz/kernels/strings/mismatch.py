@@ -34,13 +34,13 @@ from ritz.kernels.strings.features import (
 )
 from ritz.kernels.strings.input import Kind, Sequences, translate
 
-__all__ = ["Neighbours"]
+__all__ = ["NearWindows"]
 
 _BYTES = 16  # of an entry while a sparse product is made: value and column, twice
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NearWindows:
     """The windows over Σ that are near some window of the strings it was learnt from, by their codes in order."""
 
     kind: Kind
@@ -57,7 +57,7 @@ class Neighbours:
     @classmethod
     def learn(
         cls, strings: Sequences, alphabet: Any, length: int, mismatches: int, dtype: Any
-    ) -> tuple[Neighbours, Counts]:
+    ) -> tuple[NearWindows, Counts]:
         """The vocabulary of the strings over an alphabet, and their features."""
         none = cls(strings.kind, alphabet, length, mismatches, np.zeros(0, np.int64))
         codes, matrix = none._expand(strings, dtype)

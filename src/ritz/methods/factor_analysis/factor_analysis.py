@@ -30,7 +30,7 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import room_for, validate_rows
 from ritz.data.words import counted, nearest
-from ritz.methods.factor_analysis.fit import Fitted, discrepancy, fit_uniquenesses, principal_axes_loadings
+from ritz.methods.factor_analysis.fit import Uniquenesses, discrepancy, fit_uniquenesses, principal_axes_loadings
 from ritz.methods.factor_analysis.model import FactorModel, score_weights
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
@@ -314,7 +314,7 @@ class FactorAnalysis(Method):
             self.chi2_ = (n - 1 - (2 * d + 5) / 6 - 2 * k / 3) * discrepancy(S, A, psi)
             self.p_value_ = float(chi2.sf(self.chi2_, self.dof_))
 
-    def _tell(self, estimate: Fitted, columns: NDArray[np.intp]) -> None:
+    def _tell(self, estimate: Uniquenesses, columns: NDArray[np.intp]) -> None:
         names = getattr(self, "feature_names_in_", None)
         stopped = columns[estimate.heywood]
         if len(stopped):

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fitted", "discrepancy", "fit_uniquenesses", "principal_axes_loadings"]
+__all__ = ["Uniquenesses", "discrepancy", "fit_uniquenesses", "principal_axes_loadings"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Uniquenesses:
     """Uniquenesses and how they were found."""
 
     uniquenesses: Floats  # (d,)
@@ -32,7 +32,7 @@ class Fitted:
     heywood: NDArray[np.bool_]  # (d,) stopped by the floor
 
 
-def fit_uniquenesses(S: Floats, k: int, method: str, floor: float, max_iter: int, tol: float) -> Fitted:
+def fit_uniquenesses(S: Floats, k: int, method: str, floor: float, max_iter: int, tol: float) -> Uniquenesses:
     """Uniquenesses of a covariance matrix (d, d) without constant columns, none below ``floor`` of its variance."""
     from scipy.optimize import minimize
 
@@ -48,7 +48,7 @@ def fit_uniquenesses(S: Floats, k: int, method: str, floor: float, max_iter: int
     x = _polished(minimum.x, low, high, value, tol)
     left = _projected(x, value(x)[1], low, high)
     stopped = x <= low + 1e-9
-    return Fitted(np.exp(x), int(minimum.nit), float(np.max(np.abs(left), initial=0.0)), stopped)
+    return Uniquenesses(np.exp(x), int(minimum.nit), float(np.max(np.abs(left), initial=0.0)), stopped)
 
 
 Value = Callable[[Floats], tuple[float, Floats, Floats]]

@@ -22,12 +22,12 @@ from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
 
-__all__ = ["Linear", "Oblique", "OfGoodRows", "Overlapping", "Uncentred"]
+__all__ = ["LinearModel", "Oblique", "OfGoodRows", "Overlapping", "Uncentred"]
 
 Floats = NDArray[np.float64]
 
 
-class Linear(Fitted):
+class LinearModel(Fitted):
     """A model of rows about their mean, with variances of divisor Σw − 1."""
 
     needs: ClassVar[tuple[str, ...]] = ("components_", "explained_variance_", "_mean64", "_scale64", "_dtype")
@@ -198,7 +198,7 @@ class Linear(Fitted):
         return plane.rows, plane.k * plane.divisor, plane.rest * plane.divisor
 
 
-class Uncentred(Linear):
+class Uncentred(LinearModel):
     """A model of rows about zero (SVD): mean squares, divisor Σw."""
 
     needs: ClassVar[tuple[str, ...]] = ("components_",)
@@ -247,7 +247,7 @@ class Uncentred(Linear):
         return np.asarray(np.sqrt(squares / column.weight + np.square(column.mean)))
 
 
-class Oblique(Linear):
+class Oblique(LinearModel):
     """A model that states its plane itself."""
 
     resamples = permutes = None

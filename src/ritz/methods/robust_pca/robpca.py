@@ -23,7 +23,7 @@ from ritz.methods.robust_pca.factors import good_factor, raw_factor, rrcov_facto
 from ritz.methods.robust_pca.location import KEPT, consistency, univariate_mcd
 from ritz.methods.robust_pca.mcd import least_determinant, mahalanobis
 
-__all__ = ["Plane", "robust_plane"]
+__all__ = ["GoodPlane", "robust_plane"]
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ RANK = 1e-10
 
 
 @dataclass(frozen=True)
-class Plane:
+class GoodPlane:
     """Where the good rows lie: rows that count, in orthonormal coordinates of a subspace about their centre."""
 
     center: Floats  # (d,)
@@ -52,7 +52,7 @@ class Plane:
     words: str
 
 
-def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: int, correction: str = "good") -> Plane:
+def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: int, correction: str = "good") -> GoodPlane:
     """The plane of the good rows; ``k`` is a number or decides from variances (a function of those of the h rows)."""
     n = len(X)
     order = _settled(X)
@@ -86,7 +86,7 @@ def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: i
     mask[order[np.flatnonzero(near)[support]]] = True
     words = words if direct else f"{words} {how} in {axes.shape[1]} dimensions"
     middle = mean + (center + axes @ place) @ V.T
-    return Plane(middle, V @ axes, Y[support] - place, mask, factor, rounds, words)
+    return GoodPlane(middle, V @ axes, Y[support] - place, mask, factor, rounds, words)
 
 
 def _rows(coverage: float, n: int) -> int:
@@ -106,9 +106,9 @@ def _settled(X: Floats) -> NDArray[np.intp]:
     return np.argsort(key, kind="stable")
 
 
-def _nothing(X: Floats, mean: Floats) -> Plane:
+def _nothing(X: Floats, mean: Floats) -> GoodPlane:
     n, d = X.shape
-    return Plane(
+    return GoodPlane(
         mean, np.eye(d, min(1, d)), np.zeros((n, min(1, d))), np.ones(n, bool), 1.0, 1, "rows that do not vary"
     )
 

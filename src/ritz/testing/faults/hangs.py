@@ -23,7 +23,7 @@ def check(folder: Path) -> list[str]:
 
 def findings(folder: Path, names: tuple[str, ...] = (), seconds: float = SECONDS) -> dict[str, list[str]]:
     """What went wrong in each way, by its name; all ways if no names are given."""
-    program = Path(__file__).with_name("hangs_program.py")
+    program = Path(__file__).parent / "hang" / "program.py"
     done = subprocess.run(
         [sys.executable, str(program), str(folder), str(seconds), *names],
         capture_output=True, text=True, check=False,

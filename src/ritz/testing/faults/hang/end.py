@@ -19,7 +19,7 @@ from ritz._core.threads import run_lanes
 from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
 from ritz.testing.faults._patience import run
-from ritz.testing.faults.hangs_ways_program import LONG, Findings, fit, outside, rows, same, way
+from ritz.testing.faults.hang.ways import LONG, Findings, fit, outside, rows, same, way
 
 __all__: list[str] = []
 

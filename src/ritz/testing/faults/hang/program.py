@@ -1,4 +1,4 @@
-"""Runs the ways to hang, each in a process of its own: ``hangs_program.py FOLDER SECONDS NAME …``.
+"""Runs the ways to hang, each in a process of its own: ``program.py FOLDER SECONDS NAME …``.
 
 The libraries are loaded once; then a child is forked for every way, so that one that hangs can be killed. One line of
 JSON a way: ``{"name": …, "findings": [sentences]}``.
@@ -15,9 +15,9 @@ import sys
 import time
 from pathlib import Path
 
-from ritz.testing.faults import hangs_end_program, hangs_nested_program, hangs_threads_program  # noqa: F401
 from ritz.testing.faults._patience import limit
-from ritz.testing.faults.hangs_ways_program import WAYS, Findings
+from ritz.testing.faults.hang import end, nested, threads  # noqa: F401
+from ritz.testing.faults.hang.ways import WAYS, Findings
 
 __all__ = ["main"]
 
@@ -71,7 +71,7 @@ def _wait(child: int, seconds: float) -> float:
 def _where(stacks: Path) -> str:
     """The innermost places in ritz of the threads that hung."""
     lines = stacks.read_text().splitlines() if stacks.exists() else []
-    places = [line.strip().removeprefix("File ") for line in lines if "/ritz/" in line and "hangs_program" not in line]
+    places = [line.strip().removeprefix("File ") for line in lines if "/ritz/" in line and "hang/program" not in line]
     return "; ".join(dict.fromkeys(place.rpartition("/ritz/")[2] for place in places[:8])) or "nothing is known"
 
 

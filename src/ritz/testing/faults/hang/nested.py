@@ -12,7 +12,7 @@ from ritz._core.errors import RitzError
 from ritz._core.journal import journaling
 from ritz.methods.kernel_pca.kernel_pca import KernelPCA
 from ritz.methods.pca import PCA
-from ritz.testing.faults.hangs_ways_program import LONG, Batches, Findings, fit, outside, rows, same, way
+from ritz.testing.faults.hang.ways import LONG, Batches, Findings, fit, outside, rows, same, way
 
 __all__: list[str] = []
 

@@ -1,0 +1,1 @@
+"""Ways to hang, each run in a process of its own."""
