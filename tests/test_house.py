@@ -501,3 +501,41 @@ def test_no_class_is_called_like_a_public_one():
                 places.setdefault(node.name, set()).add(str(path.relative_to(SOURCE)))
     assert len(places) > 30
     assert not {name: files for name, files in places.items() if len(files) > 1}
+
+
+# ------------------------------------------------------------------------------------------ the state of a model
+
+#: Calls that change a dictionary.
+CHANGES = {"update", "pop", "setdefault", "clear", "popitem", "__setitem__", "__delitem__"}
+
+
+def writes_into(code: str) -> list[int]:
+    """Lines that change an object through its dictionary instead of its names."""
+
+    def dictionary(node: ast.AST) -> bool:
+        named = isinstance(node, ast.Attribute) and node.attr == "__dict__"
+        return named or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "vars")
+
+    lines = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del) and dictionary(node.value):
+            lines.append(node.lineno)
+        if isinstance(node, ast.Attribute) and node.attr in CHANGES and dictionary(node.value):
+            lines.append(node.lineno)
+        if isinstance(node, ast.Assign) and any(dictionary(target) for target in node.targets):
+            lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize(
+    "code",
+    ['m.__dict__["_x"] = 1', "vars(m).update(x=1)", 'del self.__dict__["x"]', "m.__dict__ = {}", 'vars(s).pop("x")'],
+)
+def test_a_write_through_a_dictionary_is_found(code):
+    assert writes_into(code)
+
+
+@pytest.mark.parametrize("folder", ["methods", "insight", "persist", "plot", "report", "cli"])
+def test_no_model_is_changed_through_its_dictionary(folder):
+    found = {str(path): writes_into(path.read_text(encoding="utf-8")) for path in (SOURCE / folder).rglob("*.py")}
+    assert not {path: lines for path, lines in found.items() if lines}

@@ -58,10 +58,12 @@ def test_a_scale_that_is_slightly_wrong_fails():
 
 def test_a_fit_about_another_point_fails():
     class Wrong(ritz.PCA):
-        def _problem(self, leaf, stats, wanted, shape):
-            problem = super()._problem(leaf, stats, wanted, shape)
+        def _problem(self, posed, plan):
+            problem = super()._problem(posed, plan)
+            leaf, stats = self._leaf(posed.rows, posed.weights, plan, posed.unit)
             return replace(problem, operator=Centered(leaf, stats.column.mean + 1e-3))
 
+    assert ritz.PCA(3, solver="krylov").fit(X).certificate_.verify(X)
     certificate = Wrong(3, solver="krylov").fit(X).certificate_
     assert not certificate.verify(X)
 

@@ -105,7 +105,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rules = getattr(getattr(cls, "fitted", None), "rules", None)
         if isinstance(rules, tuple) and "_rules" not in vars(cls):
             cls._rules = rules
-        for name in cls.__dict__.get("_results", ()):
+        for name in vars(cls).get("_results", ()):
             if name not in vars(cls):
                 setattr(cls, name, Pending(name))
         public(cls)

@@ -1,11 +1,10 @@
 """Location and spread that some bad rows cannot move.
 
-    spatial median   m = argmin Σ wᵢ‖xᵢ − m‖          Weiszfeld's iteration, which Vardi and Zhang made safe     [VZ00]
     MAD              median |t − median t| / 0.6745    of frequencies: an integer weight equals that many copies
     univariate MCD   mean and variance of the h sorted neighbours that vary least, corrected and reweighted      [RD99]
     consistency      c = α/P(χ²_{p+2} ≤ χ²_{p,α})      what a covariance of the innermost share α lacks
 
-Rows X (n×d), directions Y (n×m): one column a direction.
+Directions Y (n×m): one column a direction. The location of rows in all columns at once: ``spatial_median.py``.
 """
 
 from __future__ import annotations
@@ -15,27 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, RowBlocks
-from ritz.data.passes.center import taken_off
-
-__all__ = [
-    "NORMAL_MAD",
-    "consistency",
-    "cube_thetas",
-    "mad",
-    "median",
-    "spatial_median",
-    "spatial_offset",
-    "univariate_mcd",
-]
+__all__ = ["NORMAL_MAD", "consistency", "cube_thetas", "mad", "median", "univariate_mcd"]
 
 Floats = NDArray[np.float64]
 
 #: MAD of a normal distribution in standard deviations.
 NORMAL_MAD = 0.6744897501960817
-#: Step of Weiszfeld's iteration, in units of the mean distance of rows, at which it ends.
-STILL = 1e-12
 #: Share of the rows of a normal distribution that reweighting keeps.
 KEPT = 0.975
 
@@ -78,67 +62,6 @@ def cube_thetas(m: float, s: float) -> tuple[float, float, float]:
     sixth = 1 + 15 * x + 45 * x**2 + 15 * x**3
     ninth = 1 + 36 * x + 378 * x**2 + 1260 * x**3 + 945 * x**4
     return m**3 * one, two / (2 * one**2), max(ninth - 3 * sixth * one + 2 * one**3, 0.0) / (8 * one**3)
-
-
-class _Pull(Sums):
-    """Σ w x/‖x − m‖ and Σ w/‖x − m‖ over rows that are not at m, and the weight of those that are."""
-
-    SUMS = ("toward", "force", "here", "length")
-
-    def __init__(self, d: int) -> None:
-        self.toward = np.zeros(d)
-        self.force = 0.0
-        self.here = 0.0
-        self.length = 0.0
-
-
-def spatial_median(
-    blocks: RowBlocks, start: Floats, scale: Floats | None, weights: Floats | None, steps: int = 1000
-) -> tuple[Floats, int]:
-    """The spatial median of rows in units of ``scale``, (d,), in the units of the rows; and how many steps it took."""
-    offset, taken = spatial_offset(blocks, start, scale, weights, steps)
-    return np.asarray(start, np.float64) + offset, taken
-
-
-def spatial_offset(
-    blocks: RowBlocks, start: Floats, scale: Floats | None, weights: Floats | None, steps: int = 1000
-) -> tuple[Floats, int]:
-    """How far the spatial median lies from ``start``, (d,): far from zero it has more digits than the median itself."""
-    m, taken = np.zeros(len(start)), 0
-    for taken in range(1, steps + 1):  # noqa: B007  how many is told
-        sums = _pull(blocks, np.asarray(start, np.float64), m, scale, weights)
-        if sums.force <= 0:
-            break
-        target = sums.toward / sums.force  # relative to m
-        if sums.here > 0:  # m is a row: it stays unless the others pull harder than its own weight
-            pull = sums.force * float(np.linalg.norm(target if scale is None else target / scale))
-            target = target * max(0.0, 1 - sums.here / max(pull, 1e-300))
-        m = m + target
-        step = float(np.linalg.norm(target if scale is None else target / scale))
-        if step <= STILL * sums.length:
-            break
-    return m, taken
-
-
-def _pull(blocks: RowBlocks, start: Floats, m: Floats, scale: Floats | None, weights: Floats | None) -> _Pull:
-    metric = None if scale is None else 1 / np.square(scale)
-    floor = float(np.finfo(np.float64).tiny)
-
-    def step(sums: _Pull, block: Block) -> None:
-        # relative to m, so that a large mean costs no digits; a sparse block is small enough to be dense
-        rows = block.values if isinstance(block.values, np.ndarray) else block.values.toarray()
-        gap = taken_off(rows, start, m)
-        square = np.einsum("ij,ij->i", gap, gap) if metric is None else np.square(gap) @ metric
-        distance = np.sqrt(square)
-        w = np.ones(len(gap)) if weights is None else weights[block.rows]
-        away = distance > floor
-        force = np.where(away, w / np.where(away, distance, 1.0), 0.0)
-        sums.toward += force @ gap
-        sums.force += float(np.sum(force))
-        sums.here += float(np.sum(w[~away]))
-        sums.length += float(np.sum(w * distance)) / max(blocks.shape[0], 1)
-
-    return blocks.map_reduce(lambda: _Pull(blocks.shape[1]), step)
 
 
 def _windows(S: Floats, h: int) -> Floats:

@@ -52,7 +52,9 @@ class GoodPlane:
     words: str
 
 
-def robust_plane(X: Floats, k: Any, *, coverage: float, directions: int, seed: int, correction: str = "good") -> GoodPlane:
+def robust_plane(
+    X: Floats, k: Any, *, coverage: float, directions: int, seed: int, correction: str = "good"
+) -> GoodPlane:
     """The plane of the good rows; ``k`` is a number or decides from variances (a function of those of the h rows)."""
     n = len(X)
     order = _settled(X)

@@ -37,7 +37,7 @@ from ritz.methods.robust_pca.factors import CORRECTIONS
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.off import off_thetas
 from ritz.methods.robust_pca.solved import METHODS, Robust
-from ritz.methods.robust_pca.spherical import column_mad
+from ritz.methods.robust_pca.spherical import column_mad, filled
 from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap
 from ritz.project.residual import Frame
@@ -233,7 +233,7 @@ class RobustPCA(Method):
             setattr(self, name, value)
         self.explained_variance_ = robust.variances.astype(dtype)
         self._record.variance64 = robust.variances
-        distances = Frame(**self._frame()).distances(X)
+        distances = Frame(**self._frame()).distances(filled(X))
         root, inside = np.cbrt(distances[:, 1]), float(np.sum(robust.variances))
         place, spread = float(median(root[:, None], weights)[0]), float(mad(root[:, None], weights)[0])
         if place**3 <= NOTHING * inside or k >= min(rows - 1, self.n_features_in_):

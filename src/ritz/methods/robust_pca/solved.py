@@ -20,13 +20,13 @@ from ritz._core.linalg import signs, split_sum
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
-from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import room_for
 from ritz.methods.kernel_pca.solved import picked
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.pursuit import pursue
 from ritz.methods.robust_pca.robpca import robust_plane
-from ritz.methods.robust_pca.spherical import SphereBlocks, sphere_center
+from ritz.methods.robust_pca.spherical import SphereBlocks, filled, sphere_center, without_direction
 from ritz.operators import Centered, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
@@ -89,8 +89,15 @@ def _noted(spectrum: Solution, *words: str) -> Solution:
 
 
 def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Robust:
-    (center, low), steps, words = sphere_center(X, scale, weights, int(model.max_iter))
-    U = _directions(model, X, center, low, scale)
+    place, near, words = sphere_center(X, scale, weights, int(model.max_iter))
+    center, low = place.high, place.low
+    if place.pull > model.tol:
+        warn(
+            f"the spatial median stopped after {place.steps} steps, where rows still pull it by {place.pull:.1e} of "
+            f"their weight. Try max_iter={2 * model.max_iter}.",
+            AccuracyWarning,
+        )
+    U = _directions(model, X, SphereBlocks(filled(X), center, scale, _float_of(model, X), low, near))
     wanted = model._count(X.shape[0], X.shape[1])
     small = min(X.shape)
     if callable(wanted) and small > ALL:
@@ -99,7 +106,7 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
             received=f"{X.shape[0]:,} × {X.shape[1]:,}", hint="give a number of components",
         )  # fmt: skip
     spectrum = _decompose(model, U, weights, None if callable(wanted) else wanted, "Σ w u uᵀ", centered=False)
-    scores = LinearMap(spectrum.vectors.T, center, scale, None, low=low).forward(X, np.float64)
+    scores = LinearMap(spectrum.vectors.T, center, scale, None, low=low).forward(filled(X), np.float64)
     variances = np.square(mad(scores, weights))
     order = np.argsort(-variances, kind="stable")
     if callable(wanted):
@@ -107,15 +114,17 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
     # the certificate stays that of the directions, in the order of their eigenvalues
     changed = "" if np.array_equal(order, np.arange(len(variances))) else "components are ordered by robust variance"
     spectrum = _noted(spectrum, *filter(None, (words, changed)))
-    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, {"n_iter_": steps})
+    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, named={"n_iter_": place.steps})
 
 
-def _directions(model: Any, X: Any, center: Floats, low: Floats, scale: Floats | None) -> Any:
+def _float_of(model: Any, X: Any) -> Any:
+    return np.float32 if model._float(X) == np.float32 else np.float64
+
+
+def _directions(model: Any, X: Any, sphere: SphereBlocks) -> Any:
     """Directions in memory where there is room for them, otherwise formed as rows are read."""
-    dtype = np.float32 if model._float(X) == np.float32 else np.float64
-    sphere = SphereBlocks(blocks_of(X), center, scale, dtype, low)
     room = room_for(model)
-    dense = not are_blocks(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize <= room / 2
+    dense = not are_blocks(X) and X.shape[0] * X.shape[1] * sphere.dtype.itemsize <= room / 2
     return sphere.whole() if dense else sphere
 
 
@@ -249,7 +258,8 @@ def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Float
     record = model._record
     scale = record.scale64
     if model.method == "spherical":
-        sphere = SphereBlocks(blocks_of(X), record.mean64, scale, record.dtype, record.mean_low)
+        near = without_direction(X, record.mean64, record.mean_low, scale, weights)
+        sphere = SphereBlocks(filled(X), record.mean64, scale, record.dtype, record.mean_low, near)
         return sphere.whole(), weights
     if model.method == "pcp":
         return _about(model.low_rank_, scale, record.before), weights

@@ -186,8 +186,8 @@ class EncodedColumns(Correspondence):
         self.n_features_in_ = len(used)
         if encoder.named:
             self.feature_names_in_ = np.asarray(used, dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _leaf(self, X: Any, weights: Floats | None, plan: Any, unit: Any = None) -> tuple[Operator, Statistics]:
         leaf, stats = super()._leaf(X, weights, plan, unit)
