@@ -231,10 +231,10 @@ def test_many_reasons_of_one_kind_are_one_line(run):
 def test_lists_of_different_lengths_say_so(run):
     ragged = pa.array([[1.0, 2.0], [3.0]] * 5)
     pq.write_table(pa.table({"emb": ragged, "x": np.arange(10.0) % 7, "y": np.arange(10.0) % 3}), "t.parquet")
-    assert "emb (lists of numbers that are not all as long)" in run("fit", "t.parquet", "-k", 1).stderr
+    assert "emb (lists of numbers of different lengths)" in run("fit", "t.parquet", "-k", 1).stderr
     pq.write_table(pa.table({"emb": ragged}), "e.parquet")
     result = run("fit", "e.parquet", code=3)
-    assert "1 column, none of them numeric: 'emb' (lists of numbers that are not all as long)" in result.stderr
+    assert "1 column, none of them numeric: 'emb' (lists of numbers of different lengths)" in result.stderr
     assert "hint: make the lists equally long: an embedding has as many numbers in every row" in result.stderr
     far = pa.array([[1.0, 2.0]] * 3000 + [[3.0]])
     pq.write_table(pa.table({"emb": far}), "far.parquet")

@@ -225,7 +225,7 @@ def test_forged_tables_with_a_right_checksum_are_refused_before_memory_is_asked_
 @pytest.mark.parametrize(
     ("table", "word"),
     [
-        ({"kind": "k", "header": {}, "arrays": [ENTRY, ENTRY]}, "two arrays of one name"),
+        ({"kind": "k", "header": {}, "arrays": [ENTRY, ENTRY]}, "two arrays of the same name"),
         ({"kind": "k", "header": {}, "arrays": [ENTRY, ENTRY | {"name": "y"}]}, "overlap at 'y'"),
         ({"kind": "k", "header": {}, "arrays": [3]}, "without a name"),
         ({"kind": 3, "header": {}, "arrays": []}, "without kind"),

@@ -76,7 +76,10 @@ def test_without_locks_of_the_system_the_process_is_looked_for(tmp_path, holder,
 
 
 def test_a_new_file_never_takes_the_place_of_one_that_has_come(tmp_path):
-    with pytest.raises(FileError, match="a file that has come since"), replacing(tmp_path / "a", fresh=True):
+    with (
+        pytest.raises(FileError, match="a file that was written there in the meantime"),
+        replacing(tmp_path / "a", fresh=True),
+    ):
         (tmp_path / "a").write_text("mine")
     assert (tmp_path / "a").read_text() == "mine"
     with replacing(tmp_path / "b", fresh=True) as file:

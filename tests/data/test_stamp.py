@@ -66,7 +66,7 @@ def test_the_list_of_files_of_a_folder_counts(tmp_path):
     (tmp_path / ".hidden.parquet").write_bytes(b"")
     table.check_unchanged()
     write_parquet(tmp_path / "2.parquet", rows(2000, 3))
-    with pytest.raises(DataChanged, match=r"a file more, 2\.parquet"):
+    with pytest.raises(DataChanged, match=r"a file that is new, 2\.parquet"):
         ritz.PCA(2).fit(table)
 
 

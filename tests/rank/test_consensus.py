@@ -146,7 +146,7 @@ def test_single_doubts(make):
     assert facts.ratio == 18.0
     assert abs(facts.signal - 0.9) < 1e-12
     words = {name: " ".join(text for text, _ in doubts(name, 1, facts)) for name in ALL}
-    assert "component 1 holds 90%, which raises the line and hides weaker ones" in words["parallel"]
+    assert "component 1 holds 90% of the variance, which raises the line and hides weak components" in words["parallel"]
     assert "component 1 is 18.0 times the next" in words["elbow"]
     assert "2 components of pure noise would exceed the average" in words["kaiser"]
     assert "4 eigenvalues are few" in words["dpa"]

@@ -89,7 +89,7 @@ def _name(temporary: Path, path: Path, fresh: bool) -> None:
     except FileExistsError as error:
         raise FileError(
             f"expected {path} to be absent",
-            received="a file that has come since",
+            received="a file that was written there in the meantime",
             hint="choose another name, or overwrite it with --force",
         ) from error
     except OSError as error:

@@ -217,7 +217,7 @@ def _verify_digest(file: BinaryIO, body: int, path: Path) -> None:
     while left > 0:
         data = file.read(min(CHUNK, left))
         if not data:
-            raise _damaged(path, "an end before its time")
+            raise _damaged(path, "a file that ends too early")
         digest.update(data)
         left -= len(data)
     if file.read(DIGEST_BYTES + 1) != digest.digest():
@@ -255,7 +255,7 @@ def _entries(items: list[Any], room: int, path: Path) -> list[_Entry]:
     entries = [_entry(item, room, path) for item in items]
     names = [e.name for e in entries]
     if len(set(names)) != len(names):
-        raise _damaged(path, "two arrays of one name")
+        raise _damaged(path, "two arrays of the same name")
     end = 0
     for entry in sorted((e for e in entries if e.nbytes), key=lambda e: e.offset):
         if entry.offset < end:
@@ -274,7 +274,7 @@ def _entry(item: Any, room: int, path: Path) -> _Entry:
         raise _damaged(path, f"array {name!r} of shape {str(shape)[:40]}")
     numbers = [item.get(key) for key in ("offset", "nbytes", "crc")]
     if not all(_is_count(v) for v in numbers):
-        raise _damaged(path, f"array {name!r} at a place that is no number")
+        raise _damaged(path, f"array {name!r} whose position in the file is not a number")
     entry = _Entry(name, dtype, tuple(shape), *[int(v) for v in numbers if v is not None])
     # Zeros count as one: NumPy refuses an empty array whose other sides are astronomical.
     if math.prod(max(s, 1) for s in shape) > LARGEST // 8:

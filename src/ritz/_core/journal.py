@@ -165,7 +165,7 @@ def _try_store(path: Path, label: str, mark: str, state: dict[str, Any]) -> None
         _store(path, label, mark, state)
     except OSError as error:
         warn(
-            f"no checkpoint can be written to {path.parent} ({error.strerror or error}); the fit goes on without",
+            f"no checkpoint can be written to {path.parent} ({error.strerror or error}); the fit goes on without one",
             JournalIgnored,
         )
 

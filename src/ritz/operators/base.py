@@ -146,7 +146,7 @@ class Operator(ABC):
 
         ``answer``: that many leading columns, orthonormal, are an answer, whose rounding must not be missed.
         """
-        raise NotImplementedError(f"{self!r} is not checkable")
+        raise NotImplementedError(f"the rounding of products with {self!r} cannot be measured")
 
     def power_sums(self) -> tuple[float, float] | None:
         """Σλ from below and Σλ² from above, for a symmetric operator without negative eigenvalues, where known."""

@@ -25,7 +25,7 @@ class OnDevice(Dense):
     def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
         if statistics is not None:
             raise InputError(
-                "column statistics are of rows in the memory of the host",
+                "column statistics can only be computed of rows in the memory of the host",
                 received=f"an array on {place_of(X)}",
                 hint="give means as an array: Centered(Dense(X), mean)",
             )

@@ -172,7 +172,11 @@ def _probe(A: Operator) -> None:
     H = np.asarray(V.T @ to_numpy(A.matmat(A.place.array(V))), np.float64)
     size = float(np.max(np.abs(H), initial=0.0))
     if float(np.max(np.abs(H - H.T), initial=0.0)) > PROBED * size:
-        raise InputError("a symmetric operator has VᵀAV = (VᵀAV)ᵀ", received=f"{A!r}, which has not", hint="pass AᵀA")
+        raise InputError(
+            "a symmetric operator has VᵀAV = (VᵀAV)ᵀ",
+            received=f"{A!r}, for which the two sides differ",
+            hint="pass AᵀA",
+        )
 
 
 def _require_positive(S: Any) -> None:
@@ -192,6 +196,6 @@ def _require_positive(S: Any) -> None:
     if bad:
         raise InputError(
             "positive=True says that no eigenvalue is negative",
-            received="a matrix that has a negative one",
+            received="a matrix with a negative eigenvalue",
             hint="leave positive=False",
         )

@@ -174,14 +174,14 @@ def _noise(name: str, k: int, facts: Facts) -> Doubts:
         if k > facts.r / 2:
             out.append(("more than half of the directions are signal, so their median is not that of noise", 0.0))
         if facts.r < 20:
-            out.append((f"a threshold for large matrices, and {facts.r} eigenvalues are few", 0.5))
+            out.append((f"the threshold is meant for large matrices, and {facts.r} eigenvalues are few", 0.5))
     if name == "dpa" and facts.r < 50:
-        out.append((f"an edge for many rows and columns, and {facts.r} eigenvalues are few", 0.5))
+        out.append((f"the line is meant for many rows and columns, and {facts.r} eigenvalues are few", 0.5))
     if name in ("parallel", "permutation") and facts.uneven and facts.r >= 50:
-        out.append((f"{_uneven(facts)}: the next of the noise ranks below its first", 0.5))
+        out.append((f"{_uneven(facts)}, so the largest one of the noise meets a line that is too low", 0.5))
     if name in ("parallel", "permutation", "dpa") and facts.signal > HIDES and facts.linear:
         what = "component 1 holds" if facts.rest == 1 else f"components 1 to {facts.rest} hold"
-        out.append((f"{what} {facts.signal:.0%}, which raises the line and hides weaker ones", 0.5))
+        out.append((f"{what} {facts.signal:.0%} of the variance, which raises the line and hides weak components", 0.5))
     return out
 
 
@@ -199,9 +199,9 @@ def _likelihood(k: int, facts: Facts) -> Doubts:
 def _prediction(name: str, facts: Facts) -> Doubts:
     out: Doubts = []
     if name == "gcv" and facts.uneven:
-        out.append((f"{_uneven(facts)}: its price is that of one variance", 0.0))
+        out.append((f"{_uneven(facts)}, so a cost computed for equal variances is too low", 0.0))
     if name == "bcv" and facts.uneven:
-        out.append((f"{_uneven(facts)}: columns of much noise are fitted first", 0.5))
+        out.append((f"{_uneven(facts)}, so the noisiest columns are fitted before weak components", 0.5))
     if name == "bcv" and facts.d < 10:
         out.append((f"{facts.d} columns leave little to predict from", 0.5))
     return out
@@ -210,9 +210,9 @@ def _prediction(name: str, facts: Facts) -> Doubts:
 def _structure(name: str, k: int, facts: Facts) -> Doubts:
     out: Doubts = []
     if name == "stability" and facts.uneven:
-        out.append((f"{_uneven(facts)}: columns of much noise are found again too", 0.5))
+        out.append((f"{_uneven(facts)}, so the directions of the noisiest columns are found again too", 0.5))
     if name == "stability" and facts.n < 2 * facts.d and facts.linear:
-        out.append((f"{facts.n / facts.d:.1f} rows a column: rows drawn twice look like noise", 0.5))
+        out.append((f"{facts.n / facts.d:.1f} rows a column are few: rows that are drawn twice look like noise", 0.5))
     if name == "map" and k > 0 and facts.d < 3 * k:
         out.append((f"{facts.d} columns are few for {k} components", 0.5))
     return out
@@ -227,9 +227,9 @@ def _scree(name: str, k: int, facts: Facts) -> Doubts:
     if name == "kaiser" and facts.kernel:
         out.append(("an average over as many eigenvalues as rows says little", 0.0))
     if name == "elbow" and k == 1 and facts.ratio > 3.0:
-        out.append((f"component 1 is {facts.ratio:.1f} times the next and draws the bend to itself", 0.5))
+        out.append((f"component 1 is {facts.ratio:.1f} times the next, so the bend lies right behind it", 0.5))
     if name == "elbow" and k > max(2.0, facts.r / 3):
         out.append(("the spectrum has no bend near its beginning", 0.0))
     if name == "broken-stick":
-        out.append(("conservative: weak components hide behind strong ones", 0.5))
+        out.append(("the rule is conservative: weak components hide behind strong ones", 0.5))
     return out

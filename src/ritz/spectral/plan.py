@@ -288,7 +288,7 @@ def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
     width, steps = min(shape.small, k + 2 * c.oversampling(k)), c.CHEBYSHEV_DEGREE * 3
     rate = c.SPMM if shape.stored is not None else c.GEMM64
     work = steps * 4 * shape.entries * width / rate + 6 * 4 * shape.small * float(width) ** 2 / c.GEMM64
-    reason = "products with sparse rows are cheap, orthonormalising is dear: filtering needs one for every ten"
+    reason = "products with sparse rows are cheap, and a filter needs only one orthonormalisation for about ten of them"
     return Plan("chebyshev", _side(shape), "float64", steps, work, 8.0 * 5 * shape.small * width, (reason,))
 
 

@@ -111,12 +111,12 @@ class MemoryColumns:
             coded = self._code(self._held[name])
             if coded.kind == "number" and not {"inf", "-inf"}.isdisjoint(coded.levels):
                 raise NonFiniteError(
-                    f"expected categories in column {name!r}", received="infinity", hint="use None where there is none"
+                    f"expected categories in column {name!r}", received="infinity", hint="use None for a missing value"
                 )
             if coded.twofold is not None:
                 raise InputError(
                     f"expected values of one type in column {name!r}",
-                    received=f"the text {coded.twofold!r} and another value that is written so",
+                    received=f"the text {coded.twofold!r} and another value that is written the same way",
                     hint=f"cast the column: X[{name!r}].astype(str) counts them as one level",
                 )
             coded = self._coded.setdefault(name, coded)

@@ -42,9 +42,9 @@ def label(variable: str, level: str) -> str:
 def reserved(variable: str, level: str, whose: str, instead: str) -> InputError:
     """The refusal of a level that is spelled like one that the analysis makes."""
     return InputError(
-        f"expected no level {level!r} in column {variable!r}: the name that {whose}",
-        received="rows that give this very answer",
-        hint=f"call the level otherwise before the fit, or use {instead}",
+        f"expected no level {level!r} in column {variable!r}, because that is the name that {whose}",
+        received="rows with this answer",
+        hint=f"rename the level before the fit, or use {instead}",
     )
 
 

@@ -43,21 +43,21 @@ def require_columns(d: int, where: object, each: float = COLUMN_BYTES) -> None:
     """Refuse more columns than the memory limit can name, at ``each`` bytes a column."""
     needed = d * each
     if needed > LEAST and needed > stated():
-        raise too_large(needed, where, f"{counted(d, 'column')}, whose names and kinds are held")
+        raise too_large(needed, where, f"{counted(d, 'column')}, whose names and kinds must fit into memory")
 
 
 def require_rows(n: int, where: object, row_bytes: float = SPAN_BYTES / 1024) -> None:
     """Refuse more rows than the memory limit has ``row_bytes`` for."""
     needed = n * row_bytes
     if needed > LEAST and needed > stated():
-        raise too_large(needed, where, f"{counted(n, 'row')}, of which {row_bytes:.2g} bytes each are held")
+        raise too_large(needed, where, f"{counted(n, 'row')}, each of which takes {row_bytes:.2g} bytes of memory")
 
 
 def too_large(needed: float, where: object, what: str) -> MemoryLimitError:
     """The error for a table that no memory limit like the stated one holds."""
     allowed = stated()
     return MemoryLimitError(
-        f"expected a table that a memory limit of {allowed / 1e6:,.0f} MB holds at {where}",
+        f"expected a table at {where} that fits into a memory limit of {allowed / 1e6:,.0f} MB",
         received=what,
         hint=f"memory='{-int(-needed // 10**6):d}MB' would do; if the table is not so large, its file is damaged",
     )

@@ -141,7 +141,7 @@ def _plain(archive: zipfile.ZipFile, name: str, path: Path) -> NpySource | None:
         file.seek(entry.header_offset)
         local = file.read(30)
         if len(local) < 30 or not local.startswith(b"PK\x03\x04"):
-            raise damaged(path, ".npz archive", f"no entry {name} where its list says")
+            raise damaged(path, ".npz archive", f"no entry {name} at the place that the archive gives for it")
         file.seek(entry.header_offset + 30 + sum(struct.unpack("<HH", local[26:30])))
         shape, fortran, dtype = array_header(file)
         return NpySource(path, (shape, fortran, dtype, file.tell()))

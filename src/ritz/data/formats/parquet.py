@@ -210,7 +210,7 @@ class ParquetSource(ArrowSource):
             raise damaged(self.files[f], "Parquet file", error) from error
         promised = sum(self._meta[f].row_group(g).num_rows for g in groups)
         if columns and table.num_rows != promised:
-            raise damaged(self.files[f], "Parquet file", f"{table.num_rows} rows of {promised} that were promised")
+            raise damaged(self.files[f], "Parquet file", f"{table.num_rows} rows, announced as {promised}")
         places = self._places(wanted, table.schema.names)
         return [
             self._key(f, field, table.num_rows) if place is None else table.column(place)

@@ -65,7 +65,9 @@ class Stamp:
             present = {Path(os.path.abspath(file)) for file in self.find(self.folder)}
             other = sorted(present.symmetric_difference(self.files))
             if other:
-                raise _changed(self.folder, f"a file {'more' if other[0] in present else 'less'}, {other[0].name}")
+                raise _changed(
+                    self.folder, f"a file that is {'new' if other[0] in present else 'gone'}, {other[0].name}"
+                )
 
     def _pages(self) -> int:
         return max(2, min(PAGES, ALL_PAGES // max(1, len(self.files))))

@@ -60,7 +60,7 @@ class Counts:
         if float(np.min(rest)) < 0:
             raise MergeError(
                 "subtract needs a model whose observations are part of this one",
-                received="more of some combination than there are",
+                received="more observations of some combination than this model has",
                 hint="subtract only what was merged or fitted before",
             )
         i, j = np.flatnonzero(rest.any(axis=1)), np.flatnonzero(rest.any(axis=0))

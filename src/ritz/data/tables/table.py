@@ -35,7 +35,7 @@ EAGER_SHARE = 0.25  # of the memory limit, up to which a table is loaded
 #: Columns from which, and rows up to which, the last selection is kept: a column of a table takes 13 kB whatever it
 #: holds and 50 µs to gather, and whoever looks at a model asks for the same columns a dozen times.
 WIDE, FEW_ROWS = 500, 100
-RAGGED = "lists of numbers that are not all as long"
+RAGGED = "lists of numbers of different lengths"
 
 
 @dataclass(frozen=True)

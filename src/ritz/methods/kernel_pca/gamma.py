@@ -39,7 +39,7 @@ def _warn_edge(ratio: float) -> None:
     if np.isclose(ratio, GRID[0]):
         warn("the smallest gamma tried was best: a linear kernel suits these rows as well", GammaAtEdge)
     elif np.isclose(ratio, GRID[-1]):
-        warn("the largest gamma tried was best: every row is like itself only", GammaAtEdge)
+        warn("the largest gamma tried was best: with it every row resembles only itself", GammaAtEdge)
 
 
 def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:

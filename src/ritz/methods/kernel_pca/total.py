@@ -36,10 +36,10 @@ class Total:
     def words(self) -> str:
         """For the certificate."""
         if not self.error:
-            return f"the total variance of the kernel is {self.value:.6g}, of which shares are shares"
+            return f"shares are relative to the total variance of the kernel, {self.value:.6g}"
         return (
-            f"shares are shares of the kernel's total variance, estimated as {self.value:.6g} ± {self.error:.2g} "
-            f"(standard error) and proved to lie between {self.low:.6g} and {self.high:.6g}"
+            f"shares are relative to the total variance of the kernel, estimated as {self.value:.6g} "
+            f"± {self.error:.2g} (standard error) and proved to lie between {self.low:.6g} and {self.high:.6g}"
         )
 
 

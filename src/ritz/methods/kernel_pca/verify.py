@@ -99,9 +99,15 @@ class _Check:
             self.need(self.U.shape == (self.n, k), "eigenvectors_ has another shape than rows and components")
             self.need(_same_rows(m.X_fit_, self.rows), "X_fit_ are not the rows given")
         sizes = (c.rounding, c.total, c.orthogonality, *np.ravel(c.residuals))
-        self.need(np.isfinite(sizes) & (np.asarray(sizes) >= 0), "the certificate holds a size that is none")
-        self.need(0 <= c.probability <= 1, "a probability outside 0 and 1")
-        self.need(c.unit_roundoff in (2.0**-53, 2.0**-24), "a unit round-off that no arithmetic has")
+        self.need(
+            np.isfinite(sizes) & (np.asarray(sizes) >= 0),
+            "the rounding, the total, the orthogonality or a residual of the certificate is negative or not finite",
+        )
+        self.need(0 <= c.probability <= 1, "the probability of the certificate does not lie between 0 and 1")
+        self.need(
+            c.unit_roundoff in (2.0**-53, 2.0**-24),
+            "the unit round-off of the certificate is neither that of float64 nor that of float32",
+        )
         if self.wrong or not k:
             return
         # rounding may hide an eigenvalue: 0 stands for what cannot be told from it
@@ -211,7 +217,10 @@ class _Check:
         fits = ratio.shape == wanted.shape and np.all(np.abs(ratio - wanted) <= 4 * self.cast * wanted + 1e-300)
         self.need(fits, "explained_variance_ratio_ are not the shares of the eigenvalues in the total variance")
         if not indefinite:
-            self.need(abs(c.total - m.total_variance_) <= allowed, "the total of the certificate is another")
+            self.need(
+                abs(c.total - m.total_variance_) <= allowed,
+                "the total of the certificate is not the total variance of the model",
+            )
         else:
             share = float(np.sum(np.abs(self.true[self.true < 0]))) / max(total, 1e-300)
             near = 0.5 * share if error else 1e-6

@@ -89,7 +89,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
         if low is not None and not (
             np.shape(low) == np.shape(high) and bool(np.all(np.abs(low) <= 2.0**-52 * np.abs(high) + 1e-300))
         ):
-            words.append(f"{name} is more than rounding took")
+            words.append(f"{name} is larger than a rounding error can be")
     if words:
         return words
     divisor = max(float(fitted.get("_weight", 1.0)) - 1, 2.0**-52)

@@ -69,7 +69,7 @@ def _usable(c: Certificate, V: Any, k: int) -> bool:
 def _require_rows(certificate: Certificate, X: Any) -> None:
     if "mean" not in certificate.frame:  # an operator that is not a table: J K J
         raise InputError(
-            "verify reads tables again; the certificate of a kernel model speaks of its kernel matrix",
+            "verify reads a table again, but the certificate of a kernel model is about its kernel matrix",
             hint="fit again with solver='svd', whose decomposition is dense, and compare the eigenvalues",
         )
     if not hasattr(X, "shape"):

@@ -94,7 +94,7 @@ def _shapes(c: Any) -> list[str]:
     elif not bool(np.all((c.lower <= c.values) & (c.values <= c.upper))):
         words.append("a value lies outside its own enclosure")
     if bool(np.any(lines["residuals"] < 0)) or bool(np.any(lines["angles"] < 0)) or not 0 <= c.rounding < math.inf:
-        words.append("a residual, an angle or the rounding is no bound")
+        words.append("a residual, an angle or the rounding is negative or infinite, so it bounds nothing")
     if math.isnan(c.ceiling) or not math.isfinite(c.total) or not 0 <= c.orthogonality < math.inf:
         words.append("ceiling, total or orthogonality is not a number")
     return words
@@ -106,13 +106,13 @@ def _words(c: Any) -> list[str]:
     sure = SKETCHED if c.kind == "estimate" else PROVED
     probabilities = {**dict.fromkeys(sure, 1.0), **dict.fromkeys(CHANCE, 1.0 - FAILURE), **dict.fromkeys(NOTHING, 1.0)}
     if c.completeness not in probabilities:
-        words.append(f"completeness is {c.completeness!r}, which is no reason")
+        words.append(f"completeness is {c.completeness!r}, which is not a reason that a solver gives")
     elif c.probability != probabilities[c.completeness]:
         words.append(f"the probability is {c.probability!r}; its reason gives {probabilities[c.completeness]!r}")
     if c.completeness in NOTHING and c.ceiling != math.inf:
         words.append("a ceiling without a reason")
     if c.completeness not in NOTHING and c.ceiling == math.inf:
-        words.append("a reason for a ceiling, but none")
+        words.append("a reason for a ceiling, but no ceiling")
     if c.kind not in ("certified", "estimate") or (c.kind == "estimate") != (c.estimate is not None):
         words.append(f"kind is {c.kind!r} with an estimate of {c.estimate!r}")
     narrow = "float32 products summed in float64" in c.precision

@@ -88,7 +88,7 @@ class _Check:
         u, measured = float(self.c.unit_roundoff), self.operator.perturbation()
         size = self.top + self.operator.inflation() + float(np.max(np.abs(self.c.upper), initial=0.0)) / self.unit2
         most = MEASURED * (rounding(self.p, u) * size + (0.0 if measured is None else measured))
-        return [] if self.rho <= most else ["an allowance for rounding that the arithmetic named does not explain"]
+        return [] if self.rho <= most else ["an allowance for rounding beyond what the arithmetic explains"]
 
     def residuals(self) -> list[str]:
         """Residuals as certified, neither longer nor much shorter."""

@@ -74,7 +74,7 @@ def _by_inertia(c: Any, a: Anew, slack: float, words: list[str]) -> tuple[int | 
             right = False
             words.append(f"{beyond} eigenvalues above the ceiling {c.ceiling:.6g}, {len(c.values)} returned")
     if right and len(few):
-        words.append(f"inertia: as many eigenvalues above and below {len(few)} enclosures as their places say")
+        words.append(f"inertia: {len(few)} enclosures have as many eigenvalues above and below as their places say")
     elif right:
         words.append("no enclosure is labelled by index, nothing to count")
     return above, None, right

@@ -35,7 +35,7 @@ def sketched(c: Any, a: Anew) -> list[str]:
     key, width = int(grounds["drawn"][0], 16), int(grounds["drawn"][1])
     p = a.rows if grounds["turned"] else a.d
     if not 0 < width <= p:
-        return ["a sketch of more columns than there are"]
+        return ["a sketch with more columns than the table has"]
     omega = np.linalg.qr(gaussian_rows(key, 1, 0, p, width))[0] * p**0.5
     Y = a.forward(a.adjoint(omega)) if grounds["turned"] else a.A.normal(omega)
     s, top = scaled(c), float(np.max(a.theta, initial=0.0))
@@ -45,7 +45,7 @@ def sketched(c: Any, a: Anew) -> list[str]:
         words.append("the values are not those of the sketch")
     rest = max(a.A.trace() - float(np.sum(values)), 0.0)
     if not abs(rest - grounds["rest"]) <= VALUES * top * width + 20 * s.rounding:
-        words.append("what the sketch left of the trace is not as certified")
+        words.append("the part of the trace that the sketch leaves out is not what was certified")
     estimate = _leave_one_out(omega, Y) * a.unit2 if width < p else 0.0
     told = width >= p or values[-1] > CORE * max(float(values[0]), 1e-300)  # else it is the rounding of an inverse
     near = abs(estimate - c.estimate) <= ESTIMATE * estimate + VALUES * top * a.unit2

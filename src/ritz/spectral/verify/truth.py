@@ -76,7 +76,11 @@ def confirm(c: Any, a: Anew, words: list[str]) -> bool:
     slack = a.rho + min(s.rounding, allowance(c, a))
     differences = [
         *_rounding(s, allowance(c, a)),
-        *(["a rounding of entries that is none"] if _more_than_formed(c, a) else []),
+        *(
+            ["the stated rounding of the entries is larger than rounding can be, or negative"]
+            if _more_than_formed(c, a)
+            else []
+        ),
         *_residuals(c, s, a, slack, words),
         *_values(c, s, a, slack),
         *_orthogonality(c, a),
@@ -90,7 +94,7 @@ def confirm(c: Any, a: Anew, words: list[str]) -> bool:
 def _rounding(s: Any, most: float) -> list[str]:
     if s.rounding <= most:
         return []
-    return [f"an allowance for rounding of {s.rounding:.2e}, which the arithmetic named does not explain ({most:.2e})"]
+    return [f"an allowance for rounding of {s.rounding:.2e}, beyond what the arithmetic explains ({most:.2e})"]
 
 
 def _residuals(c: Any, s: Any, a: Anew, slack: float, words: list[str]) -> list[str]:
@@ -109,13 +113,13 @@ def _residuals(c: Any, s: Any, a: Anew, slack: float, words: list[str]) -> list[
             and c.tol is not None
             and float(np.max(s.residuals, initial=0.0)) <= c.tol * top * (1 - 1e-6) - 2 * slack
         ):
-            differences.append("said not to have converged, with residuals below the tolerance")
+            differences.append("stated as not converged, although the residuals are below the tolerance")
     else:
         promised = 2 * slack + (0.0 if c.tol is None else 2 * max(c.tol, 20 * rounding(a.d, 2.0**-53)) * top)
         if not bool(np.all(a.residuals <= promised)):
             differences.append(f"a residual is larger than the fit promises, {promised * a.unit2:.2e}")
     if c.frame.get("grounds") is not None and c.frame["grounds"]["turned"] and a.n >= a.d:
-        differences.append("said to have been solved on the side of the rows, which is the longer one")
+        differences.append("stated as solved on the side of the rows, although that side is the longer one")
     if c.kind != "estimate" and (c.tol is None or not _turned(c)):
         # certified residuals are those of the vectors, within rounding; turned from rows, they may be longer
         long = U * a.n * top if c.tol is None else 0.0  # a dense decomposition adds up all rows in one go
@@ -141,7 +145,7 @@ def _values(c: Any, s: Any, a: Anew, slack: float) -> list[str]:
         own = own + np.divide(spread, sigma**3, out=np.zeros_like(sigma), where=sigma > 0)
     low = -np.inf if c.kind == "estimate" else -own
     wrong = np.flatnonzero(~((low <= off) & (off <= own)))
-    return [f"the value of component {i + 1} is not the length of its image" for i in wrong[:1]]
+    return [f"the value of component {i + 1} does not agree with the length of A v, v its vector" for i in wrong[:1]]
 
 
 def _orthogonality(c: Any, a: Anew) -> list[str]:
@@ -188,7 +192,7 @@ def _spectrum(c: Any, s: Any, a: Anew) -> list[str]:
     exact = c.completeness.startswith(("the dense decomposition", "the subspace is the whole"))
     turned = _turned(c) and c.frame.get("grounds") is not None
     if exact and len(s.values) == (a.rows if turned else a.d) and s.ceiling != -math.inf:
-        differences.append("a ceiling where nothing is left")
+        differences.append("a ceiling, although every eigenvalue was returned")
     if exact and len(s.values) < len(a.sigma):
         following = float(most[len(s.values)]) + 2 * s.rounding + a.rho
         if s.ceiling > following * (1 + 1e-9):

@@ -117,8 +117,8 @@ def _pieces(stream: Any, path: Path, encoding: str) -> Iterator[bytes]:
     except UnicodeDecodeError as error:
         raise FileError(
             f"expected {encoding} text in {path}",
-            received=f"bytes that are not, after {done} bytes",
-            hint="the file may be cut off; encoding= says how it is written",
+            received=f"bytes that are not {encoding} text, after {done} bytes",
+            hint="the file may be cut off; encoding= names another encoding",
         ) from error
     except FileError:
         raise

@@ -74,7 +74,7 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
             if file.options.encoding is not None:
                 raise FileError(
                     f"expected {file.options.encoding} text in {file.path}",
-                    received="bytes that are not",
+                    received="bytes that are not such text",
                     hint="leave encoding out to have it found, or try encoding='cp1252'",
                 ) from fault
             file.encoding = single_byte(fault.data) if file.encoding == "utf8" else "latin-1"
