@@ -32,8 +32,9 @@ Floats = NDArray[np.float64]
 STILL = 1e-12
 #: Squares of distances that are formed as such; others may have left the range of float64 on the way.
 SQUARES = 1e-280, 1e280
-#: Steps for which a row is the nearest before it is asked whether it is the median.
-PATIENCE = 4
+#: Steps for which a row is the nearest before it is asked whether it is the median: a pass over the rows. Rows without
+#: copies take about ten steps in all.
+PATIENCE = 10
 
 
 @dataclass(frozen=True)
