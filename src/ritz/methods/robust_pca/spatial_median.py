@@ -30,8 +30,11 @@ Floats = NDArray[np.float64]
 
 #: The pull of all rows, as a share of their weight, at which the iteration ends.
 STILL = 1e-12
-#: Steps for which a row is the nearest before it is asked whether it is the median.
-PATIENCE = 4
+#: Squares of distances that are formed as such; others may have left the range of float64 on the way.
+SQUARES = 1e-280, 1e280
+#: Steps for which a row is the nearest before it is asked whether it is the median: a pass over the rows. Rows without
+#: copies take about ten steps in all.
+PATIENCE = 10
 
 
 @dataclass(frozen=True)
@@ -103,12 +106,17 @@ def rounded_to(center: Floats, scale: Floats | None) -> float:
 
 def distances_from(gap: Floats, scale: Floats | None) -> Floats:
     """‖z‖ of rows less a centre, (b,), in units of the scale; no square leaves the range of float64."""
-    z = gap if scale is None else gap / scale
-    largest = np.abs(z).max(axis=1, initial=0.0)
-    if largest.size and not (float(largest.min()) > 1e-140 and float(largest.max()) < 1e140):
+    with np.errstate(over="ignore", under="ignore"):
+        square = np.einsum("ij,ij->i", gap, gap) if scale is None else np.square(gap) @ (1 / np.square(scale))
+    low, high = SQUARES
+    outside = np.flatnonzero(~((square > low) & (square < high)))
+    distance = np.sqrt(square)
+    if len(outside):
+        z = gap[outside] if scale is None else gap[outside] / scale
+        largest = np.abs(z).max(axis=1, initial=0.0)
         unit = np.where(largest > 0, largest, 1.0)
-        return np.asarray(unit * np.linalg.norm(z / unit[:, None], axis=1))
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", z, z)))
+        distance[outside] = unit * np.linalg.norm(z / unit[:, None], axis=1)
+    return np.asarray(distance)
 
 
 def _pull(blocks: RowBlocks, start: Floats, m: Floats, scale: Floats | None, weights: Floats | None) -> _Pull:
