@@ -76,7 +76,7 @@ def test_models_that_cannot_be_merged(run):
 
 def test_how_the_text_was_read_names_the_option(run):
     Path("t.csv").write_bytes(b"caf\xe9,b\n1,2\n3,4\n5,7\n")
-    assert "of Windows (--encoding names another encoding)\n" in run("fit t.csv --no-report").stderr
+    assert "of Windows (--encoding sets another)\n" in run("fit t.csv --no-report").stderr
 
 
 @pytest.mark.parametrize(

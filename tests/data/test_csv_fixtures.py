@@ -36,7 +36,7 @@ class Seen:
 SEMICOLON, TAB = "fields are separated by semicolon", "fields are separated by tab"
 COMMA = "the decimal mark is a comma"
 NO_HEADER = "no header: the first line holds numbers, so it is taken as data (header=True takes it as names)"
-LATIN = "the text is not UTF-8; read as Windows-1252, the latin-1 of Windows (encoding= names another encoding)"
+LATIN = "the text is not UTF-8; read as Windows-1252, the latin-1 of Windows (encoding= sets another)"
 day = dt.datetime(2021, 12, 31)
 
 SEEN = {

@@ -47,7 +47,7 @@ def single_byte(data: bytes) -> str:
 def single_byte_note(encoding: str) -> str:
     """Say how bytes that are not UTF-8 are read."""
     name = "Windows-1252, the latin-1 of Windows" if encoding == "cp1252" else encoding
-    return f"the text is not UTF-8; read as {name} (encoding= names another encoding)"
+    return f"the text is not UTF-8; read as {name} (encoding= sets another)"
 
 
 def _strict(sample: bytes, encoding: str, path: Path, complete: bool) -> str:
