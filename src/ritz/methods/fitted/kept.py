@@ -153,7 +153,9 @@ class Kept:
     def stored(self) -> dict[str, Any]:
         """What a file holds of the model beside its parameters, by the names that files use."""
         left_out = {*self.model.get_params(deep=False), *self.derived}
-        values = {**dict.fromkeys(self.needs), **values_of(self.model)}  # what is needed and None is written as None
+        # a field of the record that a reader asks for is written as None where it is None
+        needed = dict.fromkeys(name for name in self.needs if name.startswith("_"))
+        values = {**needed, **values_of(self.model)}
         return {name: value for name, value in values.items() if name not in left_out}
 
     def with_parameters(self, **parameters: Any) -> Any:
