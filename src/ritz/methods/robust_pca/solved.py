@@ -107,7 +107,7 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
     # the certificate stays that of the directions, in the order of their eigenvalues
     changed = "" if np.array_equal(order, np.arange(len(variances))) else "components are ordered by robust variance"
     spectrum = _noted(spectrum, *filter(None, (words, changed)))
-    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, {"n_iter_": steps})
+    return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, named={"n_iter_": steps})
 
 
 def _directions(model: Any, X: Any, center: Floats, low: Floats, scale: Floats | None) -> Any:
