@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import ritz
 
@@ -107,3 +108,19 @@ def test_the_defect_of_the_vectors_is_a_bound():
     V = np.asarray(model.certificate_.frame["vectors"]).astype(np.longdouble)
     assert float(np.max(np.abs(V.T @ V - np.eye(4)))) <= model.certificate_.orthogonality <= 1e-13
     assert model.verify(X)
+
+
+@pytest.mark.parametrize("solver", ["svd", "moments", "lanczos", "chebyshev", "power"])
+def test_rounding_that_a_plane_hides_is_no_noise(solver):
+    """Four of eight columns are zero: nothing is left, and the density is that of the four others."""
+    rng = np.random.default_rng(288)
+    X = rng.standard_normal((40, 8)) * np.logspace(0, -2, 8) + rng.standard_normal(8)
+    X = np.where(X > 0.5, X, 0)
+    assert np.count_nonzero(X.any(axis=0)) == 4
+    model = ritz.PCA(0.999999, solver=solver).fit(sp.csr_matrix(X))
+    assert model.n_components_ == 4
+    assert model.noise_variance_ == 0
+    own = X[:, X.any(axis=0)]
+    C, away = np.cov(own.T), own - own.mean(axis=0)
+    far = np.mean(np.sum(away * np.linalg.solve(C, away.T).T, axis=1))
+    assert model.score(X) == pytest.approx(-(8 * np.log(2 * np.pi) + np.linalg.slogdet(C)[1] + far) / 2, rel=1e-9)

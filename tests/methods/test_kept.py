@@ -8,6 +8,7 @@ import pytest
 
 import ritz
 from ritz.methods.fitted import capabilities_of, checked_parameters, fitted_of, restored
+from ritz.methods.record import values_of
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.standard_normal((40, 3)) @ RNG.standard_normal((3, 5)) + 0.1 * RNG.standard_normal((40, 5)) + 7.0
@@ -129,7 +130,7 @@ def test_a_model_comes_back_from_its_stored_values(model):
 def test_what_only_saves_time_is_not_stored():
     model = ritz.KernelPCA(2, kernel="rbf").fit(ROWS)
     model.inverse_transform(model.transform(ROWS))
-    assert {"_preimage", "_solved_map"} <= set(vars(model))
+    assert {"_preimage", "_solved_map"} <= set(values_of(model))
     assert not {"_preimage", "_solved_map"} & set(fitted_of(model).stored())
 
 

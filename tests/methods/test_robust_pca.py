@@ -210,6 +210,14 @@ def test_a_large_offset_does_not_harm_the_pursuit(seed):
     assert np.allclose(near.components_, far.components_, atol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["spherical", "robpca", "pcp"])
+def test_every_method_counts_its_iterations(method, seed, tmp_path):
+    model = ritz.RobustPCA(2, method=method).fit(np.random.default_rng(seed).standard_normal((40, 6)))
+    assert model.n_iter_ >= 1
+    ritz.save(model, tmp_path / "model.ritz")
+    assert ritz.load(tmp_path / "model.ritz").n_iter_ == model.n_iter_
+
+
 def test_pursuit_says_when_it_is_not_done(seed):
     X = np.random.default_rng(seed).standard_normal((30, 10))
     with pytest.warns(ritz.AccuracyWarning, match="max_iter=6"):

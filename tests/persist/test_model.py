@@ -9,6 +9,7 @@ import pytest
 
 import ritz
 from ritz._core.container import read_container, write_container
+from ritz.methods.record import values_of
 
 pd = pytest.importorskip("pandas")
 
@@ -21,7 +22,7 @@ def rows() -> np.ndarray:
 
 def same(a: object, b: object) -> None:
     """Every fitted value is equal, bit for bit."""
-    one, two = vars(a), vars(b)
+    one, two = values_of(a), values_of(b)
     assert one.keys() == two.keys()
     for name, value in one.items():
         if isinstance(value, np.ndarray):

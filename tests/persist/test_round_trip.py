@@ -69,10 +69,10 @@ def test_everything_comes_back(name, tmp_path):
     model, rows = fitted(name)
     back = again(model, tmp_path / "m.ritz")
     assert [*tmp_path.iterdir()] == [tmp_path / "m.ritz"]
-    assert vars(model).keys() - DERIVED == vars(back).keys() - DERIVED
-    for key, value in vars(model).items():
+    assert values_of(model).keys() - DERIVED == values_of(back).keys() - DERIVED
+    for key, value in values_of(model).items():
         if key not in DERIVED:
-            same(value, vars(back)[key], key)
+            same(value, values_of(back)[key], key)
     pending = "_pending" in values_of(model)
     first, second = np.asarray(model.transform(rows)), np.asarray(back.transform(rows))
     same(first, second, "transform")

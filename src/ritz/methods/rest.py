@@ -66,7 +66,12 @@ def left_over(
         return _told(rest, doubt, spectrum), spectrum
     rest = _cleared(again(), spectrum)
     leaked = min(_leaked(spectrum), rest)  # no plane leaves less than the best one does: 0 ≤ Σ_{i>k} λᵢ ≤ rest
-    told = rest if leaked <= max(ROUGH * rest, NOTHING * _floor(spectrum)) else _said(rest, leaked, spectrum, REFIT)
+    if leaked <= ROUGH * rest:
+        told = rest
+    elif rest <= NOTHING * _floor(spectrum):
+        told = rest - leaked  # rounding that the plane hides is no noise: a density made of it would be of any height
+    else:
+        told = rest if leaked <= NOTHING * _floor(spectrum) else _said(rest, leaked, spectrum, REFIT)
     return told, read_again(spectrum)
 
 

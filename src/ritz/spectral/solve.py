@@ -17,6 +17,7 @@ from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
+from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
 from ritz.spectral.certificate.inexact import shown_in, widened
 from ritz.spectral.constants import DIRECT_SHARE
@@ -231,13 +232,13 @@ def _truncate(pairs: Pairs, k: int, tol: float) -> Pairs:
 
 
 def _warn(pairs: Pairs, plan: Plan, problem: SpectralProblem) -> None:
-    top = max(float(pairs.values[0]), 1e-300)
+    top, word = measured_by(pairs.leading())
     worst = float(np.max(norms(pairs.residual_block), initial=0.0)) / top
     other = (
         "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
     )
     warn(
-        f"{plan.solver} reached a residual of {worst:.1e}·λ₁ instead of tol={problem.tol:g}; the certificate bounds "
-        f"what that means. Try {other}, fewer components, or a looser tol.",
+        f"{plan.solver} reached a residual of {worst:.1e}·{word} instead of tol={problem.tol:g}; the certificate "
+        f"bounds what that means. Try {other}, fewer components, or a looser tol.",
         AccuracyWarning,
     )

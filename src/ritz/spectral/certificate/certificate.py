@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 
 from ritz.spectral.verify import Verification, verify
 
-__all__ = ["Certificate"]
+__all__ = ["Certificate", "measured_by"]
 
 Vector = NDArray[np.float64]
+
+
+def measured_by(values: Vector) -> tuple[float, str]:
+    """What residuals are told in multiples of, and its name: λ₁, or the largest |λ| where none is positive."""
+    if len(values) == 0 or values[0] > 0:
+        return max(float(np.max(values, initial=0.0)), 1e-300), "λ₁"
+    return max(float(np.max(np.abs(values))), 1e-300), "max|λ|"
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,8 +140,9 @@ class Certificate:
         lines.append(f"completeness: {self._complete_words()}")
         lines.append(f"total {self.total:.6g}; |VᵀV − I| ≤ {self.orthogonality:.1e}; {self.precision}")
         if not self.converged:
-            worst = float(np.max(self.residuals)) / max(float(self.values[0]), 1e-300) if len(self.values) else 0.0
-            lines.append(f"tolerance {self.tol:g} not reached: largest residual {worst:.1e}·λ₁")
+            top, name = measured_by(self.values)
+            worst = float(np.max(self.residuals, initial=0.0)) / top
+            lines.append(f"tolerance {self.tol:g} not reached: largest residual {worst:.1e}·{name}")
         if self.estimate is not None:
             lines.append(f"estimated ‖M − M̂‖_F (leave-one-out): {self.estimate:.3g}")
         took = "" if np.isnan(self.seconds) else f", {self.seconds:.3g} s"
