@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import ritz
 from ritz import insight
+from ritz._core.errors import RitzWarning
 from ritz.methods import METHODS, method_called, method_named, shorts
 from ritz.methods.fitted import fitted_of
 
@@ -189,6 +190,24 @@ def test_a_method_of_another_package_is_found_by_its_entry_point(monkeypatch):
     assert method_called("elsewhere") is Elsewhere
     assert method_named("Elsewhere") is Elsewhere
     assert asked == [1]
+
+
+def test_a_broken_method_of_another_package_is_named_and_the_others_are_found(monkeypatch):
+    class Elsewhere(LaplacianEigenmaps):
+        about = LaplacianEigenmaps.about.__class__("Elsewhere", "elsewhere", "E")
+
+    def fail():
+        raise ImportError("no name 'Nothing'")
+
+    entries = [
+        SimpleNamespace(name="broken", value="package:Broken", load=fail),
+        SimpleNamespace(name="elsewhere", value="package:Elsewhere", load=lambda: Elsewhere),
+    ]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
+    monkeypatch.setattr("ritz.methods._joined", {})
+    monkeypatch.setattr("ritz.methods._plugins_loaded", False)
+    with pytest.warns(RitzWarning, match=r"broken .* could not be loaded \(package:Broken\): no name 'Nothing'"):
+        assert method_called("elsewhere") is Elsewhere
 
 
 def test_the_page_shows_the_very_file(root):

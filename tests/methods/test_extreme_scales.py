@@ -160,6 +160,6 @@ def test_a_unit_costs_nothing_where_it_is_not_needed(X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = ritz.PCA(2).fit(X)
-    assert model.__dict__["_state"].unit == 1
+    assert model._record.state.unit == 1
     assert "shown" not in model.certificate_.frame
     assert ritz.PCA(2).fit(np.zeros((10, 3))).singular_values_[0] == 0

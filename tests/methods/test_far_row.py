@@ -105,7 +105,7 @@ def test_a_decomposition_about_zero_beside_a_far_row():
 def test_sparse_components_beside_a_far_row():
     X = rows()
     model = ritz.SparsePCA(1, n_nonzero=3).fit(X)
-    left = left_of(X, vars(model)["_loadings"].T)
+    left = left_of(X, model._record.loadings.T)
     assert model.noise_variance_ == pytest.approx(left.sum() / 59 / 4, rel=1e-9)
 
 
@@ -172,7 +172,7 @@ def test_factors_and_rows_that_they_explain():
     model = ritz.FactorAnalysis(1, scale=False).fit(
         rng.standard_normal((300, 1)) * load + 0.3 * rng.standard_normal((300, 4))
     )
-    L, psi = vars(model)["_unrotated"][:, 0], vars(model)["_psi"]
+    L, psi = model._record.unrotated[:, 0], model._record.psi
     z = 1e9 * L + np.array([0.3, -0.2, 0.1, 0.4])
     Lf, pf, zf = ([Fraction(float(v)) for v in part] for part in (L, psi, (model.mean_ + z) - model.mean_))
     a = sum(x * x / p for x, p in zip(Lf, pf, strict=True))

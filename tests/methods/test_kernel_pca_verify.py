@@ -82,8 +82,8 @@ def _certificate(**changes):
 
 def _map(name, by):
     def change(model):
-        held = model.__dict__["_solved_map"]
-        model.__dict__["_solved_map"] = replace(held, **{name: getattr(held, name) + by})
+        held = model._record.solved_map
+        model._record.solved_map = replace(held, **{name: getattr(held, name) + by})
 
     return change
 

@@ -57,7 +57,7 @@ def test_a_file_without_the_low_part_still_loads(tmp_path):
 
 def test_a_low_part_that_is_more_than_rounding_is_refused(tmp_path):
     model, _ = next(models(FAR))
-    vars(model)["_mean_low"] = np.full(4, 0.5)
+    model._record.mean_low = np.full(4, 0.5)
     ritz.save(model, tmp_path / "m.ritz")
     with pytest.raises(ritz.FileError, match="more than rounding took from the mean"):
         ritz.load(tmp_path / "m.ritz")

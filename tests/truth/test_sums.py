@@ -49,7 +49,7 @@ def test_many_single_rows_and_weights(value):
         model.partial_fit([[value * (-1) ** i, 0.0]], sample_weight=[0.1])
     w, x = Fraction(0.1), Fraction(value)
     holds(model.certificate_, [600 * w * x * x], 5e-14)
-    assert abs(Fraction(model._state.weight) - 600 * w) <= Fraction(2) ** -53 * 600 * w
+    assert abs(Fraction(model._record.state.weight) - 600 * w) <= Fraction(2) ** -53 * 600 * w
 
 
 def test_many_merges_in_a_chain_and_in_a_tree():

@@ -7,8 +7,11 @@ found by its entry point, in the group ``ritz.methods``, when somebody asks for 
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import Any
+
+from ritz._core.errors import RitzWarning
 
 __all__ = ["METHODS", "load_plugins", "method_called", "method_named", "names_of_methods", "register", "shorts"]
 
@@ -57,14 +60,18 @@ def method_named(name: str) -> type[Any] | None:
 
 
 def load_plugins() -> None:
-    """Bring in the methods of installed packages, once."""
+    """Bring in the methods of installed packages, once; one that cannot be loaded is named, and the others work."""
     global _plugins_loaded
     if not _plugins_loaded:
         _plugins_loaded = True
         from importlib import metadata  # takes longer to load than the rest of this file
 
         for entry in metadata.entry_points(group="ritz.methods"):
-            register(entry.load())
+            try:
+                register(entry.load())
+            except Exception as error:  # noqa: BLE001  # whatever code of another package raises
+                words = f"the method {entry.name} of another package could not be loaded ({entry.value}): {error}"
+                warnings.warn(RitzWarning(f"{words}; mend or remove that package"), stacklevel=2)
 
 
 def method_called(short: str) -> type[Any]:
