@@ -214,7 +214,7 @@ def _enough(support: NDArray[np.bool_], p: int) -> None:
 def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_], float, int]:
     """Rows within the 97.5 % ellipsoid of a covariance that is made anew from them until they stay the same.
 
-    Where a heap of equal rows lies in the middle, each round has a smaller ellipsoid, until the heap alone is left. Over
+    Where a heap of equal rows lies in the middle, each round has a smaller ellipsoid, until only the heap is left. Over
     half of the rows are good: a round that would leave fewer shows this, and the rows of the first round stand, as in
     [RD99].
     """
