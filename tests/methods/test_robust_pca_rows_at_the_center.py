@@ -162,3 +162,26 @@ def test_a_median_that_was_not_reached_is_told():
         model = ritz.RobustPCA(2, max_iter=2).fit(X)
     assert model.n_iter_ == 2
     assert 2 < ritz.RobustPCA(2).fit(X).n_iter_ < 1000
+
+
+def test_good_rows_that_are_one_point_have_no_variance_at_all():
+    """Of copies of a row nothing is left but rounding, which is no variance, and no certificate speaks of it."""
+    for far in (0.0, 1e6):
+        X = heap(0.6, far)
+        for form in (X, sparse.csr_matrix(X)):
+            model = ritz.RobustPCA(3, method="robpca").fit(form)
+            assert not model.explained_variance_.any()
+            assert np.array_equal(model.support_, (POINT + far == X).all(axis=1))
+            np.testing.assert_allclose(model.mean_, POINT + far, rtol=1e-14, atol=1e-14)
+            assert model.verify(form)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4])
+def test_a_heap_of_fewer_than_half_of_the_rows_is_not_all_that_is_good(share):
+    X = np.random.default_rng(0).standard_normal((300, 6)) * [5, 4, 3, 2, 1, 1]
+    X[: int(300 * share)] = 0.1
+    model = ritz.RobustPCA(3, method="robpca").fit(X)
+    assert 2 * model.support_.sum() > 300
+    assert model.explained_variance_[0] > 5
+    assert abs(model.components_[0, 0]) > 0.9
+    assert model.verify(X)

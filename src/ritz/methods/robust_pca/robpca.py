@@ -23,7 +23,7 @@ from ritz.methods.robust_pca.factors import good_factor, raw_factor, rrcov_facto
 from ritz.methods.robust_pca.location import KEPT, consistency, univariate_mcd
 from ritz.methods.robust_pca.mcd import least_determinant, mahalanobis
 
-__all__ = ["GoodPlane", "robust_plane"]
+__all__ = ["GoodPlane", "good_rows", "robust_plane"]
 
 Floats = NDArray[np.float64]
 
@@ -87,8 +87,16 @@ def robust_plane(
     mask = np.zeros(n, bool)
     mask[order[np.flatnonzero(near)[support]]] = True
     words = words if direct else f"{words} {how} in {axes.shape[1]} dimensions"
-    middle = mean + (center + axes @ place) @ V.T
-    return GoodPlane(middle, V @ axes, Y[support] - place, mask, factor, rounds, words)
+    middle, basis = mean + (center + axes @ place) @ V.T, V @ axes
+    return GoodPlane(middle, basis, good_rows(X, mask, middle, basis), mask, factor, rounds, words)
+
+
+def good_rows(X: Floats, good: NDArray[np.bool_], center: Floats, basis: Floats) -> Floats:
+    """Coordinates (m, p) of the good rows; zeros where these are copies of one row but for rounding."""
+    inside = (X[good] - center) @ basis
+    size = float(np.linalg.norm(X - center, axis=1).max(initial=0.0))
+    same = float(np.abs(inside).max(initial=0.0)) <= RANK * size
+    return np.zeros_like(inside) if same else np.asarray(inside, np.float64)
 
 
 def _rows(coverage: float, n: int) -> int:
@@ -206,7 +214,12 @@ def _enough(support: NDArray[np.bool_], p: int) -> None:
 
 
 def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_], float, int]:
-    """Rows within the 97.5 % ellipsoid of a covariance that is made anew from them until they stay the same."""
+    """Rows within the 97.5 % ellipsoid of a covariance that is made anew from them until they stay the same.
+
+    Where a heap of equal rows lies in the middle, each round has a smaller ellipsoid, until only the heap is left. Over
+    half of the rows are good: a round that would leave fewer shows this, and the rows of the first round stand, as in
+    [RD99].
+    """
     from scipy.stats import chi2
 
     p = Y.shape[1]
@@ -214,12 +227,14 @@ def reweighted(Y: Floats, where: Floats, cov: Floats) -> tuple[NDArray[np.bool_]
     distance = mahalanobis(Y, where, cov)
     middle = float(np.median(distance))
     support = distance <= limit * (middle / float(chi2.ppf(0.5, p)) if middle > 0 else 1.0)
-    rounds = 0
+    first, rounds = support, 0
     for rounds in range(1, ROUNDS + 1):  # noqa: B007  how many is told
         _enough(support, p)
         some = Y[support]
         new = mahalanobis(Y, some.mean(axis=0), np.atleast_2d(np.cov(some.T)) * factor) <= limit
         if bool(np.all(new == support)):
             break
+        if 2 * np.count_nonzero(new) <= len(Y) < 2 * np.count_nonzero(first):
+            return first, factor, 1
         support = new
     return support, factor, rounds

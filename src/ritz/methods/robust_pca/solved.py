@@ -25,7 +25,7 @@ from ritz.data.validate import room_for
 from ritz.methods.kernel_pca.solved import picked
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.pursuit import pursue
-from ritz.methods.robust_pca.robpca import robust_plane
+from ritz.methods.robust_pca.robpca import good_rows, robust_plane
 from ritz.methods.robust_pca.spherical import SphereBlocks, filled, sphere_center, without_direction
 from ritz.operators import Centered, Weighted
 from ritz.operators.base import Operator
@@ -266,5 +266,4 @@ def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Float
     before = 0.0 if record.before is None else record.before  # files of earlier releases took nothing off
     rows = _dense(model, X) - before
     rows, copies = _copied(rows if scale is None else rows / scale, weights)
-    good = model.support_[copies]
-    return (rows[good] - record.center) @ record.subspace, None
+    return good_rows(rows, model.support_[copies], record.center, record.subspace), None
