@@ -97,7 +97,10 @@ def test_row_ends_that_do_not_rise_are_refused(tmp_path, damage):
 def test_sizes_are_weighed_against_the_limit_and_the_file(tmp_path):
     with (
         within(1e8),
-        pytest.raises(MemoryLimitError, match=r"(?s)100 MB holds at here.*1,000,000,000 columns.*memory="),
+        pytest.raises(
+            MemoryLimitError,
+            match=r"(?s)at here that fits into a memory limit of 100 MB.*1,000,000,000 columns.*memory=",
+        ),
     ):
         require_columns(10**9, "here")
     require_columns(1000, "here")

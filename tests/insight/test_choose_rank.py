@@ -61,7 +61,7 @@ def test_iris():
     np.testing.assert_allclose(r["bic"].curve.value[1:], [986.435, 870.053, 829.978], atol=1e-3)
     np.testing.assert_allclose(r["fraction"].curve.value, np.cumsum([0.92462, 0.05307, 0.01710, 0.00521]), atol=1e-5)
     assert r["mle"].k == 3
-    assert "hides weaker ones" in r["parallel"].caution
+    assert "hides weak components" in r["parallel"].caution
 
 
 def test_digits():
