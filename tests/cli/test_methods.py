@@ -305,3 +305,16 @@ def test_every_method_plans_ranks_and_verifies(fit, method):
     np.testing.assert_allclose(new, numbers("t_ritz/scores.csv", axis), atol=1e-8)
     back = fit("t_ritz", "t_ritz/scores.csv", command="inverse").stdout.splitlines()
     assert len(back) == 61
+
+
+@pytest.mark.parametrize("method", ["robust", "sparse"])
+def test_columns_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, method):
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((60, 3)) * [1000.0, 1.0, 1.0]
+    np.savetxt("t.csv", table, delimiter=",", header="a,b,c", comments="")
+    facts = fit("t.csv", "--method", method, "-k", 2)
+    assert facts["scaled"]
+    assert "more than tenfold" in facts["scaling"]
+    kept = fit("t.csv", "--method", method, "-k", 2, "--no-scale", "--force")
+    assert not kept["scaled"]
+    assert facts["components"][0]["share"] < 0.6 < 0.99 < kept["components"][0]["share"]

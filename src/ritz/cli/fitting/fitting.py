@@ -164,8 +164,11 @@ def _general(job: Request) -> FittedTable:
     if weight is not None and name == "kpca":
         raise ParameterError("--weights is for every method but kpca", received="--method kpca", hint="leave it out")
 
+    scaling = _decided(job, table)
+    method = job.method if scaling is None else {**job.method, "scale": scaling.scale}
+
     def fitted(k: Any) -> Any:
-        model = make_estimator(name, job.method, table, k, common, strings=strings, counts=_counts(job))
+        model = make_estimator(name, method, table, k, common, strings=strings, counts=_counts(job))
         if name == "kpca":
             model.remove_zero_eig = job.k == 0
             return model.fit(rows)
@@ -173,7 +176,8 @@ def _general(job: Request) -> FittedTable:
 
     model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
     used = columns or _used(model, table)
-    return FittedTable(model, rows, used, (int(model.n_samples_), len(used)), _unscaled(name, table, used, strings))
+    scaling = scaling or _unscaled(name, table, used, strings)
+    return FittedTable(model, rows, used, (int(model.n_samples_), len(used)), scaling)
 
 
 def rows_for(choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]:
@@ -209,6 +213,16 @@ def _used(model: Any, table: Table) -> list[str]:
         words = [name for name, kind in table.kinds.items() if kind in ("categorical", "text")]
         return [name for name in asked if name is not None] or words
     return [str(name) for name in getattr(model, "feature_names_in_", [])]
+
+
+def _decided(job: Request, table: Table) -> Scaling | None:
+    """Whether columns are standardised, as for principal components; None for methods that have a rule of their own."""
+    if job.choice.method not in ("robust", "sparse"):
+        return None
+    if table.lazy:
+        return None if job.method["scale"] is None else unknown_spreads(job.method["scale"])
+    names = table.numeric_names()
+    return decide_scaling(spreads(table.select(names)), names, job.method["scale"]) if names else None
 
 
 def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scaling | None:
