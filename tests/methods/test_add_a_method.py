@@ -213,3 +213,13 @@ def test_a_broken_method_of_another_package_is_named_and_the_others_are_found(mo
 def test_the_page_shows_the_very_file(root):
     page = (root / "docs" / "add-a-method.md").read_text(encoding="utf-8")
     assert f"```python\n{TOY.read_text(encoding='utf-8')}```" in page
+
+
+def test_a_method_that_names_too_little_is_told_what_its_family_speaks_of(graph):
+    from ritz.methods.fitted.linear import LinearModel
+
+    class Half(LaplacianEigenmaps):
+        fitted = LinearModel
+
+    with pytest.raises(TypeError, match=r"Half\.read must name components_, explained_variance_, .*LinearModel speaks"):
+        Half(2).fit(graph)

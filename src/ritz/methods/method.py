@@ -38,7 +38,7 @@ from ritz.data.validate import require_finite, room_for, validate_rows, validate
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
-from ritz.methods.fitted.base import Fitted, fitted_of
+from ritz.methods.fitted.base import Fitted, fitted_of, require_named
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
@@ -139,6 +139,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 posed = self._posed(*self._adopt(X, y, sample_weight))
                 plan = self._plan(posed)
                 self.read(self._solved(posed, plan), posed)
+                if not type(self).__module__.startswith("ritz."):
+                    require_named(self)
         except BaseException:
             forget(self)
             raise
@@ -163,7 +165,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return posed
 
     def _plan(self, posed: Posed) -> Any:
-        """The route."""
         return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
 
     def _solved(self, posed: Posed, plan: Any) -> Any:
@@ -186,8 +187,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
-        """Whether the fit is done already, because rows that can be read only once were added up."""
-        return False
+        return False  # True: the fit is done already, because rows that can be read only once were added up
 
     def _route(self, X: Any) -> Plan:
         """The plan for fitting an estimator that is not fitted yet."""

@@ -23,7 +23,7 @@ from ritz.spectral.problem import Seen
 PASS = "pass them, choose_rank(model, X)"
 NO_STATE = "the variances of the columns, which the model did not keep: pass the rows, choose_rank(model, X)"
 
-__all__ = ["PASS", "Fitted", "capabilities_of", "fitted_of", "require_fitted"]
+__all__ = ["PASS", "Fitted", "capabilities_of", "fitted_of", "require_fitted", "require_named"]
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,17 @@ def capabilities_of(estimator: Any) -> Fitted | None:
     return None if kind is None else kind(estimator)
 
 
+def require_named(model: Any) -> None:
+    """Refuse a method of another package that does not name what its family of capabilities speaks of."""
+    family = type(model).fitted
+    missing = [name for name in family.named if not hasattr(model, name)]
+    missing += [name for name in family.needs if name.startswith("_") and not hasattr(model._record, name[1:])]
+    if missing:
+        raise TypeError(
+            f"{type(model).__name__}.read must name {', '.join(missing)}: fitted = {family.__name__} speaks of these"
+        )
+
+
 def solved_again(fitted: Fitted, parameters: dict[str, Any]) -> Any:
     """The model with other parameters that follows from the moment state of a fitted one."""
     if not fitted.restates:
@@ -82,6 +93,8 @@ class Fitted(Encodes):
     space: ClassVar[str] = "columns"
     #: whether a row's scores are its projections on orthogonal axes
     projects: ClassVar[bool] = True
+    #: names that ``read`` of a method of this family gives
+    named: ClassVar[tuple[str, ...]] = ("certificate_", "plan_", "n_components_", "n_samples_")
     #: whether rows that took no part in the fit have coordinates
     places_new_rows: ClassVar[bool] = True
     #: whether a model with fewer components follows from the moment state

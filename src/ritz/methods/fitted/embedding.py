@@ -26,6 +26,7 @@ class Embedded(Fitted):
     """Coordinates of the rows of the fit."""
 
     needs: ClassVar[tuple[str, ...]] = ("embedding_",)
+    named: ClassVar[tuple[str, ...]] = (*Fitted.named, "embedding_")
     space = "embedding"
     formula = "none"
     projects = places_new_rows = False

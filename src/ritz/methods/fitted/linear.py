@@ -30,6 +30,10 @@ Floats = NDArray[np.float64]
 class LinearModel(Fitted):
     """A model of rows about their mean, with variances of divisor Σw − 1."""
 
+    named: ClassVar[tuple[str, ...]] = (
+        *Fitted.named, "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_",
+        "total_variance_", "mean_", "scale_",
+    )  # fmt: skip
     needs: ClassVar[tuple[str, ...]] = ("components_", "explained_variance_", "_mean64", "_scale64", "_dtype")
     resamples: ClassVar[str | None] = "rows"
     permutes: ClassVar[str | None] = "rows"
@@ -201,6 +205,9 @@ class LinearModel(Fitted):
 class Uncentred(LinearModel):
     """A model of rows about zero (SVD): mean squares, divisor Σw."""
 
+    named: ClassVar[tuple[str, ...]] = (
+        *Fitted.named, "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "total_",
+    )  # fmt: skip
     needs: ClassVar[tuple[str, ...]] = ("components_",)
     restates = False
 
