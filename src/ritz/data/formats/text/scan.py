@@ -193,10 +193,20 @@ def _codes(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
 def _leading_zeros(data: bytes, delimiter: str) -> bool:
     """Whether a field may begin with a zero before another digit."""
     values = np.frombuffer(data, np.uint8)
-    at = np.flatnonzero((values[:-1] == 48) & (values[1:] - np.uint8(48) < 10))
+    digit = values - np.uint8(48) < 10
+    found = (values[:-1] == 48) & digit[1:]
+    if len(found) == 0 or found[0]:
+        return bool(len(found))
+    # Most zeros stand inside a number; those that do not are looked at one by one.
+    rest = found[1:]
+    rest &= ~digit[:-2]
+    if "." not in delimiter:
+        rest &= values[:-2] != 46
+    if not rest.any():
+        return False
     edge = np.zeros(256, bool)
     edge[[34, 10, 13, 32, 43, 45, *delimiter.encode()]] = True
-    return bool(at.size) and (at[0] == 0 or bool(edge[values[at[at > 0] - 1]].any()))
+    return bool(edge[values[np.flatnonzero(rest)]].any())
 
 
 def _large(values: Any) -> bool:
