@@ -343,6 +343,7 @@ def test_every_operator_is_explained():
 def test_every_parameter_method_and_result_is_on_the_page_of_its_method(page, method):
     parameters = list(inspect.signature(method).parameters)
     own = [key for key, value in vars(method).items() if inspect.isfunction(value) and not key.startswith("_")]
+    own = [key for key in own if key not in ("pose", "read")]  # steps of the pipeline, for authors of methods
     shared = ["transform", "fit_transform", "inverse_transform", "sample_weight"]
     model = method(2).fit(np.eye(5)[:, :3])
     results = [key for key in vars(model) if key.endswith("_") and not key.startswith("_")]

@@ -119,7 +119,7 @@ class Engine:
         raise NotImplementedError
 
     def opened(self, X: Any, memory: Any = None) -> Any:
-        """The columns of ``X`` to be looked at and encoded (``encode/opened.py``), for methods that take categories."""
+        """Columns of ``X`` to be looked at and encoded (``encode/openings.py``), for methods that take categories."""
         raise InputError(
             f"a table of columns: the engine {self.name} has rows of numbers only",
             received=describe(X),

@@ -256,6 +256,17 @@ class EncodedColumns(Correspondence):
             Columns of numbers that are categories.
         rows, sample_weight : optional
             The table that was fitted, and its weights, where it was outside memory.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> rows = "home bag yes,home bag no,shop leaf no,shop leaf no,home bag yes,work bag yes,work bag no"
+        >>> tea = pd.DataFrame([row.split() for row in rows.split(",")], columns=["where", "kind", "sugar"])
+        >>> mca = ritz.MCA(2).fit(tea)
+        >>> other = pd.DataFrame({"age": [25, 31, 64, 58, 40, 35, 29]})
+        >>> mca.supplementary_columns(other).round(2)  # a number: its correlations with the axes
+             Dim1  Dim2
+        age  0.88 -0.13
         """
         return supplementary_columns(self, X, result, categorical, rows, sample_weight)
 
@@ -296,6 +307,16 @@ class EncodedColumns(Correspondence):
         Returns
         -------
         A frame of the library that was fitted, or an array; columns in the order of the fit.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> famd = ritz.FAMD(2).fit(wines)
+        >>> famd.inverse_transform(famd.transform(wines[:1])).round(1)  # two axes remember the first wine well
+          region  acid  alcohol  price
+        0  Loire   7.1     11.7    9.7
         """
         return decoded(self, self._rebuilt(X))
 
@@ -306,6 +327,16 @@ class EncodedColumns(Correspondence):
         ----------
         X : array-like of shape (n, k)
             Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"region": ["Loire"] * 3 + ["Rhône"] * 3, "acid": [7.1, 6.8, 7.3, 5.2, 5.0, 5.6],
+        ...     "alcohol": [11.5, 12.0, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
+        >>> famd = ritz.FAMD(2).fit(wines)
+        >>> famd.probabilities(famd.transform(wines[:1])).round(2)
+           region=Loire  region=Rhône
+        0           1.0           0.0
         """
         return probabilities(self, self._rebuilt(X))
 
