@@ -117,7 +117,7 @@ BROKEN = [
     (Indefinite(0.3), "eigenvalue"),
     (SeesTheTile(0.3), "tile"),
     (IgnoresOut(0.3), "memory it was given"),
-    (OwnShift(0.3), "differs by"),
+    (OwnShift(0.3), "prepared like the old ones"),
     (Restless(0.3), "idempotent"),
     (WrongFeatures(2, 0.3, 1.0), "φ"),
     (DiagonalOnly(0.3), "reference"),

@@ -214,7 +214,8 @@ def solve_state(model: Any) -> None:
     frame["mean_slack"] = model._record.mean_slack
     solution = model._solve(problem, plan, unit, frame)
     require_variances(solution, state, getattr(model, "feature_names_in_", None))
-    keep(model, pending=None, weight_low=state.weight_low)
+    # a record of its own: a copy of the model solves for itself
+    model._record = replace(model._record, pending=None, weight_low=state.weight_low)
     rest, solution = left_over(solution, problem.rank, None)
     model._name(solution, mean_parts(state), scale, state.weight, state.rows, model._record.dtype, rest)
     if model._record.note is not None:

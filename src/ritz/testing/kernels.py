@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import InputError
 from ritz.kernels.base import Kernel, Prepared, take_rows
 from ritz.operators.kernel import KernelMatrix
 
@@ -124,7 +125,10 @@ def _slices(kernel: Kernel, A: Prepared, X: Any, K: NDArray[np.float64], allowed
     _same("rows taken", kernel.tile(few, A, slice(0, few.n), slice(0, n)), K[index], allowed)
     _same("rows taken on both sides", kernel.matrix(few, few), K[np.ix_(index, index)], allowed)
     new = kernel.prepare(take_rows(X, index), like=A)
-    _same("new rows prepared like the old ones", kernel.matrix(new, A), K[index], allowed)
+    try:
+        _same("new rows prepared like the old ones", kernel.matrix(new, A), K[index], allowed)
+    except InputError as error:
+        raise AssertionError(f"new rows prepared like the old ones: {error}") from error
     _same("kernel(X)", kernel(X), K, allowed)
 
 
