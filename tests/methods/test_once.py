@@ -85,7 +85,7 @@ def test_about_zero_and_a_fraction():
     plain = sketch(batches(X), center=False, **few)
     assert plain.mean_ is None
     assert plain.certificate_.total == pytest.approx(float(np.sum(np.square(X))), rel=1e-12)
-    assert vars(plain)["_state"] is None
+    assert plain._record.state is None
     assert sketch(batches(X), n_components=0.6, **few).n_components_ == sketch(X, n_components=0.6).n_components_
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import ritz
 from ritz import insight
+from ritz.methods.record import values_of
 
 MODELS = {
     "spherical": lambda: ritz.RobustPCA(2, scale=True),
@@ -26,7 +27,7 @@ def test_round_trip(tmp_path, name, dtype):
     model = MODELS[name]().fit(X)
     ritz.save(model, tmp_path / "m.ritz")
     back = ritz.load(tmp_path / "m.ritz")
-    one, two = vars(model), vars(back)
+    one, two = values_of(model), values_of(back)
     assert one.keys() == two.keys()
     for key, value in one.items():
         if isinstance(value, np.ndarray):
