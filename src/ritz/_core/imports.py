@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
+import time
+from pathlib import Path
 from types import ModuleType
 
 __all__ = ["module_of"]
 
 #: Seconds that a fork waits, at most: a module that waits for the fork itself must not stop both.
 LAST_WAIT = 20.0
+#: Where the files of Ritz lie, and the file of Python's import in the frames of threads.
+HOME, IMPORT = str(Path(__file__).parent.parent) + os.sep, "<frozen importlib._bootstrap>"
 
 
 def module_of(name: str) -> ModuleType:
@@ -25,12 +30,23 @@ def module_of(name: str) -> ModuleType:
 
 
 def _before_fork() -> None:
-    _forking.has_lock = _lock.acquire(timeout=LAST_WAIT)
+    end = time.monotonic() + LAST_WAIT
+    while _others_load() and time.monotonic() < end:
+        time.sleep(1e-3)
 
 
-def _in_parent() -> None:
-    if _forking.has_lock:
-        _lock.release()
+def _others_load() -> bool:
+    """Whether another thread loads a module for Ritz: below its import, its stack has a frame of Ritz."""
+    own = threading.get_ident()
+    for thread, top in sys._current_frames().items():
+        frame, loading = (None if thread == own else top), False
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if loading and name.startswith(HOME):
+                return True
+            loading = loading or name == IMPORT
+            frame = frame.f_back
+    return False
 
 
 def _in_child() -> None:
@@ -39,6 +55,5 @@ def _in_child() -> None:
 
 
 _lock = threading.RLock()
-_forking = threading.local()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)

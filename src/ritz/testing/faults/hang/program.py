@@ -48,6 +48,7 @@ def _apart(name: str, folder: Path, seconds: float) -> Findings:
     waited = _wait(child, seconds)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
     if not told.exists():
         return [f"had not ended after {waited:.0f} s: {_where(folder / 'stacks')}"]
     return list(json.loads(told.read_text()))
@@ -56,7 +57,8 @@ def _apart(name: str, folder: Path, seconds: float) -> Findings:
 def _wait(child: int, seconds: float) -> float:
     """Wait until a child has ended, or hangs: then it is asked where. How long that took."""
     begin, allowed = time.monotonic(), seconds
-    while not os.waitpid(child, os.WNOHANG)[0]:
+    # Left as it ended, so that its number is nobody else's when its group is killed.
+    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         time.sleep(0.02)
         if time.monotonic() - begin > allowed:
             now = limit(seconds)
