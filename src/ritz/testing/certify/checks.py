@@ -65,7 +65,7 @@ class Subject:
     def certificate(self) -> Any:
         """The claims, in the units of the data: near the ends of float64 a certificate is shown in others."""
         c = self.model.certificate_
-        square = float(c.frame.get("shown", 1.0)) ** 2
+        square = float(getattr(c, "frame", {}).get("shown", 1.0)) ** 2
         if square == 1:
             return c
         names = ("values", "lower", "upper", "residuals", "ceiling", "total")
