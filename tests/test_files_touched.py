@@ -39,7 +39,7 @@ def touched(fit):
 print(json.dumps([touched(lambda: ritz.PCA(2).fit(rows)), touched(lambda: ritz.MCA().fit(answers))]))
 """
 
-#: Files at most. A table of categories is looked at, coded and encoded in eight files before it is solved like any other.
+#: Files at most. A table of categories is looked at, coded and encoded in eight files before it is solved.
 PCA_FILES, MCA_FILES = 20, 46
 
 
