@@ -53,6 +53,14 @@ TIME = re.compile(r"\b[\d.]+(?:e[-+]\d+)? m?s\b")
 SMALL = 1e-6
 
 
+@pytest.fixture(autouse=True)
+def own_list_of_methods(monkeypatch):
+    """A method that a page adds to the list is gone after the test."""
+    from ritz import methods
+
+    monkeypatch.setattr(methods, "_joined", dict(methods._joined))
+
+
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 

@@ -126,7 +126,9 @@ def test_what_is_no_model_of_ritz_is_refused():
         fitted_of(np.eye(2))
 
 
-def test_a_method_from_elsewhere_joins_the_list(tmp_path):
+def test_a_method_from_elsewhere_joins_the_list(tmp_path, monkeypatch):
+    monkeypatch.setattr("ritz.methods._joined", {})
+
     @register
     class UnitRows(PCA):
         about = About("Principal components of rows of unit length", "unitrows", "UR")
