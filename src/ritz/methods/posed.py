@@ -8,9 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
+from ritz._core.errors import InputError
 from ritz.spectral.plan import Shape
 
-__all__ = ["Posed"]
+__all__ = ["Posed", "rows_that_count"]
 
 
 @dataclass
@@ -55,3 +58,14 @@ class Posed:
     kept: Any = None
     stats: Any = None  # ``Statistics``: what passes over the rows have learned
     rank: int = 0  # eigenvalues that can differ from zero
+
+
+def rows_that_count(method: Any, rows: Any, weights: Any, what: str = "a variance") -> int:
+    """Rows with a weight; fewer than two have no ``what``, and are refused."""
+    count = int(rows.shape[0] if weights is None else np.count_nonzero(weights))
+    if count < 2:
+        raise InputError(
+            f"{type(method).__name__} needs at least 2 rows to have {what}", received=f"n_samples={count}",
+            hint="pass more rows",
+        )  # fmt: skip
+    return count

@@ -36,7 +36,7 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
 from ritz.methods.linear_record import FactorRecord
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off
@@ -163,12 +163,7 @@ class FactorAnalysis(Method):
 
     def pose(self, rows: Any, weights: Any) -> Posed:
         """The moment state of the rows; which problem is solved depends on the uniquenesses."""
-        count = rows.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if count < 2:
-            raise InputError(
-                "FactorAnalysis needs at least 2 rows to have correlations", received=f"n_samples={count}",
-                hint="pass more rows",
-            )  # fmt: skip
+        rows_that_count(self, rows, weights, "correlations")
         self._fits(rows.shape[1])
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
         stats.fills = True

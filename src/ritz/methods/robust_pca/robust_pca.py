@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import ConstantColumnWarning, InputError, ParameterError
+from ritz._core.errors import ConstantColumnWarning, ParameterError
 from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import are_blocks
@@ -31,7 +31,7 @@ from ritz.methods.fitted.linear import OfGoodRows
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.linear_record import RobustRecord
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.record import keep
 from ritz.methods.robust_pca.factors import CORRECTIONS
 from ritz.methods.robust_pca.location import mad, median
@@ -156,12 +156,7 @@ class RobustPCA(Method):
 
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
         """Rows and robust scales; each way to the axes poses a problem of its own."""
-        count = rows.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if count < 2:
-            raise InputError(
-                "RobustPCA needs at least 2 rows to have a variance", received=f"n_samples={count}",
-                hint="pass more rows",
-            )  # fmt: skip
+        count = rows_that_count(self, rows, weights)
         for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_"):
             if name in vars(self):
                 delattr(self, name)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
+from ritz._core.errors import AccuracyWarning, MemoryLimitError, ParameterError
 from ritz._core.linalg import signs
 from ritz._core.progress import track, using
 from ritz._core.warn import warn
@@ -36,7 +36,7 @@ from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Overlapping
 from ritz.methods.linear_record import SparseRecord
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of, unit_of
@@ -171,12 +171,7 @@ class SparsePCA(Method):
 
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
         """The problem of the ordinary components, on the moment state of the rows."""
-        count = rows.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if count < 2:
-            raise InputError(
-                "SparsePCA needs at least 2 rows to have a variance", received=f"n_samples={count}",
-                hint="pass more rows",
-            )  # fmt: skip
+        count = rows_that_count(self, rows, weights)
         d = rows.shape[1]
         self._fits(d)
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
