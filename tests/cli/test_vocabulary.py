@@ -92,6 +92,8 @@ def test_how_the_text_was_read_names_the_option(run):
         ("missing='mean', 'em' or 'regularized'", "--missing mean, em or regularized"),
         ("PCA(scale=True) takes", "--scale takes"),
         ("sample_weight must be finite", "--weights must be finite"),
+        ("received n_samples=3, n_features=1", "received 3 rows, 1 column"),
+        ("stopped at min_uniqueness=0.005 of the variance", "stopped at 0.005 of the variance"),
     ],
 )  # fmt: skip
 def test_single_words(text, words):
@@ -136,6 +138,24 @@ def test_gaps_of_sparse_tables_cannot_be_filled(run):
         ritz.PCA(2).fit(X)
     with pytest.raises(ritz.NonFiniteError, match="let PCA fill the gaps"):
         ritz.PCA(2).fit(X.toarray())
+
+
+@pytest.mark.parametrize("method", ["svd", "robust", "sparse", "factor", "kpca"])
+def test_methods_that_fill_no_gaps_name_the_line_and_the_one_that_does(run, method):
+    Path("gaps.csv").write_text("a,b,c\n1,2,3\n4,,6\n7,8,1\n2,3,5\n4,4,4\n")
+    assert run(f"fit gaps.csv -m {method} --no-report", 3).stderr.endswith(
+        "first at line 3 column 'b'\nhint: drop those rows or columns, or let --method pca --missing regularized fill "
+        "the gaps\n"
+    )
+
+
+def test_counts_of_rows_are_words(run):
+    Path("one.csv").write_text("a,b,c\n1,2,3\n")
+    for method, name in (("kpca", "kernel PCA"), ("robust", "RobustPCA"), ("pca", "a fit")):
+        assert f"error: {name} needs at least 2 rows to have a variance; received 1 row\n" in (
+            run(f"fit one.csv -m {method}", 3).stderr
+        )
+    assert "hint: ritz rank --method pca asks them of all rows\n" in run("rank WINE -m robust", 2).stderr
 
 
 def test_columns_out_of_range_are_named(run):

@@ -21,6 +21,7 @@ from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
 from ritz.cli.terminal.vocabulary import by_name
+from ritz.data.passes.finite import FILL
 from ritz.data.passes.observed import observe
 from ritz.data.passes.statistics import Statistics
 from ritz.data.tables.table import Table
@@ -35,6 +36,9 @@ __all__ = ["FittedTable", "Request", "fit_table"]
 
 #: Multiplications that a sentence about the choice of k may cost.
 CHEAP = 1e9
+
+#: What fills gaps of numbers, for methods that do not.
+FILL_BY_PCA = "--method pca --missing regularized"
 
 
 @dataclass(frozen=True)
@@ -174,10 +178,20 @@ def _general(job: Request) -> FittedTable:
             return model.fit(rows)
         return model.fit(rows, sample_weight=weight)
 
-    model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
+    try:
+        model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
+    except InputError as error:
+        raise _in_table_words(error, table) from error
     used = columns or _used(model, table)
     scaling = scaling or _unscaled(name, table, used, strings)
     return FittedTable(model, rows, used, (int(model.n_samples_), len(used)), scaling)
+
+
+def _in_table_words(error: InputError, table: Table) -> Any:
+    """The error with lines of the file instead of row numbers; of all methods pca fills gaps of numbers."""
+    hint = (error.hint or "").replace(FILL, f"let {FILL_BY_PCA} fill the gaps")
+    told = type(error)(error.expected, received=error.received, hint=hint or None)
+    return by_name(told, [name for name, kind in table.kinds.items() if kind == "numeric"], table.row_name)
 
 
 def rows_for(choice: Choice, table: Table) -> tuple[Any, list[str] | None, bool]:

@@ -42,6 +42,11 @@ def _switch(match: re.Match[str]) -> str:
     return f"--{'' if match['state'] == 'True' else 'no-'}{match['option']}"
 
 
+def _rank_of_rows(match: re.Match[str]) -> str:
+    """``choose_rank(X, scale=True)``: the rules for principal components."""
+    return f"ritz rank --method pca{' --scale' if match['state'] == 'True' else ''} asks them of all rows"
+
+
 #: What messages of the library call things, and what they are called here.
 RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(pattern), words)
@@ -90,6 +95,7 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (rf"(?<=\bfit the other rows with )a (?P<name>{CLASSES}) first", lambda match: f"{_method(match)} first"),
         (r"\bKernelPCA\(solver='nystrom', landmarks=(\d+)\)", r"a Nyström model of \1 rows"),
         (rf"(?<!Python: )\britz\.(?P<name>{CLASSES})\b(?!\()", _method),
+        (r"\bchoose_rank\(X, scale=(?P<state>True|False)\)$", _rank_of_rows),
         (r"\bchoose_rank\(X, scale=True\), or a model with scale=True", "--scale"),
         (r"\bPCA\(scale=True\)", "--scale"),
         (r"\bto='(\w+)'", r"--to \1"),
@@ -97,12 +103,15 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bcriteria are names of rules, or None for all\b", "--criteria takes names of rules"),
         (r"\bcriteria=None asks all\b", "without --criteria all are asked"),
         (r",? or center=False to decompose a single row about zero", ""),
-        (r"\bPCA needs\b", "a fit needs"),
+        (r"(?<!kernel )\bPCA needs\b", "a fit needs"),
         (r"\bpass more rows\b", "give more rows"),
         (r"\bbetween 0 and min\(n_samples, n_features\)=1\b", "1"),
         (r"\b0 and min\(n_samples, n_features\)=", "1 and "),
         (r"\bn_components=None keeps all 1$", "-k 1, or leave it out"),
         (r"\bn_samples=1\b", "1 row"),
+        (r"\bn_samples=(\d+)", r"\1 rows"),
+        (r"\bn_features=1\b", "1 column"),
+        (r"\bn_features=(\d+)", r"\1 columns"),
         (r"\bn_samples (>=?) n_features\b", r"rows \1 columns"),
         (r"\bInput X contains\b", "the table contains"),
         (r" or a value too large for dtype\('\w+'\)", ""),
@@ -110,6 +119,7 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bn_components(=|\b)", lambda match: f"-k{' ' * len(match[1])}"),
         (r"\brandom_state(=|\b)", lambda match: f"--seed{' ' * len(match[1])}"),
         (r"\bsolver='?([\w-]+)'?", r"--solver \1"),
+        (r"\bmin_uniqueness=", ""),  # no option
         (r"\btol=", "--tol "),
         (r"\b(?P<option>scale)=(?P<state>True|False)\b", _switch),
     )
