@@ -4,8 +4,8 @@
     batch  parsed a megabyte at a time, on the thread that asks
 
 The file is read once from end to end before the first span is: rows are counted and the types of all columns found, so
-that a column that is integer at first and 3.5 further down is float everywhere. A file that has changed since is
-refused.
+that a column that is integer at first and 3.5 further down is float everywhere. What was parsed then is read back from
+disk where that was kept and its types hold (``text/parsed.py``). A file that has changed since is refused.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from ritz._core.errors import FileError
 from ritz.data.formats.arrow import ArrowSource, Field
 from ritz.data.formats.files import file_identity
 from ritz.data.formats.source import Span
+from ritz.data.formats.text.columns import is_number
 from ritz.data.formats.text.dialect import TextOptions
 from ritz.data.formats.text.file import BLOCK_BYTES, TextFile
+from ritz.data.formats.text.rows import Piece
 from ritz.data.formats.text.scan import SPAN_BYTES, Scanned, scan
 from ritz.data.words import counted
 
@@ -63,7 +65,7 @@ class DelimitedSource(ArrowSource):
         forms = [self.scanned.forms[field.at] for field in fields]
         types = {form.name: form.type for form in forms}
         marks, seen = self.text.options.marks, 0
-        for batch in self.text.stream(self.text.read(span.key), span.key, types, list(types)):
+        for batch in self._parsed(span.key, types):
             seen += batch.num_rows
             columns = [form.finish(batch.column(j), marks) for j, form in enumerate(forms)]
             yield pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
@@ -73,6 +75,23 @@ class DelimitedSource(ArrowSource):
                 received=f"{seen}",
                 hint="the file has changed since it was first read; read it again with ritz.read",
             )
+
+    def _parsed(self, piece: Piece, types: dict[str, Any]) -> Iterator[Any]:
+        """Record batches of a piece with these types: as they were parsed before, or parsed again."""
+        import pyarrow as pa
+
+        kept = self.scanned.parsed
+        before = None if kept is None else kept.types(piece.start)
+        if kept is None or before is None or not all(_holds(before[name], kind) for name, kind in types.items()):
+            yield from self.text.stream(self.text.read(piece), piece, types, list(types))
+            return
+        self.text.require_unchanged()
+        for batch in kept.batches(piece.start, list(types)):
+            columns = [
+                values if values.type == kind else values.cast(kind, safe=False)
+                for values, kind in zip(batch.columns, types.values(), strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, names=list(types))
 
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
         """Bytes that one lane of reading takes: the text of a span among them."""
@@ -101,3 +120,10 @@ class DelimitedSource(ArrowSource):
     def fingerprint(self) -> str:
         """Changes with the file, how it is cut into fields, and what its columns are."""
         return file_identity(self.stamp, self.text.dialect, [repr(form) for form in self.scanned.forms])
+
+
+def _holds(before: Any, kind: Any) -> bool:
+    """Whether what was parsed as one type is, turned into the other, what would be parsed as that."""
+    import pyarrow.types as pt
+
+    return bool(before == kind or pt.is_null(before) or (is_number(before) and pt.is_float64(kind)))

@@ -98,13 +98,17 @@ class TextFile:
             path=self.path,
         )
 
-    def read(self, piece: Piece) -> bytes:
-        """The bytes of a piece that was cut before."""
+    def require_unchanged(self) -> None:
+        """Refuse a file that is not the one that was looked at."""
         if stamp(self.path) != self.stamp:
             raise FileError(
                 f"{self.path} has changed since it was first read",
                 hint="read it again with ritz.read once nothing writes to it",
             )
+
+    def read(self, piece: Piece) -> bytes:
+        """The bytes of a piece that was cut before."""
+        self.require_unchanged()
         data = self.text.read(piece.start, piece.stop)
         if len(data) < piece.stop - piece.start:
             raise FileError(f"{self.path} became shorter while it was read", hint="read it again once it is complete")

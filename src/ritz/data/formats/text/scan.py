@@ -2,7 +2,7 @@
 
     pieces of whole rows  →  pyarrow finds types  →  columns are widened and read as a person would (``columns.py``)
 
-The pieces parsed on the way are kept for a table in memory and let go for one that stays outside.
+The pieces parsed on the way are kept for a table in memory; for one that stays outside they go to disk (``parsed.py``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ritz._core.progress import Step, track, using
 from ritz.data.formats.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
 from ritz.data.formats.text.encoding import single_byte, single_byte_note
 from ritz.data.formats.text.file import SURPLUS, TextFile
+from ritz.data.formats.text.parsed import ParsedPieces, folder_for
 from ritz.data.formats.text.rows import NotUtf8, Piece
 from ritz.data.formats.text.sums import ColumnSum
 from ritz.data.words import counted, cut, shorten
@@ -42,6 +43,10 @@ class Scanned:
     notes: tuple[str, ...] = ()
     tables: list[Any] = field(default_factory=list)
     summaries: dict[str, Any] = field(default_factory=dict)  # of columns that are what they were parsed to
+    parsed: ParsedPieces | None = None  # on disk, by the first byte of a piece
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "parsed": None}  # another process parses again
 
     def line(self, row: int) -> int | None:
         """The line of the file, from 1, that holds a row, from 0."""
@@ -91,6 +96,8 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
     marks: set[str] = set()
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
+    folder = None if keep else folder_for(file.stop - file.start)
+    scanned.parsed = None if folder is None else ParsedPieces(folder)
     for piece, data in _told(file, size, advance):
         table = file.parse(data, piece)
         if table.num_rows == 0:  # blank lines
@@ -109,6 +116,8 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         if keep:
             scanned.tables.append(table)
             continue
+        if scanned.parsed is not None and not scanned.parsed.add(piece.start, table):
+            scanned.parsed = None  # the disk is full
         for total, values in zip(sums, table.columns, strict=True):
             total.update(values)
     _look_again(scanned, columns)
@@ -206,7 +215,11 @@ def _leading_zeros(data: bytes, delimiter: str) -> bool:
         return False
     edge = np.zeros(256, bool)
     edge[[34, 10, 13, 32, 43, 45, *delimiter.encode()]] = True
-    return bool(edge[values[np.flatnonzero(rest)]].any())
+    before = np.flatnonzero(rest)  # of the byte before each zero
+    before = before[edge[values[before]]]
+    signs = (values[before] == 43) | (values[before] == 45)
+    exponents = signs & (before > 0) & ((values[before - 1] | 32) == 101)  # 1.5e-05, 1E+07: no field begins there
+    return not bool(exponents.all())
 
 
 def _large(values: Any) -> bool:
