@@ -302,8 +302,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         stats = Statistics(blocks_of(X), weights, np.float32 if narrow else np.float64, names)
         stats.rescales, stats.about_zero, stats.given = self._rescales, not getattr(self, "center", False), unit
-        kind = Sparse if self._shape(X).stored is not None else Dense
-        return kind(X, stats), stats
+        dense = isinstance(X, np.ndarray) or self._shape(X).stored is None
+        return (Dense if dense else Sparse)(X, stats), stats
 
     def _solve(
         self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any], rows: Any = None

@@ -9,7 +9,6 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -219,11 +218,15 @@ class PCA(Method):
         require_variances(solution, column, getattr(self, "feature_names_in_", None))
         self._record.state, self._record.weight_low = stats.moments if keep else None, stats.weight_low
         scale = spread_of(column, None) if self.scale else None
-        frame, unit = framed(column, center=self.center, scale=scale)
-        off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
-        again = None if solution.plan.solver == "sketch" else lambda: off() * (unit / solution.unit) ** 2
-        rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
-        self._name(solution, column.parts(), scale, stats.weight, stats.rows, dtype, rest)
+        center = column.parts()
+
+        def again(solved: Solution = solution) -> float:
+            frame, unit = framed(column, center=self.center, scale=scale, parts=center)
+            return squares_off(posed.rows, posed.weights, solved.vectors, frame) * (unit / solved.unit) ** 2
+
+        reads = None if solution.plan.solver == "sketch" else again
+        rest, solution = left_over(solution, posed.rank, reads, outside=posed.shape.outside)
+        self._name(solution, center, scale, stats.weight, stats.rows, dtype, rest)
         if done is not None:
             keep_filler(self, done, solution, column, scale, stats.rows)
 

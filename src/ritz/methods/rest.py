@@ -185,9 +185,9 @@ class _Off(Sums):
         self.total = 0.0
 
 
-def framed(column: Any, *, center: bool, scale: Any = None) -> tuple[dict[str, Any], float]:
+def framed(column: Any, *, center: bool, scale: Any = None, parts: Any = None) -> tuple[dict[str, Any], float]:
     """The frame of a fit for a pass over its rows, and the unit of rows in it, which keeps squares in range."""
-    mean, low = column.parts() if center else (None, None)
+    mean, low = (parts or column.parts()) if center else (None, None)
     unit = 1.0 if scale is not None else float(column.unit)
     if unit != 1:
         scale = np.full(len(column.shift), unit)

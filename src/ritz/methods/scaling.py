@@ -79,8 +79,10 @@ def stored_as(values: Any, dtype: Any) -> Any:
 
 def require_variances(spectrum: Solution, column: ColumnStatistics | Moments, names: Any) -> None:
     """Refuse variances beyond the range of float64, by the column that varies most."""
-    most = times_square(float(np.max(spectrum.scaled_total, initial=0.0)), spectrum.unit, divisor_of(column))
-    if bool(np.isfinite(most)):
+    total = max(float(spectrum.scaled_total), 0.0)
+    if spectrum.unit == 1 and total / divisor_of(column) < np.inf:
+        return
+    if bool(np.isfinite(times_square(total, spectrum.unit, divisor_of(column)))):
         return
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
     j = int(np.argmax(squares))
