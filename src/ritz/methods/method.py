@@ -44,6 +44,7 @@ from ritz.methods.moments import combined, keeps_state, need_state, restated, sa
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
+from ritz.methods.slim import getstate, setstate
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -260,6 +261,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._keeps_state(shape.d) and shape.n >= shape.d
 
     _need_state, _same_parameters, _combine, _restated = need_state, same_parameters, combined, restated
+    __getstate__, __setstate__ = getstate, setstate
 
     @property
     def _added_bytes(self) -> int | None:
@@ -370,10 +372,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed}
 
     def _rereads(self, shape: Shape) -> bool:
-        """Whether a second pass may sharpen what one pass over the rows gave.
-
-        In memory it costs little. From files it would double the time for digits beyond 1e-12·λ₁, which tol=0 asks for.
-        """
+        """Whether a second pass may sharpen the first: from files it would double the time, which tol=0 asks for."""
         return not shape.outside or self.tol == 0
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:

@@ -108,9 +108,7 @@ def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
     _announce(job, probe, rows)
     model = probe.fit(table, sample_weight=weight)
     fitted = fitted_of(model)
-    state = fitted.state
-    spread = np.sqrt(np.diag(state.scatter) / max(state.weight - 1, 1.0)) * state.unit
-    scaling = decide_scaling(spread, names, None)
+    scaling = decide_scaling(np.asarray(fitted.column_spread()), names, None)
     if scaling.scale:
         model = fitted.restated(scale=True)
         # The rows were read once, for the state that both answers come from.

@@ -394,7 +394,7 @@ class Statistics:
             self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it
             m, S, noise = self._products(True)
         w = self._divisor
-        scatter = S - m[:, None] * (m / w)
+        scatter = S - m[:, None] * m / w  # as symmetric as S, to the last bit
         diagonal = scatter.ravel("K")[:: d + 1]  # a view, in whichever order
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 4 * 2.0**-53 * float(m @ m) / w  # the shift that is taken off again
