@@ -69,7 +69,7 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     signless = problem.kind == "svd" or A.positive
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
-    if signless and len(theta) and float(theta[-1]) < 0:
+    if signless and theta.shape[0] and float(theta[-1]) < 0:
         theta = positive(theta)
     values, total = to_numpy(theta), trace(G)
     u, path = A.arithmetic()
