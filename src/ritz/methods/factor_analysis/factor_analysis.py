@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.linalg import signs
+from ritz._core.memory import LITTLE
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import blocks_of
@@ -389,8 +390,10 @@ class FactorAnalysis(Method):
     # small checks
 
     def _fits(self, d: int) -> None:
-        size, room = 8 * 8.0 * d * d, room_for(self)
-        if size > room:
+        size = 8 * 8.0 * d * d
+        if self.memory is None and size <= LITTLE:
+            return
+        if size > (room := room_for(self)):
             raise MemoryLimitError(
                 f"FactorAnalysis works on the correlations of the columns, about {size / 1e9:.3g} GB for {d:,} of them",
                 received=f"a limit of {room / 1e9:.3g} GB", hint="choose fewer columns first",
