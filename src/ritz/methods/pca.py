@@ -229,7 +229,7 @@ class PCA(Imputing, Method):
         """Variances, what the components leave, and the state that can be merged."""
         stats, (done, keep, dtype) = posed.stats, posed.kept
         column = stats.column
-        require_variances(solution, column, getattr(self, "feature_names_in_", None))
+        require_variances(solution, column, vars(self).get("feature_names_in_"))
         self._record.weight_low, self._record.state = stats.weight_low, None
         if keep is not None:
             self._record.state = stats.moments if keep == "moments" else KeptRows(np.array(posed.rows), posed.weights)

@@ -225,9 +225,8 @@ class MemoryBlocks:
             yield Block(self._take(start, min(start + step, self.shape[0])), start)
 
     def sample(self, rows: int) -> Any:
-        """About ``rows`` rows spread evenly over the table."""
-        step = max(1, self.shape[0] // max(1, rows))
-        some = self.X[::step]
+        """``rows`` rows spread evenly over the table, or more than half as many."""
+        some = self.X[:: max(1, -(-self.shape[0] // max(1, rows)))]
         return some.toarray() if self._csr and not self.sparse else some
 
 

@@ -81,7 +81,7 @@ class DensePass(Watched):
         self.buffer, self.order = np.empty((0, d), dtype), "C"
         self.product = np.empty((d, d), dtype) if products and not short else None
         self.blocks = 0
-        if short:
+        if short or not products:
             self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure
         else:
             self.watch(d, rows, dtype)

@@ -275,8 +275,8 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
         piece = z.shape[0]  # float64 sums of float32 numbers are exact enough at any length
         z = z.astype(np.float64)
         b = None if b is None else b.astype(np.float64)
-    if b is None and z.shape[1] >= TRIANGLES and z.flags.c_contiguous and z.dtype == np.float64:
-        return _half_by_half(z, piece)
+    if b is None and z.dtype == np.float64:
+        return _half_by_half(z, piece) if z.shape[1] >= TRIANGLES else _all_at_once(z, piece)
     right = z if b is None else b
     total = np.zeros((z.shape[1], right.shape[1]))
     for first in range(0, z.shape[0], GROUP * piece):
@@ -290,14 +290,15 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
 
 
 def _half_by_half(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
-    """``zᵀz`` of contiguous rows by the same sums: BLAS adds the triangle of a piece to that of its group itself."""
+    """``zᵀz`` by the same sums: BLAS adds the triangle of a piece to that of its group itself."""
     from scipy.linalg.blas import dsyrk
 
-    d, total = z.shape[1], None
+    d, total, turned = z.shape[1], None, not z.flags.c_contiguous
     for first in range(0, z.shape[0], GROUP * piece):
         group, begun = np.zeros((d, d), order="F"), 0.0
         for i in range(first, min(first + GROUP * piece, z.shape[0]), piece):
-            dsyrk(1.0, z[i : i + piece].T, begun, group, overwrite_c=1)
+            left = z[i : i + piece]
+            dsyrk(1.0, left if turned else left.T, begun, group, trans=turned, overwrite_c=1)
             begun = 1.0
         total = group if total is None else np.add(total, group, out=total)
     if total is None:
@@ -305,6 +306,22 @@ def _half_by_half(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
     whole = total + total.T  # below the diagonal there are zeros
     whole.ravel("K")[:: d + 1] = total.diagonal()
     return whole
+
+
+def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
+    """``zᵀz`` of few columns by the same sums: one call forms the products of all pieces."""
+    n, d = z.shape
+    covered = n // piece * piece
+    tail = z[covered:].T @ z[covered:]
+    if not covered:
+        return tail
+    pieces = np.ascontiguousarray(z[:covered]).reshape(-1, piece, d)
+    products = np.matmul(pieces.transpose(0, 2, 1), pieces)
+    if len(products) <= GROUP:
+        return np.add.reduce(products) + tail
+    groups = len(products) // GROUP
+    total = np.add.reduce(np.add.reduce(products[: groups * GROUP].reshape(groups, GROUP, d, d), axis=1))
+    return np.asarray(total + (np.add.reduce(products[groups * GROUP :]) + tail))
 
 
 def largest(E: NDArray[Any]) -> float:

@@ -11,6 +11,7 @@ float32 products are summed in float64 block by block; their rounding is measure
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -321,7 +322,7 @@ class Statistics:
         sparse = hasattr(X, "toarray") and self._unevenness > FAR_APART
         if self.weights is None or not (isinstance(X, np.ndarray) or sparse):
             return sample, None
-        step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
+        step = max(1, -(-self.blocks.shape[0] // SAMPLE_ROWS))
         heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
         w = np.concatenate([self.weights[::step], self.weights[heavy]])
         heaviest = X[heavy].toarray() if sparse else X[heavy]
@@ -394,10 +395,11 @@ class Statistics:
             self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it
             m, S, noise = self._products(True)
         w = self._divisor
-        scatter = S - m[:, None] * m / w  # as symmetric as S, to the last bit
+        r = m / math.sqrt(w)
+        scatter = S - r[:, None] * r  # as symmetric as S, to the last bit
         diagonal = scatter.ravel("K")[:: d + 1]  # a view, in whichever order
         np.maximum(diagonal, 0.0, out=diagonal)
-        noise += 4 * 2.0**-53 * float(m @ m) / w  # the shift that is taken off again
+        noise += 6 * 2.0**-53 * float(r @ r)  # the shift that is taken off again
         moments = Moments(
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, noise, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",

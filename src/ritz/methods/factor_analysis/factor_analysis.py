@@ -305,10 +305,10 @@ class FactorAnalysis(Method):
                 AccuracyWarning,
             )
         if d and self.dof_ > 0:
-            from scipy.stats import chi2
+            from scipy.special import chdtrc
 
             self.chi2_ = (n - 1 - (2 * d + 5) / 6 - 2 * k / 3) * discrepancy(S, A, psi)
-            self.p_value_ = float(chi2.sf(self.chi2_, self.dof_))
+            self.p_value_ = float(chdtrc(self.dof_, np.maximum(self.chi2_, 0.0)))
 
     def _tell(self, estimate: Uniquenesses, columns: NDArray[np.intp]) -> None:
         names = getattr(self, "feature_names_in_", None)

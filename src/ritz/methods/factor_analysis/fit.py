@@ -67,7 +67,7 @@ def _newton(x: Floats, low: Floats, high: Floats, value: Value, tol: float, max_
     f, slope, curves = value(x)
     for iteration in range(max_iter + 1):
         left = _projected(x, slope, low, high)
-        size = float(np.max(np.abs(left), initial=0.0))
+        size = float(np.abs(left).max())
         if size <= min(tol, FLAT):
             return x, slope, iteration, f
         if iteration == max_iter:
@@ -76,10 +76,12 @@ def _newton(x: Floats, low: Floats, high: Floats, value: Value, tol: float, max_
         for share in SHARES:
             new = np.clip(x - share * step, low, high)
             there = value(new)
-            ahead = float(np.max(np.abs(_projected(new, there[1], low, high)), initial=0.0))
             down = there[0] < f - 1e-4 * float(left @ (x - new))
             # near the minimum f does not change any more, but its slope does
-            if down or (abs(there[0] - f) <= 1e-13 * (1 + abs(f)) and ahead < size):
+            if down or (
+                abs(there[0] - f) <= 1e-13 * (1 + abs(f))
+                and float(np.abs(_projected(new, there[1], low, high)).max()) < size
+            ):
                 break
         else:
             return (x, slope, iteration, f) if size <= RESTING else None
@@ -89,16 +91,16 @@ def _newton(x: Floats, low: Floats, high: Floats, value: Value, tol: float, max_
 
 def _step(left: Floats, curves: Callable[[], tuple[Floats, Floats]]) -> Floats:
     """H⁻¹ times the slope, of what is free to move; by an H that is surely positive where the exact one is not."""
+    from scipy.linalg.lapack import dposv
+
     free = left != 0
-    step = np.zeros_like(left)
-    at = np.ix_(free, free)
     exact, sure = curves()
-    try:
-        root = np.linalg.cholesky(exact[at])
-        step[free] = np.linalg.solve(root.T, np.linalg.solve(root, left[free]))
-    except np.linalg.LinAlgError:
-        step[free] = np.linalg.lstsq(sure[at], left[free], rcond=1e-12)[0]
-    most = float(np.max(np.abs(step)))
+    if not free.all():
+        exact, sure = exact[np.ix_(free, free)], sure[np.ix_(free, free)]
+    step = np.zeros_like(left)
+    _, solved, info = dposv(exact, left[free])
+    step[free] = solved if info == 0 else np.linalg.lstsq(sure, left[free], rcond=1e-12)[0]
+    most = float(np.abs(step).max())
     return step * (FURTHEST / most) if most > FURTHEST else step
 
 

@@ -60,12 +60,15 @@ def certify(
     off = better(V)
     off.ravel("K")[:: V.shape[1] + 1] -= 1.0
     defect = float(np.abs(off).max(initial=0.0)) + defect_rounding(V.shape[0])
+    lower, upper, residuals = box.lower, box.upper, box.residuals
+    if c != 1:
+        lower, upper, residuals = lower * c, upper * c, residuals * c
     return Certificate(
         values=theta * c,
-        lower=box.lower * c,
-        upper=box.upper * c,
+        lower=lower,
+        upper=upper,
         labelled=box.labelled,
-        residuals=box.residuals * c,
+        residuals=residuals,
         angles=angles,
         clusters=tuple(clusters),
         completeness=pairs.completeness.words,
