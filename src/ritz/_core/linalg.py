@@ -186,7 +186,7 @@ def _largest(S: Any, top: int) -> tuple[Any, Any]:
             _work_subset[d] = int(sizes[0]), int(sizes[1])
         work, whole = _work_subset[d]
         theta, Y, found, _, info = scipy.linalg.lapack.dsyevr(
-            S, range="I", il=d - top + 1, iu=d, lwork=work, liwork=whole
+            S, range="I", il=d - top + 1, iu=d, lower=1, lwork=work, liwork=whole
         )  # fmt: skip
         return theta[:found], Y[:, : found if info == 0 else 0]
     try:

@@ -16,8 +16,8 @@ from ritz._core.frozen import changed
 
 __all__ = ["getstate", "setstate"]
 
-#: Where a pickle says which of the names are to be made again, and in which precision.
-LEFT_OUT = "_left_out"
+#: What stands in a pickle, with a precision, for an array that is made again.
+LEFT_OUT = "made again"
 
 
 def getstate(model: Any) -> dict[str, Any]:
@@ -25,32 +25,30 @@ def getstate(model: Any) -> dict[str, Any]:
     state = dict(BaseEstimator.__getstate__(model))
     certificate, record = state.get("certificate_"), state.get("_record")
     frame = getattr(certificate, "frame", {})
-    left_out = {}
     for name, source in (("components_", frame.get("vectors")), ("mean_", getattr(record, "mean64", None))):
         held = state.get(name)
-        if type(held) is np.ndarray and type(source) is np.ndarray and _same(held, _made(source, held.dtype)):
-            left_out[name] = held.dtype
-    if not left_out:
-        return state
-    if "mean_" in left_out and frame.get("mean") is state["mean_"]:
-        state["certificate_"] = changed(certificate, frame={**frame, "mean": LEFT_OUT})
-    for name in left_out:
-        del state[name]
-    return state | {LEFT_OUT: left_out}
+        if type(held) is not np.ndarray or type(source) is not np.ndarray or not _same(held, _made(source, held.dtype)):
+            continue
+        state[name] = (LEFT_OUT, held.dtype)
+        if name == "mean_" and frame.get("mean") is held:
+            state["certificate_"] = changed(certificate, frame={**frame, "mean": state[name]})
+    return state
 
 
 def setstate(model: Any, state: dict[str, Any]) -> None:
     """Take over what was pickled."""
-    state = dict(state)
-    left_out = state.pop(LEFT_OUT, None) or {}
-    if "components_" in left_out:
-        state["components_"] = _made(state["certificate_"].frame["vectors"], left_out["components_"])
-    if "mean_" in left_out:
-        state["mean_"] = _made(state["_record"].mean64, left_out["mean_"])
-        if isinstance(state["certificate_"].frame.get("mean"), str):
-            frame = {**state["certificate_"].frame, "mean": state["mean_"]}
-            state["certificate_"] = changed(state["certificate_"], frame=frame)
+    state, certificate, record = dict(state), state.get("certificate_"), state.get("_record")
+    if _left_out(state.get("components_")):
+        state["components_"] = _made(certificate.frame["vectors"], state["components_"][1])
+    if _left_out(state.get("mean_")):
+        state["mean_"] = _made(record.mean64, state["mean_"][1])
+        if _left_out(certificate.frame.get("mean")):
+            state["certificate_"] = changed(certificate, frame={**certificate.frame, "mean": state["mean_"]})
     BaseEstimator.__setstate__(model, state)
+
+
+def _left_out(value: Any) -> bool:
+    return type(value) is tuple and len(value) == 2 and value[0] == LEFT_OUT
 
 
 def _made(source: np.ndarray, dtype: Any) -> np.ndarray:

@@ -277,7 +277,8 @@ class Moments:
         state = dict(self.__dict__)
         for name in ("scatter", "scatter_low"):
             matrix = state[name]
-            if isinstance(matrix, np.ndarray) and matrix.dtype == np.float64 and np.array_equal(matrix, matrix.T):
+            plain = isinstance(matrix, np.ndarray) and matrix.dtype == np.float64 and matrix.flags.c_contiguous
+            if plain and np.array_equal(matrix, matrix.T):
                 state[name] = (matrix.shape[0], matrix[np.triu_indices(matrix.shape[0])])
         return state
 
