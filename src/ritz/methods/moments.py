@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ritz.methods.method import Method
 
 __all__ = [
-    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "STATE_FLOOR", "add_rows", "combined", "fit_once", "keeps_state", "kept_words",
-    "moments_of", "need_state", "restated", "same_parameters", "solve_state", "state_kept",
+    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "STATE_FLOOR", "add_rows", "combined", "fit_once", "keeps_state",
+    "kept_words", "moments_of", "need_state", "restated", "same_parameters", "solve_state", "state_kept",
 ]  # fmt: skip
 
 M = TypeVar("M", bound="Method")

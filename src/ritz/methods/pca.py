@@ -39,7 +39,7 @@ from ritz.methods.missing.model import (
     refuse_gaps_read_once,
     refuse_models_of_gaps,
 )
-from ritz.methods.moments import RESULTS, add_rows, fit_once, kept_words, solve_state, state_kept
+from ritz.methods.moments import RESULTS, STATE_FLOOR, add_rows, fit_once, kept_words, solve_state, state_kept
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off
@@ -182,17 +182,22 @@ class PCA(Imputing, Method):
             rows = done.blocks
         shape = self._shape(rows)
         wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
-        keep = None if filled else state_kept(self, shape, wanted, dtype.itemsize)
+        keep = None if filled else self._keeps(shape, wanted, dtype)
         forms = keep == "moments" and shape.n >= shape.d
         return Posed(
             rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center, forms_state=forms,
             kept=(done, keep, dtype),
         )  # fmt: skip
 
+    def _keeps(self, shape: Shape, wanted: Any, dtype: Any) -> str | None:
+        if self.mergeable is None and 8 * shape.d * shape.d <= STATE_FLOOR:
+            return "moments"
+        return state_kept(self, shape, wanted, dtype.itemsize)
+
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False, kept: str | None = "moments") -> Plan:
         """The route, and what is kept for ``merge``."""
         plan = super()._plan_for(shape, k, whole=whole)
-        words = kept_words(self, shape, kept)
+        words = None if kept == "moments" else kept_words(self, shape, kept)
         return plan if words is None else changed(plan, reasons=(*plan.reasons, words))
 
     def _plan(self, posed: Posed) -> Plan:
@@ -250,7 +255,7 @@ class PCA(Imputing, Method):
         rows = validate_rows(self, X, reset=True)  # gaps need not be filled to know the route
         shape = self._shape(rows)
         wanted = self._wanted(shape.n, shape.d, centered=self.center)
-        keep = state_kept(self, shape, wanted, self._float(rows).itemsize)
+        keep = self._keeps(shape, wanted, self._float(rows))
         whole = keep == "moments" and shape.n >= shape.d
         return self._plan_for(shape, wanted, whole=whole, kept=keep)
 

@@ -28,7 +28,7 @@ from ritz.spectral.solution import Solution
 
 __all__ = [
     "SUMMED", "beside", "framed", "in_certificate", "left_over", "near_enough", "read_again", "rest_of", "rounding_in",
-    "squares_about", "squares_off", "wide_axes",
+    "squares_about", "squares_off", "wide_axes", "with_passes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -115,6 +115,13 @@ def read_again(spectrum: Solution) -> Solution:
     """A spectrum whose rows were read once more."""
     certificate = spectrum.certificate
     return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
+
+
+def with_passes(spectrum: Solution, passes: int) -> Solution:
+    """A spectrum of a state that ``passes`` over the rows have formed for it."""
+    certificate = replace(spectrum.certificate, passes=spectrum.certificate.passes + passes)
+    plan = replace(spectrum.plan, actual_passes=(spectrum.plan.actual_passes or 0) + passes)
+    return replace(spectrum, certificate=certificate, plan=plan)
 
 
 def beside(C: Floats, Q: Floats, noise: float, again: Callable[[], float]) -> float:

@@ -37,7 +37,9 @@ def getstate(model: Any) -> dict[str, Any]:
 
 def setstate(model: Any, state: dict[str, Any]) -> None:
     """Take over what was pickled."""
-    state, certificate, record = dict(state), state.get("certificate_"), state.get("_record")
+    state = dict(state)
+    certificate: Any = state.get("certificate_")
+    record: Any = state.get("_record")
     if _left_out(state.get("components_")):
         state["components_"] = _made(certificate.frame["vectors"], state["components_"][1])
     if _left_out(state.get("mean_")):

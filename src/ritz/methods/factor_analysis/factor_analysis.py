@@ -40,7 +40,7 @@ from ritz.methods.method import Method
 from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.record import keep
-from ritz.methods.rest import beside, framed, squares_off
+from ritz.methods.rest import beside, framed, squares_off, with_passes
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca.sparse_pca import ObliqueMap, rest_spectrum
@@ -183,7 +183,7 @@ class FactorAnalysis(Method):
 
     def read(self, solution: Estimated, posed: Posed) -> None:
         """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
-        state, ordinary = posed.stats.moments, solution.solution
+        state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
         self.certificate_, self.plan_ = ordinary.certificate, ordinary.plan
