@@ -1,73 +1,171 @@
-"""Small tables beside scikit-learn: ``python -m bench.small [--rounds 300]``.
+"""Small tables beside others: ``python -m bench.small [--seconds 0.3] [--only 150x4]``.
 
-    ratio = best time of Ritz / best time of scikit-learn        fit, transform, transform of one row
+    ratio = best processor time of Ritz / best of the other      fit, transform, transform of one row, pickle in bytes
+    error = largest |λ̂ᵢ − λᵢ|/λᵢ of the k variances, λ by a singular value decomposition in float64
 
-Defaults on both sides, in one process with one BLAS thread, in turns, so that what else the machine does falls on both
-alike. Ritz forms its certificate in the same time.
+Defaults on all sides, in one process with one BLAS thread, in turns, so that what else the machine does falls on all
+alike. Ritz forms its certificate in the same time. Of other libraries those that can be imported are measured, for
+their fit: faiss (PCAMatrix), torch (pca_lowrank; eigh of the covariance), scikit-learn's IncrementalPCA.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Callable
-from time import perf_counter
+import pickle
+from collections.abc import Callable, Iterator
+from time import process_time
 from typing import Any
 
-#: Rows, columns, components (None: all), and how many rounds of the default number one fit is worth.
-TABLES: tuple[tuple[int, int, int | None, float], ...] = (
-    (150, 4, 2, 1.0),
-    (1_000, 20, None, 1.0),
-    (10_000, 100, None, 0.1),
-    (100, 2_000, 5, 0.1),
+#: Rows, columns, components (None: all).
+TABLES: tuple[tuple[int, int, int | None], ...] = (
+    (150, 4, 2),
+    (1_000, 20, 2),
+    (1_000, 20, None),
+    (500, 50, 10),
+    (10_000, 100, None),
+    (10_000, 100, 5),
+    (10_000, 500, 10),
+    (50, 300, 3),
+    (100, 2_000, 5),
+    (20, 20_000, 3),
 )
+DTYPES = ("float64", "float32")
+
+Fits = dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]  # what is timed, and the variances of its answer
 
 
-def table(n: int, d: int) -> Any:
-    """Rows (n, d): the iris data for 150×4, Gaussian ones otherwise."""
+def table(n: int, d: int, dtype: str = "float64") -> Any:
+    """Rows (n, d): the iris data for 150×4, Gaussian ones of unequal columns, off centre, otherwise."""
     import numpy as np
     from sklearn.datasets import load_iris
 
-    return load_iris().data if (n, d) == (150, 4) else np.random.default_rng(0).standard_normal((n, d))
+    if (n, d) == (150, 4):
+        return load_iris().data.astype(dtype)
+    rng = np.random.default_rng(0)
+    return (rng.standard_normal((n, d)) * np.linspace(2, 1, d) + rng.uniform(-3, 3, d)).astype(dtype)
 
 
-def both(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -> tuple[float, float]:
-    """Best seconds of two functions that run in turns."""
-    ours(), theirs()
-    best = [float("inf")] * 2
-    for _ in range(rounds):
-        for i, function in enumerate((ours, theirs)):
-            begin = perf_counter()
+def in_turns(functions: list[Callable[[], Any]], seconds: float) -> list[float]:
+    """Best processor seconds of functions that run in turns, for about that long in all."""
+    for function in functions:
+        function()
+    best, end = [math.inf] * len(functions), process_time() + seconds * len(functions)
+    while True:
+        for i, function in enumerate(functions):
+            begin = process_time()
             function()
-            best[i] = min(best[i], perf_counter() - begin)
-    return best[0], best[1]
+            best[i] = min(best[i], process_time() - begin)
+        if process_time() > end:
+            return best
 
 
-def measure(n: int, d: int, k: int | None, rounds: int) -> list[tuple[str, float, float]]:
-    """What was done, with the seconds of Ritz and of scikit-learn."""
+def fits(X: Any, k: int) -> Fits:
+    """A fit of each library that is there."""
+    import numpy as np
+    from sklearn.decomposition import PCA, IncrementalPCA
+
+    import ritz
+
+    n = len(X)
+    made: Fits = {
+        "ritz": (lambda: ritz.PCA(k).fit(X), lambda model: model.explained_variance_),
+        "scikit-learn": (lambda: PCA(k).fit(X), lambda model: model.explained_variance_),
+    }
+    if k <= n:
+        made["incremental"] = lambda: IncrementalPCA(k).fit(X), lambda model: model.explained_variance_
+    try:
+        import faiss  # type: ignore[import-not-found]
+    except ImportError:
+        pass
+    else:
+        narrow = np.ascontiguousarray(X, np.float32)  # it takes nothing else
+
+        def trained() -> Any:
+            matrix = faiss.PCAMatrix(X.shape[1], k)
+            matrix.train(narrow)
+            return matrix
+
+        made["faiss"] = trained, lambda matrix: faiss.vector_to_array(matrix.eigenvalues)[:k] / (n - 1)
+    try:
+        import torch  # type: ignore[import-not-found]
+    except ImportError:
+        return made
+    torch.set_num_threads(1)
+    T = torch.from_numpy(X)
+
+    def by_covariance() -> Any:
+        Z = T - T.mean(dim=0)
+        return torch.linalg.eigh(Z.T @ Z)[0] if n >= X.shape[1] else torch.linalg.svdvals(Z).square().flip(0)
+
+    made["torch linalg"] = by_covariance, lambda values: values.flip(0)[:k].numpy() / (n - 1)
+    width = min(k + 6, *X.shape)
+    made["torch lowrank"] = (
+        lambda: torch.pca_lowrank(T, q=width),
+        lambda found: found[1][:k].square().numpy() / (n - 1),
+    )
+    return made
+
+
+def truth(X: Any, k: int) -> Any:
+    """(k,) variances in float64."""
+    import numpy as np
+
+    Z = X.astype(np.float64)
+    Z = Z - Z.mean(axis=0)
+    return np.square(np.linalg.svd(Z, compute_uv=False)[:k]) / (len(Z) - 1)
+
+
+def measure(n: int, d: int, k: int | None, dtype: str, seconds: float) -> Iterator[tuple[str, str, float, float]]:
+    """What was done, by whom, its cost (seconds, or bytes) and, of a fit, its error."""
+    import numpy as np
     from sklearn.decomposition import PCA
 
     import ritz
 
-    X = table(n, d)
-    row, mine, other = X[:1], ritz.PCA(k).fit(X), PCA(k).fit(X)
-    return [
-        ("fit", *both(lambda: ritz.PCA(k).fit(X), lambda: PCA(k).fit(X), rounds)),
-        ("transform", *both(lambda: mine.transform(X), lambda: other.transform(X), rounds)),
-        ("one row", *both(lambda: mine.transform(row), lambda: other.transform(row), rounds)),
-    ]
+    X = table(n, d, dtype)
+    k = min(n, d) if k is None else k
+    made, values = fits(X, k), truth(X, k)
+    costs = in_turns([run for run, _ in made.values()], seconds)
+    real = values > 1e-12 * values[0]  # of fewer rows than components the last one is zero
+    for (name, (run, read)), cost in zip(made.items(), costs, strict=True):
+        found = np.asarray(read(run()), np.float64)
+        yield "fit", name, cost, float(np.max(np.abs(found - values)[real] / values[real]))
+    models = {"ritz": ritz.PCA(k).fit(X), "scikit-learn": PCA(k).fit(X)}
+    for what, rows in (("transform", X), ("one row", X[:1])):
+        costs = in_turns([lambda m=m, rows=rows: m.transform(rows) for m in models.values()], seconds)  # type: ignore[misc]
+        for name, cost in zip(models, costs, strict=True):
+            yield what, name, cost, math.nan
+    for name, model in models.items():
+        yield "pickle", name, float(len(pickle.dumps(model))), math.nan
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the table of ratios."""
+    """Print the table of ratios, and their geometric means."""
     parser = argparse.ArgumentParser(prog="python -m bench.small")
-    parser.add_argument("--rounds", type=int, default=300)
-    rounds = parser.parse_args(arguments).rounds
-    print(f"{'table':>16} {'what':>10} {'Ritz ms':>9} {'scikit-learn ms':>16} {'ratio':>6}")
-    for n, d, k, share in TABLES:
-        for what, mine, other in measure(n, d, k, max(3, round(rounds * share))):
-            name = f"{n:,}×{d:,}, {k or 'all'}"
-            print(f"{name:>16} {what:>10} {mine * 1e3:9.3f} {other * 1e3:16.3f} {mine / other:6.2f}", flush=True)
+    parser.add_argument("--seconds", type=float, default=0.3, help="for each library and each thing that it does")
+    parser.add_argument("--only", help="a table such as 150x4")
+    given = parser.parse_args(arguments)
+    print(f"{'table':>22} {'dtype':>8} {'what':>10} {'who':>14} {'ms or bytes':>12} {'error':>8} {'Ritz ratio':>10}")
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for dtype in DTYPES:
+        for n, d, k in TABLES:
+            if given.only not in (None, f"{n}x{d}"):
+                continue
+            mine = 0.0
+            for what, who, cost, error in measure(n, d, k, dtype, given.seconds):
+                mine = cost if who == "ritz" else mine
+                shown = f"{cost:12,.0f}" if what == "pickle" else f"{cost * 1e3:12.3f}"
+                off = "" if math.isnan(error) else f"{error:.0e}"
+                against = "" if who == "ritz" else f"{mine / cost:.2f}"
+                name = f"{n:,}×{d:,}, {k or 'all'}"
+                print(f"{name:>22} {dtype:>8} {what:>10} {who:>14} {shown} {off:>8} {against:>10}", flush=True)
+                if who != "ritz":
+                    ratios.setdefault((what, who), []).append(mine / cost)
+    for (what, who), each in ratios.items():
+        mean = math.exp(sum(map(math.log, each)) / len(each))
+        print(f"geometric mean of {len(each)} {what} ratios to {who}: {mean:.2f}, largest {max(each):.2f}")
 
 
 if __name__ == "__main__":

@@ -165,3 +165,14 @@ def test_errors_have_three_parts_and_survive_pickling():
     assert again.hint == "do so"
     assert isinstance(error, ValueError)
     assert isinstance(error, RitzError)
+
+
+@pytest.mark.parametrize("d", [12, 80])
+@pytest.mark.parametrize("top", [None, 3])
+def test_eigh_reads_the_lower_half(d, top):
+    S = np.random.default_rng(d).standard_normal((d, d))
+    lower = np.tril(S) + np.triu(np.full((d, d), 7.0), 1)  # what stands above the diagonal does not count
+    whole = np.tril(S) + np.tril(S, -1).T
+    theta, Y = eigh(lower, top)
+    assert np.allclose(theta, np.linalg.eigvalsh(whole)[::-1][: top or d], atol=1e-12 * d)
+    assert np.allclose(whole @ Y, Y * theta, atol=1e-12 * d)

@@ -205,9 +205,9 @@ def test_sparse_rows_are_never_made_dense(solver, shape, never_dense):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a sketch, or a few power iterations, may say that they miss tol
         for estimator in (
-            PCA(3, solver=solver),
-            PCA(3, scale=True, whiten=True, solver=solver),
-            PCA(3, center=False, solver=solver),
+            PCA(3, solver=solver, mergeable=True),
+            PCA(3, scale=True, whiten=True, solver=solver, mergeable=True),
+            PCA(3, center=False, solver=solver, mergeable=True),
             SVD(3, solver=solver),
         ):
             model = estimator.fit(X, sample_weight=np.arange(shape[0]) % 3 + 1).fit(X)

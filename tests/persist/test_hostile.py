@@ -149,7 +149,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path):
     before = (tmp_path / "old.ritz").read_bytes()
     code = """
         import resource, signal, sys, numpy as np, ritz
-        model = ritz.PCA(3).fit(np.random.default_rng(0).standard_normal((300, 200)))
+        model = ritz.PCA(3, mergeable=True).fit(np.random.default_rng(0).standard_normal((300, 200)))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
         for name, write in (("old.ritz", ritz.save), ("new.ritz", ritz.save), ("c.csv", ritz.export)):

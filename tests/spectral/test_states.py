@@ -19,7 +19,7 @@ U32 = 2.0**-24
 
 @pytest.fixture(scope="module")
 def halves():
-    return [ritz.PCA(6).fit(TABLE.X[rows]) for rows in (slice(0, None, 2), slice(1, None, 2))]
+    return [ritz.PCA(6, mergeable=True).fit(TABLE.X[rows]) for rows in (slice(0, None, 2), slice(1, None, 2))]
 
 
 def solved(model, solver):

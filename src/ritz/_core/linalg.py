@@ -65,6 +65,9 @@ LANE_WORK = 2e7
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 64
 _work: dict[int, int] = {}
+_work_subset: dict[int, tuple[int, int]] = {}
+#: Columns that are looked at one by one: indexing with arrays takes as long as twenty numbers.
+FEW_COLUMNS = 16
 
 
 # arrays
@@ -87,7 +90,9 @@ def is_foreign(x: Any) -> bool:
 
 def to_numpy(x: Array) -> NDArray[Any]:
     """``x`` as a NumPy array on the host, without a copy where its library allows it."""
-    if isinstance(x, np.ndarray) or not is_foreign(x):
+    if type(x) is np.ndarray:
+        return x
+    if not is_foreign(x):
         return np.asarray(x)
     try:
         return np.asarray(x)
@@ -160,19 +165,34 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
     xp = namespace(S)
     d = S.shape[0]
     if xp is np and top is not None and top < d:
-        import scipy.linalg
-
         # LAPACK's subset routine may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
-        try:
-            theta, Y = scipy.linalg.eigh(S, subset_by_index=(d - top, d - 1), check_finite=False)
-        except np.linalg.LinAlgError:
-            Y = S[:, :0]
+        theta, Y = _largest(S, top)
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
     theta, Y = xp.linalg.eigh(S)
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]
     return (theta[::-1], Y[:, ::-1]) if xp is np else (xp.flip(theta, axis=0), xp.flip(Y, axis=1))
+
+
+def _largest(S: Any, top: int) -> tuple[Any, Any]:
+    """The ``top`` largest eigenvalues, increasing, and their vectors, or fewer where LAPACK's subset routine fails."""
+    import scipy.linalg
+
+    d = S.shape[0]
+    if d <= WRAPPED and S.dtype == np.float64:  # what scipy.linalg.eigh calls, without its checks
+        if d not in _work_subset:
+            sizes = scipy.linalg.lapack.dsyevr_lwork(d)
+            _work_subset[d] = int(sizes[0]), int(sizes[1])
+        work, whole = _work_subset[d]
+        theta, Y, found, _, info = scipy.linalg.lapack.dsyevr(
+            S, range="I", il=d - top + 1, iu=d, lower=1, lwork=work, liwork=whole
+        )  # fmt: skip
+        return theta[:found], Y[:, : found if info == 0 else 0]
+    try:
+        return scipy.linalg.eigh(S, subset_by_index=(d - top, d - 1), check_finite=False)  # type: ignore[no-any-return]
+    except np.linalg.LinAlgError:
+        return S[0, :0], S[:, :0]
 
 
 def inner(Q: Array, W: Array) -> Array:
@@ -345,7 +365,7 @@ def wide(x: Array) -> Array:
 
 def trace(S: Array) -> float:
     """Sum of the diagonal."""
-    return float(namespace(S).linalg.trace(S))
+    return float(S.trace() if isinstance(S, np.ndarray) else namespace(S).linalg.trace(S))
 
 
 def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> Array:
@@ -419,6 +439,8 @@ def signs(V: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         return np.ones(V.shape[1])
     size = np.abs(V)
     first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
+    if V.shape[1] <= FEW_COLUMNS:
+        return np.array([-1.0 if V[i, j] < 0 else 1.0 for j, i in enumerate(first.tolist())])
     return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)
 
 
@@ -426,7 +448,7 @@ def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     """``a + b`` rounded, and exactly what rounding took."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     high = a + b
-    back = high - a
     with np.errstate(invalid="ignore"):
+        back = high - a
         low = (a - (high - back)) + (b - back)
-    return high, np.where(np.isfinite(low), low, 0.0)
+    return high, low if np.isfinite(low).all() else np.where(np.isfinite(low), low, 0.0)

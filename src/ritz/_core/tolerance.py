@@ -14,6 +14,7 @@ Random data stays near 4·u (tests/data/test_moments.py repeats that measurement
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "DEFLATE",
     "NOISE_FLOOR",
     "REPAIR_PASSES",
+    "REPAIR_SHARE",
     "ROUND_BASE",
     "ROUND_ROOT",
     "SAFE_RANGE",
@@ -54,6 +56,11 @@ SOLVE_ROOT = 0.5
 
 #: The direct routes promise |σ̂ − σ| ≤ 100·u·σ₁; a Gram matrix that may miss most of that is repaired.
 TRUST = 80.0
+
+#: Share of ``tol`` up to which every wanted singular value may be off, relative to itself, before it is read again:
+#: nobody who asks for 1e-6 sees the tenth digit, and the second pass took most of the time of a fit of 10,000×100.
+#: tol = 0 asks for all that arithmetic allows: no share of it.
+REPAIR_SHARE = 1e-3
 
 #: Scaled-Gram passes at most; two suffice for condition 1e14, the third confirms.
 REPAIR_PASSES = 4
@@ -107,14 +114,14 @@ def unit_roundoff(dtype: Any) -> float:
 
 def rounding(d: int, u: float) -> float:
     """Relative rounding allowance ``ρ/λ₁`` of products with a d×d Gram matrix."""
-    return u * (ROUND_BASE + ROUND_ROOT * float(np.sqrt(d)))
+    return u * (ROUND_BASE + ROUND_ROOT * math.sqrt(d))
 
 
 def solving(d: int, u: float) -> float:
     """Relative allowance of a dense d×d eigenproblem whose matrix has a measured error."""
-    return u * (SOLVE_BASE + SOLVE_ROOT * float(np.sqrt(d)))
+    return u * (SOLVE_BASE + SOLVE_ROOT * math.sqrt(d))
 
 
 def checked(d: int, u: float) -> float:
     """Relative allowance of products whose long sums were measured or kept short."""
-    return u * (CHECKED_BASE + ROUND_ROOT * float(np.sqrt(d)))
+    return u * (CHECKED_BASE + ROUND_ROOT * math.sqrt(d))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.methods.record import ABSENT, Record
 
@@ -35,7 +36,7 @@ class LinearRecord(Record):
     left: float | None = ABSENT  # Σ_{i>k} λᵢ, as the certificate would show it
     filler: Any = ABSENT  # fills gaps of rows
     # the state, of methods whose models can be merged
-    state: Moments | None = ABSENT
+    state: Moments | KeptRows | None = ABSENT
     pending: bool | None = ABSENT  # whether the state has changed since it was solved
     note: str | None = ABSENT  # for the certificate
     mean_slack: Floats | None = ABSENT  # (d,) what a subtraction may leave in the means

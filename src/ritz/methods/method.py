@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import numbers
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -44,6 +45,8 @@ from ritz.methods.moments import combined, keeps_state, need_state, restated, sa
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
+from ritz.methods.slim import getstate, setstate
+from ritz.methods.unfitted import absent, tell_unfitted
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -64,6 +67,9 @@ if TYPE_CHECKING:
 __all__ = ["Method"]
 
 LOG = logging.getLogger("ritz")
+
+#: Routes of small tables, by shape, number and parameters: they depend on nothing else.
+routed = lru_cache(maxsize=256)(route)
 
 #: Why a rule that asks rows has no answer.
 NO_ROWS = "an operator has a spectrum and nothing else"
@@ -89,6 +95,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     #: fitted names that a pending state is solved for, of methods that keep one; parameters that agree in a merge
     _results: ClassVar[tuple[str, ...]] = ()
     _agreeing: ClassVar[tuple[str, ...]] = ()
+    #: fitted names that are missed before the fit, beside those of ``fitted.named``
+    _told: ClassVar[tuple[str, ...]] = ()
 
     n_components: Any
     certificate_: Any
@@ -108,6 +116,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in vars(cls).get("_results", ()):
             if name not in vars(cls):
                 setattr(cls, name, Pending(name))
+        tell_unfitted(cls)
         public(cls)
 
     def pose(self, rows: Any, weights: np.ndarray | None) -> Posed:
@@ -226,7 +235,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
         if self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE:
-            return route(shape, k, memory=None, **options)
+            return (routed if type(k) is int else route)(shape, k, memory=None, **options)
         try:
             return route(shape, k, memory=room_for(self), **options)
         except MemoryLimitError as error:
@@ -235,35 +244,31 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 raise
             raise over_memory(limit(self.memory), error.least + added) from error
 
-    def _route_of_rows(self, X: Any) -> Plan:
-        """The plan from nothing but the shape of the rows."""
+    def _route_of_rows(self, X: Any) -> Plan:  # from nothing but their shape
         s = self._shape(validate_rows(self, X, reset=True))
         wanted = self._wanted(s.n, s.d, centered=bool(getattr(self, "center", False)))
         return self._plan_for(s, wanted, whole=self._forms_state(s))
 
-    def _new_record(self) -> Any:
-        """The record; an empty one before the first fit."""
+    def _new_record(self) -> Any:  # an empty one before the first fit
         if self._record is None:
             self._record = self._records()
         return self._record
 
     # the moment state, of methods that keep one
 
-    def _keeps_state(self, d: int) -> bool:
-        """Whether the state of d columns is kept."""
+    def _keeps_state(self, d: int) -> bool:  # whether the state of d columns is kept
         if self.memory is None and self.mergeable is None and 32 * d * d <= LITTLE:
             return bool(self._results)
         return bool(self._results) and keeps_state(self, d)
 
-    def _forms_state(self, shape: Shape) -> bool:
-        """Whether a fit forms a moment state anyway."""
+    def _forms_state(self, shape: Shape) -> bool:  # whether a fit forms a moment state anyway
         return self._keeps_state(shape.d) and shape.n >= shape.d
 
     _need_state, _same_parameters, _combine, _restated = need_state, same_parameters, combined, restated
+    __getstate__, __setstate__ = getstate, setstate
 
     @property
-    def _added_bytes(self) -> int | None:
-        """What was put in memory for the fit."""
+    def _added_bytes(self) -> int | None:  # what was put in memory for the fit
         return None if self._record is None else self._record.added_bytes
 
     @_added_bytes.setter
@@ -274,8 +279,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _is_pending(self) -> bool:  # whether rows were added that nothing has been solved for yet
         return self._record is not None and bool(self._record.pending)
 
-    def _absent(self, name: str) -> AttributeError:
-        return AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    _absent = absent
 
     def _forget(self) -> None:
         """Drop what an earlier fit has named, in methods that add rows."""
@@ -299,11 +303,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
         narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
-        names = getattr(self, "feature_names_in_", None)
+        names = vars(self).get("feature_names_in_")
         stats = Statistics(blocks_of(X), weights, np.float32 if narrow else np.float64, names)
         stats.rescales, stats.about_zero, stats.given = self._rescales, not getattr(self, "center", False), unit
-        kind = Sparse if self._shape(X).stored is not None else Dense
-        return kind(X, stats), stats
+        dense = isinstance(X, np.ndarray) or self._shape(X).stored is None
+        return (Dense if dense else Sparse)(X, stats), stats
 
     def _solve(
         self, problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any], rows: Any = None
@@ -369,11 +373,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
         return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed}
 
-    def _rereads(self, shape: Shape) -> bool:
-        """Whether a second pass may sharpen what one pass over the rows gave.
-
-        In memory it costs little. From files it would double the time for digits beyond 1e-12·λ₁, which tol=0 asks for.
-        """
+    def _rereads(self, shape: Shape) -> bool:  # whether a second pass may follow; from files where tol=0 asks for it
         return not shape.outside or self.tol == 0
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
@@ -406,8 +406,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return with_held(self, checked, (X, sample_weight))
 
     def _solved_rows(self, rows: Any) -> Any:
-        """The rows that the certificate speaks of: those of the fit, or what the method made of them."""
-        return rows
+        return rows  # those that the certificate speaks of, where the method has made others of them
 
     def _map(self) -> LinearMap | IncompleteMap:
         """From rows to coordinates, and back; of methods that place new rows."""

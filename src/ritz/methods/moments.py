@@ -2,13 +2,14 @@
 
     partial_fit   S ← S ⊕ S(rows)        merge   S_a ⊕ S_b        subtract   S ⊖ S_b     (⊕: data/passes/moments.py)
 
-Nothing but the state is kept of the rows, so the result cannot depend on how they were cut.
+Nothing but the state is kept of the rows, so the result cannot depend on how they were cut. The state of fewer rows
+than columns is the rows themselves, where ``mergeable=True`` asks for it (``data/passes/kept_rows.py``).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.passes.center import mean_parts
+from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.table import Table
@@ -33,14 +35,19 @@ if TYPE_CHECKING:
     from ritz.methods.method import Method
 
 __all__ = [
-    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "add_rows", "combined", "fit_once", "keeps_state", "need_state",
-    "restated", "same_parameters", "solve_state",
+    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "STATE_FLOOR", "add_rows", "combined", "fit_once", "keeps_state",
+    "kept_words", "moments_of", "need_state", "restated", "same_parameters", "solve_state", "state_kept",
 ]  # fmt: skip
 
 M = TypeVar("M", bound="Method")
 
-#: Columns up to which the moment state is kept without being asked, and at most.
+#: Columns up to which the moment state of tables of categories is kept without being asked, and that of any at most.
 KEEP_STATE, LARGEST_STATE = 2_000, 20_000
+
+#: Bytes of a moment state that a PCA keeps without being asked, 90 columns; a larger one where the components are as
+#: large, so that a model takes no more than twice what scikit-learn's takes. Of 1,000×500 with two components the state
+#: would be 2 MB beside 12 kB.
+STATE_FLOOR = 1 << 16
 
 #: Round-offs of the spread before by which subtraction may move a mean.
 MEAN_SLACK = 100.0
@@ -57,7 +64,7 @@ RESULTS = (
 
 def restated(model: M, **parameters: Any) -> M:
     """A model with other parameters from the same state: no row is read again."""
-    state = model._need_state("a second look")
+    state = _held(model, "a second look")
     other = type(model)(**{**model.get_params(deep=False), **parameters})
     other.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
@@ -103,6 +110,55 @@ def keeps_state(model: Any, d: int) -> bool:
     return bool(model.mergeable)
 
 
+def state_kept(model: Any, shape: Shape, wanted: Any, itemsize: int) -> Literal["moments", "rows"] | None:
+    """What a PCA keeps for ``merge``: what was asked for, or the moment state where that is small.
+
+    ``itemsize``: bytes of a number of its components. Those of float32 have the vectors of the proof beside them, twice
+    as long, and no room for a state.
+    """
+    if model.mergeable is None:
+        size, k = 8 * shape.d * shape.d, wanted if isinstance(wanted, int) else 0
+        held = k * shape.d * itemsize if itemsize >= 8 and shape.n >= shape.d else 0
+        fits = size <= STATE_FLOOR or (size <= held and 4.0 * size <= memory_limit.limit(model.memory))
+        return "moments" if fits else None
+    if model.mergeable and shape.n < shape.d and shape.stored is None and not shape.outside:
+        return "rows"
+    return "moments" if keeps_state(model, shape.d) else None
+
+
+def kept_words(model: Any, shape: Shape, kept: str | None) -> str | None:
+    """What the plan says of the state; nothing where it is kept as small ones are, or where none was wanted."""
+    if kept == "rows":
+        return f"the {shape.n:,} rows are kept as the mergeable state"
+    if kept is None and model.mergeable is None:
+        d = shape.d
+        return f"no mergeable state of {d:,}×{d:,} is kept unless mergeable=True asks for it"
+    return None
+
+
+def moments_of(state: Moments | KeptRows) -> Moments:
+    """The moment state of whichever is kept."""
+    if isinstance(state, Moments):
+        return state
+    if state.d > LARGEST_STATE:
+        raise MergeError(
+            f"a d×d state has at most {LARGEST_STATE:,} columns",
+            received=f"{state.d:,} columns, and rows that cannot be joined as they are",
+            hint="fit all rows at once; rows of one type are merged as long as they are no more than columns",
+        )
+    return state.moments
+
+
+def _joined(state: Moments | KeptRows, other: Moments | KeptRows, verb: Any) -> Moments | KeptRows:
+    """Two states joined by a verb of ``Moments``; rows stay rows where they can."""
+    if isinstance(state, KeptRows) and isinstance(other, KeptRows):
+        both = state.merged(other) if verb is Moments.merge else state.without(other)
+        if both is not None:
+            return both
+    joined: Moments = verb(moments_of(state), moments_of(other))
+    return joined
+
+
 def add_rows(model: M, X: Any, sample_weight: Any) -> M:
     """Add rows to the state of a model, or begin one."""
     model._check_parameters()
@@ -132,14 +188,14 @@ def add_rows(model: M, X: Any, sample_weight: Any) -> M:
 def combined(model: M, others: list[Any], verb: Any) -> M:
     """The model of the states of several models, joined by ``verb``."""
     name = verb.__name__
-    state = model._need_state(name)
+    state = _held(model, name)
     for other in others:
         model._same_parameters(other)
-        state = verb(state, other._need_state(name))
+        state = _joined(state, _held(other, name), verb)
     result = model._restated()
     dtype = np.result_type(*(value_of(one, "_dtype") for one in (model, *others)))
     keep(result, state=state, dtype=dtype, pending=True)
-    if verb is Moments.subtract:
+    if verb is Moments.subtract and isinstance(state, Moments):
         before = model._need_state()
         keep(result, mean_slack=_mean_slack(before, state, value_of(model, "_mean_slack")))
         left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
@@ -149,12 +205,22 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
 
 
 def need_state(model: Any, verb: str = "merge") -> Moments:
-    """The state of a model; where it keeps none, an error that says how to keep one."""
+    """The moment state of a model; where it keeps none, an error that says how to keep one."""
+    return moments_of(_kept_in(model, verb))
+
+
+def _held(model: Any, verb: str) -> Moments | KeptRows:
+    """The state of a model as it is kept; the model is asked for one that is not rows, and may refuse."""
+    state = value_of(model, "_state")
+    return state if isinstance(state, KeptRows) else model._need_state(verb)
+
+
+def _kept_in(model: Any, verb: str) -> Moments | KeptRows:
     check_is_fitted(model)
-    state: Moments | None = value_of(model, "_state")
+    state: Moments | KeptRows | None = value_of(model, "_state")
     if state is None:
         raise MergeError(
-            f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
+            f"{verb} needs the moment state, which is kept where it is small or with mergeable=True",
             received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}",
             hint=f"fit with {type(model).__name__}(mergeable=True)",
         )
@@ -186,6 +252,9 @@ def same_parameters(model: Any, other: Any, columns: bool = True) -> None:
 
 def solve_state(model: Any) -> None:
     """Solve the accumulated state of a PCA."""
+    if isinstance(model._record.state, KeptRows):
+        _solve_rows(model, model._record.state)
+        return
     state: Moments = model._record.state
     model._enough_rows(state.rows)
     if (state.weight - 1) + state.weight_low <= 0 and model.center:
@@ -221,6 +290,15 @@ def solve_state(model: Any) -> None:
     if model._record.note is not None:
         certificate = model.certificate_
         model.certificate_ = replace(certificate, notes=(*certificate.notes, model._record.note))
+
+
+def _solve_rows(model: Any, state: KeptRows) -> None:
+    """Solve rows that were kept: the fit of all of them."""
+    # a record of its own: a copy of the model solves for itself
+    model._record = replace(model._record)
+    posed = model._posed(state.table, state.weights)
+    model.read(model._solved(posed, model._plan(posed)), posed)
+    model._record.state, model._record.pending = state, None
 
 
 def _mean_slack(whole: Moments, rest: Moments, before: np.ndarray | None) -> np.ndarray:

@@ -9,14 +9,15 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.frozen import changed
 from ritz._core.tolerance import unit_roundoff
+from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
@@ -27,18 +28,18 @@ from ritz.methods.fitted.linear import LinearModel
 from ritz.methods.likelihood import GaussianModel, deviations, gaussian_of, left_of_rows
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.method import Method
+from ritz.methods.missing.imputing import Imputing
 from ritz.methods.missing.model import (
     GAP_RESULTS,
     completed,
     filled_rows,
     filling,
-    incomplete,
     keep_filler,
     refuse_gaps_in_states,
     refuse_gaps_read_once,
     refuse_models_of_gaps,
 )
-from ritz.methods.moments import RESULTS, add_rows, fit_once, solve_state
+from ritz.methods.moments import RESULTS, STATE_FLOOR, add_rows, fit_once, kept_words, solve_state, state_kept
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off
@@ -52,17 +53,17 @@ from ritz.methods.scaling import (
 )  # fmt: skip
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.project.linear import LinearMap
-from ritz.spectral.plan import Plan
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 
 if TYPE_CHECKING:
-    from ritz.project.incomplete import IncompleteMap, Uncertainty
+    from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["PCA"]
 
 
-class PCA(Method):
+class PCA(Imputing, Method):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -83,9 +84,11 @@ class PCA(Method):
     solver : str
         ``"auto"``, or one of ``svd moments krylov lanczos chebyshev power sketch``.
     tol : float
-        Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁.
+        Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁. ``moments`` reads the rows again unless every singular value is
+        right to 1e-3·tol of itself, or to 100·u·σ₁; 0 asks for all that arithmetic allows.
     mergeable : bool or None
-        Keep the moment state for ``merge`` and ``subtract``, for at most 20,000 columns; None: for at most 2,000.
+        Keep what ``merge`` and ``subtract`` add up: the moment state of at most 20,000 columns, or the rows where those
+        are fewer than columns. None: the moment state where it is no larger than 64 kB (90 columns) or the components.
     random_state : int, Generator, RandomState or None
         Seed of random starts; None is 0.
     memory : str, int or None
@@ -179,11 +182,26 @@ class PCA(Method):
             rows = done.blocks
         shape = self._shape(rows)
         wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
-        keep = self._keeps_state(shape.d) and not filled
+        keep = None if filled else self._keeps(shape, wanted, dtype)
+        forms = keep == "moments" and shape.n >= shape.d
         return Posed(
-            rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center,
-            forms_state=keep and shape.n >= shape.d, kept=(done, keep, dtype),
+            rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center, forms_state=forms,
+            kept=(done, keep, dtype),
         )  # fmt: skip
+
+    def _keeps(self, shape: Shape, wanted: Any, dtype: Any) -> str | None:
+        if self.mergeable is None and 8 * shape.d * shape.d <= STATE_FLOOR:
+            return "moments"
+        return state_kept(self, shape, wanted, dtype.itemsize)
+
+    def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False, kept: str | None = "moments") -> Plan:
+        """The route, and what is kept for ``merge``."""
+        plan = super()._plan_for(shape, k, whole=whole)
+        words = None if kept == "moments" else kept_words(self, shape, kept)
+        return plan if words is None else changed(plan, reasons=(*plan.reasons, words))
+
+    def _plan(self, posed: Posed) -> Plan:
+        return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state, kept=posed.kept[1])
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
@@ -216,19 +234,30 @@ class PCA(Method):
         """Variances, what the components leave, and the state that can be merged."""
         stats, (done, keep, dtype) = posed.stats, posed.kept
         column = stats.column
-        require_variances(solution, column, getattr(self, "feature_names_in_", None))
-        self._record.state, self._record.weight_low = stats.moments if keep else None, stats.weight_low
+        require_variances(solution, column, vars(self).get("feature_names_in_"))
+        self._record.weight_low, self._record.state = stats.weight_low, None
+        if keep is not None:
+            self._record.state = stats.moments if keep == "moments" else KeptRows(np.array(posed.rows), posed.weights)
         scale = spread_of(column, None) if self.scale else None
-        frame, unit = framed(column, center=self.center, scale=scale)
-        off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
-        again = None if solution.plan.solver == "sketch" else lambda: off() * (unit / solution.unit) ** 2
-        rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
-        self._name(solution, column.parts(), scale, stats.weight, stats.rows, dtype, rest)
+        center = column.parts()
+
+        def again(solved: Solution = solution) -> float:
+            frame, unit = framed(column, center=self.center, scale=scale, parts=center)
+            return squares_off(posed.rows, posed.weights, solved.vectors, frame) * (unit / solved.unit) ** 2
+
+        reads = None if solution.plan.solver == "sketch" else again
+        rest, solution = left_over(solution, posed.rank, reads, outside=posed.shape.outside)
+        self._name(solution, center, scale, stats.weight, stats.rows, dtype, rest)
         if done is not None:
             keep_filler(self, done, solution, column, scale, stats.rows)
 
     def _route(self, X: Any) -> Plan:
-        return self._route_of_rows(X)  # gaps need not be filled to know the route
+        rows = validate_rows(self, X, reset=True)  # gaps need not be filled to know the route
+        shape = self._shape(rows)
+        wanted = self._wanted(shape.n, shape.d, centered=self.center)
+        keep = self._keeps(shape, wanted, self._float(rows))
+        whole = keep == "moments" and shape.n >= shape.d
+        return self._plan_for(shape, wanted, whole=whole, kept=keep)
 
     # rows that are added up
 
@@ -281,7 +310,7 @@ class PCA(Method):
         array([1.1822, 0.1216])
         """
         rest = self._combine([other], Moments.subtract)
-        if rest._record.dtype == np.float32:
+        if rest._record.dtype == np.float32 and isinstance(rest._record.state, Moments):
             rest._record.state = rest._need_state().without_dust(unit_roundoff(np.float32))
         return rest
 
@@ -313,6 +342,7 @@ class PCA(Method):
         """Name the results of a spectrum; ``center``: both parts of the mean, ``rest``: what the components leave
         (in units of unit²)."""
         mean, low = center if self.center else (None, None)
+        low = None if dtype == np.float32 else low  # float64 tells more of a mean than rows of float32 can hold
         divisor = degrees_of_freedom(weight, self._record.weight_low or 0.0)
         values = np.maximum(spectrum.scaled, 0.0)  # rounding may leave a zero slightly negative
         # copies of rows count, as in scikit-learn's min(n_samples, n_features), and so do integer weights
@@ -418,78 +448,3 @@ class PCA(Method):
         if X is None:
             return left_of_rows(self)
         return self._gaussian().reconstruction_error(validate_rows(self, X, reset=False))
-
-    # gaps
-
-    def impute(self, X: Any) -> np.ndarray:
-        """The rows with their missing values filled, (n, d); what is observed is not touched.
-
-        Parameters
-        ----------
-        X : array-like, frame or Table of shape (n, d)
-            NaN is missing; a row needs at least one value.
-
-        Examples
-        --------
-        >>> import numpy as np, ritz
-        >>> X = np.array([[1, 2, 3], [2, 4, 6], [3, 6, 9], [4, 8, 12], [5, 10, np.nan]])  # columns 1:2:3
-        >>> ritz.PCA(1, missing="mean").fit(X).impute(X)[-1]
-        array([ 5. , 10. ,  7.5])
-        >>> ritz.PCA(1, missing="em").fit(X).impute(X)[-1].round(2)
-        array([ 5., 10., 15.])
-        """
-        return incomplete(self).impute(validate_rows(self, X, reset=False))
-
-    def impute_errors(self, X: Any) -> np.ndarray:
-        """Standard errors of the filled values under the model, (n, d); 0 where a value is observed.
-
-        Parameters
-        ----------
-        X : array-like, frame or Table of shape (n, d)
-
-        Examples
-        --------
-        >>> import numpy as np, ritz
-        >>> from sklearn.datasets import load_iris
-        >>> X = load_iris().data
-        >>> pca = ritz.PCA(2, missing="regularized").fit(X)
-        >>> gap = X[:1].copy()
-        >>> gap[0, 2] = np.nan                        # the length of a petal, 1.4 cm
-        >>> pca.impute(gap).round(2)
-        array([[5.1 , 3.5 , 1.57, 0.2 ]])
-        >>> pca.impute_errors(gap).round(2)
-        array([[0.  , 0.  , 0.48, 0.  ]])
-        """
-        return incomplete(self).impute_errors(validate_rows(self, X, reset=False))
-
-    def uncertainty(self, X: Any, covariance: bool = False) -> Uncertainty:
-        """What the scores of rows owe to their gaps.
-
-        Parameters
-        ----------
-        X : array-like, frame or Table of shape (n, d)
-        covariance : bool
-            Also the (n, k, k) covariances of the scores.
-
-        Returns
-        -------
-        Uncertainty
-            ``observed`` (n,) entries of each row, ``errors`` (n, k) standard errors of its scores under the model: how
-            far they lie from those of the complete row. 0 for a complete row.
-
-        Examples
-        --------
-        >>> import numpy as np, ritz
-        >>> from sklearn.datasets import load_iris
-        >>> X = load_iris().data
-        >>> pca = ritz.PCA(2, missing="regularized").fit(X)
-        >>> rows = np.array([X[0], X[0]])
-        >>> rows[1, 2:] = np.nan                      # the same flower without its petals
-        >>> told = pca.uncertainty(rows)
-        >>> told.observed
-        array([4, 2])
-        >>> told.errors.round(2)                      # petals are what the first axis measures
-        array([[0.  , 0.  ],
-               [0.64, 0.13]])
-        """
-        return incomplete(self).uncertainty(validate_rows(self, X, reset=False), covariance)

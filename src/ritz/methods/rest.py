@@ -28,7 +28,7 @@ from ritz.spectral.solution import Solution
 
 __all__ = [
     "SUMMED", "beside", "framed", "in_certificate", "left_over", "near_enough", "read_again", "rest_of", "rounding_in",
-    "squares_about", "squares_off", "wide_axes",
+    "squares_about", "squares_off", "wide_axes", "with_passes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -117,6 +117,13 @@ def read_again(spectrum: Solution) -> Solution:
     return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
 
 
+def with_passes(spectrum: Solution, passes: int) -> Solution:
+    """A spectrum of a state that ``passes`` over the rows have formed for it."""
+    certificate = replace(spectrum.certificate, passes=spectrum.certificate.passes + passes)
+    plan = replace(spectrum.plan, actual_passes=(spectrum.plan.actual_passes or 0) + passes)
+    return replace(spectrum, certificate=certificate, plan=plan)
+
+
 def beside(C: Floats, Q: Floats, noise: float, again: Callable[[], float]) -> float:
     """tr C − tr QᵀCQ of a covariance C (d, d) known to ``noise``; ``again`` adds it up where that is too little."""
     R = C - Q @ (Q.T @ C)
@@ -185,9 +192,9 @@ class _Off(Sums):
         self.total = 0.0
 
 
-def framed(column: Any, *, center: bool, scale: Any = None) -> tuple[dict[str, Any], float]:
+def framed(column: Any, *, center: bool, scale: Any = None, parts: Any = None) -> tuple[dict[str, Any], float]:
     """The frame of a fit for a pass over its rows, and the unit of rows in it, which keeps squares in range."""
-    mean, low = column.parts() if center else (None, None)
+    mean, low = (parts or column.parts()) if center else (None, None)
     unit = 1.0 if scale is not None else float(column.unit)
     if unit != 1:
         scale = np.full(len(column.shift), unit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,16 +72,24 @@ def stored_as(values: Any, dtype: Any) -> Any:
     wide = np.asarray(values, np.float64)
     if dtype == np.float64:
         return wide
+    least, most = _limits(np.dtype(dtype))
+    top = float(np.abs(wide).max(initial=0.0))
+    return wide.astype(dtype) if top == 0 or least <= top <= most else wide
+
+
+@lru_cache(maxsize=4)
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The least and the largest number of a type that has all its digits."""
     limits = np.finfo(dtype)
-    size = np.abs(wide[wide != 0])
-    fits = size.size == 0 or (float(np.max(size)) <= float(limits.max) and float(np.max(size)) >= float(limits.tiny))
-    return wide.astype(dtype) if fits else wide
+    return float(limits.tiny), float(limits.max)
 
 
 def require_variances(spectrum: Solution, column: ColumnStatistics | Moments, names: Any) -> None:
     """Refuse variances beyond the range of float64, by the column that varies most."""
-    most = times_square(float(np.max(spectrum.scaled_total, initial=0.0)), spectrum.unit, divisor_of(column))
-    if bool(np.isfinite(most)):
+    total = max(float(spectrum.scaled_total), 0.0)
+    if spectrum.unit == 1 and total / divisor_of(column) < np.inf:
+        return
+    if bool(np.isfinite(times_square(total, spectrum.unit, divisor_of(column)))):
         return
     squares = np.diag(column.scatter) if isinstance(column, Moments) else column.squares
     j = int(np.argmax(squares))

@@ -29,7 +29,7 @@ from ritz._core.linalg import Array
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, fresh
 from ritz.data.passes.center import full_columns
-from ritz.data.passes.gram import TILE_ABOVE, column_squares, column_sums, taller
+from ritz.data.passes.gram import SHORT_WORK, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
@@ -41,6 +41,8 @@ __all__ = ["Affine", "Lane"]
 #: Bytes of a piece of a block that is multiplied at once. 20,000×5,000: float64 products run no slower on 128 rows than
 #: on 256 and hold half the memory.
 PIECE_BYTES = 11 << 19
+#: The same for products with few vectors, whose shifted rows are read once.
+CACHED_BYTES = 1 << 19
 #: Multiplications of a block below which its sums are formed in short pieces.
 SHORT_PRODUCT = 1e6
 #: Blocks a lane whose products with vectors are formed anew, at most.
@@ -86,8 +88,11 @@ class Affine:
 
     def matmat(self, V: Array, lengths: NDArray[np.float64] | None = None) -> Array:
         """``Z V``, (n, l); ``lengths`` (n,) is filled with ‖z‖² of every row on the way, where rows are dense."""
-        W, drop = self._right(V)
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
+        plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
+        if plain and lengths is None and self.row_scale is None:
+            return self._filled(V, out)
+        W, drop = self._right(V)
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
@@ -97,6 +102,23 @@ class Affine:
             return product
 
         return self.blocks.map_rows(step, out)
+
+    def _filled(self, V: Array, out: NDArray[Any]) -> Array:
+        """``Z V`` of an array in memory, written where it belongs, in pieces whose shifted copies stay in the cache."""
+        W = np.asarray(V, np.float64)
+        W = W if self.col_scale is None else W * self.col_scale[:, None]
+        drop = None if self.shift_low is None else (self.shift_low @ W).astype(self.precision)
+        W = W.astype(self.precision, copy=False)
+
+        def step(scratch: dict[str, Any], block: Block) -> None:
+            for piece in self._pieces(block, CACHED_BYTES):
+                into = out[piece.rows]
+                np.matmul(self._rows(scratch, piece), W, out=into)
+                if drop is not None:
+                    into -= drop
+
+        self.blocks.visit(step)  # type: ignore[attr-defined]
+        return out
 
     def rmatmat(self, U: Array) -> Array:
         """``Zᵀ U``, (d, l), summed in float64."""
@@ -167,13 +189,32 @@ class Affine:
             self.noise.clear()  # tiles are not checked: the rounding model applies
             return tiled_gram(self)
 
+        n, dtype = self.shape[0], np.dtype(self.precision)
+        if float(n) * d * d <= SHORT_WORK and dtype.itemsize >= 8:
+            return self._short_gram()
+
         def step(lane: Lane, block: Block) -> None:
             lane.square(self._columns(self._rows(lane.scratch, block), block), block)
 
-        n, dtype = self.shape[0], np.dtype(self.precision)
         sums = taller(self.blocks, dtype.itemsize).map_reduce(lambda: Lane(d, d, watch=(n, dtype)), step)
         total = sums.summed()
         self.noise.append(sums.noise() if sums.errors else sums.noise() + SHORT_NOISE * 2.0**-53 * largest(total))
+        return total
+
+    def _short_gram(self) -> Array:
+        """The Gram matrix of a small table, summed in short pieces: it costs less than measuring what rounding does."""
+
+        def formed(scratch: dict[str, Any], block: Block) -> Any:
+            return better(self._columns(self._rows(scratch, block), block))
+
+        total, d = getattr(self.blocks, "whole", None), self.shape[1]
+        if total is not None:
+            total = formed({}, total)
+        else:
+            step = lambda lane, block: lane.gather(formed(lane.scratch, block))  # noqa: E731
+            total = self.blocks.map_reduce(lambda: Lane(d, d), step).summed()
+        finite = bool(np.isfinite(total).all())
+        self.noise.append(SHORT_NOISE * 2.0**-53 * largest(total) if finite else 0.0)
         return total
 
     def _columns(self, rows: Any, block: Block, columns: slice = slice(None)) -> Any:
@@ -197,14 +238,15 @@ class Affine:
 
     # pieces of a pass
 
-    def _pieces(self, block: Block) -> Iterator[Block]:
+    def _pieces(self, block: Block, most: int = PIECE_BYTES) -> Iterator[Block]:
         """A block in equal pieces whose copies in the working precision stay small."""
         count, d = block.values.shape
         size = count * d * np.dtype(self.precision).itemsize
-        if self.blocks.sparse or size <= PIECE_BYTES:
+        if self.blocks.sparse or size <= most:
             yield block
             return
-        rows = max(PIECE, -(-count // -(-size // PIECE_BYTES)) // PIECE * PIECE)
+        fitting = -(-count // -(-size // most))
+        rows = fitting // PIECE * PIECE or (PIECE if most == PIECE_BYTES else fitting)
         for first in range(0, count, rows):
             yield Block(block.values[first : first + rows], block.start + first)
 

@@ -383,7 +383,10 @@ class Centered(Wrapper):
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         stats = self._given
-        if not isinstance(stats, Statistics) or self._inner_frame() is None:
+        if not isinstance(stats, Statistics):
+            return None
+        rows = isinstance(self.inner, Rows) and self.statistics is not None  # which have a frame: none is made to know
+        if not rows and self._inner_frame() is None:
             return None
         before = stats.passes
         moments = stats.moments
@@ -425,6 +428,11 @@ class Centered(Wrapper):
         """‖1μᵀ‖² where the mean is taken off the product."""
         own = 0.0 if self.affine is not None else self.shape[0] * float(np.sum(np.square(self.mean)))
         return super().inflation() + own
+
+    def gram_dtype(self) -> Any:
+        # rows have a frame, and so has their centring: the mean is not asked for to know that
+        stats = self.statistics
+        return stats.precision if stats is not None and isinstance(self.inner, Rows) else super().gram_dtype()
 
     def at(self, dtype: Any) -> Centered:
         return Centered(self.inner.at(dtype), self._given)

@@ -43,8 +43,8 @@ OPEN = ("_mean64", "_scale64")
 FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "_loadings", "_scale", "_psi")
 POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
-RECORD_NAMES = {"certificate_": "Certificate", "plan_": "Plan", "_state": "Moments", "_columns": "Encoder",
-                "_filler": "Filler", "_raw": "Counts"}  # fmt: skip
+RECORD_NAMES = {"certificate_": ("Certificate",), "plan_": ("Plan",), "_state": ("Moments", "KeptRows"),
+                "_columns": ("Encoder",), "_filler": ("Filler",), "_raw": ("Counts",)}  # fmt: skip
 #: Types of what else a model keeps.
 TYPES: dict[str, tuple[type[Any], ...]] = {
     "_dtype": (np.dtype,), "_weight": (int, float, np.number), "_pending": (bool,), "_members": (dict,),
@@ -156,6 +156,15 @@ def _moments(m: Any) -> None:
         raise ValueError("Moments with numbers that are not finite")
 
 
+def _kept_rows(r: Any) -> None:
+    if r.table.ndim != 2:
+        raise ValueError(f"KeptRows of shape {r.table.shape}")
+    _sides(r, weights=r.table.shape[:1])
+    weights = np.ones(1) if r.weights is None else r.weights
+    if not np.isfinite(r.table).all() or not (np.isfinite(weights).all() and bool(np.all(weights >= 0))):
+        raise ValueError("KeptRows with numbers that are not finite, or weights that are negative")
+
+
 def _variable(v: Any) -> None:
     _sides(v, counts=(len(v.levels),))
     if v.kind not in ("text", "truth", "number") or len(set(v.levels)) < len(v.levels):
@@ -219,7 +228,7 @@ def _counts(c: Any) -> None:
 
 MORE: dict[str, Callable[[Any], None]] = {
     "Certificate": _certificate, "Counts": _counts, "Encoder": _encoder, "Fill": _fill, "Filler": _filler,
-    "Moments": _moments, "Variable": _variable,
+    "KeptRows": _kept_rows, "Moments": _moments, "Variable": _variable,
 }  # fmt: skip
 
 
@@ -239,7 +248,7 @@ def check_fitted(cls: type[Any], parameters: dict[str, Any], values: dict[str, A
             raise TypeError(f"{name} that is {_what(value)}")
         if name == "_dtype" and value not in (np.float32, np.float64):
             raise TypeError("a precision other than float32 and float64")
-        if name in RECORD_NAMES and value is not None and type(value).__name__ != RECORD_NAMES[name]:
+        if name in RECORD_NAMES and value is not None and type(value).__name__ not in RECORD_NAMES[name]:
             raise TypeError(f"{name} that is {_what(value)}")
     checked_parameters(cls, parameters)
     _names(values)

@@ -28,6 +28,7 @@ from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
 from ritz.data.encode.vocabulary import Variable, Vocabulary
+from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
@@ -41,7 +42,8 @@ from ritz.spectral.plan import Plan
 __all__ = ["DAMAGE", "RECORDS", "Decoder", "Encoded", "damaged"]
 
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Certificate, Counts, Encoder, Fill, Filler, Moments, Plan, Variable, Vocabulary)
+    cls.__name__: cls
+    for cls in (Certificate, Counts, Encoder, Fill, Filler, KeptRows, Moments, Plan, Variable, Vocabulary)
 }
 #: Values inside values at most: a model needs about ten.
 DEPTH = 40

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz._core.frozen import changed
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 
@@ -88,7 +89,7 @@ class Plan:
 
     def done(self, passes: int, seconds: float) -> Plan:
         """The plan with what the fit really took."""
-        return replace(self, actual_passes=passes, actual_seconds=seconds)
+        return changed(self, actual_passes=passes, actual_seconds=seconds)
 
     def __repr__(self) -> str:
         return str(self)
@@ -177,7 +178,7 @@ def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
         reason = f"the smaller side is only {p:,}"
     else:
         return None
-    return replace(direct, reasons=(reason, *direct.reasons))
+    return changed(direct, reasons=(reason, *direct.reasons))
 
 
 def _prefer(options: list[Plan]) -> Plan:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import AccuracyWarning
+from ritz._core.frozen import changed
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
@@ -56,9 +57,10 @@ def solve(
     flip = signs(V)
     V = V * flip
     other = None if pairs.value_block is None else to_numpy(pairs.value_block)
-    pairs = replace(pairs, vectors=V, residual_block=to_numpy(pairs.residual_block) * flip, value_block=other)
-    total = _total(problem, pairs)
-    pairs = _noted(problem, pairs)
+    pairs = changed(pairs, vectors=V, residual_block=to_numpy(pairs.residual_block) * flip, value_block=other)
+    trace = _told(problem)  # asked for when the solver is done: a pass may have learned it by then
+    total = _total(pairs, trace)
+    pairs = _noted(problem, pairs, trace is not None)
     record: dict[str, Any] = {"vectors": V, "unit": unit, **(frame or {})}
     if problem.inexact is not None:
         inexact = problem.inexact()
@@ -101,7 +103,8 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
         return pairs
     while True:
         complete = pairs.k >= rank
-        seen = problem.seen(pairs.leading()[: min(pairs.k, max(rank, 1))], _total(problem, pairs), complete=complete)
+        total = _total(pairs, _told(problem))
+        seen = problem.seen(pairs.leading()[: min(pairs.k, max(rank, 1))], total, complete=complete)
         decided = rule.decide(seen)
         if decided is not None:
             return _truncate(pairs, min(decided, pairs.k), problem.tol)
@@ -142,9 +145,8 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](problem, M, amplified=amplified)
 
 
-def _total(problem: SpectralProblem, pairs: Pairs) -> float:
-    """The exact trace, asked for when the solver is done: a pass may have learned it by then."""
-    trace = _told(problem)
+def _total(pairs: Pairs, trace: float | None) -> float:
+    """The exact trace; where the operator does not tell it, the sum of what was found."""
     return float(np.sum(np.maximum(pairs.values, 0.0))) if trace is None else float(trace)
 
 
@@ -153,9 +155,9 @@ def _told(problem: SpectralProblem) -> float | None:
     return A.frobenius2() if problem.kind == "svd" else A.trace()
 
 
-def _noted(problem: SpectralProblem, pairs: Pairs) -> Pairs:
+def _noted(problem: SpectralProblem, pairs: Pairs, told: bool) -> Pairs:
     """With a line where the total is not that of the operator, which does not tell it."""
-    if len(pairs.values) >= min(problem.operator.shape) or _told(problem) is not None:
+    if told or len(pairs.values) >= min(problem.operator.shape):
         return pairs
     words = f"{problem.operator.symbol()} does not tell its trace: the total is the sum of the eigenvalues found"
     return replace(pairs, notes=(*pairs.notes, words))

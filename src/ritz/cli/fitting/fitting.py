@@ -27,7 +27,7 @@ from ritz.data.passes.statistics import Statistics
 from ritz.data.tables.table import Table
 from ritz.data.validate import require_finite, validate_rows
 from ritz.methods.fitted import fitted_of
-from ritz.methods.moments import LARGEST_STATE
+from ritz.methods.moments import KEEP_STATE, LARGEST_STATE, STATE_FLOOR
 from ritz.methods.pca import PCA
 from ritz.methods.plan import reading
 from ritz.spectral.plan import size_words
@@ -112,9 +112,7 @@ def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
     _announce(job, probe, rows)
     model = probe.fit(table, sample_weight=weight)
     fitted = fitted_of(model)
-    state = fitted.state
-    spread = np.sqrt(np.diag(state.scatter) / max(state.weight - 1, 1.0)) * state.unit
-    scaling = decide_scaling(spread, names, None)
+    scaling = decide_scaling(np.asarray(fitted.column_spread()), names, None)
     if scaling.scale:
         model = fitted.restated(scale=True)
         # The rows were read once, for the state that both answers come from.
@@ -128,7 +126,10 @@ def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:
     n, d = shape
     missing = job.method["missing"]
     k = count(job.k, n, d, missing)
-    return PCA(k, scale=scale, missing=missing, memory=job.memory, **job.options)
+    merges = 8 * d * d > STATE_FLOOR and d <= min(n, KEEP_STATE)  # ``ritz merge`` takes what this program has written
+    return PCA(
+        k, scale=scale, missing=missing, memory=job.memory, mergeable=True if merges else None, **job.options
+    )  # fmt: skip
 
 
 def _spreads(rows: Any, names: list[str], missing: str) -> np.ndarray:

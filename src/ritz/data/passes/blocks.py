@@ -218,6 +218,23 @@ class MemoryBlocks:
         run_lanes(work, self._lanes())
         return out
 
+    def visit(self, step: Callable[[dict[str, Any], Block], None]) -> None:
+        """``map_rows`` for a step that writes its output itself."""
+
+        only_block = self.whole
+        if STOP.get() is not None:
+            go_on()
+        if only_block is not None:
+            step({}, only_block)
+            return
+
+        def work(span: tuple[int, int]) -> None:
+            scratch: dict[str, Any] = {}
+            for block in self._blocks(*span):
+                step(scratch, block)
+
+        run_lanes(work, self._lanes())
+
     def each(self) -> Iterator[Block]:
         """Batches of some blocks in row order, for outputs that go to a file."""
         step = 8 * self.rows
@@ -225,9 +242,8 @@ class MemoryBlocks:
             yield Block(self._take(start, min(start + step, self.shape[0])), start)
 
     def sample(self, rows: int) -> Any:
-        """About ``rows`` rows spread evenly over the table."""
-        step = max(1, self.shape[0] // max(1, rows))
-        some = self.X[::step]
+        """``rows`` rows spread evenly over the table, or more than half as many."""
+        some = self.X[:: max(1, -(-self.shape[0] // max(1, rows)))]
         return some.toarray() if self._csr and not self.sparse else some
 
 

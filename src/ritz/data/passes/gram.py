@@ -21,7 +21,7 @@ from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, RowBlocks, csr_rows, fresh
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.rounding import PIECE, Watched, better
+from ritz.data.passes.rounding import GROUP, PIECE, Watched, better
 
 __all__ = [
     "COHERENT",
@@ -38,7 +38,8 @@ __all__ = [
 SHORT_WORK = 1e8
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
-#: Bytes of a piece of which only the columns are summed: it stays in the second-level cache.
+#: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
+#: second-level cache. 10,000×100 in short pieces: 4.2 ms in blocks of 1,024 rows, 5.1 in blocks of 2,048.
 LOOK_BYTES = 1 << 20
 #: Rows and bytes of a block whose Gram matrix is formed, at most, for tables of at least TALL_ABOVE columns: mirroring
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
@@ -80,19 +81,27 @@ class DensePass(Watched):
         self.buffer, self.order = np.empty((0, d), dtype), "C"
         self.product = np.empty((d, d), dtype) if products and not short else None
         self.blocks = 0
-        if short:
+        if short or not products:
             self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure
         else:
             self.watch(d, rows, dtype)
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
-        if self.S is None:
-            rows = max(PIECE, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE * PIECE)
+        if self.S is None or self.short:
+            step = self._look if self.S is None else self._feed
+            rows = max(PIECE, min(GROUP, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE) * PIECE)
+            if block.values.shape[0] <= rows:
+                step(block)
+                return
             for first in range(0, block.values.shape[0], rows):
-                self._look(Block(block.values[first : first + rows], block.start + first))
+                step(Block(block.values[first : first + rows], block.start + first))
             return
-        z = self._shifted(np.asarray(block.values))
+        self._feed(block)
+
+    def _feed(self, block: Block) -> None:
+        """Add the products of the rows of a block."""
+        z, S = self._shifted(np.asarray(block.values)), np.asarray(self.S)
         w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.blocks:
@@ -104,15 +113,15 @@ class DensePass(Watched):
             self.blocks += 1
             product, head = (better(z), None) if self.short else self.form(z, self.product)
             if self.S_low is None:
-                if self.S.flags.c_contiguous:  # numbers of two widths are added twice as fast in one row
-                    flat = self.S.reshape(-1)
+                if S.flags.c_contiguous:  # numbers of two widths are added twice as fast in one row
+                    flat = S.reshape(-1)
                     np.add(flat, product.reshape(-1), out=flat)
                 else:
-                    self.S += product
+                    S += product
             else:
                 self.S_low += product
                 if self.blocks % LAG == 0:
-                    settle(self.S, self.S_low)
+                    settle(S, self.S_low)
             if not self.short:
                 self.look(z, product, head)
 
@@ -145,6 +154,8 @@ class DensePass(Watched):
         elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             np.copyto(z, x, casting="unsafe")
             np.subtract(z, self.shift, out=z)
+        elif x.dtype == self.dtype:
+            np.subtract(x, self.shift, out=z)
         else:
             np.subtract(x, self.shift, out=z, dtype=self.dtype)
         if self.inverse != 1:

@@ -272,6 +272,26 @@ class Moments:
                 hint="fit both on the same columns in the same order",
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: of symmetric matrices one half."""
+        state = dict(self.__dict__)
+        for name in ("scatter", "scatter_low"):
+            matrix = state[name]
+            plain = isinstance(matrix, np.ndarray) and matrix.dtype == np.float64 and matrix.flags.c_contiguous
+            if plain and np.array_equal(matrix, matrix.T):
+                state[name] = (matrix.shape[0], matrix[np.triu_indices(matrix.shape[0])])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in ("scatter", "scatter_low"):
+            if isinstance(state[name], tuple):
+                d, half = state[name]
+                upper = np.triu_indices(d)
+                matrix = np.empty((d, d))
+                matrix[upper] = matrix.T[upper] = half
+                state = {**state, name: matrix}
+        self.__dict__.update(state)
+
     def arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Header and arrays for a container file."""
         header = {

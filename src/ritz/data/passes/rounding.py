@@ -35,16 +35,22 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import block_rows
 
 __all__ = [
-    "CHECK_PIECE", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest", "times",
+    "CHECK_PIECE", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest",
+    "times",
 ]  # fmt: skip
 
-#: Rows of a short piece and of a checking one, and the safety factor.
+#: Rows of a short piece and of a checking one, pieces that are added up before their sum is, and the safety factor.
 PIECE = 64
 CHECK_PIECE = 256
+GROUP = 16
 NOISE_SAFETY = 3.0
 #: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
 #: data, 7 on two values, 11 on identical rows.
 SHORT_NOISE = 60.0
+#: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0.
+TRIANGLES = 16
+#: Columns up to which the eighth power of a matrix tells its norm, too large by d^(1/16) at most: 7 µs, not 22.
+POWERS = 32
 #: Vectors r. The mean square of m Gaussian numbers is below 1/9 with probability 0.001 for m = 8, 0.02 for m = 4.
 PROBES = 8
 #: A block is formed anew when it outweighs those formed anew before this many times; at most so many in a lane.
@@ -269,19 +275,67 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
         piece = z.shape[0]  # float64 sums of float32 numbers are exact enough at any length
         z = z.astype(np.float64)
         b = None if b is None else b.astype(np.float64)
+    if b is None and z.dtype == np.float64:
+        return _half_by_half(z, piece) if z.shape[1] >= TRIANGLES else _all_at_once(z, piece)
     right = z if b is None else b
     total = np.zeros((z.shape[1], right.shape[1]))
-    for first in range(0, z.shape[0], 16 * piece):
-        group = np.zeros_like(total)
-        for i in range(first, min(first + 16 * piece, z.shape[0]), piece):
+    for first in range(0, z.shape[0], GROUP * piece):
+        group = np.zeros_like(total) if first else total
+        for i in range(first, min(first + GROUP * piece, z.shape[0]), piece):
             left = z[i : i + piece]
             group += left.T @ (left if b is None else right[i : i + piece])
-        total += group
+        if first:
+            total += group
     return total
 
 
+def _half_by_half(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
+    """``zᵀz`` by the same sums: BLAS adds the triangle of a piece to that of its group itself."""
+    from scipy.linalg.blas import dsyrk
+
+    d, total, turned = z.shape[1], None, not z.flags.c_contiguous
+    for first in range(0, z.shape[0], GROUP * piece):
+        group, begun = np.zeros((d, d), order="F"), 0.0
+        for i in range(first, min(first + GROUP * piece, z.shape[0]), piece):
+            left = z[i : i + piece]
+            dsyrk(1.0, left if turned else left.T, begun, group, trans=turned, overwrite_c=1)
+            begun = 1.0
+        total = group if total is None else np.add(total, group, out=total)
+    if total is None:
+        return np.zeros((d, d))
+    whole = total + total.T  # below the diagonal there are zeros
+    whole.ravel("K")[:: d + 1] = total.diagonal()
+    return whole
+
+
+def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
+    """``zᵀz`` of few columns by the same sums: one call forms the products of all pieces."""
+    n, d = z.shape
+    covered = n // piece * piece
+    tail = z[covered:].T @ z[covered:]
+    if not covered:
+        return tail
+    pieces = np.ascontiguousarray(z[:covered]).reshape(-1, piece, d)
+    products = np.matmul(pieces.transpose(0, 2, 1), pieces)
+    if len(products) <= GROUP:
+        return np.add.reduce(products) + tail
+    groups = len(products) // GROUP
+    total = np.add.reduce(np.add.reduce(products[: groups * GROUP].reshape(groups, GROUP, d, d), axis=1))
+    return np.asarray(total + (np.add.reduce(products[groups * GROUP :]) + tail))
+
+
 def largest(E: NDArray[Any]) -> float:
-    """Spectral norm of a small symmetric matrix: a few power steps from below, with a margin."""
+    """Spectral norm of a small symmetric matrix from above, ``‖E⁸‖_F^⅛``; of larger ones a few power steps from below,
+    with a margin."""
+    if 0 < E.shape[0] <= POWERS:
+        size = float(np.abs(E).max())
+        if not 0 < size < np.inf:
+            return size
+        E = E / size
+        E = E @ E
+        E = E @ E
+        E = (E @ E).reshape(-1)
+        return size * float(E.dot(E)) ** 0.0625
     v = np.cos(np.arange(E.shape[0]) + 1.0)
     norm, size = math.sqrt(v.dot(v)), 0.0
     for _ in range(8):

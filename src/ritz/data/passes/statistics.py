@@ -11,6 +11,7 @@ float32 products are summed in float64 block by block; their rounding is measure
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,13 +207,24 @@ class Statistics:
         rows = self.blocks.sample(SAMPLE_ROWS)
         return rows.toarray() if self.blocks.sparse else np.asarray(rows)
 
+    def _learn__range(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(d,) least and largest entries of the sample."""
+        sample = self.sample
+        return np.minimum.reduce(sample), np.maximum.reduce(sample)
+
     def _learn_unit(self) -> float:
         if self.given is not None:
             return self.given
         if self.rescales and self.weights is not None and not self._usual_weights():
             return self._true_unit()
-        entries = self.blocks.sample(SAMPLE_ROWS).data if self.blocks.sparse else self.sample
-        largest = float(np.abs(entries).max()) if entries.size else 0.0
+        if self.blocks.sparse:
+            entries = self.blocks.sample(SAMPLE_ROWS).data
+            largest = float(np.abs(entries).max()) if entries.size else 0.0
+        elif self.sample.size:
+            least, most = self._range
+            largest = max(-float(least.min()), float(most.max()))
+        else:
+            largest = 0.0
         low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8]
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
@@ -289,9 +301,14 @@ class Statistics:
         sample, w = self._typical()
         with np.errstate(over="ignore", invalid="ignore"):
             # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
-            middle = sample.mean(axis=0) if w is None else np.average(sample, axis=0, weights=w)
-            shift = np.minimum(np.maximum(middle, np.minimum.reduce(sample)), np.maximum.reduce(sample))
-            shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
+            if w is None:
+                middle, (least, most) = np.add.reduce(sample) / len(sample), self._range
+            else:
+                middle = np.average(sample, axis=0, weights=w)
+                least, most = np.minimum.reduce(sample), np.maximum.reduce(sample)
+            shift = np.minimum(np.maximum(middle, least), most)
+            if self.precision is not np.float64:
+                shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
@@ -305,7 +322,7 @@ class Statistics:
         sparse = hasattr(X, "toarray") and self._unevenness > FAR_APART
         if self.weights is None or not (isinstance(X, np.ndarray) or sparse):
             return sample, None
-        step = max(1, self.blocks.shape[0] // SAMPLE_ROWS)
+        step = max(1, -(-self.blocks.shape[0] // SAMPLE_ROWS))
         heavy = np.argsort(self.weights)[-HEAVY_ROWS:]
         w = np.concatenate([self.weights[::step], self.weights[heavy]])
         heaviest = X[heavy].toarray() if sparse else X[heavy]
@@ -364,9 +381,10 @@ class Statistics:
         if short:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
-        self._finite(S.diagonal())
-        self._in_unit(m, S.diagonal())
-        if self.fills and self._far_from_zero(m, S.diagonal()):
+        q = S.diagonal()
+        self._finite(q)
+        self._in_unit(m, q)
+        if self.fills and self._far_from_zero(m, q):
             self.blocks = blocks_of(filled(getattr(self.blocks, "X", self.blocks)))
             self.__dict__.pop("shift", None)
             return self.moments
@@ -377,10 +395,11 @@ class Statistics:
             self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it
             m, S, noise = self._products(True)
         w = self._divisor
-        scatter = S - np.outer(m, m / w)
-        diagonal = np.einsum("ii->i", scatter)
+        r = m / math.sqrt(w)
+        scatter = S - r[:, None] * r  # as symmetric as S, to the last bit
+        diagonal = scatter.ravel("K")[:: d + 1]  # a view, in whichever order
         np.maximum(diagonal, 0.0, out=diagonal)
-        noise += 4 * 2.0**-53 * float(m @ m) / w  # the shift that is taken off again
+        noise += 6 * 2.0**-53 * float(r @ r)  # the shift that is taken off again
         moments = Moments(
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, noise, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
@@ -468,7 +487,7 @@ def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool
 
 
 def _columns_of(moments: Moments) -> ColumnStatistics:
-    squares = np.diag(moments.scatter).copy()
+    squares = moments.scatter.diagonal().copy()
     fields = (moments.rows, moments.weight, moments.shift, moments.offset, squares, moments.unit, moments.weight_low)
     return ColumnStatistics(*fields, whole=moments.whole)
 

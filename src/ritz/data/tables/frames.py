@@ -10,6 +10,7 @@ A column that holds no numbers raises by name: a silent choice of columns is mad
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import Any
 
@@ -20,7 +21,8 @@ from ritz.data.passes.integers import has_long, warn_lost
 from ritz.data.words import shorten
 
 __all__ = [
-    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "is_frame", "is_missing", "narwhal",
+    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "is_frame", "is_missing", "is_pandas",
+    "narwhal", "require_names",
 ]  # fmt: skip
 
 
@@ -28,10 +30,18 @@ __all__ = [
 NO_NUMBERS = (str, bytes, complex, np.datetime64, np.timedelta64)
 
 
+def is_pandas(X: object) -> bool:
+    """Whether ``X`` is a frame of pandas, as its type tells: narwhals asks for longer than a small fit takes."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and type(X) is getattr(pandas, "DataFrame", None)
+
+
 def is_frame(X: object) -> bool:
     """Say whether ``X`` is a data frame: two dimensions, named columns, all in memory."""
     if isinstance(X, np.ndarray):
         return False
+    if is_pandas(X):
+        return True
     import narwhals as nw
 
     return bool(nw.dependencies.is_into_dataframe(X))
@@ -54,6 +64,12 @@ def narwhal(X: Any) -> Any:
         ) from error
 
 
+def require_names(X: Any) -> None:
+    """Refuse columns that share a name."""
+    if not is_pandas(X) or not X.columns.is_unique:
+        narwhal(X)
+
+
 def frame_names(X: Any) -> list[Any]:
     """Column names as the frame holds them (pandas allows other things than strings)."""
     return list(narwhal(X).columns)
@@ -61,6 +77,8 @@ def frame_names(X: Any) -> list[Any]:
 
 def frame_to_rows(X: Any) -> Any:
     """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
+    if is_pandas(X) and X.columns.is_unique and (array := _pandas_whole(X)) is not None:
+        return array
     frame = narwhal(X)
     native = frame.to_native()
     if frame.implementation.is_pandas():
@@ -86,12 +104,12 @@ def frame_to_rows(X: Any) -> Any:
 
 def copied_bytes(X: Any) -> int:
     """Bytes of the array that ``frame_to_rows`` makes beside the frame; 0 where it hands out a view."""
-    frame = narwhal(X)
+    frame = X if is_pandas(X) else narwhal(X)
     n, d = frame.shape
-    if frame.implementation.is_pandas():
+    if frame is X or frame.implementation.is_pandas():
         import pandas as pd
 
-        native = frame.to_native()
+        native = X if frame is X else frame.to_native()
         dtypes = set(native.dtypes)
         sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in dtypes)
         if d == 0 or sparse or (_plain_block(dtypes) and _root(native.iloc[:, 0].to_numpy()).size == n * d):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz.data.engines import engine_of
-from ritz.data.tables.frames import is_frame, narwhal
+from ritz.data.tables.frames import is_frame, is_pandas, narwhal
 from ritz.data.tables.table import Table
 
 __all__ = ["labelled", "library_of", "row_labels"]
@@ -23,6 +23,8 @@ def library_of(X: Any) -> str | None:
         from importlib.util import find_spec
 
         return "pandas" if find_spec("pandas") else "pyarrow"
+    if is_pandas(X):
+        return "pandas"
     if not is_frame(X):
         return None
     kind = narwhal(X).implementation

@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
@@ -43,7 +42,6 @@ from ritz.methods.correspondence.results import (
     Rows,
     Side,
     inertia_table,
-    require_result,
 )  # fmt: skip
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.table import OfTable
@@ -479,13 +477,6 @@ class Correspondence(Method):
 
     def _axis_names(self) -> list[str]:
         return [f"{self.about.axis}{i + 1}" for i in range(len(self.eigenvalues_))]
-
-    def _absent(self, name: str) -> AttributeError:
-        try:
-            require_result(self, name)
-        except NotFittedError as error:
-            return error
-        return super()._absent(name)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not isinstance(getattr_static(type(self), name, None), Forgotten)]

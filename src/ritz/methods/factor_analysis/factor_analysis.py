@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.linalg import signs
+from ritz._core.memory import LITTLE
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import blocks_of
@@ -39,7 +40,7 @@ from ritz.methods.method import Method
 from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.record import keep
-from ritz.methods.rest import beside, framed, squares_off
+from ritz.methods.rest import beside, framed, squares_off, with_passes
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca.sparse_pca import ObliqueMap, rest_spectrum
@@ -182,7 +183,7 @@ class FactorAnalysis(Method):
 
     def read(self, solution: Estimated, posed: Posed) -> None:
         """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
-        state, ordinary = posed.stats.moments, solution.solution
+        state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
         self.certificate_, self.plan_ = ordinary.certificate, ordinary.plan
@@ -304,10 +305,10 @@ class FactorAnalysis(Method):
                 AccuracyWarning,
             )
         if d and self.dof_ > 0:
-            from scipy.stats import chi2
+            from scipy.special import chdtrc
 
             self.chi2_ = (n - 1 - (2 * d + 5) / 6 - 2 * k / 3) * discrepancy(S, A, psi)
-            self.p_value_ = float(chi2.sf(self.chi2_, self.dof_))
+            self.p_value_ = float(chdtrc(self.dof_, np.maximum(self.chi2_, 0.0)))
 
     def _tell(self, estimate: Uniquenesses, columns: NDArray[np.intp]) -> None:
         names = getattr(self, "feature_names_in_", None)
@@ -389,8 +390,10 @@ class FactorAnalysis(Method):
     # small checks
 
     def _fits(self, d: int) -> None:
-        size, room = 8 * 8.0 * d * d, room_for(self)
-        if size > room:
+        size = 8 * 8.0 * d * d
+        if self.memory is None and size <= LITTLE:
+            return
+        if size > (room := room_for(self)):
             raise MemoryLimitError(
                 f"FactorAnalysis works on the correlations of the columns, about {size / 1e9:.3g} GB for {d:,} of them",
                 received=f"a limit of {room / 1e9:.3g} GB", hint="choose fewer columns first",

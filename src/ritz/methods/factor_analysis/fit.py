@@ -6,7 +6,11 @@
                          its minimum is where iterated principal axes come to rest (minimum residuals)       [HJ66]
 
 Both are minimised over log Ψ, which no scale of the columns can spoil, between a floor (a uniqueness of zero is a
-Heywood case) and the variance of the column. S may be singular.
+Heywood case) and the variance of the column. S may be singular. Newton's method finds the minimum in some six steps;
+where it does not come to rest, quasi-Newton steps from the same start (L-BFGS-B) do. With W = v_l ∘ v_m (d), the second
+derivatives of the likelihood are Σ c_lm WWᵀ over l and m,
+
+    c_lm = (e_l + e_m)/2  for l, m left out,        (1 − e_m)(e_l + e_m)/(e_l − e_m)  for l kept, m left out.
 """
 
 from __future__ import annotations
@@ -21,6 +25,11 @@ __all__ = ["Uniquenesses", "discrepancy", "fit_uniquenesses", "principal_axes_lo
 
 Floats = NDArray[np.float64]
 
+#: Steps of Newton's method at most, shares of a step that are tried, and how far a step goes at most, in log Ψ.
+NEWTON, SHARES, FURTHEST = 40, (1.0, 0.5, 0.25, 0.1, 0.02), 1.0
+#: Slopes at which the minimum is reached, and at which it is where no step leads down any more.
+FLAT, RESTING = 1e-12, 1e-9
+
 
 @dataclass(frozen=True)
 class Uniquenesses:
@@ -34,37 +43,99 @@ class Uniquenesses:
 
 def fit_uniquenesses(S: Floats, k: int, method: str, floor: float, max_iter: int, tol: float) -> Uniquenesses:
     """Uniquenesses of a covariance matrix (d, d) without constant columns, none below ``floor`` of its variance."""
-    from scipy.optimize import minimize
-
     variance = np.diag(S)
     low, high = np.log(floor * variance), np.log(variance)
     value = _likelihood(S, k) if method == "ml" else _residual(S, k)
     start = np.clip(np.log(_start(S, k)), low, high)
+    steps = NEWTON if method == "ml" else NEWTON // 3  # which has no exact second derivatives here
+    found = _newton(start, low, high, value, tol, min(max_iter, steps))
+    if found is None or bool(np.any(found[0] <= low + 1e-9)):  # beside a Heywood case there may be another minimum
+        other = _quasi_newton(start, low, high, value, tol, max_iter)
+        found = other if found is None or other[3] < found[3] - 1e-9 * (1 + abs(found[3])) else found
+    x, slope, iterations, _ = found
+    left = _projected(x, slope, low, high)
+    stopped = x <= low + 1e-9
+    return Uniquenesses(np.exp(x), iterations, float(np.max(np.abs(left), initial=0.0)), stopped)
+
+
+Value = Callable[[Floats], tuple[float, Floats, Callable[[], tuple[Floats, Floats]]]]
+Found = tuple[Floats, Floats, int, float]  # log Ψ, the slope there, steps, and f
+
+
+def _newton(x: Floats, low: Floats, high: Floats, value: Value, tol: float, max_iter: int) -> Found | None:
+    """Newton's steps that go down; None where they do not come to rest."""
+    f, slope, curves = value(x)
+    for iteration in range(max_iter + 1):
+        left = _projected(x, slope, low, high)
+        size = float(np.abs(left).max())
+        if size <= min(tol, FLAT):
+            return x, slope, iteration, f
+        if iteration == max_iter:
+            break
+        step = _step(left, curves)
+        for share in SHARES:
+            new = np.clip(x - share * step, low, high)
+            there = value(new)
+            down = there[0] < f - 1e-4 * float(left @ (x - new))
+            # near the minimum f does not change any more, but its slope does
+            if down or (
+                abs(there[0] - f) <= 1e-13 * (1 + abs(f))
+                and float(np.abs(_projected(new, there[1], low, high)).max()) < size
+            ):
+                break
+        else:
+            return (x, slope, iteration, f) if size <= RESTING else None
+        x, (f, slope, curves) = new, there
+    return None
+
+
+def _step(left: Floats, curves: Callable[[], tuple[Floats, Floats]]) -> Floats:
+    """H⁻¹ times the slope, of what is free to move; by an H that is surely positive where the exact one is not."""
+    from scipy.linalg.lapack import dposv
+
+    free = left != 0
+    exact, sure = curves()
+    if not free.all():
+        exact, sure = exact[np.ix_(free, free)], sure[np.ix_(free, free)]
+    step = np.zeros_like(left)
+    _, solved, info = dposv(exact, left[free])
+    step[free] = solved if info == 0 else np.linalg.lstsq(sure, left[free], rcond=1e-12)[0]
+    most = float(np.abs(step).max())
+    return step * (FURTHEST / most) if most > FURTHEST else step
+
+
+def _quasi_newton(start: Floats, low: Floats, high: Floats, value: Value, tol: float, max_iter: int) -> Found:
+    from scipy.optimize import minimize
+
     options = {"maxiter": max_iter, "ftol": 1e-15, "gtol": tol, "maxcor": 20}
     minimum = minimize(
         lambda x: value(x)[:2], start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)),
         options=options,
     )  # fmt: skip
     x = _polished(minimum.x, low, high, value, tol)
-    left = _projected(x, value(x)[1], low, high)
-    stopped = x <= low + 1e-9
-    return Uniquenesses(np.exp(x), int(minimum.nit), float(np.max(np.abs(left), initial=0.0)), stopped)
-
-
-Value = Callable[[Floats], tuple[float, Floats, Floats]]
+    f, slope, _ = value(x)
+    return x, slope, int(minimum.nit), f
 
 
 def _likelihood(S: Floats, k: int) -> Value:
-    def value(x: Floats) -> tuple[float, Floats, Floats]:
+    def value(x: Floats) -> tuple[float, Floats, Callable[[], tuple[Floats, Floats]]]:
         half = np.exp(-x / 2)
         e, V = np.linalg.eigh(half[:, None] * S * half)
         e, V = e[::-1], V[:, ::-1]
-        theta = np.ones_like(e)
-        theta[:k] = np.maximum(e[:k], 1.0)
-        rest = V * np.sqrt(np.where(theta == 1.0, 1.0, 0.0))
-        slope = np.square(rest) @ (1 - e)
-        curve = np.square(rest @ rest.T)  # the Hessian where what is left out is noise [Jor67]
-        return float(np.sum(x) + np.sum(np.log(theta) + e / theta)), slope, curve
+        kept = np.count_nonzero(e[:k] > 1.0)
+        head, rest, noise = e[:kept], V[:, kept:], e[kept:]
+        slope = np.square(rest) @ (1 - noise)
+
+        def curves() -> tuple[Floats, Floats]:
+            P = rest @ rest.T
+            exact = (rest * noise) @ rest.T * P
+            for i in range(kept):
+                c = (1 - noise) * (head[i] + noise) / np.maximum(head[i] - noise, 1e-300)
+                v = V[:, i]
+                exact += v[:, None] * ((rest * c) @ rest.T) * v
+            return exact, np.square(P)  # the second where what is left out is noise [Jor67]
+
+        return float(np.sum(x) + np.sum(np.log(head)) + kept + np.sum(noise)), slope, curves
 
     return value
 
@@ -72,7 +143,7 @@ def _likelihood(S: Floats, k: int) -> Value:
 def _residual(S: Floats, k: int) -> Value:
     unit = float(np.mean(np.diag(S))) ** 2
 
-    def value(x: Floats) -> tuple[float, Floats, Floats]:
+    def value(x: Floats) -> tuple[float, Floats, Callable[[], tuple[Floats, Floats]]]:
         psi = np.exp(x)
         e, V = np.linalg.eigh(S - np.diag(psi))
         e, V = e[::-1].copy(), V[:, ::-1]
@@ -81,8 +152,12 @@ def _residual(S: Floats, k: int) -> Value:
         left = np.where(out, e, 0.0)
         slope = -(np.square(V) @ left) * psi / unit
         rest = V[:, out]
-        curve = np.square(rest @ rest.T) * np.outer(psi, psi) / unit
-        return float(left @ left) / 2 / unit, slope, curve
+
+        def curves() -> tuple[Floats, Floats]:
+            curve = np.square(rest @ rest.T) * np.outer(psi, psi) / unit
+            return curve, curve
+
+        return float(left @ left) / 2 / unit, slope, curves
 
     return value
 
@@ -103,12 +178,12 @@ def _projected(x: Floats, slope: Floats, low: Floats, high: Floats) -> Floats:
 def _polished(x: Floats, low: Floats, high: Floats, value: Value, tol: float) -> Floats:
     """A few scoring steps: line searches end where f stops to change, long before its slope is zero."""
     for _ in range(20):
-        _, slope, curve = value(x)
+        _, slope, curves = value(x)
         left = _projected(x, slope, low, high)
         if float(np.max(np.abs(left), initial=0.0)) <= min(tol, 1e-12):
             break
         free = left != 0
-        step = np.zeros_like(x)
+        step, curve = np.zeros_like(x), curves()[1]
         step[free] = np.linalg.lstsq(curve[np.ix_(free, free)], left[free], rcond=1e-12)[0]
         new = np.clip(x - step, low, high)
         if np.linalg.norm(_projected(new, value(new)[1], low, high)) >= np.linalg.norm(left):

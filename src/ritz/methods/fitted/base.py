@@ -245,6 +245,10 @@ class Fitted(Encodes):
         """A rule as it sees the axes that the columns can have; None for a rule as it is."""
         return None
 
+    def column_spread(self) -> Floats | None:
+        """(d,) standard deviations of the columns, from what is kept for merging; None where nothing is."""
+        return None
+
     def unlike_columns(self) -> Floats:
         """Standard deviations of columns that count as they are, (d,); empty where they do not."""
         return np.zeros(0)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.methods.moments import moments_of
 from ritz.methods.record import set_values, value_of, values_of
 from ritz.spectral.problem import Seen
 
@@ -40,8 +41,9 @@ class Kept:
 
     @property
     def state(self) -> Any:
-        """The moment state, from which models are merged and solved again."""
-        return self._recorded("_state")
+        """The moment state, from which models are merged and solved again; of rows that are kept, it is formed."""
+        state = self._recorded("_state")
+        return None if state is None else moments_of(state)
 
     @property
     def pending(self) -> bool:
@@ -56,7 +58,7 @@ class Kept:
     @property
     def mergeable(self) -> bool:
         """Whether what ``merge`` adds up was kept."""
-        return self.state is not None or self.counts is not None
+        return self._recorded("_state") is not None or self.counts is not None
 
     @property
     def weight(self) -> float | None:

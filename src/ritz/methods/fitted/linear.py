@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.methods.fitted.axes import Axes
@@ -87,12 +88,12 @@ class LinearModel(Fitted):
 
     @property
     def keeps_spread(self) -> bool:
-        """With a moment state."""
-        return self.state is not None
+        """With a state."""
+        return self._recorded("_state") is not None
 
     def answers_for(self, X: Any) -> bool:
         """With a moment state."""
-        return self.estimated > 0 and self.state is not None
+        return self.estimated > 0 and self._recorded("_state") is not None
 
     def material(self, X: Any) -> Material:
         """The moment state, and some rows."""
@@ -103,10 +104,8 @@ class LinearModel(Fitted):
 
     def unlike_columns(self) -> Floats:
         """From the state of columns that are not scaled."""
-        state = self.state
-        if state is None or not self.centered or self.model.scale:
-            return np.zeros(0)
-        return np.asarray(np.sqrt(np.diag(state.scatter)) * state.unit)
+        spread = None if not self.centered or self.model.scale else self.column_spread()
+        return np.zeros(0) if spread is None else spread
 
     def rotated_scores(self, X: Any, matrix: Floats, correlations: Floats) -> Floats:
         """Scores of unit variance on rotated components."""
@@ -138,12 +137,18 @@ class LinearModel(Fitted):
         return spread
 
     def _known_spread(self) -> Floats | None:
-        state = self.state
         if getattr(self.model, "scale_", None) is not None:
             return np.ones(self.model.n_features_in_)
-        if state is None or not self.model.center:
+        return self.column_spread() if self.model.center else None
+
+    def column_spread(self) -> Floats | None:
+        """From the moment state, or from the rows."""
+        held = self._recorded("_state")
+        if held is None:
             return None
-        return np.asarray(np.sqrt(np.diag(state.scatter) / divisor_of(state)) * state.unit)
+        column = held.column if isinstance(held, KeptRows) else held
+        squares = column.squares if isinstance(held, KeptRows) else np.diag(held.scatter)
+        return np.asarray(np.sqrt(squares / divisor_of(column)) * column.unit)
 
     def _measured(self, X: Any, sample_weight: Any) -> Floats:
         column, squares = self._statistics(X, sample_weight)

@@ -133,6 +133,7 @@ class KernelPCA(Method):
     _records: ClassVar[type[KernelRecord]] = KernelRecord
     _record: KernelRecord
     _rules: ClassVar[tuple[str, ...]] = KERNEL_RULES
+    _told = ("eigenvalues_", "eigenvectors_", "explained_variance_ratio_", "gamma_", "X_fit_")
 
     def __init__(
         self, n_components: Any = None, *, kernel: Any = "linear", gamma: Any = None, degree: int = 3,

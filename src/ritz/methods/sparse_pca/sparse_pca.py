@@ -38,7 +38,7 @@ from ritz.methods.linear_record import SparseRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.record import keep
-from ritz.methods.rest import beside, framed, squares_off
+from ritz.methods.rest import beside, framed, squares_off, with_passes
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of, unit_of
 from ritz.methods.sparse_pca.net import elastic_net
 from ritz.methods.sparse_pca.power import truncated_power
@@ -192,7 +192,7 @@ class SparsePCA(Method):
                 **self._request(posed.wanted, posed.shape),
             )  # fmt: skip
             frame = {"mean": state.mean if self.center else None, "scale": scale}
-            ordinary = solve(problem, plan, unit=unit, frame=frame)
+            ordinary = with_passes(solve(problem, plan, unit=unit, frame=frame), posed.stats.passes)
             C = M.matrix * unit**2 / divisor_of(state)
             return ordinary, C, self._search(C, ordinary), scale
 

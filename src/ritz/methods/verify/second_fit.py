@@ -17,6 +17,7 @@ import numpy as np
 
 from ritz._core.errors import RitzError
 from ritz.data.passes.blocks import are_blocks
+from ritz.data.passes.moments import Moments
 from ritz.data.words import counted
 from ritz.methods.record import value_of, values_of
 
@@ -82,7 +83,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     fitted, again = values_of(model), values_of(other)
     state: Any = fitted.get("_state")
     pairs: list[Any] = [(fitted.get(high, fitted.get("_mean")), fitted.get(low), low) for high, low in PAIRS]
-    if state is not None:
+    if isinstance(state, Moments):
         pairs += [(getattr(state, high), getattr(state, low), f"_state.{low}") for high, low in STATE_PAIRS]
     words = []
     for high, low, name in pairs:

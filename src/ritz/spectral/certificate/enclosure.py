@@ -57,13 +57,18 @@ def certify(
     angles, clusters = angle_bounds(pairs, box)
     V, theta, c = pairs.vectors, pairs.leading(), unit * unit
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
-    defect = float(np.abs(better(V) - np.eye(V.shape[1])).max(initial=0.0)) + defect_rounding(V.shape[0])
+    off = better(V)
+    off.ravel("K")[:: V.shape[1] + 1] -= 1.0
+    defect = float(np.abs(off).max(initial=0.0)) + defect_rounding(V.shape[0])
+    lower, upper, residuals = box.lower, box.upper, box.residuals
+    if c != 1:
+        lower, upper, residuals = lower * c, upper * c, residuals * c
     return Certificate(
         values=theta * c,
-        lower=box.lower * c,
-        upper=box.upper * c,
+        lower=lower,
+        upper=upper,
         labelled=box.labelled,
-        residuals=box.residuals * c,
+        residuals=residuals,
         angles=angles,
         clusters=tuple(clusters),
         completeness=pairs.completeness.words,
@@ -110,7 +115,7 @@ def _grounds(pairs: Pairs) -> dict[str, Any]:
 def enclose(pairs: Pairs) -> Enclosure:
     """Enclose every returned eigenvalue."""
     theta, rho = pairs.leading(), pairs.rounding
-    residuals = to_numpy(norms(pairs.residual_block)).astype(np.float64)
+    residuals = np.asarray(to_numpy(norms(pairs.residual_block)), np.float64)
     if pairs.error is not None or pairs.upper is not None:
         return _direct(pairs, theta, residuals)
     block = pairs.residual_block if pairs.value_block is None else pairs.value_block
@@ -160,7 +165,7 @@ def _direct(pairs: Pairs, theta: Vector, residuals: Vector) -> Enclosure:
         lower = np.asarray(pairs.lower, np.float64)
     if pairs.positive:
         lower = np.maximum(lower, 0.0)
-    return Enclosure(lower, upper, np.ones(pairs.k, np.bool_), residuals)
+    return Enclosure(lower, upper, np.full(pairs.k, True), residuals)
 
 
 def _ceilings(theta: Vector, own: Vector, tau: float) -> Vector:
@@ -199,8 +204,9 @@ def angle_bounds(pairs: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
         return np.zeros(0), []
     if pairs.error is not None or pairs.upper is not None:
         below, above = np.empty(k), np.empty(k)
-        below[:-1], below[-1] = box.upper[1:], max(pairs.completeness.ceiling, pairs.null)
-        above[1:], above[0] = box.lower[:-1], np.inf
+        below[:-1] = box.upper[1:]
+        above[1:] = box.lower[:-1]
+        below[-1], above[0] = max(pairs.completeness.ceiling, pairs.null), np.inf
     else:
         # Interlacing bounds the neighbours whether or not they carry a label.
         block = pairs.residual_block if pairs.value_block is None else pairs.value_block
@@ -209,9 +215,10 @@ def angle_bounds(pairs: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
         above = np.append(np.inf, theta[:-1] - pairs.rounding)
     gaps = np.minimum(above - theta, theta - below)
     sine = _sines(pairs, theta, box.residuals, gaps, below, above)
-    weak = ~(sine <= CLUSTER_GAP)
-    if not weak.any():
+    near = sine <= CLUSTER_GAP
+    if near.all():
         return sine, []
+    weak = ~near
     groups = _groups(weak, theta, below, above)
     clusters = []
     for first, last in groups:
@@ -238,13 +245,16 @@ def _sine(pairs: Pairs, first: int, last: int, residual: float, gap: float, belo
 def _sines(pairs: Pairs, theta: Vector, residuals: Vector, gaps: Vector, below: Vector, above: Vector) -> Vector:
     """``_sine`` of every vector alone."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        best = np.where(gaps > 0, (residuals + pairs.rounding) / gaps, np.inf)
+        best = (residuals + pairs.rounding) / gaps
+        if not (gaps > 0).all():
+            best = np.where(gaps > 0, best, np.inf)
         if pairs.sigma_error is not None:
             sigma = np.sqrt(np.maximum(theta, 0.0))
             spread = np.minimum(np.sqrt(np.maximum(above, 0.0)) - sigma, sigma - np.sqrt(np.maximum(below, 0.0)))
             spread = np.minimum(spread, np.maximum(sigma, 1e-300))
             best = np.minimum(best, np.where(spread > 0, 2 * pairs.sigma_error / spread, np.inf))
-    return np.where(best < 1, best, np.nan)
+    known = best < 1
+    return best if known.all() else np.where(known, best, np.nan)
 
 
 def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector) -> list[tuple[int, int]]:

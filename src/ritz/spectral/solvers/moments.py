@@ -3,8 +3,9 @@
     G = VΛVᵀ,   |λ̂ᵢ − λᵢ| ≤ ‖E‖ ≈ u·λ₁(√b + √d)   ⇒   |σ̂ᵢ − σᵢ| ≤ ‖E‖/2σᵢ     (Weyl)
 
 That is 3–4 times faster than an SVD but loses small singular values. The trust test compares the bound with what the
-direct routes promise (100·u·σ₁); where it fails, the iterated scaled-Gram pass restores what the Gram matrix lost. A
-float32 Gram matrix that lost too much is formed anew in float64, whose rounding is below what float32 data can show.
+direct routes promise, the larger of 100·u·σ₁ and 1e-3·tol·σᵢ; where it fails, the iterated scaled-Gram pass restores
+what the Gram matrix lost. A float32 Gram matrix that lost too much is formed anew in float64, whose rounding is below
+what float32 data can show.
 
 Repair, with orthonormal W (d×p):  B = A W (one pass, never stored),  G = BᵀB,  ν = √diag G,  Ĝ = ν⁻¹Gν⁻¹ = EΩEᵀ,
 R = Ω^½ Eᵀ diag(ν)  (RᵀR = G),  R = ŨΣVᵀ,  W ← W V.
@@ -21,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
-from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, TRUST, rounding, solving
+from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
 from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
@@ -33,16 +34,24 @@ __all__ = ["moments", "scaled_gram_step", "suspects"]
 ORTHOGONAL = 1e-3
 
 
-def suspects(values: Vector, k: int, error: float, u: float) -> bool:
+def suspects(values: Vector, k: int, error: float, u: float, tol: float = 0.0) -> bool:
     """Trust test: may any of the k singular values miss the promise of the direct routes?
 
-    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ) with |λ̂ − λ| ≤ error.
+    σ̂ − σ = (λ̂ − λ)/(σ̂ + σ) with |λ̂ − λ| ≤ error: the k-th is the worst, absolutely and relative to itself.
     """
     top = float(values[0]) if len(values) else 0.0
     if top <= 0 or k == 0:
         return False
     smallest = max(float(values[k - 1]), 0.0)
-    return bool(np.sqrt(smallest + error) - np.sqrt(smallest) > TRUST * u * np.sqrt(top))
+    allowed = max(TRUST * u * top**0.5, REPAIR_SHARE * tol * smallest**0.5)
+    return bool((smallest + error) ** 0.5 - smallest**0.5 > allowed)
+
+
+def _lost(problem: SpectralProblem, A: Operator, values: Vector, V: Array, k: int, error: float, u: float) -> bool:
+    """The trust test by the bound on the error, and where that fails, by the error that is likely."""
+    if not suspects(values, k, error, u, problem.tol):
+        return False
+    return suspects(values, k, _likely(A, leading(V, k), max(float(values[0]), 0.0), error), u, problem.tol)
 
 
 def _likely(A: Operator, V: Array, top: float, error: float) -> float:
@@ -60,7 +69,8 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     signless = problem.kind == "svd" or A.positive
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
-    theta = positive(theta) if signless else theta
+    if signless and theta.shape[0] and float(theta[-1]) < 0:
+        theta = positive(theta)
     values, total = to_numpy(theta), trace(G)
     u, path = A.arithmetic()
     scales = A.scale_error() * (2 if problem.kind == "svd" and A.symmetric else 1)  # AᵀA of a symmetric A holds D twice
@@ -73,7 +83,7 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
     k = problem.pick(values, total)
-    if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
+    if problem.repeatable and problem.kind == "svd" and _lost(problem, A, values, V, k, error, u):
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A)

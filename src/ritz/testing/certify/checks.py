@@ -6,7 +6,7 @@
     residual     the reported ‖Mv − θv‖ is not below the true one; where ``tol`` was reached, it was
     ceiling      no eigenvalue beyond the k returned ones exceeds the stated bound
     angle        sin∠(vᵢ, true eigenspace) ≤ the stated sine, for single vectors and for clusters
-    direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``
+    direct       |σ̂ᵢ − σᵢ| ≤ 100·u·σ₁ for ``svd`` and ``moments``, or 1e-3·tol·σᵢ for ``moments``
     state        |λ̂ᵢ − λᵢ| ≤ 1e-12·λ₁ for a state without its rows, and 100·u·tr(merged) more after ``subtract``
     share        as asked, and no more;      mean    column means are those of the rows
     total, basis, names, verify    the trace; ‖VVᵀ − I‖; one spectrum under all names; its own heavy check
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.lazy import cached_property
+from ritz._core.tolerance import REPAIR_SHARE
 from ritz.testing.angles import largest_sine
 from ritz.testing.certify.problem import Case, from_state
 from ritz.testing.truth import Truth, precision, true_rows
@@ -253,11 +254,13 @@ def _direct(subject: Subject) -> Iterator[Finding]:
     model, balls = subject.model, subject.truth.eigenvalues
     computed = np.asarray(model.singular_values_)
     u = float(np.finfo(computed.dtype).eps) / 2
+    share = REPAIR_SHARE * model.tol if model.plan_.solver == "moments" else 0.0
     with precision(BITS):
         top = balls[0].nonnegative_part().sqrt().mid()
         for i, value in enumerate(computed):
-            error = abs(type(top)(float(value)) - balls[i].nonnegative_part().sqrt().mid())
-            if error > DIRECT_ERROR * u * top:
+            true = balls[i].nonnegative_part().sqrt().mid()
+            error = abs(type(top)(float(value)) - true)
+            if error > DIRECT_ERROR * u * top and error > share * true:
                 sigma = float(balls[i].nonnegative_part().mid().sqrt())
                 words = f"σ̂={float(value)!r}, σ={sigma!r}: {float(error / (u * top)):.3g}·u·σ₁"
                 yield Finding("direct", i, words)

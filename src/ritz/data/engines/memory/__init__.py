@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.memory import LITTLE
 from ritz.data.engines import Asked, Columns, Engine
 
 __all__ = ["COPY_SHARE", "ENGINE"]
@@ -78,15 +79,18 @@ def _from_frame(X: Any, asked: Asked) -> Any:
     from ritz.data.column_checks import checked_data
     from ritz.data.engines.memory.arrays import native, real
     from ritz.data.engines.stream.blocks import StreamBlocks
-    from ritz.data.tables.frames import copied_bytes, frame_source, frame_to_rows, narwhal
+    from ritz.data.tables.frames import copied_bytes, frame_source, frame_to_rows, require_names
 
-    narwhal(X)
+    require_names(X)
     checked_data(asked.estimator, X, reset=asked.reset, skip_check_array=True)
-    size, room = copied_bytes(X), asked.room
-    if size > COPY_SHARE * room:
+    size = copied_bytes(X)
+    little = asked.memory is None and size <= LITTLE  # not weighed against what is available
+    if not little and size > COPY_SHARE * (room := asked.room):
         return StreamBlocks(frame_source(X), budget=room)
     asked.charge(size)
     rows = real(frame_to_rows(X), asked.accept_sparse)
+    if type(rows) is np.ndarray and rows.ndim == 2 and rows.size and rows.dtype.kind in "fiu" and rows.dtype.isnative:
+        return rows  # as scikit-learn's checks would give it back
     return native(check_array(rows, input_name="X", estimator=asked.estimator, **asked.options))
 
 

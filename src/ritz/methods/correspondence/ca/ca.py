@@ -273,7 +273,10 @@ class CA(Correspondence):
 
     def _combine(self, others: list[Self], verb: Any) -> Self:
         """Models of counted observations add up their counts: a category of the rows is one row in all of them."""
-        if not any(value_of(model, "_raw") is not None for model in (self, *others)):
+        counted = [
+            isinstance(model, Correspondence) and value_of(model, "_raw") is not None for model in (self, *others)
+        ]
+        if not any(counted):
             result = super()._combine(others, verb)
             if verb is Moments.subtract:
                 result._record.state = result._need_state().without_traces(self._need_state())

@@ -1,0 +1,228 @@
+"""What a PCA keeps for merging: small moment states, those as large as the components, rows if they are asked for."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA as Theirs
+
+import ritz
+from ritz._core.errors import MergeError
+from ritz.data.passes.kept_rows import KeptRows
+from ritz.data.passes.moments import Moments
+from ritz.methods.moments import STATE_FLOOR
+
+RNG = np.random.default_rng(5)
+WIDE = np.ldexp(RNG.integers(-999, 1000, (24, 150)), -5)  # numbers whose sums are exact
+
+
+def state_of(model):
+    return model._record.state
+
+
+def of_fit(k, X, **options):
+    return ritz.PCA(k, mergeable=True, **options).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "dtype", "kept"),
+    [
+        (150, 4, 2, np.float64, True),
+        (200, 90, 2, np.float64, True),  # 64,800 bytes
+        (200, 91, 2, np.float64, False),
+        (200, 120, None, np.float64, True),  # the components are as large
+        (200, 120, None, np.float32, False),  # and their proof twice as large
+        (200, 120, 119, np.float64, False),
+        (200, 120, 0.9, np.float64, False),
+        (40, 60, 3, np.float64, True),
+        (40, 200, 3, np.float64, False),
+        (40, 200, None, np.float64, False),
+    ],
+)
+def test_states_are_kept_where_they_are_small(n, d, k, dtype, kept):
+    X = RNG.standard_normal((n, d)).astype(dtype)
+    model = ritz.PCA(k).fit(X)
+    assert (state_of(model) is not None) == kept
+    said = "\n".join(model.plan_.reasons)
+    assert ("no mergeable state" in said) == (not kept)
+    assert ("no mergeable state" in "\n".join(ritz.plan(X, ritz.PCA(k)).reasons)) == (not kept)
+    if kept:
+        assert model.merge(model).n_samples_ == 2 * n
+        return
+    for ask in (lambda: model.merge(model), lambda: model.subtract(model), lambda: model.partial_fit(X)):
+        with pytest.raises(MergeError, match=r"mergeable=True"):
+            ask()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "d", "k"), [(150, 4, 2), (400, 60, 5), (300, 150, 150), (300, 150, 5), (30, 900, 4)])
+def test_a_pickle_takes_no_more_than_twice_that_of_scikit_learn_and_a_small_state(n, d, k, dtype):
+    X = RNG.standard_normal((n, d)).astype(dtype)
+    mine, theirs = (len(pickle.dumps(model.fit(X))) for model in (ritz.PCA(k), Theirs(k)))
+    packed = STATE_FLOOR // 2  # one half of a symmetric matrix
+    bounds = 80 * k  # what is proved of each component
+    assert mine <= 2 * theirs + 3_000 + bounds + (packed if 8 * d * d <= STATE_FLOOR else 0)
+
+
+@pytest.mark.parametrize("model", [ritz.PCA(3), ritz.PCA(3, scale=True), ritz.SVD(3), ritz.SparsePCA(2), ritz.CA(2)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_a_pickle_leaves_out_comes_back(model, dtype):
+    X = RNG.integers(1, 50, (40, 7)).astype(dtype)
+    fitted = model.fit(X)
+    back = pickle.loads(pickle.dumps(fitted))
+    assert list(vars(back)) == list(vars(fitted))
+    for name in ("components_", "mean_"):
+        if name in vars(fitted) and vars(fitted)[name] is not None:
+            one, two = vars(fitted)[name], vars(back)[name]
+            assert one.dtype == two.dtype
+            assert one.tobytes() == two.tobytes()
+    assert back.verify(X)
+    assert np.array_equal(np.asarray(back.transform(X)), np.asarray(fitted.transform(X)))
+
+
+def test_components_that_were_changed_are_pickled_as_they_are():
+    model = ritz.PCA(2).fit(WIDE[:, :5])
+    model.components_ = model.components_[::-1].copy()
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.components_, model.components_)
+    assert not back.verify(WIDE[:, :5])
+
+
+def test_fewer_rows_than_columns_are_their_own_state():
+    model = of_fit(3, WIDE)
+    assert isinstance(state_of(model), KeptRows)
+    assert np.array_equal(state_of(model).table, WIDE)
+    assert state_of(model).table is not WIDE
+    assert any("24 rows are kept" in reason for reason in model.plan_.reasons)
+    assert isinstance(state_of(of_fit(3, WIDE.T)), Moments)
+    # no d×d state is formed: more columns than one may have
+    assert isinstance(state_of(of_fit(1, RNG.standard_normal((3, 30_000)))), KeptRows)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_merged_rows_are_fitted_as_one_table(scale):
+    a, b = of_fit(3, WIDE[:10], scale=scale), of_fit(3, WIDE[10:], scale=scale)
+    both, whole = a.merge(b), of_fit(3, WIDE, scale=scale)
+    assert isinstance(state_of(both), KeptRows)
+    assert both.n_samples_ == 24
+    for name in ("components_", "explained_variance_", "mean_", "noise_variance_"):
+        assert np.array_equal(getattr(both, name), getattr(whole, name)), name
+    assert both.verify(WIDE)
+    assert a.n_samples_ == 10
+
+
+def test_subtracted_rows_leave_the_others_exactly():
+    whole, part = of_fit(3, WIDE), of_fit(3, WIDE[5:9])
+    rest = whole.subtract(part)
+    left = np.delete(WIDE, slice(5, 9), axis=0)
+    assert np.array_equal(state_of(rest).table, left)
+    assert np.array_equal(rest.explained_variance_, of_fit(3, left).explained_variance_)
+    assert rest.certificate_.notes == ()
+    twice = whole.subtract(part).merge(part)
+    assert np.allclose(twice.explained_variance_, whole.explained_variance_, rtol=1e-13)
+    # rows that are not among them: sums are subtracted, as those of other models are
+    other = whole.subtract(of_fit(3, WIDE[:4] + 2.0**-30))
+    assert isinstance(state_of(other), Moments)
+    assert any(note.startswith("subtracted") for note in other.certificate_.notes)
+
+
+def test_copies_of_a_row_are_taken_away_one_by_one():
+    X = np.concatenate([WIDE[:6], WIDE[:6]])
+    rest = of_fit(2, X).subtract(of_fit(2, WIDE[:6]))
+    assert rest.n_samples_ == 6
+    with_weights = ritz.PCA(2, mergeable=True).fit(WIDE[:3], sample_weight=np.full(3, 2.0))
+    assert isinstance(state_of(of_fit(2, X).subtract(with_weights)), Moments)  # two copies are not one row of weight 2
+
+
+def test_more_rows_than_columns_become_moments():
+    X = np.ldexp(RNG.integers(-99, 100, (30, 20)), -3)
+    parts = [of_fit(2, X[i : i + 10]) for i in (0, 10, 20)]
+    two = parts[0].merge(parts[1])
+    assert isinstance(state_of(two), KeptRows)
+    three = two.merge(parts[2])
+    assert isinstance(state_of(three), Moments)
+    assert np.allclose(three.explained_variance_, ritz.PCA(2).fit(X).explained_variance_, rtol=1e-12)
+    added = parts[0].partial_fit(X[10:])
+    assert isinstance(state_of(added), Moments)
+    assert np.allclose(added.explained_variance_, three.explained_variance_, rtol=1e-12)
+    exact = sum(Fraction(x) for x in X[:, 0]) / 30
+    assert abs(Fraction(float(three.mean_[0])) - exact) <= Fraction(2.0**-50)
+
+
+def test_weights_and_types_of_rows():
+    w = RNG.integers(1, 4, 24).astype(float)
+    a = ritz.PCA(2, mergeable=True).fit(WIDE[:12], sample_weight=w[:12])
+    b = ritz.PCA(2, mergeable=True).fit(WIDE[12:])
+    both = a.merge(b)
+    weights = np.concatenate([w[:12], np.ones(12)])
+    whole = ritz.PCA(2).fit(np.repeat(WIDE, weights.astype(int), axis=0))
+    assert np.allclose(both.explained_variance_, whole.explained_variance_, rtol=1e-12)
+    narrow = of_fit(2, WIDE[:12].astype(np.float32)).merge(b)
+    assert isinstance(state_of(narrow), KeptRows)
+    assert narrow.components_.dtype == np.float64
+    integers = of_fit(2, (WIDE[:12] * 32).astype(np.int64))
+    assert isinstance(state_of(integers.merge(of_fit(2, WIDE[12:] * 32))), Moments)  # no type holds both
+
+
+def test_rows_of_extreme_size_are_turned_into_moments():
+    X = np.ldexp(WIDE, 400)
+    model, plain = of_fit(2, X), of_fit(2, WIDE)
+    assert np.isfinite(model._need_state().scatter).all()
+    added, same = model.partial_fit(X[:3]), plain.partial_fit(WIDE[:3])
+    assert np.allclose(added.explained_variance_ratio_, same.explained_variance_ratio_, rtol=1e-12)
+
+
+def test_files_hold_the_rows(tmp_path):
+    model = of_fit(2, WIDE)
+    ritz.save(model, tmp_path / "m.ritz")
+    back = ritz.load(tmp_path / "m.ritz")
+    assert np.array_equal(state_of(back).table, WIDE)
+    assert back.verify(WIDE)
+    rest = back.subtract(of_fit(2, WIDE[:4]))
+    assert rest.n_samples_ == 20
+    pending = back.merge(of_fit(2, WIDE[:4] + 1))
+    ritz.save(pending, tmp_path / "p.ritz")
+    assert ritz.load(tmp_path / "p.ritz").n_samples_ == 28
+
+
+def test_a_second_look_at_rows_that_were_kept():
+    from ritz.methods.fitted import fitted_of
+
+    model = of_fit(2, WIDE)
+    scaled = fitted_of(model).restated(scale=True)
+    assert np.allclose(scaled.explained_variance_, ritz.PCA(2, scale=True).fit(WIDE).explained_variance_, rtol=1e-13)
+    assert np.allclose(fitted_of(model).column_spread(), WIDE.std(axis=0, ddof=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [ritz.PCA(), ritz.SVD(), ritz.KernelPCA(), ritz.CA(), ritz.SparsePCA(), ritz.FactorAnalysis()]
+)
+def test_a_model_that_is_not_fitted_says_so(model):
+    for name in ("certificate_", "eigenvalues_" if isinstance(model, ritz.KernelPCA) else "components_"):
+        with pytest.raises(AttributeError, match=r"is not fitted yet, so it has no \w+_\nhint: call fit"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = model.nonsense
+
+
+@pytest.mark.parametrize("model", [ritz.PCA(2), ritz.CA(2)])
+def test_only_models_are_merged(model):
+    X = RNG.integers(1, 9, (12, 4)).astype(float)
+    with pytest.raises(MergeError, match="can be combined with a"):
+        model.fit(X).merge(X)
+
+
+@pytest.mark.parametrize("model", [ritz.SparsePCA(2), ritz.FactorAnalysis(1)])
+@pytest.mark.filterwarnings("error")
+def test_states_of_huge_weights_and_their_passes(model):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((80, 1)) @ np.ones((1, 5)) + rng.standard_normal((80, 5))
+    plain = model.fit(X)
+    assert plain.plan_.actual_passes == plain.certificate_.passes == 1
+    shares = plain.explained_variance_ratio_.copy()
+    heavy = model.fit(X, sample_weight=np.full(80, 1e200))
+    assert np.allclose(heavy.explained_variance_ratio_, shares, rtol=1e-6)
