@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cuts", "adjoint", "cuts_of", "gram", "sums", "times"]
+__all__ = ["Cuts", "adjoint", "converted", "cuts_of", "gram", "sums", "times"]
 
 #: Entries that are added one after the other to form a Gram matrix: 256 equal ones err by up to 45·u.
 CHAIN = 256
@@ -71,6 +71,17 @@ def times(x: Any, W: Any) -> Any:
         firsts, owner = _grouped(owner)
         parts = np.add.reduceat(parts, firsts, axis=0)
     return parts
+
+
+def converted(x: Any, dtype: Any, scratch: dict[str, Any]) -> Any:
+    """CSR rows in another precision: their places are shared, the numbers lie in a buffer that is used again."""
+    buffer = scratch.get("converted")
+    if buffer is None or buffer.size < x.nnz or buffer.dtype != dtype:
+        buffer = scratch["converted"] = np.empty(x.nnz, dtype)
+    rows = _with_indptr(x, x.indptr)
+    rows.data = buffer[: x.nnz]
+    np.copyto(rows.data, x.data, casting="unsafe")
+    return rows
 
 
 class Cuts(NamedTuple):
