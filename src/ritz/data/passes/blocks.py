@@ -150,7 +150,7 @@ class MemoryBlocks:
 
     def for_products(self, rows: int) -> MemoryBlocks:
         """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
-        if rows <= self.rows or not isinstance(self.X, np.ndarray):
+        if rows <= self.rows or self._csr != self.sparse:
             return self
         return MemoryBlocks(self.X, rows)
 

@@ -51,8 +51,8 @@ __all__ = ["lanczos"]
 SELDOM, OFTEN = 0.25, 0.04
 #: Largest eigenvalues, in float32, whose squares and roots are in its range too.
 RANGE32 = 1e-12, 1e12
-#: Rounding of float32 products, in units of u times what they round, that a residual is not brought below.
-BLUR = 4.0
+#: Times the tolerance that float32 products may round, in units of u times what they round: refining does the rest.
+BLUR = 30.0
 #: Share of θ₁ by which a Ritz value may differ when a chain that has ended is gone on with: it is the same.
 SAME = 1e-10
 #: Products by which an answer is refined at most before a chain in float64 begins.
@@ -176,7 +176,7 @@ def _holds(A: Operator, theta: np.ndarray, tol: float) -> bool:
     top = float(theta[0])
     if not np.isfinite(top) or not RANGE32[0] <= top <= RANGE32[1]:
         return False
-    return BLUR * unit_roundoff(np.float32) * (1 + A.inflation() / top) <= tol
+    return unit_roundoff(np.float32) * (1 + A.inflation() / top) <= BLUR * tol
 
 
 def _due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
