@@ -31,12 +31,12 @@ from ritz.spectral.constants import (
     FLOAT32_FLOOR,
     FLOAT32_SHARE,
     FLOAT32_TOL,
-    LANCZOS_BLOCK,
     LANCZOS_NARROW,
     LEAN_SHARE,
     LOOSE_TOL,
     MAX_RESTARTS,
     lanczos_columns,
+    lanczos_width,
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
@@ -70,27 +70,27 @@ def lanczos(
     amplified: bool = False,
 ) -> Pairs:
     """Leading k pairs of the symmetric operator M."""
-    width = min(M.shape[0], LANCZOS_BLOCK)
     with track("lanczos", total=None) as advance:
         narrow = _narrow(problem, M)
-        pairs = None if narrow is None else _chained(problem, M, narrow.loose(), np.float32, width, amplified, advance)
+        pairs = None if narrow is None else _chained(problem, M, narrow.loose(), np.float32, amplified, advance)
         if pairs is not None:
             return pairs
         A = M.loose() if problem.tol >= LOOSE_TOL else M
-        answer = _chained(problem, M, A, np.float64, width, amplified, advance)
+        answer = _chained(problem, M, A, np.float64, amplified, advance)
         if answer is None:
             raise AssertionError("a chain in float64 always has an answer")
         return answer
 
 
 def _chained(
-    problem: SpectralProblem, M: Operator, A: Operator, dtype: type, width: int, amplified: bool, advance: Advance
+    problem: SpectralProblem, M: Operator, A: Operator, dtype: type, amplified: bool, advance: Advance
 ) -> Pairs | None:
     """The answer of a chain of products with A, measured with M; None where its arithmetic cannot give one.
 
     An eigenvalue that turns out to be repeated more often than the block is wide is found with a wider one.
     """
     p, k, steps, narrow = M.shape[0], problem.k, 0, dtype is np.float32
+    width = min(p, lanczos_width(k, np.dtype(dtype).itemsize))
     floor = rounding(p, roundoff(M))
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR) if narrow else 0.5 * max(problem.tol, 0.1 * floor)
     while True:

@@ -16,7 +16,7 @@ from ritz.spectral.certificate.completeness import by_start, strongest
 from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
-from ritz.spectral.solvers.deflated import by_search
+from ritz.spectral.solvers.deflated import COLUMNS, PRODUCTS, by_search, relative_gap
 
 __all__ = ["by_chain"]
 
@@ -51,7 +51,16 @@ def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed:
     least = min(chain.m, k + FINISH_SPARE)
     settled = int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2))
     many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
+    if not _promising(theta, many, chain.p):
+        return status, False
     V, image = chain.pairs(many)
     square = symmetric(inner(V, V))
     more, missed = by_search(A, root(square, V), root(square, image), k, seed=seed, slack=lambda: slack)
     return strongest(status, more), missed
+
+
+def _promising(theta: np.ndarray, many: int, p: int) -> bool:
+    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the largest eigenvalue at least."""
+    after = float(theta[min(many, len(theta) - 1)])
+    share = 1 - relative_gap(after, np.inf, p, PRODUCTS, COLUMNS)
+    return share > 0 and after / share < float(theta[0])
