@@ -110,7 +110,7 @@ class Affine:
         def step(lane: Lane, block: Block) -> None:
             scaled = self._weighted(U[block.rows], block)
             rows = self._rows(lane.scratch, block)
-            lane.add(lane.adjoint(rows, scaled, self._cuts(block)), scaled, self._offsets(block))
+            self._add(lane, lane.adjoint(rows, scaled, self._cuts(block)), scaled, block)
 
         turned = _turned(self.blocks)
         return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
@@ -124,7 +124,7 @@ class Affine:
                 rows = self._rows(lane.scratch, block)
                 scaled = self._weighted(self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W), block)
                 product = lane.product(rows, scaled, self._cuts(block))
-                lane.add(product, scaled, self._offsets(block))
+                self._add(lane, product, scaled, block)
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
@@ -280,8 +280,14 @@ class Affine:
             self.cuts[block.start] = sparse_sums.cuts_of(block.values)
         return self.cuts[block.start]
 
-    def _offsets(self, block: Block) -> Any:
-        return self.offset[block.rows] if self.blocks.sparse and self.offset is not None else None
+    def _add(self, lane: Lane, product: Any, B: Any, block: Block) -> None:
+        """Add zᵀb, and the sums of b where something is taken off afterwards."""
+        lane.gather(product)
+        sparse = self.blocks.sparse
+        if (self.shift if sparse else self.shift_low) is not None:
+            add_into(lane.sums, lane.sums_low, column_sums(B, None))
+        if sparse and self.offset is not None:
+            add_into(lane.tail, lane.tail_low, column_sums(B, self.offset[block.rows].astype(B.dtype)))
 
     def _finish(self, B: Any, block: Block, drop: Array | None, W: Array) -> Any:
         if drop is not None:
@@ -383,13 +389,6 @@ class Lane(Watched):
         else:
             self.gather(out)
         self.look(B, out, first)
-
-    def add(self, product: Any, B: Any, offsets: Any) -> None:
-        """Add a product ``zᵀb`` and the sums of b."""
-        self.gather(product)
-        add_into(self.sums, self.sums_low, column_sums(B, None))
-        if offsets is not None:
-            add_into(self.tail, self.tail_low, column_sums(B, offsets.astype(B.dtype)))
 
     def observe(self, rows: Any, w: NDArray[np.float64] | None) -> None:
         """Add Σwz and Σwz²."""
