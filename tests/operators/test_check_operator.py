@@ -190,6 +190,7 @@ BROKEN = {
         X,
         r"matmat of unchecked\(\): differs",
     ),
+    "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
     "wider": (lambda: broken(Plain, wider=lambda s: Plain(s.X * OFF))(X), X, r"matmat of wider\(\): differs"),
     "wider that is not": (
         lambda: broken(Plain, wider=lambda s: broken(Plain, gram_dtype=lambda t: np.float32)(s.X))(X),

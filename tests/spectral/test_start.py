@@ -21,7 +21,7 @@ SOLVERS = ["krylov", "chebyshev", "sketch", "lanczos", "power", "svd", "moments"
 
 
 #: Stream and width of blocks that a seed alone would draw for K components: krylov, chebyshev, sketch, power, lanczos.
-BLOCKS = [(1, 16), (1, 28), (1, 18), (11, 4), (101, 1)]
+BLOCKS = [(1, 16), (1, 28), (1, 18), (11, 4), (101, 8)]
 
 
 def hidden(seed, n=N, d=D):

@@ -63,6 +63,7 @@ class Affine:
     offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
     cuts: dict[int, Any] = field(default_factory=dict, compare=False)  # of CSR blocks, by first row
+    loose: bool = False  # whether sums over sparse entries are as long as they come, not cut into short chains
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,6 +85,10 @@ class Affine:
         """The same frame computing in another precision."""
         return replace(self, precision=np.dtype(dtype).type)
 
+    def loosened(self) -> Affine:
+        """The same frame with long sums, whose products tell nothing of their rounding."""
+        return replace(self, noise=[], loose=self.blocks.sparse)
+
     # products
 
     def matmat(self, V: Array, lengths: NDArray[np.float64] | None = None) -> Array:
@@ -96,7 +101,7 @@ class Affine:
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
-            product = self._finish(_times(scratch, rows, W), block, left, W)
+            product = self._finish(_times(scratch, rows, W, self.loose), block, left, W)
             if lengths is not None:
                 lengths[block.rows] = self._lengths(rows, block)
             return product
@@ -127,7 +132,7 @@ class Affine:
         def step(lane: Lane, block: Block) -> None:
             scaled = self._weighted(U[block.rows], block)
             rows = self._rows(lane.scratch, block)
-            lane.add(lane.adjoint(rows, scaled, self._cuts(block)), scaled, self._offsets(block))
+            self._add(lane, lane.adjoint(rows, scaled, self._cuts(block)), scaled, block)
 
         turned = _turned(self.blocks)
         return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
@@ -139,9 +144,9 @@ class Affine:
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
                 rows = self._rows(lane.scratch, block)
-                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W), block, drop, W), block)
+                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W), block)
                 product = lane.product(rows, scaled, self._cuts(block))
-                lane.add(product, scaled, self._offsets(block))
+                self._add(lane, product, scaled, block)
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
@@ -154,6 +159,8 @@ class Affine:
 
     def _note(self, sums: Lane, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
+        if self.loose:
+            return
         measured = sums.measured()
         length = float(np.min(np.linalg.norm(np.asarray(V, np.float64), axis=0), initial=np.inf))
         scale = 1.0 if self.col_scale is None else float(np.max(np.abs(self.col_scale)))
@@ -255,7 +262,7 @@ class Affine:
         x = block.values
         dtype = np.dtype(self.precision)
         if self.blocks.sparse:
-            return x if x.dtype == dtype else x.astype(dtype)
+            return x if x.dtype == dtype else sparse_sums.converted(x, dtype, scratch)
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = _buffer(scratch, x, dtype)
@@ -309,14 +316,20 @@ class Affine:
 
     def _cuts(self, block: Block) -> Any:
         """How a CSR block is cut for short sums; looked up once."""
-        if not self.blocks.sparse:
+        if not self.blocks.sparse or self.loose:
             return 1
         if block.start not in self.cuts:
             self.cuts[block.start] = sparse_sums.cuts_of(block.values)
         return self.cuts[block.start]
 
-    def _offsets(self, block: Block) -> Any:
-        return self.offset[block.rows] if self.blocks.sparse and self.offset is not None else None
+    def _add(self, lane: Lane, product: Any, B: Any, block: Block) -> None:
+        """Add zᵀb, and the sums of b where something is taken off afterwards."""
+        lane.gather(product)
+        sparse = self.blocks.sparse
+        if (self.shift if sparse else self.shift_low) is not None:
+            add_into(lane.sums, lane.sums_low, column_sums(B, None))
+        if sparse and self.offset is not None:
+            add_into(lane.tail, lane.tail_low, column_sums(B, self.offset[block.rows].astype(B.dtype)))
 
     def _finish(self, B: Any, block: Block, drop: Array | None, W: Array) -> Any:
         if drop is not None:
@@ -419,13 +432,6 @@ class Lane(Watched):
             self.gather(out)
         self.look(B, out, first)
 
-    def add(self, product: Any, B: Any, offsets: Any) -> None:
-        """Add a product ``zᵀb`` and the sums of b."""
-        self.gather(product)
-        add_into(self.sums, self.sums_low, column_sums(B, None))
-        if offsets is not None:
-            add_into(self.tail, self.tail_low, column_sums(B, offsets.astype(B.dtype)))
-
     def observe(self, rows: Any, w: NDArray[np.float64] | None) -> None:
         """Add Σwz and Σwz²."""
         if isinstance(rows, np.ndarray):
@@ -438,15 +444,15 @@ class Lane(Watched):
 
 
 def _turned(blocks: RowBlocks) -> bool:
-    """Whether blocks are columns of a table that is stored by rows, or rows of one stored by columns."""
+    """Whether blocks are columns of a table that is stored by rows, rows of one stored by columns, or sparse."""
     X = getattr(blocks, "X", None)
-    return isinstance(X, np.ndarray) and abs(X.strides[0]) < abs(X.strides[1])
+    return blocks.sparse or (isinstance(X, np.ndarray) and abs(X.strides[0]) < abs(X.strides[1]))
 
 
-def _times(scratch: dict[str, Any], rows: Any, W: Any) -> Any:
+def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False) -> Any:
     """``rows W`` into a reused buffer."""
     if not isinstance(rows, np.ndarray):
-        return sparse_sums.times(rows, W)
+        return rows @ W if loose else sparse_sums.times(rows, W)
     shape = (rows.shape[0], W.shape[1])
     out = scratch.get("product")
     if out is None or out.shape != shape or out.dtype != W.dtype:

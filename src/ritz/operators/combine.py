@@ -263,6 +263,9 @@ class MinusOuter(Operator):
     def at(self, dtype: Any) -> MinusOuter:
         return MinusOuter(self.inner.at(dtype), self.r, self.c)
 
+    def loose(self) -> MinusOuter:
+        return MinusOuter(self.inner.loose(), self.r, self.c)
+
     def symbol(self) -> str:
         return f"({self.inner.symbol()} − r cᵀ)"
 

@@ -61,6 +61,14 @@ class Framed(Operator):
         attributes = self.__dict__
         return attributes["_fused"] if "_fused" in attributes else attributes.setdefault("_fused", self._frame())
 
+    def loose(self) -> Operator:
+        frame = self.affine
+        if frame is None or not frame.blocks.sparse:
+            return self
+        other = self.at(self.dtype)
+        other.__dict__["_fused"] = frame.loosened()
+        return other
+
     def _plain(self, V: Array, adjoint: bool) -> Array:
         raise NotImplementedError
 

@@ -77,6 +77,9 @@ class Gram(Operator):
     def at(self, dtype: Any) -> Gram:
         return Gram(self.root.at(dtype))
 
+    def loose(self) -> Gram:
+        return Gram(self.root.loose())
+
     def symbol(self) -> str:
         symbol = self.root.symbol()
         return f"{symbol}ᵀ{symbol}" if len(symbol) == 1 else f"({symbol})ᵀ({symbol})"

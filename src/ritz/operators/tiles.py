@@ -17,8 +17,9 @@ from ritz._core.compensated import add_into
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block
+from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.integers import has_long
+from ritz.data.passes.sparse_gram import add_gram, mirror, tall_rows
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -84,9 +85,10 @@ def _panel(frame: Affine, start: int, columns: slice) -> Any:
 
 
 class _Cross(Sums):
-    """Σwxxᵀ, Σwx, Σwox and Σw, Σwo, Σwo² of one lane."""
+    """Σwxxᵀ, Σwx, Σwox and Σw, Σwo, Σwo² of all rows; lanes share out the tiles."""
 
     SUMS = ("S", "m", "m_low", "t", "t_low", "sums")
+    ALONE = True
 
     def __init__(self, d: int) -> None:
         self.S, self.sums = np.zeros((d, d)), np.zeros(3)
@@ -100,20 +102,32 @@ def sparse_gram(frame: Affine) -> Any:
 
     def step(lane: _Cross, block: Block) -> None:
         x = block.values.astype(np.float64)
-        w = np.ones(x.shape[0]) if frame.row_scale is None else np.square(frame.row_scale[block.rows])
-        o = np.zeros(x.shape[0]) if frame.offset is None else frame.offset[block.rows]
-        weighted = x.copy()
-        weighted.data *= np.repeat(w, np.diff(x.indptr))
-        product = sparse_sums.gram(weighted, x)
-        lane.S[product.coords[0], product.coords[1]] += product.data
+        n = x.shape[0]
+        w = None if frame.row_scale is None else np.square(frame.row_scale[block.rows])
+        o = None if frame.offset is None else frame.offset[block.rows]
+        ones = np.ones(n) if w is None else w
         add_into(lane.m, lane.m_low, sparse_sums.sums(x, w)[0])
-        add_into(lane.t, lane.t_low, sparse_sums.sums(x, w * o)[0])
-        lane.sums += (np.sum(w), np.sum(w * o), np.sum(w * o * o))
+        lane.sums[0] += np.sum(ones)
+        if o is not None:
+            add_into(lane.t, lane.t_low, sparse_sums.sums(x, ones * o)[0])
+            lane.sums[1:] += (np.sum(ones * o), np.sum(ones * o * o))
+        if frame.row_scale is not None:
+            x.data *= np.repeat(np.abs(frame.row_scale[block.rows]), np.diff(x.indptr))
+        add_gram(lane.S, x, lanes=True)
 
-    lane = frame.blocks.map_reduce(lambda: _Cross(d), step)
+    held = getattr(frame.blocks, "X", None)
+    blocks = frame.blocks.for_products(tall_rows(held)) if isinstance(frame.blocks, MemoryBlocks) else frame.blocks
+    lane = blocks.map_reduce(lambda: _Cross(d), step)
     S, m, t, sums = lane.S, lane.m + lane.m_low, lane.t + lane.t_low, lane.sums
-    # Σw(x − s − o1)(x − s − o1)ᵀ, with o a number per row
-    ones = np.ones(d)
-    S -= np.outer(shift, m) + np.outer(m, shift) - sums[0] * np.outer(shift, shift)
-    S -= np.outer(ones, t - sums[1] * shift) + np.outer(t - sums[1] * shift, ones) - sums[2] * np.outer(ones, ones)
-    return S if frame.col_scale is None else S * frame.col_scale[:, None] * frame.col_scale
+    mirror(S)
+    # Σw(x − s − o1)(x − s − o1)ᵀ, with o a number per row; a panel of rows at a time, for S is large
+    tail = t - sums[1] * shift
+    for first in range(0, d, PANEL):
+        some = slice(first, first + PANEL)
+        if frame.shift is not None:
+            S[some] -= np.outer(shift[some], m) + np.outer(m[some], shift) - sums[0] * np.outer(shift[some], shift)
+        if frame.offset is not None:
+            S[some] -= tail[None, :] + tail[some, None] - sums[2]
+        if frame.col_scale is not None:
+            S[some] *= frame.col_scale[some, None] * frame.col_scale
+    return S

@@ -31,7 +31,10 @@ __all__ = [
     "KERNEL_DENSE",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
+    "LANCZOS_BYTES",
+    "LANCZOS_NARROW",
     "LEAN_SHARE",
+    "LOOSE_TOL",
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
@@ -49,8 +52,13 @@ __all__ = [
     "SYRK64",
     "TURNED",
     "expected_steps",
+    "lanczos_bytes",
+    "lanczos_columns",
+    "lanczos_width",
     "oversampling",
     "sketch_width",
+    "sparse_gram_seconds",
+    "sparse_product_seconds",
     "thin_width",
 ]
 
@@ -61,8 +69,22 @@ GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
 PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
-SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
+SPARSE_GRAM = 2e-9  # seconds a multiplication in XᵀX of CSR rows, roughly: see ``sparse_gram_seconds``
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
+
+#: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
+#: rows 20,000×10,000 with 1.1·10⁶ entries and uniform ones 20,000×5,000 with 10⁶ differ by a tenth. Wider blocks take
+#: WIDE_NS a column. A vector alone is cheap because SciPy has a loop of its own for it.
+SPARSE_NS = {
+    8: {1: 2.5, 2: 4.6, 4: 5.2, 8: 6.9, 16: 12.0},
+    4: {1: 1.35, 2: 5.0, 4: 4.8, 8: 5.4, 16: 6.9},
+}
+WIDE_NS = {8: 0.75, 4: 0.38}
+
+#: Nanoseconds, on one core, a multiplication and an entry of the result above the diagonal in XᵀX of CSR rows:
+#: 20,000×2,000 with 11 % stored, 10⁹ multiplications, 1.2 s; 100,000×5,000 with 1 %, 2.6·10⁸ into 6·10⁷ entries,
+#: 1.9 s.
+GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
@@ -129,6 +151,15 @@ CHEBYSHEV_DEGREE = 10
 #: Growth of θ₁ over θ_k in one filter: the rounding of the leading directions stays below 1e-8 of the k-th column.
 CHEBYSHEV_RANGE = 1e8
 
+#: Side from which the first Lanczos chain runs in float32: below it a basis stays in the caches anyway.
+LANCZOS_NARROW = 1000
+
+#: Bytes of a Lanczos basis that are not worth saving by restarts.
+LANCZOS_BYTES = 32 << 20
+
+#: Tighter than this the iteration itself needs sums in short chains; the answer is measured by them in any case.
+LOOSE_TOL = 1e-10
+
 #: Restarts of the Lanczos basis, and power steps for one component, before giving up.
 MAX_RESTARTS = 200
 MAX_POWER_STEPS = 1000
@@ -157,6 +188,43 @@ def thin_width(k: int) -> int:
     2.0, 2.6, 2.6 (15 to 8 passes); k = 100 2.6, 3.2, 3.8, 5.0; k = 200 3.9, 4.0, 5.1, 11.1.
     """
     return 32 if k <= 22 else 16 * max(1, round(k / 128))
+
+
+def lanczos_width(k: int, itemsize: int) -> int:
+    """Columns of a Lanczos block.
+
+    A product of CSR rows with 1, 2, 4, 8, 16, 32 columns takes 2.5, 4.6, 5.2, 6.9, 12, 24 ns an entry, both ways, in
+    float64, and 1.3, 5.0, 4.8, 5.4, 6.9, 12 ns in float32, on one core. Products in float32 with blocks of 4, 8, 16:
+    79, 47, 31 for SVD(100) of tf-idf rows 20,000×10,000, 42 and 28 of 8 and 16 for PCA(50) of 20,000 cells.
+    """
+    return 16 if itemsize < 8 and k >= 16 else 8
+
+
+def lanczos_columns(p: int, k: int, itemsize: int = 8) -> int:
+    """Columns of a Lanczos basis before a thick restart: as many float64 ones as 2k + 60, more where that is little."""
+    least = (2 * k + 60) * 8 // itemsize
+    return min(p, max(least, LANCZOS_BYTES // (itemsize * max(1, p))))
+
+
+def lanczos_bytes(p: int, k: int) -> float:
+    """Memory of Lanczos beyond the data: the float32 basis, then the answer and its image in float64, refined."""
+    return 4.0 * p * lanczos_columns(p, k, 4) + 32.0 * p * (k + FINISH_SPARE)
+
+
+def sparse_product_seconds(entries: float, width: int, itemsize: int = 8) -> float:
+    """Of XᵀXV for CSR rows with so many entries and V of ``width`` columns, on two cores."""
+    known = SPARSE_NS[8 if itemsize >= 8 else 4]
+    near = [columns for columns in known if columns >= width]
+    each = known[min(near)] if near else WIDE_NS[8 if itemsize >= 8 else 4] * width
+    return 0.5e-9 * each * entries
+
+
+def sparse_gram_seconds(n: int, d: int, entries: float) -> float:
+    """Of XᵀX for n CSR rows of d columns into a dense matrix, on two cores."""
+    multiplied = entries * entries / max(1, n)
+    blocks = max(1.0, entries / max(1, d) / 200)  # of rows in which a column has 200 entries
+    listed = min(0.5 * d * d * blocks, 0.5 * multiplied)
+    return 0.5e-9 * (GRAM_NS * multiplied + GRAM_ENTRY_NS * listed)
 
 
 def sketch_width(k: int) -> int:

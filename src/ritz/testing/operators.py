@@ -1,6 +1,7 @@
 """``check_operator``: any operator against its dense form, the whole contract of ``operators/base.py``.
 
-products    A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW, AᵀA, ⟨AV, U⟩ = ⟨V, AᵀU⟩, the same of Aᵀ, of ``at``, ``unchecked`` and ``wider``
+products    A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW, AᵀA, ⟨AV, U⟩ = ⟨V, AᵀU⟩, the same of Aᵀ and of ``at``, ``loose``,
+            ``unchecked`` and ``wider``
 claims      symmetric, positive, trace, Frobenius norm and power sums are those of the matrix
 rounding    what solvers allow for (``inflation``, ``measured``, ``scale_error``, their kin) covers what products lose
 figures     calls and passes are counted, the key repeats and depends on the data, wrong shapes are refused
@@ -128,7 +129,8 @@ class _Checks:
         A = self.A
         for name, B in (
             (" of at(float32)", A.at(np.float32)), (" of at(float64)", A.at(np.float64)),
-            (" of unchecked()", A.unchecked()), (" of wider()", A.wider()), (" of A.T.T", A.T.T),
+            (" of unchecked()", A.unchecked()), (" of loose()", A.loose()), (" of wider()", A.wider()),
+            (" of A.T.T", A.T.T),
         ):  # fmt: skip
             if B is None:
                 continue

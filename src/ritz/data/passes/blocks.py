@@ -63,6 +63,9 @@ MIN_ROWS, MAX_ROWS = 256, 2048
 #: Smaller buffers are left to malloc.
 MAPPED_BYTES = 1 << 20
 
+#: Stored entries of a CSR table that is one block: beginning lanes takes as long as a product of 50,000 with a vector.
+FEW_ENTRIES = 100_000
+
 #: Above this density the rows of a CSR matrix are multiplied as dense blocks.
 DENSE_DENSITY = 0.2
 
@@ -128,6 +131,7 @@ class MemoryBlocks:
 
     def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
         self.X, self._filled = X, filled
+        self._turned: MemoryBlocks | None = None
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._csr = not isinstance(X, np.ndarray)
@@ -146,14 +150,17 @@ class MemoryBlocks:
 
     def for_products(self, rows: int) -> MemoryBlocks:
         """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
-        if rows <= self.rows or not isinstance(self.X, np.ndarray):
+        if rows <= self.rows or self._csr != self.sparse:
             return self
         return MemoryBlocks(self.X, rows)
 
     def transposed(self) -> MemoryBlocks:
-        """The same table with rows and columns exchanged; a view."""
-        turned = self.X.T.tocsr() if self._csr else self.X.T
-        return MemoryBlocks(turned, filled=self._filled)
+        """The same table with rows and columns exchanged; a view, or of CSR rows a copy that is made once."""
+        if not self._csr:
+            return MemoryBlocks(self.X.T, filled=self._filled)
+        if self._turned is None:
+            self._turned = MemoryBlocks(self.X.T.tocsr(), filled=self._filled)
+        return self._turned
 
     def _blocks(self, first: int, last: int) -> Iterator[Block]:
         for start in range(first, last, self.rows):
@@ -283,6 +290,8 @@ def sparse_rows(width: int, n: int | None = None) -> int:
     most = int(min(65536, max(256, BLOCK_BYTES // (12 * width))))
     if not n:
         return most
+    if n * width <= FEW_ENTRIES:
+        return n
     rounds = -(-n // (most * lane_count()))
     return min(most, max(256, -(-n // (rounds * lane_count()))))
 

@@ -1,7 +1,7 @@
 """One lane of a pass that forms moments: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit.
 
     dense    blocks are shifted into one reused buffer; S by a symmetric product a block, summed in float64
-    sparse   Xᵀ(wX) of a CSR block, in short chains (``sparse_sums.py``); s = 0
+    sparse   Xᵀ(wX) of a CSR block, in short chains (``sparse_gram.py``); s = 0
 
 Rounding is measured, not assumed (``rounding.py``). Float64 sums over blocks keep what rounding takes (S + S_low), so
 the number of blocks does not matter; float32 products are summed in float64, which is as good.
@@ -22,6 +22,7 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, RowBlocks, csr_rows, fresh
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import GROUP, PIECE, Watched, better
+from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
     "COHERENT",
@@ -195,13 +196,13 @@ class SparsePass(Sums):
         integers = np.array_equal(x.data, np.rint(x.data))
         self.inexact += self.weights is not None or not integers
         w = None if self.weights is None else self.weights[block.rows]
-        self.blocks += self.S is not None
         with np.errstate(over="ignore", invalid="ignore"):
             if self.S is not None and w is None and integers and _crowded(x):
                 m, S = _integer_gram(x)
                 add_into(self.m, self.m_low, m)
                 add_into(self.q, self.q_low, np.diag(S))
                 self.S += S
+                self.blocks += 1
                 return
             m, q = sparse_sums.sums(x, w)
             add_into(self.m, self.m_low, m)
@@ -210,12 +211,12 @@ class SparsePass(Sums):
                 return
             if w is not None:
                 x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
-            product = sparse_sums.gram(x)  # every position once, so that plain fancy indexing adds them all
-            self.S[product.coords[0], product.coords[1]] += product.data
+            self.blocks += add_gram(self.S, x)
 
     def finish(self) -> NDArray[np.float64]:
         """S; its diagonal from the sums of squares, whose chains are the longest."""
         S = np.asarray(self.S)
+        mirror(S)
         np.fill_diagonal(S, self.q + self.q_low)
         return S
 

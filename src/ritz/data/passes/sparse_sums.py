@@ -1,7 +1,6 @@
 """Sums over the entries of CSR rows, in short chains.
 
     sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      pairwise along every column (CSC)
-    gram      XᵀX = R (X_vᵀX)          X_v: columns cut into runs of at most CHAIN entries, R adds the runs of a column
     adjoint   XᵀB                      long columns cut into pieces of rows that have few of their entries, or into runs
     times     XW                       rows cut into runs, by a new ``indptr`` over the same arrays
 
@@ -16,10 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cuts", "adjoint", "cuts_of", "gram", "sums", "times"]
+__all__ = ["Cuts", "adjoint", "converted", "cuts_of", "sums", "times"]
 
-#: Entries that are added one after the other to form a Gram matrix: 256 equal ones err by up to 45·u.
-CHAIN = 256
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
 #: up to 32·u, and there are two products in XᵀXV.
 LONG, SHORT = 192, 64
@@ -44,22 +41,6 @@ def _along(columns: Any, weights: Any, power: int) -> NDArray[np.float64]:
     return total
 
 
-def gram(x: Any, left: Any = None) -> Any:
-    """``leftᵀ x`` of CSR rows with the same pattern, ``xᵀx`` without ``left``; a COO matrix, every position once."""
-    columns = (x if left is None else left).tocsc()
-    cuts = _cut(columns.indptr, CHAIN, CHAIN)
-    if cuts is None:
-        return (columns.T @ x).tocoo()
-    runs, owner = cuts
-    product = _with_indptr(columns.T, runs) @ x
-    while len(owner) > columns.shape[1]:  # runs are added a few at a time, level by level
-        firsts, owner = _grouped(owner)
-        edges = np.append(firsts, product.shape[0])
-        ones = type(product)((np.ones(edges[-1]), np.arange(edges[-1]), edges), shape=(len(firsts), edges[-1]))
-        product = ones @ product
-    return product.tocoo()
-
-
 def times(x: Any, W: Any) -> Any:
     """``x W`` of CSR rows."""
     cuts = _cut(x.indptr, LONG, SHORT)
@@ -71,6 +52,17 @@ def times(x: Any, W: Any) -> Any:
         firsts, owner = _grouped(owner)
         parts = np.add.reduceat(parts, firsts, axis=0)
     return parts
+
+
+def converted(x: Any, dtype: Any, scratch: dict[str, Any]) -> Any:
+    """CSR rows in another precision: their places are shared, the numbers lie in a buffer that is used again."""
+    buffer = scratch.get("converted")
+    if buffer is None or buffer.size < x.nnz or buffer.dtype != dtype:
+        buffer = scratch["converted"] = np.empty(x.nnz, dtype)
+    rows = _with_indptr(x, x.indptr)
+    rows.data = buffer[: x.nnz]
+    np.copyto(rows.data, x.data, casting="unsafe")
+    return rows
 
 
 class Cuts(NamedTuple):

@@ -28,7 +28,7 @@ from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.problem import Completeness
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["by_search", "relative_gap"]
+__all__ = ["COLUMNS", "PRODUCTS", "by_search", "relative_gap"]
 
 #: Fresh columns, and products with them at most.
 COLUMNS, PRODUCTS = 8, 8

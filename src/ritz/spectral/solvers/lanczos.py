@@ -1,27 +1,66 @@
-"""``lanczos``: thick-restart Lanczos with full reorthogonalisation.                                  [WS00]
+"""``lanczos``: thick-restart block Lanczos with full reorthogonalisation.                           [WS00; GU77]
 
-    M V_m = V_m H + β v_{m+1} eᵀ,   residual of the i-th Ritz pair:  β·|y_{m,i}|
+    M V = V H + Q R eᵀ,   residual of the i-th Ritz pair:  ‖R y_i‖,  y_i the last rows of the i-th vector of H
 
-One vector a step: the fewest products with M for tight tolerances, at the price of one pass each. A single start
-vector cannot see how often an eigenvalue is repeated, so the answer is labelled by index only when the trace proves it.
+A few vectors a step (``chain.py``): the fewest products with M, and each is cheap where M has few entries. H is looked
+at where the residuals, which fall like those of a geometric series, may have become small. On long sides the chain runs
+in float32 and with sums as long as they come; its Ritz vectors are then measured, and refined where they miss the
+tolerance, by float64 products with sums in short chains, from which alone the answer is made:
+
+    V ← [V, r_j with ‖r_j‖ > tol·θ₁],   Rayleigh–Ritz
+
+A block sees an eigenvalue as often as it is wide. Whether one was missed is looked for at the end (``missed.py``); if
+so, a wider block begins again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
-from ritz._core.linalg import Array, eigh, norms, place_of, symmetric, to_numpy, wide
+from ritz._core.linalg import Array, norms, orth, to_numpy
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
+from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.constants import MAX_RESTARTS
-from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
+from ritz.spectral.constants import (
+    FINISH_SPARE,
+    FLOAT32_FLOOR,
+    FLOAT32_SHARE,
+    FLOAT32_TOL,
+    LANCZOS_NARROW,
+    LEAN_SHARE,
+    LOOSE_TOL,
+    MAX_RESTARTS,
+    lanczos_columns,
+    lanczos_width,
+)
+from ritz.spectral.problem import Pairs, SpectralProblem
+from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.solvers.missed import by_chain
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["lanczos"]
+
+#: Growth of the basis, at most and at least, between two looks at H.
+SELDOM, OFTEN = 0.25, 0.04
+#: Largest eigenvalues, in float32, whose squares and roots are in its range too.
+RANGE32 = 1e-12, 1e12
+#: Times the tolerance that float32 products may round, in units of u times what they round: refining does the rest.
+BLUR = 30.0
+#: Share of θ₁ by which a Ritz value may differ when a chain that has ended is gone on with: it is the same.
+SAME = 1e-10
+#: Products by which an answer is refined at most before a chain in float64 begins.
+REFINED = 6
+#: Times the tolerance above which refining would take longer than a chain in float64.
+FAR = 1e3
+
+Advance = Callable[[int], None]
 
 
 def lanczos(
@@ -31,75 +70,170 @@ def lanczos(
     amplified: bool = False,
 ) -> Pairs:
     """Leading k pairs of the symmetric operator M."""
-    p, k, xp, place = M.shape[0], problem.k, M.xp, M.place
-    size = min(p, max(2 * k + 12, k + 40))
-    V, H, m = place.zeros((size, p)), place.zeros((size, size)), 0
-    v = _fresh(problem, V, 0, 0)
-    floor = rounding(p, roundoff(M))
-    steps = 0
     with track("lanczos", total=None) as advance:
-        for _ in range(MAX_RESTARTS):
-            while m < size:
-                w = wide(M.matmat(xp.reshape(v, (-1, 1))))[:, 0]
-                steps += 1
-                advance(1)
-                V[m, :] = v
-                m += 1
-                w, h = _orthogonalise(w, V[:m, :])
-                H[:m, m - 1], H[m - 1, :m] = h, h
-                beta = float(norms(xp.reshape(w, (-1, 1)))[0])
-                scale = float(xp.max(xp.abs(H[:m, :m])))
-                v = w / beta if beta > 1e-14 * scale else _fresh(problem, V, m, steps)
-                beta = beta if beta > 1e-14 * scale else 0.0
-            theta, Y = eigh(symmetric(H[:m, :m]))
-            residuals = np.abs(beta * to_numpy(Y[m - 1, : min(k, m)]))
-            worst = worst_residual(residuals, to_numpy(theta), amplified)
-            if worst <= 0.5 * max(problem.tol, 0.1 * floor) or m >= p:
-                break
-            keep = min(k + (size - k) // 2, size - 2)
-            V[:keep, :] = xp.matrix_transpose(Y[:, :keep]) @ V[:m, :]
-            H[:, :] = 0.0
-            for i in range(keep):
-                H[i, i] = theta[i]
-            m = keep
-    return _finish(problem, M, V, Y, min(k, m), p, amplified, steps)
+        narrow = _narrow(problem, M)
+        pairs = None if narrow is None else _chained(problem, M, narrow.loose(), np.float32, amplified, advance)
+        if pairs is not None:
+            return pairs
+        A = M.loose() if problem.tol >= LOOSE_TOL else M
+        answer = _chained(problem, M, A, np.float64, amplified, advance)
+        if answer is None:
+            raise AssertionError("a chain in float64 always has an answer")
+        return answer
 
 
-def _orthogonalise(w: Array, V: Array) -> tuple[Array, Array]:
-    """w without its components along the basis rows (twice), and those components."""
-    h = V @ w
-    w = w - h @ V
-    again = V @ w
-    return w - again @ V, h + again
+def _chained(
+    problem: SpectralProblem, M: Operator, A: Operator, dtype: type, amplified: bool, advance: Advance
+) -> Pairs | None:
+    """The answer of a chain of products with A, measured with M; None where its arithmetic cannot give one.
+
+    An eigenvalue that turns out to be repeated more often than the block is wide is found with a wider one.
+    """
+    p, k, steps, narrow = M.shape[0], problem.k, 0, dtype is np.float32
+    width = min(p, lanczos_width(k, np.dtype(dtype).itemsize))
+    floor = rounding(p, roundoff(M))
+    target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR) if narrow else 0.5 * max(problem.tol, 0.1 * floor)
+    while True:
+        climbed = _climb(A, problem, dtype, width, target, amplified, advance)
+        steps += climbed.steps
+        if not climbed.held:
+            return None
+        space, more, worst = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
+        steps += more
+        if worst > problem.tol and narrow:
+            return None
+        status, missed = by_chain(A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start)
+        if not missed or width >= min(p, k + 2):
+            break
+        width = min(p, 4 * width)
+    reached = worst <= max(problem.tol, rounding(p, unit_roundoff(np.float64))) or space.m >= p
+    return stated(package(M, space, k, status, reached, steps, narrow), M)
 
 
-def _fresh(problem: SpectralProblem, V: Array, m: int, salt: int) -> Array:
-    """A random unit vector orthogonal to the first m basis rows: the start, and the way out of an invariant space."""
-    g = place_of(V).array(gaussian_rows(problem.start, 101 + salt, 0, V.shape[1], 1)[:, 0])
-    if m:
-        g, _ = _orthogonalise(g, V[:m, :])
-    length = float(norms(g[:, None])[0])
-    return g / length if length > 0 else g
+def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
+    """M in float32 where a chain in float32 pays; None elsewhere."""
+    if problem.tol < FLOAT32_TOL or M.shape[0] < LANCZOS_NARROW or not M.positive or M.dtype != np.float64:
+        return None
+    A = M.at(np.float32)
+    return A if A.dtype == np.float32 and not A.checkable else None
 
 
-def _finish(
-    problem: SpectralProblem,
-    M: Operator,
-    V: Array,
-    Y: Array,
-    k: int,
-    p: int,
-    amplified: bool,
-    steps: int,
-) -> Pairs:
-    """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones."""
-    xp = M.xp
-    many = min(Y.shape[1], k + 1)
-    Q = xp.matrix_transpose(V[: Y.shape[0], :]) @ Y[:, :many]
-    Q, _ = xp.linalg.qr(Q, mode="reduced")
-    space = Subspace(p, many, M.place)
-    space.extend(Q, M.matmat(Q))
-    worst = worst_residual(to_numpy(space.residuals(k)), to_numpy(space.theta), amplified)
-    reached = worst <= max(problem.tol, rounding(p, unit_roundoff(np.float64))) or many >= p
-    none = Completeness("none", np.inf, 0.0, "one start vector cannot see repeated eigenvalues")
-    return stated(package(M, space, k, none, reached, steps + 1), M)
+class _Climbed(NamedTuple):
+    """A chain, the products made, those since a Gaussian start that nothing interrupted, and whether numbers held."""
+
+    chain: Chain
+    steps: int
+    pure: int
+    held: bool = True
+
+
+def _climb(
+    A: Operator, problem: SpectralProblem, dtype: type, width: int, target: float, amplified: bool, advance: Advance
+) -> _Climbed:
+    """A chain whose k leading residuals are below ``target``·θ₁."""
+    p, k = A.shape[0], problem.k
+    chain = Chain(p, _columns(p, k, width, np.dtype(dtype).itemsize), A.place, dtype)
+    keep = min(k + (chain.capacity - k) // 2, chain.capacity - 3 * width) if chain.capacity < p else p
+    Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
+    steps, broken, due, seen, known = 0, 0, k, (0, np.inf), -np.inf
+    while True:
+        W = A.matmat(Q)
+        steps += 1
+        advance(1)
+        with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
+            Q = chain.extend(Q, W)
+            whole, ended = chain.m >= p, Q.shape[1] == 0
+            full = chain.room() < max(Q.shape[1], width if ended else 1)
+            if whole or ended or full or chain.m >= max(due, k):
+                chain.ritz(keep if full else k + FINISH_SPARE)
+                few, theta = min(k, chain.m), to_numpy(chain.theta)
+                if dtype is np.float32 and not _holds(A, theta, problem.tol):
+                    return _Climbed(chain, steps, 0, held=False)
+                worst = worst_residual(to_numpy(chain.residuals(few)), theta, amplified)
+                # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
+                settled = not ended or abs(float(theta[few - 1]) - known) <= SAME * abs(float(theta[0]))
+                if whole or (few == k and worst <= target and settled) or broken > MAX_RESTARTS:
+                    return _Climbed(chain, steps, 0 if broken else steps)
+                known = float(theta[few - 1]) if ended else known
+                due, seen = _due(chain.m, worst, seen, target), (chain.m, worst)
+            if full and chain.capacity < p:
+                chain.restart(min(keep, chain.theta.shape[0]))
+                broken += 1
+                due, seen = chain.m + (chain.capacity - chain.m) // 2, (0, np.inf)
+            if ended:
+                Q = _fresh(problem, chain, width, steps)
+                broken += 1
+            Q = Q[:, : min(chain.room(), Q.shape[1])]
+
+
+def _columns(p: int, k: int, width: int, itemsize: int) -> int:
+    """Columns of the basis: some blocks more than k in any case."""
+    return min(p, max(lanczos_columns(p, k, itemsize), k + 6 * width))
+
+
+def _holds(A: Operator, theta: np.ndarray, tol: float) -> bool:
+    """Whether float32 products can tell residuals of the tolerance: numbers in range, means not far above spreads."""
+    top = float(theta[0])
+    if not np.isfinite(top) or not RANGE32[0] <= top <= RANGE32[1]:
+        return False
+    return unit_roundoff(np.float32) * (1 + A.inflation() / top) <= BLUR * tol
+
+
+def _due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
+    """The size of the basis at which to look again: where the residual is small if it goes on falling as it did."""
+    often, seldom = m + max(1, int(OFTEN * m)), m + max(1, int(SELDOM * m))
+    if not 0 < worst < 0.9 * seen[1] < np.inf or target <= 0:
+        return seldom
+    fall = np.log(seen[1] / worst) / (m - seen[0])
+    return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
+
+
+def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Array:
+    """Random directions outside of the basis: the way out of an invariant space."""
+    chain.begin_anew()
+    count = min(width, chain.p - chain.m)
+    g = chain.own(gaussian_rows(problem.start, 102 + salt, 0, chain.p, count))
+    return orth(g, against=chain.V)
+
+
+def _refined(
+    M: Operator, chain: Chain, k: int, tol: float, floor: float, amplified: bool, advance: Advance
+) -> tuple[Subspace, int, float]:
+    """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones.
+
+    Where a residual misses the tolerance, it joins the space. The space, products made, the largest residual.
+    """
+    k = min(k, chain.m)
+    with single_threaded_blas():
+        Q = orth(chain.vectors(min(chain.m, k + FINISH_SPARE)))
+    p, many, best, steps = M.shape[0], Q.shape[1], np.inf, 0
+    space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
+    while True:
+        image = M.matmat(Q)
+        steps += 1
+        advance(1)
+        with single_threaded_blas():
+            space.extend(Q, image)
+            R = space.residual_block(min(k, space.m))
+            theta = to_numpy(space.theta)
+            sizes = to_numpy(norms(R)) * _weights(theta, R.shape[1], amplified)
+            worst = worst_residual(sizes, theta, False)
+            if worst <= limit or not worst <= min(0.7 * best, FAR * limit) or space.m >= p or steps >= REFINED:
+                return space, steps, worst
+            best = worst
+            late = np.flatnonzero(sizes > LEAN_SHARE * limit * abs(float(theta[0])))
+            if space.room() < len(late):
+                space.restart(many)
+            R = M.xp.take(R, M.place.array(late), axis=1)
+            Q = orth(R, against=space.V)
+            Q = Q[:, : min(space.room(), Q.shape[1])]
+            if Q.shape[1] == 0:
+                return space, steps, worst
+
+
+def _weights(theta: np.ndarray, k: int, amplified: bool) -> np.ndarray:
+    """By how much residuals of pairs are weighed more than that of the first."""
+    top = float(theta[0])
+    if not amplified or top <= 0:
+        return np.ones(k)
+    return np.asarray(np.sqrt(top / np.maximum(theta[:k], unit_roundoff(np.float64) * top)))

@@ -64,8 +64,9 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
-    few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
-    theta, V = eigh(G, problem.k + 1 if few else None)
+    some = _margin(problem.k) + 1  # those that a repair would read, too: finding them later would cost as much as now
+    few = problem.rule is None and some < SUBSET_SHARE * d
+    theta, V = eigh(G, some if few else None)
     signless = problem.kind == "svd" or A.positive
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
@@ -191,12 +192,17 @@ def repair(
     )
 
 
+def _margin(k: int) -> int:
+    """Directions that a repair of k pairs reads again."""
+    return k + max(REPAIR_MARGIN, k // 4)
+
+
 def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> tuple[Array, Array, Array, bool]:
     """Directions to read again: a margin beyond k where that is enough, all otherwise.
 
     Rayleigh–Ritz on the leading ``width`` eigenvectors errs by error²/gap, the gap reaching across the margin.
     """
-    d, width = G.shape[0], k + max(REPAIR_MARGIN, k // 4)
+    d, width = G.shape[0], _margin(k)
     if k > 0 and width + 1 < d / 2:
         if theta.shape[0] <= width:
             theta, V = eigh(G, width + 1)

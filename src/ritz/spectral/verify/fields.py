@@ -31,10 +31,14 @@ PROVED = (
     "the trace leaves no room for a larger eigenvalue",
 )
 SKETCHED = ("M̂ ⪯ M and the trace", "the trace is zero")
-CHANCE = (f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}",)
+CHANCE = (
+    f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}",
+    f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}",
+)
 NOTHING = (
     "",
     "one start vector cannot see repeated eigenvalues",
+    "a narrow start cannot see how often an eigenvalue is repeated",
     "a filtered block proves completeness only through the trace",
 )
 

@@ -1,0 +1,66 @@
+"""What a block Lanczos chain says about eigenvalues that it may have missed.
+
+    start    a chain of q products that was never restarted is a block Krylov space of its Gaussian start   [KW92]
+    search   fresh Gaussian columns in the complement of all Ritz vectors that have settled (``deflated.py``)
+
+The images of Ritz vectors are known without a product:  M V y = θ V y + Q R y_last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz._core.linalg import inner, root, symmetric, to_numpy
+from ritz.operators.base import Operator
+from ritz.spectral.certificate.completeness import by_start, strongest
+from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
+from ritz.spectral.problem import Completeness
+from ritz.spectral.solvers.chain import Chain
+from ritz.spectral.solvers.deflated import COLUMNS, PRODUCTS, by_search, relative_gap
+
+__all__ = ["by_chain"]
+
+#: Ritz vectors whose residuals together are below this share of θ_{k+1} have settled.
+SETTLED = 1e-3
+#: Bytes of the settled vectors and their images at most, beyond k and a few.
+SETTLED_BYTES = 1 << 27
+#: Rounding of float64 products with long sums, in units of θ₁ and of what is taken off: chains of 8·10⁶ equal numbers.
+LONG_SUMS = 1e-9
+
+NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often an eigenvalue is repeated")
+
+
+def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed: int) -> tuple[Completeness, bool]:
+    """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest.
+
+    ``width`` columns ran ``steps`` products since the start; no steps where the chain was restarted or begun anew.
+    """
+    if not A.positive or chain.m >= chain.p or chain.theta.shape[0] <= k:
+        return NOTHING, False
+    chain.ritz()
+    theta = to_numpy(chain.theta)
+    top, sizes = float(theta[0]), to_numpy(chain.residuals(chain.m))
+    slack = (FLOAT32_NOISE if chain.dtype.itemsize < 8 else LONG_SUMS) * (top + A.inflation())
+    status = NOTHING
+    if steps and width > k:
+        noisy = np.hypot(sizes, slack)
+        status = strongest(status, by_start(theta, noisy, k, p=chain.p, width=width, steps=steps))
+    following = float(theta[k])
+    if status.ceiling <= SEARCH * following or following <= slack:
+        return status, False
+    least = min(chain.m, k + FINISH_SPARE)
+    settled = int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2))
+    many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
+    if not _promising(theta, many, chain.p):
+        return status, False
+    V, image = chain.pairs(many)
+    square = symmetric(inner(V, V))
+    more, missed = by_search(A, root(square, V), root(square, image), k, seed=seed, slack=lambda: slack)
+    return strongest(status, more), missed
+
+
+def _promising(theta: np.ndarray, many: int, p: int) -> bool:
+    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the largest eigenvalue at least."""
+    after = float(theta[min(many, len(theta) - 1)])
+    share = 1 - relative_gap(after, np.inf, p, PRODUCTS, COLUMNS)
+    return share > 0 and after / share < float(theta[0])

@@ -1,0 +1,108 @@
+"""``XᵀX`` of sparse rows into a dense matrix: every way to form a tile, and chains of equal numbers.
+
+Truth is integer arithmetic, or exact rational arithmetic on the stored numbers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz.data.passes import sparse_gram
+from ritz.data.passes.blocks import MemoryBlocks
+from ritz.operators import Centered, Scaled, Sparse, Weighted
+
+
+def table(n, d, density, seed=0, zipf=0.0):
+    """Whole numbers, so that every sum is exact; ``zipf``: how much more often the first columns occur."""
+    rng = np.random.default_rng(seed)
+    share = density * d * (np.arange(d) + 1.0) ** -zipf / np.sum((np.arange(d) + 1.0) ** -zipf)
+    rows = np.where(rng.random((n, d)) < share, rng.integers(-9, 10, (n, d)), 0)
+    return sp.csr_matrix(rows.astype(np.float64)), rows.astype(np.int64)
+
+
+def formed(X, **options):
+    S = np.zeros((X.shape[1], X.shape[1]))
+    sparse_gram.add_gram(S, X, **options)
+    sparse_gram.mirror(S)
+    return S
+
+
+@pytest.fixture(params=["private", "public"])
+def calls(request, monkeypatch):
+    """SciPy's own loops, or what it promises to keep."""
+    if request.param == "public":
+        monkeypatch.setattr(sparse_gram, "tools", None)
+
+
+@pytest.mark.parametrize("lanes", [False, True])
+@pytest.mark.parametrize(
+    ("n", "d", "density", "zipf"),
+    [
+        (300, 40, 0.1, 0.0),  # one tile
+        (700, 1200, 0.02, 0.0),  # three tiles, the last one narrow
+        (3000, 90, 0.2, 0.8),  # crowded columns
+        (3000, 700, 0.02, 1.1),  # long columns of two kinds
+        (1200, 3, 0.9, 0.0),  # nothing but long columns
+        (5, 600, 0.3, 0.0),
+        (40, 7, 0.0, 0.0),
+    ],
+)
+def test_whole_numbers_are_exact(calls, n, d, density, zipf, lanes):
+    X, rows = table(n, d, density, zipf=zipf)
+    assert np.array_equal(formed(X, lanes=lanes), rows.T @ rows)
+
+
+def test_long_columns_with_few_entries_are_cut_by_halves_of_the_rows():
+    X, rows = table(40_000, 30, 0.02)
+    assert np.bincount(X.indices).min() > 2 * sparse_gram.CHAIN
+    assert np.array_equal(formed(X), rows.T @ rows)
+
+
+@pytest.mark.parametrize("value", [0.7, 0.1, 1 / 3])
+@pytest.mark.parametrize("share", [0.02, 1.0])
+def test_equal_numbers_keep_their_digits(value, share):
+    """Every pair of columns has all its entries in common: chains are as long as they can be."""
+    n = 200_000 if share < 1 else 20_000
+    held = np.flatnonzero(np.random.default_rng(1).random(n) < share)
+    X = sp.csr_matrix((np.full(2 * len(held), value), (np.tile(held, 2), np.repeat([0, 3], len(held)))), shape=(n, 5))
+    true = Fraction(value) ** 2 * len(held)
+    S = formed(X)
+    for i, j in ((0, 0), (0, 3), (3, 0)):
+        assert abs(Fraction(float(S[i, j])) - true) <= 60 * Fraction(2) ** -53 * true
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_gram_matrix_of_a_frame(weighted, transposed):
+    """Wider than the tables that a moment state is kept of: XᵀX and XXᵀ, centred, scaled and weighted."""
+    X, rows = table(400, 2300, 0.02, zipf=0.5)
+    mean, scale = rows.mean(axis=0), np.linspace(1, 3, 2300)
+    w = np.linspace(0.5, 2, 400)
+    A = Scaled(Centered(Sparse(X), mean), scale)
+    Z = (rows - mean) / scale
+    if weighted:
+        A, Z = Weighted(A, w), Z * np.sqrt(w)[:, None]
+    A, Z = (A.T, Z.T) if transposed else (A, Z)
+    want = Z.T @ Z
+    np.testing.assert_allclose(A.gram(), want, rtol=0, atol=1e-12 * np.abs(want).max())
+
+
+def test_blocks_for_gram_matrices_keep_chains_short():
+    X, _ = table(9000, 40, 0.05)
+    assert MemoryBlocks(X).sparse
+    rows = sparse_gram.tall_rows(X)
+    assert sparse_gram.ROWS <= rows < 9000
+    assert np.bincount(X[:rows].indices).mean() <= sparse_gram.CHAIN
+    assert sparse_gram.tall_rows(sp.csr_matrix((10, 3))) == 10
+
+
+def test_a_state_of_uneven_columns_is_that_of_dense_rows():
+    X, rows = table(2500, 300, 0.05, zipf=0.9)
+    sparse, dense = ritz.PCA(3).fit(X), ritz.PCA(3).fit(rows.astype(np.float64))
+    np.testing.assert_allclose(sparse.explained_variance_, dense.explained_variance_, rtol=1e-12)
+    assert sparse.verify(X)

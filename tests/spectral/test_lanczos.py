@@ -1,0 +1,177 @@
+"""Block Lanczos: its float32 chain, repeated eigenvalues, restarts, chains that end, and what its answer proves.
+
+Truth is a known spectrum, or LAPACK's decomposition of the dense table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz._core.linalg import HOST
+from ritz._core.random import gaussian_rows
+from ritz.operators import Centered, Gram, Sparse, Symmetric
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers import lanczos as module
+from ritz.spectral.solvers.chain import Chain
+from ritz.spectral.solvers.lanczos import lanczos
+
+
+def rows(n, d, density, seed=0, decay=0.8):
+    """Sparse rows whose columns have uneven scales, so that the spectrum decays."""
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, d, density, format="csr", random_state=seed, data_rvs=rng.standard_normal)
+    return sp.csr_matrix(X @ sp.diags(1.0 / (1 + np.arange(d)) ** decay))
+
+
+def held(c, true):
+    """Every enclosure holds: of its own eigenvalue where it is labelled, of some eigenvalue otherwise."""
+    slack = 1e-13 * true[0]
+    for i in range(len(c.values)):
+        own = true[i : i + 1] if c.labelled[i] else true
+        assert np.any((c.lower[i] - slack <= own) & (own <= c.upper[i] + slack)), i
+    assert true[len(c.values)] <= c.ceiling + slack
+
+
+@pytest.fixture
+def early(monkeypatch):
+    """Chains in float32 on short sides as well."""
+    monkeypatch.setattr(module, "LANCZOS_NARROW", 100)
+
+
+def seen(monkeypatch, name):
+    """What a function of the solver was called with and gave."""
+    calls, original = [], getattr(module, name)
+
+    def noted(*arguments, **options):
+        calls.append((arguments, original(*arguments, **options)))
+        return calls[-1][1]
+
+    monkeypatch.setattr(module, name, noted)
+    return calls
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["tall", "wide"])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("k", [3, 24])
+def test_a_chain_in_float32_is_measured_in_float64(monkeypatch, early, k, center, turned):
+    X = rows(700, 260, 0.08)
+    X = X.T.tocsr() if turned else X
+    climbed = seen(monkeypatch, "_climb")
+    model = ritz.PCA(k, center=center, solver="lanczos", mergeable=False).fit(X)
+    assert [made.chain.dtype for _, made in climbed] == [np.dtype(np.float32)]
+    assert model.certificate_.precision == "float32 iterations, float64 finish"
+    D = X.toarray()
+    true = np.linalg.svd(D - D.mean(axis=0) if center else D, compute_uv=False) ** 2
+    assert model.certificate_.converged
+    np.testing.assert_allclose(model.certificate_.values, true[:k], rtol=1e-8)
+    held(model.certificate_, true)
+    assert np.all(model.certificate_.labelled[: k // 2])
+    assert model.verify(X)
+
+
+def test_numbers_out_of_the_range_of_float32_are_iterated_in_float64(monkeypatch, early):
+    X = rows(400, 200, 0.05)
+    climbed = seen(monkeypatch, "_climb")
+    small = ritz.SVD(3, solver="lanczos").fit(X * 1e-25)
+    assert [(str(made.chain.dtype), made.held) for _, made in climbed] == [("float32", False), ("float64", True)]
+    np.testing.assert_allclose(
+        small.singular_values_ * 1e25, ritz.SVD(3, solver="svd").fit(X).singular_values_, rtol=1e-9
+    )
+
+
+def test_means_far_above_spreads_are_iterated_in_float64(monkeypatch, early):
+    rng = np.random.default_rng(3)
+    D = np.where(rng.random((400, 200)) < 0.15, rng.standard_normal((400, 200)), 0)
+    D[:, :2] = 1e5 + rng.standard_normal((400, 2))
+    climbed = seen(monkeypatch, "_climb")
+    A = Sparse(sp.csr_matrix(D))
+    mean = D.mean(axis=0)
+    pairs = lanczos(SpectralProblem(Centered(A, mean), 2), Gram(Centered(A, mean)))
+    assert [(str(made.chain.dtype), made.held) for _, made in climbed] == [("float32", False), ("float64", True)]
+    true = np.linalg.svd(D - mean, compute_uv=False) ** 2
+    assert np.all(np.abs(pairs.leading() - true[:2]) <= pairs.rounding + 1e-9 * true[0])
+
+
+@pytest.mark.parametrize("copies", [5, 12, 30])
+def test_repeated_eigenvalues_are_found_as_often_as_they_are_repeated(copies):
+    p, k = 300, 40
+    values = np.concatenate([np.full(copies, 5.0), np.linspace(3, 1, p - copies)])
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((p, p)))[0]
+    M = Symmetric((Q * values) @ Q.T, positive=True)
+    pairs = lanczos(SpectralProblem(M, k, kind="eigh"), M)
+    np.testing.assert_allclose(pairs.leading(), values[:k], rtol=1e-9)
+
+
+def test_a_chain_that_ends_looks_again():
+    """Two eigenvalues alone: a block of eight ends after two products with eight copies of each."""
+    p, k = 120, 12
+    values = np.concatenate([np.full(20, 2.0), np.full(100, 1.0)])
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((p, p)))[0]
+    M = Symmetric((Q * values) @ Q.T, positive=True)
+    np.testing.assert_allclose(lanczos(SpectralProblem(M, k, kind="eigh"), M).leading(), values[:k], rtol=1e-9)
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-13])
+def test_restarts_change_nothing(monkeypatch, tol):
+    X = rows(600, 400, 0.03, decay=0.1)
+    monkeypatch.setattr(module, "lanczos_columns", lambda p, k, itemsize: 2 * k + 60)
+    A = Sparse(X)
+    climbed = seen(monkeypatch, "_climb")
+    pairs = lanczos(SpectralProblem(A, 10, tol=tol), Gram(A))
+    assert climbed[0][1].pure == 0
+    true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
+    np.testing.assert_allclose(pairs.leading(), true[:10], rtol=1e-11 if tol > 1e-10 else 1e-13)
+    assert pairs.converged
+
+
+def test_what_was_missed_is_found_with_a_wider_block(monkeypatch):
+    """A chain that claims to have converged without one of the leading pairs: the search tells."""
+    X = rows(600, 300, 0.05)
+    true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
+    first = np.linalg.svd(X.toarray(), full_matrices=False)[2][0]
+    honest, widths = module._climb, []
+
+    def blind(A, problem, dtype, width, target, amplified, advance):
+        widths.append(width)
+        climbed = honest(A, problem, dtype, width, target, amplified, advance)
+        if len(widths) == 1:  # as if the leading direction had not been in the start
+            chain = climbed.chain
+            lost = int(np.argmax(np.abs(first @ chain.vectors(12))))
+            order = [i for i in range(chain.m) if i != lost]
+            chain.ritz()
+            chain.Y, chain.theta = chain.Y[:, order], chain.theta[order]
+            monkeypatch.setattr(chain, "ritz", lambda top=None: None)
+        return climbed
+
+    monkeypatch.setattr(module, "_climb", blind)
+    A = Sparse(X)
+    pairs = lanczos(SpectralProblem(A, 12), Gram(A))
+    assert len(widths) == 2
+    assert widths[1] > widths[0]
+    np.testing.assert_allclose(pairs.leading(), true[:12], rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_chain_knows_its_residuals_without_a_product(dtype):
+    p, rng = 200, np.random.default_rng(4)
+    Q = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    S = (Q * 0.9 ** np.arange(p)) @ Q.T
+    chain, block = Chain(p, 60, HOST, dtype), np.linalg.qr(gaussian_rows(0, 1, 0, p, 6))[0]
+    small = 1e-12 if dtype is np.float64 else 1e-5
+    for step in range(16):
+        block = chain.extend(block, (S @ block).astype(dtype))
+        V = np.asarray(chain.V, np.float64)
+        assert np.abs(V.T @ V - np.eye(chain.m)).max() < small
+        assert np.abs(V.T @ block).max() < small
+        chain.ritz()
+        k = min(6, chain.m)
+        vectors, images = chain.pairs(k)
+        np.testing.assert_allclose(images, S @ vectors, atol=10 * small)
+        true = np.linalg.norm(S @ vectors - vectors * chain.theta[:k], axis=0)
+        np.testing.assert_allclose(chain.residuals(k), true, atol=10 * small)
+        if chain.room() < 6:
+            chain.restart(20)
+            assert step > 5
