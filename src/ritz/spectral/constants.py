@@ -19,6 +19,7 @@ __all__ = [
     "EIGH_ALL",
     "EIGH_COPIES",
     "EIGH_SUBSET",
+    "FEW_LOOKS",
     "FINISH_SPARE",
     "FLOAT32_FLOOR",
     "FLOAT32_NOISE",
@@ -28,22 +29,37 @@ __all__ = [
     "GEMM32",
     "GEMM64",
     "GEMV",
+    "HASTE",
+    "ITERATE_BLOCK",
+    "ITERATE_SHARE",
+    "ITERATE_SIDE",
     "KERNEL_DENSE",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
     "LEAN_SHARE",
+    "LEAVE",
+    "LOOKING",
+    "LOOK_GROWTH",
+    "LOOK_STEPS",
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
     "NULL",
+    "PATIENCE",
     "PRODUCT32",
     "PRODUCT64",
+    "READING",
     "REPAIR_MARGIN",
     "SEARCH",
     "SETTLED",
     "SMALL_SIDE",
+    "SPARSE_EACH",
+    "SPARSE_FIRST",
     "SPARSE_GRAM",
+    "SPARSE_GRAM_ENTRY",
+    "SPARSE_ROW",
     "SPMM",
+    "STORED",
     "SUBSET_SHARE",
     "SYRK32",
     "SYRK64",
@@ -51,6 +67,7 @@ __all__ = [
     "expected_steps",
     "oversampling",
     "sketch_width",
+    "thin_columns",
     "thin_width",
 ]
 
@@ -61,8 +78,18 @@ GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
 PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
+# Products of sparse rows, AᵀAV: seconds an entry, an entry and column, a row or column of the table and column.
+SPARSE_FIRST, SPARSE_EACH, SPARSE_ROW = 2e-9, 3.6e-10, 1e-9
+SPARSE_GRAM_ENTRY = 2e-9  # seconds an entry of the Gram matrix that sparse products are added to
+STORED = 60e9  # flops of a product of a matrix that is at hand with sixteen columns, 5,000²
+LOOKING = 1.5e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 1,000: 0.15 s
+READING = 1e9  # bytes a second of rows that are read again in every pass
 SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
+
+#: A Gram matrix at hand is iterated on in blocks of ITERATE_BLOCK columns from ITERATE_SIDE columns on, for at most
+#: ITERATE_SHARE of its pairs.
+ITERATE_BLOCK, ITERATE_SIDE, ITERATE_SHARE = 16, 2000, 0.05
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
@@ -137,6 +164,19 @@ MAX_POWER_STEPS = 1000
 #: 8 in 3.2 s on its rows.
 KRYLOV_WIDE = 4
 
+#: Looks at the residuals before a road is left, and over which their slope is measured.
+FEW_LOOKS = 3
+
+#: Products that are still needed, in units of digits missing over digits a product so far, and of the products so far.
+HASTE, PATIENCE = 0.6, 3.0
+
+#: A road is left when going on would cost this much more than the cheapest other.
+LEAVE = 1.2
+
+#: Products after each of which the eigenproblem of the basis is solved, and the share by which the basis grows between
+#: two looks beyond them: at 36 products of 64 columns each look costs half a second.
+LOOK_STEPS, LOOK_GROWTH = 12, 0.15
+
 #: Products with M after which an iterative solver gives up and says so.
 MAX_STEPS = 500
 
@@ -157,6 +197,11 @@ def thin_width(k: int) -> int:
     2.0, 2.6, 2.6 (15 to 8 passes); k = 100 2.6, 3.2, 3.8, 5.0; k = 200 3.9, 4.0, 5.1, 11.1.
     """
     return 32 if k <= 22 else 16 * max(1, round(k / 128))
+
+
+def thin_columns(k: int, width: int, tol: float) -> float:
+    """Columns in all of a block Krylov iteration with blocks of fewer than k columns, until tol."""
+    return 2.5 * k + (4 + expected_steps(tol)) * width
 
 
 def sketch_width(k: int) -> int:

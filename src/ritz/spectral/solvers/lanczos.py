@@ -54,6 +54,8 @@ def lanczos(
             theta, Y = eigh(symmetric(H[:m, :m]))
             residuals = np.abs(beta * to_numpy(Y[m - 1, : min(k, m)]))
             worst = worst_residual(residuals, to_numpy(theta), amplified)
+            if problem.watch is not None:
+                problem.watch.look(steps, m, worst, lambda: xp.matrix_transpose(V[:m, :]) @ Y[:, : min(k + 1, m)])  # noqa: B023
             if worst <= 0.5 * max(problem.tol, 0.1 * floor) or m >= p:
                 break
             keep = min(k + (size - k) // 2, size - 2)

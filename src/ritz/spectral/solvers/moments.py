@@ -2,6 +2,8 @@
 
     G = VΛVᵀ,   |λ̂ᵢ − λᵢ| ≤ ‖E‖ ≈ u·λ₁(√b + √d)   ⇒   |σ̂ᵢ − σᵢ| ≤ ‖E‖/2σᵢ     (Weyl)
 
+Few pairs of a large G come from an iteration on it and a factorisation that counts the others (``leading.py``).
+
 That is 3–4 times faster than an SVD but loses small singular values. The trust test compares the bound with what the
 direct routes promise (100·u·σ₁); where it fails, the iterated scaled-Gram pass restores what the Gram matrix lost. A
 float32 Gram matrix that lost too much is formed anew in float64, whose rounding is below what float32 data can show.
@@ -18,14 +20,19 @@ is the certificate: the columns of A W are orthogonal to working precision, thei
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
+
+if TYPE_CHECKING:
+    from ritz.spectral.solvers.leading import Leading
 
 __all__ = ["moments", "scaled_gram_step", "suspects"]
 
@@ -51,13 +58,19 @@ def _likely(A: Operator, V: Array, top: float, error: float) -> float:
     return error if along is None else min(error, along + 4 * 2.0**-53 * top)
 
 
-def moments(problem: SpectralProblem, A: Operator) -> Pairs:
-    """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
+def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -> Pairs:
+    """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them.
+
+    ``start``: vectors near the answer, from another solver.
+    """
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
     few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
-    theta, V = eigh(G, problem.k + 1 if few else None)
     signless = problem.kind == "svd" or A.positive
+    found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
+    # A few more cost LAPACK nothing in a large matrix, and a repair would ask for them.
+    margin = 1 if d < ITERATE_SIDE else 1 + max(REPAIR_MARGIN, problem.k // 4)
+    theta, V = eigh(G, problem.k + margin if few else None) if found is None else (found.values, found.vectors)
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
     theta = positive(theta) if signless else theta
@@ -72,16 +85,25 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     if problem.kind == "svd":
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
+    error += 0.0 if found is None else float(np.max(found.reach, initial=0.0))
     k = problem.pick(values, total)
     if problem.repeatable and problem.kind == "svd" and suspects(values, k, _likely(A, V[:, :k], top, error), u):
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if pairs is not None or wider is not None:
-            return pairs or moments(problem, wider or A)
+            return pairs or moments(problem, wider or A, V)
     V = leading(V, k)
     block = G @ V - V * theta[:k]
-    return Pairs(
-        values, V, block, error, counted(values, k, error), True, u, path, 1, error, positive=signless
-    )  # fmt: skip
+    complete = counted(values, k, error) if found is None else found.complete(error)
+    return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
+
+
+def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:
+    """A few leading pairs of a large matrix, where an iteration finds and proves them faster than LAPACK."""
+    if G.shape[0] < ITERATE_SIDE and not always:
+        return None
+    from ritz.spectral.solvers.leading import leading_pairs  # small tables do without
+
+    return leading_pairs(G, k, start=start, always=always)
 
 
 def _norm(G: Array) -> float:
@@ -189,7 +211,8 @@ def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> 
     d, width = G.shape[0], k + max(REPAIR_MARGIN, k // 4)
     if k > 0 and width + 1 < d / 2:
         if theta.shape[0] <= width:
-            theta, V = eigh(G, width + 1)
+            found = _iterated(G, width, V, False)
+            theta, V = eigh(G, width + 1) if found is None else (found.values, found.vectors)
             theta = positive(theta)
         gap = float(theta[k - 1]) - float(theta[width])
         if gap > 0 and error * error / gap <= 30 * u * (float(theta[0]) * float(theta[k - 1])) ** 0.5:
