@@ -52,7 +52,7 @@ from ritz.methods.scaling import (
 )  # fmt: skip
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.project.linear import LinearMap
-from ritz.spectral.plan import Plan
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 
@@ -182,7 +182,7 @@ class PCA(Method):
         keep = self._keeps_state(shape.d) and not filled
         return Posed(
             rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center,
-            forms_state=keep and shape.n >= shape.d, kept=(done, keep, dtype),
+            forms_state=keep and self._forms_state(shape), kept=(done, keep, dtype),
         )  # fmt: skip
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
@@ -214,10 +214,11 @@ class PCA(Method):
 
     def read(self, solution: Solution, posed: Posed) -> None:
         """Variances, what the components leave, and the state that can be merged."""
-        stats, (done, keep, dtype) = posed.stats, posed.kept
+        stats, shape, (done, keep, dtype) = posed.stats, posed.shape, posed.kept
         column = stats.column
         require_variances(solution, column, getattr(self, "feature_names_in_", None))
-        self._record.state, self._record.weight_low = stats.moments if keep else None, stats.weight_low
+        formed = posed.forms_state or shape.stored is None or "moments" in vars(stats)
+        self._record.state, self._record.weight_low = stats.moments if keep and formed else None, stats.weight_low
         scale = spread_of(column, None) if self.scale else None
         frame, unit = framed(column, center=self.center, scale=scale)
         off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
@@ -226,6 +227,10 @@ class PCA(Method):
         self._name(solution, column.parts(), scale, stats.weight, stats.rows, dtype, rest)
         if done is not None:
             keep_filler(self, done, solution, column, scale, stats.rows)
+
+    def _forms_state(self, shape: Shape) -> bool:
+        """Of sparse rows a state may cost more than the answer: it is formed where it was asked for, or is the way."""
+        return super()._forms_state(shape) and (shape.stored is None or bool(self.mergeable))
 
     def _route(self, X: Any) -> Plan:
         return self._route_of_rows(X)  # gaps need not be filled to know the route

@@ -36,6 +36,7 @@ __all__ = [
     "KERNEL_DENSE",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
+    "LANCZOS_BLOCK",
     "LEAN_SHARE",
     "LEAVE",
     "LOOKING",
@@ -51,6 +52,7 @@ __all__ = [
     "READING",
     "REPAIR_MARGIN",
     "SEARCH",
+    "SEARCH_PRODUCTS",
     "SETTLED",
     "SMALL_SIDE",
     "SPARSE_EACH",
@@ -59,6 +61,7 @@ __all__ = [
     "SPARSE_GRAM_ENTRY",
     "SPARSE_ROW",
     "SPMM",
+    "STEADY",
     "STORED",
     "SUBSET_SHARE",
     "SYRK32",
@@ -79,12 +82,12 @@ PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,0
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 # Products of sparse rows, AᵀAV: seconds an entry, an entry and column, a row or column of the table and column.
-SPARSE_FIRST, SPARSE_EACH, SPARSE_ROW = 2e-9, 3.6e-10, 1e-9
-SPARSE_GRAM_ENTRY = 2e-9  # seconds an entry of the Gram matrix that sparse products are added to
-STORED = 60e9  # flops of a product of a matrix that is at hand with sixteen columns, 5,000²
-LOOKING = 1.5e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 1,000: 0.15 s
+SPARSE_FIRST, SPARSE_EACH, SPARSE_ROW = 1.3e-9, 3.3e-10, 4e-9
+SPARSE_GRAM_ENTRY = 4e-8  # seconds an entry of the Gram matrix that sparse products are added to
+STORED = 34e9  # flops of a product of a matrix that is at hand with sixteen columns, 5,000²
+LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 1,000: 0.15 s
 READING = 1e9  # bytes a second of rows that are read again in every pass
-SPARSE_GRAM = 5e-9  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
+SPARSE_GRAM = 1.5e-8  # seconds a multiplication in XᵀX of CSR blocks: 5·10⁸ of them in 5.1 s on one core
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
 
 #: A Gram matrix at hand is iterated on in blocks of ITERATE_BLOCK columns from ITERATE_SIDE columns on, for at most
@@ -150,6 +153,13 @@ FLOAT32_WORK = 2e8
 #: Memory of a Krylov basis and its image before a thick restart.
 KRYLOV_BASIS_BYTES = 512 << 20
 
+#: Columns of a Lanczos block, and products with as many that look for what it missed.
+LANCZOS_BLOCK, SEARCH_PRODUCTS = 8, 6
+
+#: Lanczos may cost this much more than other iterations on sparse rows: where eigenvalues do not decay it loses least.
+#: 3,000×3,000 with 1 %, k = 3, Lanczos and block Krylov: 22 and 16 ms where they decay, 80 and 262 where they do not.
+STEADY = 1.3
+
 #: Degree of the Chebyshev filter: products with M between two orthonormalisations.
 CHEBYSHEV_DEGREE = 10
 
@@ -200,8 +210,12 @@ def thin_width(k: int) -> int:
 
 
 def thin_columns(k: int, width: int, tol: float) -> float:
-    """Columns in all of a block Krylov iteration with blocks of fewer than k columns, until tol."""
-    return 2.5 * k + (4 + expected_steps(tol)) * width
+    """Columns in all until tol, of a block Krylov iteration with blocks of fewer than k columns.
+
+    Eigenvalues 1/√i, p = 800, k = 20, blocks of 4, 8, 16: 104, 136, 192 columns for 1e-6; p = 3,000, k = 50, blocks of
+    16: 368 for 1e-14; tf-idf rows, k = 100, blocks of 8: 376 for 1e-6.
+    """
+    return 2.5 * k + width * (2 + expected_steps(tol))
 
 
 def sketch_width(k: int) -> int:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from ritz.spectral import constants as c
 
 __all__ = [
-    "Shape", "alone", "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "stored_product",
+    "Shape", "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "stored_product",
 ]  # fmt: skip
 
 
@@ -79,11 +79,6 @@ def form(shape: Shape, narrow: bool = False) -> float:
 def orthonormal(p: int, m: int, columns: int) -> float:
     """Making a block orthonormal, and orthogonal to m columns."""
     return 8.0 * p * (m + columns) * columns / c.GEMM64
-
-
-def alone(p: int, m: int) -> float:
-    """Making one vector orthogonal to m columns, twice: bound by memory."""
-    return 8.0 * p * m / c.GEMV
 
 
 def looking(m: int) -> float:

@@ -246,15 +246,16 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     return Plan("krylov", side, path, passes, course.cost(passes, width), storage, (reason,), course=course)
 
 
-def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:
-    basis = max(2 * k + 12, k + 40)
-    steps = basis + 3 * (basis - k) // 4
-    p = shape.d if _side(shape) == "columns" else shape.n
-    product = costs.product(shape, 1) + costs.alone(p, basis)
+def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
+    width = min(shape.small, c.LANCZOS_BLOCK)
+    columns = min(c.thin_columns(k, width, tol), float(shape.small))
+    steps = round(columns / width) + c.SEARCH_PRODUCTS
+    course = Course(costs.product(shape, width), shape.d if _side(shape) == "columns" else shape.n, width)
     storage = 8.0 * shape.small * (2 * k + 60)
-    reason = "single vectors need the fewest products for tight tolerances"
-    course = Course(product)
-    return Plan("lanczos", _side(shape), "float64", steps, steps * product, storage, (reason,), course=course)
+    reason = f"about {steps} products with {width} vectors each reach the tolerance: few are enough where each is cheap"
+    return Plan(
+        "lanczos", _side(shape), "float64", steps, course.cost(steps, k), storage, (reason,), course=course
+    )  # fmt: skip
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
@@ -280,10 +281,9 @@ def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
 
 
 def _sparse(shape: Shape, k: int, tol: float) -> Plan:
-    if tol < c.CHEBYSHEV_TOL and k <= 50:
-        return _lanczos(shape, k, tol)
-    ways = (_krylov(shape, k, tol), _lanczos(shape, k, tol), _chebyshev(shape, k, tol))
-    return min(ways, key=lambda plan: plan.seconds)
+    lanczos = _lanczos(shape, k, tol)
+    other = min(_krylov(shape, k, tol), _chebyshev(shape, k, tol), key=lambda plan: plan.seconds)
+    return lanczos if lanczos.seconds <= c.STEADY * other.seconds else other
 
 
 def _time(seconds: float) -> str:

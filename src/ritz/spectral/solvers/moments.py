@@ -27,7 +27,7 @@ import numpy as np
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SMALL_SIDE, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
 
@@ -69,7 +69,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     signless = problem.kind == "svd" or A.positive
     found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
     # A few more cost LAPACK nothing in a large matrix, and a repair would ask for them.
-    margin = 1 if d < ITERATE_SIDE else 1 + max(REPAIR_MARGIN, problem.k // 4)
+    margin = 1 if d < SMALL_SIDE else 1 + max(REPAIR_MARGIN, problem.k // 4)
     theta, V = eigh(G, problem.k + margin if few else None) if found is None else (found.values, found.vectors)
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
