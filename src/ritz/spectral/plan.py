@@ -114,7 +114,7 @@ def choose(
             hint="use a fraction such as 0.9, 'kaiser', 'broken-stick', 'aic' or 'bic'",
         )
     if solver == "auto":
-        direct = _direct(shape, k, needs_all) if shape.small <= c.DIRECT_LIMIT else None
+        direct = _direct(shape, k, needs_all or growing) if shape.small <= c.DIRECT_LIMIT else None
         options = [] if direct is None else [direct]
         sure = None if direct is None else direct if needs_all else _surely(shape, k, direct, growing)
         if sure is not None and (memory is None or sure.bytes <= memory):
@@ -122,8 +122,8 @@ def choose(
         options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
         return _with_others(_fit_memory(sure or _prefer(options), options, memory), shape, direct, memory)
     made = {
-        "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all), "krylov": _krylov, "lanczos": _lanczos,
-        "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
+        "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
+        "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
     }[solver](shape, k, tol)  # fmt: skip
     made = replace(made, reasons=(f"solver={solver!r} was asked for",), course=None)
     return _fit_memory(made, [made], memory)
@@ -143,7 +143,7 @@ def route(
         return choose_outside(shape, guess, solver=asked, growing=rule is not None, **options)
     plan = choose(shape, guess, solver=asked, growing=rule is not None, **options)
     if forms_state and solver == "auto" and plan.solver != "moments":
-        direct = choose(shape, guess, solver="moments", **options)
+        direct = choose(shape, guess, solver="moments", growing=rule is not None, **options)
         return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
     return plan
 
