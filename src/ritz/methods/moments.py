@@ -26,6 +26,7 @@ from ritz.methods.record import keep, value_of
 from ritz.methods.rest import left_over
 from ritz.methods.scaling import require_variances, spread_of, unit_of
 from ritz.operators import MomentGram
+from ritz.spectral.constants import SMALL_SIDE
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
 
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from ritz.methods.method import Method
 
 __all__ = [
-    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "add_rows", "combined", "fit_once", "keeps_state", "need_state",
-    "restated", "same_parameters", "solve_state",
+    "KEEP_STATE", "LARGEST_STATE", "RESULTS", "add_rows", "cheap_state", "combined", "fit_once", "keeps_state",
+    "need_state", "restated", "same_parameters", "solve_state",
 ]  # fmt: skip
 
 M = TypeVar("M", bound="Method")
@@ -103,6 +104,11 @@ def keeps_state(model: Any, d: int) -> bool:
     return bool(model.mergeable)
 
 
+def cheap_state(model: Any, shape: Shape) -> bool:
+    """Whether a state is formed whatever the route: that of many sparse columns may cost more than the answer."""
+    return shape.stored is None or shape.d <= SMALL_SIDE or bool(model.mergeable)
+
+
 def add_rows(model: M, X: Any, sample_weight: Any) -> M:
     """Add rows to the state of a model, or begin one."""
     model._check_parameters()
@@ -154,7 +160,8 @@ def need_state(model: Any, verb: str = "merge") -> Moments:
     state: Moments | None = value_of(model, "_state")
     if state is None:
         raise MergeError(
-            f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} or with mergeable=True",
+            f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} ({SMALL_SIDE} of sparse rows) or with "
+            "mergeable=True",
             received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}",
             hint=f"fit with {type(model).__name__}(mergeable=True)",
         )

@@ -38,7 +38,7 @@ from ritz.methods.missing.model import (
     refuse_gaps_read_once,
     refuse_models_of_gaps,
 )
-from ritz.methods.moments import RESULTS, add_rows, fit_once, solve_state
+from ritz.methods.moments import RESULTS, add_rows, cheap_state, fit_once, solve_state
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off
@@ -214,11 +214,11 @@ class PCA(Method):
 
     def read(self, solution: Solution, posed: Posed) -> None:
         """Variances, what the components leave, and the state that can be merged."""
-        stats, shape, (done, keep, dtype) = posed.stats, posed.shape, posed.kept
+        stats, (done, keep, dtype) = posed.stats, posed.kept
         column = stats.column
         require_variances(solution, column, getattr(self, "feature_names_in_", None))
-        formed = posed.forms_state or shape.stored is None or "moments" in vars(stats)
-        self._record.state, self._record.weight_low = stats.moments if keep and formed else None, stats.weight_low
+        keep = keep and (cheap_state(self, posed.shape) or "moments" in vars(stats))
+        self._record.state, self._record.weight_low = stats.moments if keep else None, stats.weight_low
         scale = spread_of(column, None) if self.scale else None
         frame, unit = framed(column, center=self.center, scale=scale)
         off = partial(squares_off, posed.rows, posed.weights, solution.vectors, frame)
@@ -229,8 +229,7 @@ class PCA(Method):
             keep_filler(self, done, solution, column, scale, stats.rows)
 
     def _forms_state(self, shape: Shape) -> bool:
-        """Of sparse rows a state may cost more than the answer: it is formed where it was asked for, or is the way."""
-        return super()._forms_state(shape) and (shape.stored is None or bool(self.mergeable))
+        return super()._forms_state(shape) and cheap_state(self, shape)
 
     def _route(self, X: Any) -> Plan:
         return self._route_of_rows(X)  # gaps need not be filled to know the route

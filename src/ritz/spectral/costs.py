@@ -12,41 +12,16 @@ Everything is a function of shape, stored entries and numbers of columns: no clo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ritz.spectral import constants as c
 
+if TYPE_CHECKING:
+    from ritz.spectral.plan import Shape
+
 __all__ = [
-    "Shape", "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "stored_product",
+    "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "stored_product",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What the planner may look at."""
-
-    n: int
-    d: int
-    itemsize: int = 8  # bytes of a number in the precision it is computed in, 8 for integers of any width
-    stored: int | None = None  # stored entries of sparse data, None for dense
-    symmetric: bool = False  # a moment state: the d×d matrix is at hand
-    outside: bool = False  # rows that are read again in every pass: from files, on a cluster
-    reading: float | None = None  # bytes that reading them takes, where the source tells
-
-    @property
-    def small(self) -> int:
-        """The smaller side."""
-        return min(self.n, self.d)
-
-    @property
-    def large(self) -> int:
-        """The larger side."""
-        return max(self.n, self.d)
-
-    @property
-    def entries(self) -> float:
-        """Entries that a product reads."""
-        return float(self.stored if self.stored is not None else self.n * self.d)
 
 
 def product(shape: Shape, columns: int, narrow: bool = False) -> float:

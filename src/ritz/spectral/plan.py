@@ -19,7 +19,6 @@ from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
 from ritz.spectral import costs
-from ritz.spectral.costs import Shape
 from ritz.spectral.course import Course
 
 __all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "route", "size_words"]
@@ -27,7 +26,38 @@ __all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
 
+#: Columns of which nobody asks how long they take.
+FEW = 100
+
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the planner may look at."""
+
+    n: int
+    d: int
+    itemsize: int = 8  # bytes of a number in the precision it is computed in, 8 for integers of any width
+    stored: int | None = None  # stored entries of sparse data, None for dense
+    symmetric: bool = False  # a moment state: the d×d matrix is at hand
+    outside: bool = False  # rows that are read again in every pass: from files, on a cluster
+    reading: float | None = None  # bytes that reading them takes, where the source tells
+
+    @property
+    def small(self) -> int:
+        """The smaller side."""
+        return min(self.n, self.d)
+
+    @property
+    def large(self) -> int:
+        """The larger side."""
+        return max(self.n, self.d)
+
+    @property
+    def entries(self) -> float:
+        """Entries that a product reads."""
+        return float(self.stored if self.stored is not None else self.n * self.d)
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,11 +243,14 @@ def _side(shape: Shape) -> str:
 def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
-    solve = costs.eigh(p, p) if needs_all else costs.solve_formed(p, k)
     storage = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     precision = "float32" if narrow else "float64"
-    return Plan("moments", _side(shape), precision, 1, costs.form(shape, narrow) + solve, storage, (reason,))
+    if p <= FEW:  # nothing is weighed against it
+        seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
+    else:
+        seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
+    return Plan("moments", _side(shape), precision, 1, seconds, storage, (reason,))
 
 
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
