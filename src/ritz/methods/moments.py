@@ -160,8 +160,8 @@ def need_state(model: Any, verb: str = "merge") -> Moments:
     state: Moments | None = value_of(model, "_state")
     if state is None:
         raise MergeError(
-            f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} ({SMALL_SIDE} of sparse rows) or with "
-            "mergeable=True",
+            f"{verb} needs the moment state, which is kept for d ≤ {KEEP_STATE:,} ({SMALL_SIDE} of sparse rows) or "
+            "with mergeable=True",
             received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}",
             hint=f"fit with {type(model).__name__}(mergeable=True)",
         )
