@@ -12,13 +12,13 @@ __all__ = [
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
-    "CHEBYSHEV_TOL",
     "DIRECT_LIMIT",
     "DIRECT_PREFERENCE",
     "DIRECT_SHARE",
     "EIGH_ALL",
     "EIGH_COPIES",
     "EIGH_SUBSET",
+    "FEW_LOOKS",
     "FINISH_SPARE",
     "FLOAT32_FLOOR",
     "FLOAT32_NOISE",
@@ -28,25 +28,38 @@ __all__ = [
     "GEMM32",
     "GEMM64",
     "GEMV",
+    "HASTE",
+    "ITERATE_BLOCK",
+    "ITERATE_SHARE",
+    "ITERATE_SIDE",
     "KERNEL_DENSE",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
     "LANCZOS_BYTES",
     "LANCZOS_NARROW",
     "LEAN_SHARE",
+    "LEAVE",
+    "LOOKING",
+    "LOOK_GROWTH",
+    "LOOK_STEPS",
     "LOOSE_TOL",
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
     "NULL",
+    "PATIENCE",
     "PRODUCT32",
     "PRODUCT64",
+    "READING",
     "REPAIR_MARGIN",
     "SEARCH",
+    "SEARCH_PRODUCTS",
     "SETTLED",
     "SMALL_SIDE",
-    "SPARSE_GRAM",
+    "SPARSE_ROW",
     "SPMM",
+    "STEADY",
+    "STORED",
     "SUBSET_SHARE",
     "SYRK32",
     "SYRK64",
@@ -59,6 +72,7 @@ __all__ = [
     "sketch_width",
     "sparse_gram_seconds",
     "sparse_product_seconds",
+    "thin_columns",
     "thin_width",
 ]
 
@@ -69,8 +83,17 @@ GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
 PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
-SPARSE_GRAM = 2e-9  # seconds a multiplication in XᵀX of CSR rows, roughly: see ``sparse_gram_seconds``
+# Those below were measured on one core in processor seconds, which count half here.
+SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
+STORED = 34e9  # flops of a product of a matrix that is at hand with sixteen columns, 3,000²: 17 ms
+LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
+READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system
+
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
+
+#: A Gram matrix at hand is iterated on in blocks of ITERATE_BLOCK columns from ITERATE_SIDE columns on, for at most
+#: ITERATE_SHARE of its pairs. p = 3,000, k = 50, one core: LAPACK 2.5 s; fast decay 0.7, slow 1.0, none 3.0 s.
+ITERATE_BLOCK, ITERATE_SIDE, ITERATE_SHARE = 16, 2000, 0.05
 
 #: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
 #: rows 20,000×10,000 with 1.1·10⁶ entries and uniform ones 20,000×5,000 with 10⁶ differ by a tenth. Wider blocks take
@@ -104,9 +127,6 @@ SMALL_SIDE = 800
 
 #: A direct route may cost this much more than an iterative one: it is exact and knows the whole spectrum.
 DIRECT_PREFERENCE = 1.3
-
-#: Tighter than this the sparse route is Lanczos: the filter's block would iterate on converged columns.
-CHEBYSHEV_TOL = 1e-7
 
 #: Tighter than this float32 products bring nothing: the finish would repeat all their work.
 FLOAT32_TOL = 1e-7
@@ -145,6 +165,13 @@ FLOAT32_WORK = 2e8
 #: Memory of a Krylov basis and its image before a thick restart.
 KRYLOV_BASIS_BYTES = 512 << 20
 
+#: Products with a block that look for what Lanczos missed.
+SEARCH_PRODUCTS = 6
+
+#: Lanczos may cost this much more than other iterations on sparse rows: where eigenvalues do not decay it loses least.
+#: 3,000×3,000 with 1 %, k = 3, Lanczos and block Krylov: 22 and 16 ms where they decay, 80 and 262 where they do not.
+STEADY = 1.3
+
 #: Degree of the Chebyshev filter: products with M between two orthonormalisations.
 CHEBYSHEV_DEGREE = 10
 
@@ -167,6 +194,20 @@ MAX_POWER_STEPS = 1000
 #: A table up to this much wider than tall is iterated on its columns; 2,000×50,000 takes 6 passes in 3.8 s there,
 #: 8 in 3.2 s on its rows.
 KRYLOV_WIDE = 4
+
+#: Looks at the residuals before a road is left, and over which their slope is measured.
+FEW_LOOKS = 3
+
+#: Products that are still needed, in units of digits missing over digits a product so far, and of the products so far.
+#: Noise, p = 800, k = 20: after 6 products the slope said 35 where 13 were left; clusters stand still for 4 of 10.
+HASTE, PATIENCE = 0.6, 3.0
+
+#: A road is left when going on would cost this much more than the cheapest other.
+LEAVE = 1.2
+
+#: Products after each of which the eigenproblem of the basis is solved, and the share by which the basis grows between
+#: two looks beyond them: at 36 products of 64 columns each look costs half a second.
+LOOK_STEPS, LOOK_GROWTH = 12, 0.15
 
 #: Products with M after which an iterative solver gives up and says so.
 MAX_STEPS = 500
@@ -225,6 +266,15 @@ def sparse_gram_seconds(n: int, d: int, entries: float) -> float:
     blocks = max(1.0, entries / max(1, d) / 200)  # of rows in which a column has 200 entries
     listed = min(0.5 * d * d * blocks, 0.5 * multiplied)
     return 0.5e-9 * (GRAM_NS * multiplied + GRAM_ENTRY_NS * listed)
+
+
+def thin_columns(k: int, width: int, tol: float) -> float:
+    """Columns in all until tol, of a block Krylov iteration with blocks of fewer than k columns.
+
+    Eigenvalues 1/√i, p = 800, k = 20, blocks of 4, 8, 16: 104, 136, 192 columns for 1e-6; p = 3,000, k = 50, blocks of
+    16: 368 for 1e-14; tf-idf rows, k = 100, blocks of 8: 376 for 1e-6.
+    """
+    return 2.5 * k + width * (2 + expected_steps(tol))
 
 
 def sketch_width(k: int) -> int:

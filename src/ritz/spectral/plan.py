@@ -1,11 +1,13 @@
 """The planner: which solver, why, and what it will cost.
 
-    T_gram   = q·p²/r_syrk + eigh(p)                 p = min(n, d), q = max(n, d)
-    T_krylov = E·4·n·d·l/r_prod + 4·p·(E·l)²/r_gemm  E products until tol, l = k + s
-    T_sparse = E·4·nnz·l/r_spmm + orthonormalising
+    T_gram   = form the p×p Gram matrix + its leading pairs       p = min(n, d)
+    T_krylov = E·(product with l columns + orthonormalising)      E products until tol; l = k + s, or fewer than k
+    T_other  = as many products as the solver is likely to need
 
-The choice depends on shape, dtype, stored entries, tol and memory alone, with committed rates, so the same call takes
-the same route on every machine. It is public: ``ritz.plan(X, estimator)`` and ``estimator.plan_``.
+with the costs of ``costs.py``. E supposes that eigenvalues decay; where they do not, the solver sees it after a few
+products and leaves the road for a cheaper one (``course.py``). The choice depends on shape, dtype, stored entries, tol
+and memory alone, with committed rates, so the same call takes the same route on every machine. It is public:
+``ritz.plan(X, estimator)`` and ``estimator.plan_``.
 """
 
 from __future__ import annotations
@@ -17,11 +19,16 @@ from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
+from ritz.spectral import costs
+from ritz.spectral.course import Course
 
 __all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "route", "size_words"]
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
+
+#: Columns of which nobody asks how long they take.
+FEW = 100
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -66,6 +73,7 @@ class Plan:
     passes, seconds, bytes : predicted passes over the data, time, and memory beyond the data
     reasons : why this route, in words
     actual_passes, actual_seconds : what the fit took; None before it
+    course : what other roads would cost, for a solver that falls behind; None after the fit
 
     Examples
     --------
@@ -86,10 +94,16 @@ class Plan:
     reasons: tuple[str, ...]
     actual_passes: int | None = None
     actual_seconds: float | None = None
+    course: Course | None = None
 
     def done(self, passes: int, seconds: float) -> Plan:
         """The plan with what the fit really took."""
-        return changed(self, actual_passes=passes, actual_seconds=seconds)
+        return changed(self, actual_passes=passes, actual_seconds=seconds, course=None)
+
+    def left(self, road: str, words: str) -> Plan:
+        """The plan of a fit that took another road on its way."""
+        reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} went on with the vectors found")
+        return replace(self, solver=road, precision="float64", reasons=reasons)
 
     def __repr__(self) -> str:
         return str(self)
@@ -131,18 +145,18 @@ def choose(
             hint="use a fraction such as 0.9, 'kaiser', 'broken-stick', 'aic' or 'bic'",
         )
     if solver == "auto":
-        direct = _direct(shape, k, needs_all) if shape.small <= c.DIRECT_LIMIT else None
+        direct = _direct(shape, k, needs_all or growing) if shape.small <= c.DIRECT_LIMIT else None
         options = [] if direct is None else [direct]
         sure = None if direct is None else direct if needs_all else _surely(shape, k, direct, growing)
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
         options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
-        return _fit_memory(sure or _prefer(options), options, memory)
+        return _with_others(_fit_memory(sure or _prefer(options), options, memory), shape, direct, memory)
     made = {
-        "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all), "krylov": _krylov, "lanczos": _lanczos,
-        "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
+        "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
+        "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
     }[solver](shape, k, tol)  # fmt: skip
-    made = replace(made, reasons=(f"solver={solver!r} was asked for",))
+    made = replace(made, reasons=(f"solver={solver!r} was asked for",), course=None)
     return _fit_memory(made, [made], memory)
 
 
@@ -160,7 +174,7 @@ def route(
         return choose_outside(shape, guess, solver=asked, growing=rule is not None, **options)
     plan = choose(shape, guess, solver=asked, growing=rule is not None, **options)
     if forms_state and solver == "auto" and plan.solver != "moments":
-        direct = choose(shape, guess, solver="moments", **options)
+        direct = choose(shape, guess, solver="moments", growing=rule is not None, **options)
         return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
     return plan
 
@@ -193,6 +207,14 @@ def _prefer(options: list[Plan]) -> Plan:
     )
 
 
+def _with_others(plan: Plan, shape: Shape, direct: Plan | None, memory: float | None) -> Plan:
+    """The plan with the road that could be taken instead, if its iteration falls behind."""
+    if plan.course is None or direct is None or (memory is not None and direct.bytes > memory):
+        return plan
+    again = direct.seconds - costs.form(shape, direct.precision == "float32") + costs.form(shape)  # in float64 then
+    return replace(plan, course=replace(plan.course, others=(("moments", again),)))
+
+
 def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
     if memory is None or plan.bytes <= memory:
         return plan
@@ -219,34 +241,17 @@ def _side(shape: Shape) -> str:
     return "columns" if shape.d <= shape.n else "rows"
 
 
-def _eigh_seconds(p: int, k: int) -> float:
-    return (c.EIGH_SUBSET if k < c.SUBSET_SHARE * p else c.EIGH_ALL) * float(p) ** 3
-
-
 def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
-    rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if _side(shape) == "rows" else 1.0)
-    form = (
-        0.0
-        if shape.symmetric
-        else (
-            shape.entries * shape.entries / max(1, q) * c.SPARSE_GRAM
-            if shape.stored is not None
-            else q * float(p) * p / rate
-        )
-    )
     storage = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
-    return Plan(
-        "moments",
-        _side(shape),
-        "float32" if narrow else "float64",
-        1,
-        form + _eigh_seconds(p, p if needs_all else k),
-        storage,
-        (reason,),
-    )
+    precision = "float32" if narrow else "float64"
+    if p <= FEW:  # nothing is weighed against it
+        seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
+    else:
+        seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
+    return Plan("moments", _side(shape), precision, 1, seconds, storage, (reason,))
 
 
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
@@ -261,36 +266,41 @@ def _width(shape: Shape, k: int) -> int:
 def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     width, steps = _width(shape, k), c.expected_steps(tol)
     narrow = shape.entries * width > c.FLOAT32_WORK and tol >= c.FLOAT32_TOL
-    dense, sparse = (c.PRODUCT32, 2 * c.SPMM) if narrow else (c.PRODUCT64, c.SPMM)
-    basis = float(width * steps)
+    basis = min(width * steps, shape.small)
     # On the columns the first pass finds the means and the vectors need no turning, at the price of longer ones.
     near = shape.d <= c.KRYLOV_WIDE * shape.n and 16.0 * shape.d * basis <= c.KRYLOV_BASIS_BYTES
     side = "columns" if near else _side(shape)
     passes = steps + narrow + (2 if side == "rows" else 0)
-    work = passes * 4 * shape.entries * width / (dense if shape.stored is None else sparse)
-    extra = 4 * shape.small * basis * basis / c.GEMM64
+    course = Course(costs.product(shape, width, narrow), shape.d if side == "columns" else shape.n, width)
     # A float32 basis has no image beside it; the finish holds two blocks and theirs in float64.
     vectors = 4.0 * basis + 32.0 * width if narrow else 16.0 * basis
     storage = vectors * shape.small + 8.0 * shape.d * width * 6
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
-    return Plan("krylov", side, path, passes, work + extra, storage, (reason,))
+    return Plan("krylov", side, path, passes, course.cost(passes, width), storage, (reason,), course=course)
 
 
-def _lanczos(shape: Shape, k: int, _tol: float) -> Plan:
-    steps = 4 * (2 * k + 20)
-    work = steps * 4 * shape.entries / (c.SPMM if shape.stored is not None else c.GEMV)
-    storage = 8.0 * shape.small * (2 * k + 60)
-    reason = "single vectors need the fewest products for tight tolerances"
-    return Plan("lanczos", _side(shape), "float64", steps, work, storage, (reason,))
+def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
+    narrow = tol >= c.FLOAT32_TOL and shape.small >= c.LANCZOS_NARROW and shape.itemsize == 8
+    width = min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
+    columns = min(c.thin_columns(k, width, tol), float(shape.small))
+    steps = round(columns / width) + c.SEARCH_PRODUCTS
+    course = Course(costs.product(shape, width, narrow), shape.d if _side(shape) == "columns" else shape.n, width)
+    storage = c.lanczos_bytes(shape.small, k)
+    reason = f"about {steps} products with {width} vectors each reach the tolerance: few are enough where each is cheap"
+    return Plan(
+        "lanczos", _side(shape), "float64", steps, course.cost(steps, k), storage, (reason,), course=course
+    )  # fmt: skip
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
     width, steps = min(shape.small, k + 2 * c.oversampling(k)), c.CHEBYSHEV_DEGREE * 3
-    rate = c.SPMM if shape.stored is not None else c.GEMM64
-    work = steps * 4 * shape.entries * width / rate + 6 * 4 * shape.small * float(width) ** 2 / c.GEMM64
+    product = costs.product(shape, width)
+    work = steps * product + 6 * (costs.orthonormal(shape.small, width, width) + costs.looking(width))
     reason = "products with sparse rows are cheap, and a filter needs only one orthonormalisation for about ten of them"
-    return Plan("chebyshev", _side(shape), "float64", steps, work, 8.0 * 5 * shape.small * width, (reason,))
+    course = Course(product)
+    storage = 8.0 * 5 * shape.small * width
+    return Plan("chebyshev", _side(shape), "float64", steps, work, storage, (reason,), course=course)
 
 
 def _power(shape: Shape, k: int, _tol: float) -> Plan:
@@ -306,9 +316,9 @@ def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
 
 
 def _sparse(shape: Shape, k: int, tol: float) -> Plan:
-    if tol < c.CHEBYSHEV_TOL and k <= 50:
-        return _lanczos(shape, k, tol)
-    return min(_krylov(shape, k, tol), _chebyshev(shape, k, tol), key=lambda plan: plan.seconds)
+    lanczos = _lanczos(shape, k, tol)
+    other = min(_krylov(shape, k, tol), _chebyshev(shape, k, tol), key=lambda plan: plan.seconds)
+    return lanczos if lanczos.seconds <= c.STEADY * other.seconds else other
 
 
 def _time(seconds: float) -> str:

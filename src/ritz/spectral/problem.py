@@ -24,6 +24,7 @@ from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, Floats
 from ritz.operators.base import Operator
 from ritz.spectral.constants import KRYLOV_BASIS_BYTES
+from ritz.spectral.course import Watch
 
 __all__ = ["Completeness", "Pairs", "Rule", "Seen", "SpectralProblem", "counted"]
 
@@ -74,10 +75,14 @@ class SpectralProblem:
         What a rule needs to know of the data: Σw, columns, rows that count.
     thin
         Whether a product costs as much a column with few columns as with many: blocks then have fewer than k.
+    iterate
+        Whether a Gram matrix at hand is iterated on however small it is: for tests.
     repeatable
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
     basis
         Bytes that a Krylov basis and its image may take, three blocks at least.
+    watch
+        What an iterative solver shows its residuals to, and leaves its road by; None to go on in any case.
     inexact
         Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
     """
@@ -93,8 +98,10 @@ class SpectralProblem:
     rows: int = 0
     centered: bool = False
     thin: bool = False
+    iterate: bool = False
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
+    watch: Watch | None = None
     inexact: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:
@@ -177,6 +184,7 @@ class Pairs:
     value_block: Array | None = None  # residuals that enclose eigenvalues, where they differ from those of the vectors
     drawn: tuple[int, int] | None = None  # key and width of the block that a sketch was made with
     positive: bool = False  # whether M has no negative eigenvalue
+    road: tuple[str, str] | None = None  # the solver that went on where the planned one left, and why
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
 
     @property

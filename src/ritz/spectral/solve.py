@@ -22,6 +22,7 @@ from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
 from ritz.spectral.certificate.inexact import shown_in, widened
 from ritz.spectral.constants import DIRECT_SHARE
+from ritz.spectral.course import Left, Watch
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
@@ -85,6 +86,7 @@ def solve(
     if not pairs.converged and not quiet:
         _warn(pairs, plan, problem)
     spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
+    plan = plan if pairs.road is None else plan.left(*pairs.road)
     done, sigma = plan.done(passes, seconds), np.sqrt(np.maximum(theta, 0.0)) * unit
     if unit == 1:
         return Solution(theta.copy(), V, spectrum.copy(), total, certificate, done, unit, theta, total, spectrum, sigma)
@@ -99,7 +101,7 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
     pairs = _run(problem, plan)
     rule, rank = problem.rule, problem.rank
-    if rule is None or plan.solver in ("svd", "moments"):
+    if rule is None or pairs.error is not None:  # a direct solver has let the rule decide
         return pairs
     while True:
         complete = pairs.k >= rank
@@ -115,7 +117,7 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
             plan, k = replace(plan, solver="moments"), rank
         problem = replace(problem, k=max(k, 1))
         pairs = _run(problem, plan)
-        if plan.solver == "moments":
+        if pairs.error is not None:
             return pairs
 
 
@@ -137,10 +139,19 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return moments(problem, A)
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))
-    if plan.solver == "krylov":
-        return krylov(problem, M, amplified=amplified, narrow=plan.precision.startswith("float32"))
     if plan.solver == "sketch":
         return sketch(problem, M)
+    # Rows can always be multiplied out; what forming the matrix of another operator takes, nobody has priced.
+    watch = None if plan.course is None or problem.kind != "svd" else Watch(plan.course, problem.tol)
+    try:
+        return _iterated(replace(problem, watch=watch), plan, M, amplified)
+    except Left as left:
+        return replace(moments(problem, A, left.vectors), road=(left.road, left.words))
+
+
+def _iterated(problem: SpectralProblem, plan: Plan, M: Operator, amplified: bool) -> Pairs:
+    if plan.solver == "krylov":
+        return krylov(problem, M, amplified=amplified, narrow=plan.precision.startswith("float32"))
     M.trace()  # many passes follow: the first one finds NaN and infinity
     return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](problem, M, amplified=amplified)
 

@@ -2,7 +2,8 @@
 
     V (p×m) orthonormal,  H = VᵀMV = Y Θ Yᵀ,   Ritz pairs (θ, V y),   residuals  R = (MV) Y − (V Y) Θ
 
-``MV`` is kept, so residuals cost no product with M. A restart replaces V by its leading Ritz vectors. Basis vectors
+``MV`` is kept, so residuals cost no product with M. A restart replaces V by its leading Ritz vectors. The small
+eigenproblem, m³, is solved when somebody looks; a long chain of thin blocks is looked at now and then. Basis vectors
 are held as rows: a block of them is contiguous in memory. A ``narrow`` space is held in float32, V alone or with its
 image: a quarter or half of the memory, half the time; its residuals are those that the chain of blocks implies.
 """
@@ -52,8 +53,8 @@ class Subspace:
         """Columns that still fit."""
         return self.capacity - self.m
 
-    def extend(self, Q: Array, MQ: Array) -> None:
-        """Add orthonormal directions Q, orthogonal to the basis, and their images; then Rayleigh–Ritz."""
+    def extend(self, Q: Array, MQ: Array, *, look: bool = True) -> None:
+        """Add orthonormal directions Q, orthogonal to the basis, and their images; then Rayleigh–Ritz, if asked."""
         a, b = self.m, self.m + Q.shape[1]
         turn = self.xp.matrix_transpose
         MQ = self.own(MQ)
@@ -66,7 +67,13 @@ class Subspace:
         corner = self.xp.asarray(corner, dtype=self.xp.float64)
         self._H[:b, a:b] = corner
         self._H[a:b, :b] = turn(corner)
-        self.theta, self.Y = eigh(symmetric(self._H[:b, :b]))
+        if look:
+            self.look()
+
+    def look(self) -> None:
+        """Rayleigh–Ritz: θ and Y of all directions so far."""
+        if self.Y.shape[0] != self.m:
+            self.theta, self.Y = eigh(symmetric(self._H[: self.m, : self.m]))
 
     def own(self, block: Array) -> Array:
         """A block in the precision of the basis."""

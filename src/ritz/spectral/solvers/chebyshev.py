@@ -56,6 +56,8 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Pairs:
             products += 1
             advance(1)
             worst = worst_residual(to_numpy(space.residuals(min(k, space.m))), to_numpy(space.theta), amplified)
+            if problem.watch is not None:
+                problem.watch.look(products, space.m, worst, lambda: space.vectors(space.m))  # noqa: B023
             if worst <= problem.tol or space.m >= p or products >= MAX_STEPS:
                 break
             stalled = stalled + 1 if worst > 0.7 * best else 0
@@ -78,7 +80,7 @@ def _filtered(problem: SpectralProblem, M: Operator, amplified: bool) -> Pairs:
 def _lifted(problem: SpectralProblem, M: Operator, shift: float, amplified: bool) -> Pairs:
     """The vectors of M + cI, then Rayleigh–Ritz with M itself."""
     raised = Shifted(M, shift)
-    pairs = _filtered(replace(problem, operator=raised, tol=problem.tol / 10), raised, amplified)
+    pairs = _filtered(replace(problem, operator=raised, tol=problem.tol / 10, watch=None), raised, amplified)
     space = Subspace(M.shape[0], pairs.k, M.place)
     Q, _ = M.xp.linalg.qr(pairs.vectors, mode="reduced")
     space.extend(Q, M.matmat(Q))

@@ -37,12 +37,13 @@ from ritz.spectral.constants import (
     oversampling,
     thin_width,
 )
+from ritz.spectral.course import History
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["krylov", "package", "rounding_of", "worst_residual"]
+__all__ = ["climb", "krylov", "package", "rounding_of", "worst_residual"]
 
 
 def krylov(
@@ -66,8 +67,9 @@ def krylov(
     with track("krylov", total=None) as advance:
         if narrow:
             M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance)
+            problem = replace(problem, watch=None)  # nearly there
         space = Subspace(p, _capacity(p, wide, problem.basis), M.place)
-        more, chain, converged = _climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
+        more, chain, converged = climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
             status = _started(M, space, residuals, k, width if start is None else 0, chain, more)
@@ -75,7 +77,12 @@ def krylov(
 
 
 def _narrow(
-    problem: SpectralProblem, M: Operator, Q: Array, wide: int, amplified: bool, advance: Callable[[int], None]
+    problem: SpectralProblem,
+    M: Operator,
+    Q: Array,
+    wide: int,
+    amplified: bool,
+    advance: Callable[[int], None],
 ) -> tuple[Operator, Array, Array | None, int, Completeness]:
     """The float32 phase: the operator and the vectors to finish with, their image if that is accurate enough already,
     steps taken, and what is proved about missed eigenvalues.
@@ -85,7 +92,7 @@ def _narrow(
         p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.place, narrow=True, images=A.checkable
     )
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
-    steps, chain, _ = _climb(A.unchecked(), space, Q, problem, target, amplified, advance)
+    steps, chain, _ = climb(A.unchecked(), space, Q, problem, target, amplified, advance)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
     top = float(space.theta[0])
     slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
@@ -138,7 +145,7 @@ def _summed(M: Operator, space: Subspace, k: int, slack: float) -> Completeness:
     return by_moments(to_numpy(space.theta), k, p=space.p, total=sums[0], square=sums[1], slack=slack)
 
 
-def _climb(
+def climb(
     M: Operator,
     space: Subspace,
     Q: Array,
@@ -154,7 +161,7 @@ def _climb(
     ``lean``: the start is nearly converged, so the next block holds only the residuals that are still too large.
     ``image``: M Q, where it is known.
     """
-    k, chain, longest, width = problem.k, 0, 0, Q.shape[1]
+    k, chain, longest, width, history, watch = problem.k, 0, 0, Q.shape[1], History(tol), problem.watch
     floor = FLOAT32_FLOOR if space.narrow else rounding(M.shape[0], unit_roundoff(M.dtype))
     # float32 tiles that are measured: a residual above tol is not excused by their rounding, finer ones can follow
     coarse = M.checkable and M.dtype.itemsize < 8 and not space.narrow
@@ -162,18 +169,27 @@ def _climb(
     for step in range(1, MAX_STEPS + 1):
         MQ = M.matmat(Q) if image is None or step > 1 else image
         advance(1)
-        chain += 1
-        longest = max(longest, chain)
+        chain, longest = chain + 1, max(longest, chain + 1)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
-            space.extend(Q, MQ)
+            after = space.m + Q.shape[1]
+            enough = after >= min(k, space.p)
+            full = after + width > space.capacity  # also where it is the whole space
+            turn = watch is not None and watch.turns(step)
+            look = lean or full or turn or step == MAX_STEPS or (enough and history.due(step, after, width))
+            space.extend(Q, MQ, look=look)
             rest, worst = space.remainder(), np.inf
-            enough = space.m >= min(k, space.p)
+            if not look and (ahead := orth(rest, against=space.V, projected=True)).shape[1]:
+                Q = ahead
+                continue
+            space.look()
             if enough and _null(M, space, Q, MQ):
                 return step, longest, True
             if pure and enough:
                 worst = _worst(space, space.chain_residuals(rest, min(k, space.m)), amplified)
             if not space.narrow and (not pure or worst <= 2 * max(tol, floor) or space.m >= space.p):
                 worst = _worst(space, space.residuals(min(k, space.m)), amplified)
+            if watch is not None and (enough or turn):
+                watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)))
             if worst <= tol or space.m >= space.p:
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
@@ -182,18 +198,24 @@ def _climb(
             idle = stalled >= (1 if space.narrow else 3) and worst <= 20 * blur
             if (worst <= floor and not coarse) or idle or step == MAX_STEPS:
                 return step, longest, tol <= blur and not coarse and step < MAX_STEPS
+            history.note(step, worst)
             Q = _following(space, rest, k, tol, amplified, lean)
             pure = pure and not lean
             if Q.shape[1] and space.room() < width and space.capacity < space.p:
-                space.restart(min(space.m, space.capacity - 2 * width))
+                space.restart(min(space.m, space.capacity - 2 * width, k + (space.capacity - k) // 2))
                 chain, pure = 0, space.narrow
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:  # the Krylov space is invariant: look for what it may have missed
-                fresh = M.place.array(gaussian_rows(problem.start, 2 + step, 0, space.p, min(width, space.room())))
-                Q, pure = orth(space.own(fresh), against=space.V), space.narrow
+                Q, pure = _invariant(M, space, problem, step, width), space.narrow
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _invariant(M: Operator, space: Subspace, problem: SpectralProblem, step: int, width: int) -> Array:
+    """Where the Krylov space is invariant: directions in which it may have missed something."""
+    fresh = M.place.array(gaussian_rows(problem.start, 2 + step, 0, space.p, min(width, space.room())))
+    return orth(space.own(fresh), against=space.V)
 
 
 def _blur(M: Operator, space: Subspace) -> float:

@@ -150,6 +150,8 @@ def _climb(
                 if dtype is np.float32 and not _holds(A, theta, problem.tol):
                     return _Climbed(chain, steps, 0, held=False)
                 worst = worst_residual(to_numpy(chain.residuals(few)), theta, amplified)
+                if problem.watch is not None and few == k:
+                    problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)))
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
                 settled = not ended or abs(float(theta[few - 1]) - known) <= SAME * abs(float(theta[0]))
                 if whole or (few == k and worst <= target and settled) or broken > MAX_RESTARTS:

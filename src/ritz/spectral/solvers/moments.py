@@ -2,6 +2,8 @@
 
     G = VΛVᵀ,   |λ̂ᵢ − λᵢ| ≤ ‖E‖ ≈ u·λ₁(√b + √d)   ⇒   |σ̂ᵢ − σᵢ| ≤ ‖E‖/2σᵢ     (Weyl)
 
+Few pairs of a large G come from an iteration on it and a factorisation that counts the others (``leading.py``).
+
 That is 3–4 times faster than an SVD but loses small singular values. The trust test compares the bound with what the
 direct routes promise, the larger of 100·u·σ₁ and 1e-3·tol·σᵢ; where it fails, the iterated scaled-Gram pass restores
 what the Gram matrix lost. A float32 Gram matrix that lost too much is formed anew in float64, whose rounding is below
@@ -19,14 +21,19 @@ is the certificate: the columns of A W are orthogonal to working precision, thei
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
+
+if TYPE_CHECKING:
+    from ritz.spectral.solvers.leading import Leading
 
 __all__ = ["moments", "scaled_gram_step", "suspects"]
 
@@ -60,14 +67,18 @@ def _likely(A: Operator, V: Array, top: float, error: float) -> float:
     return error if along is None else min(error, along + 4 * 2.0**-53 * top)
 
 
-def moments(problem: SpectralProblem, A: Operator) -> Pairs:
-    """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
+def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -> Pairs:
+    """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them.
+
+    ``start``: vectors near the answer, from another solver.
+    """
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
     some = _margin(problem.k) + 1  # those that a repair would read, too: finding them later would cost as much as now
     few = problem.rule is None and some < SUBSET_SHARE * d
-    theta, V = eigh(G, some if few else None)
     signless = problem.kind == "svd" or A.positive
+    found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
+    theta, V = eigh(G, some if few else None) if found is None else (found.values, found.vectors)
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
     if signless and theta.shape[0] and float(theta[-1]) < 0:
@@ -83,16 +94,25 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     if problem.kind == "svd":
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
+    error += 0.0 if found is None else float(np.max(found.reach, initial=0.0))
     k = problem.pick(values, total)
     if problem.repeatable and problem.kind == "svd" and _lost(problem, A, values, V, k, error, u):
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if pairs is not None or wider is not None:
-            return pairs or moments(problem, wider or A)
+            return pairs or moments(problem, wider or A, V)
     V = leading(V, k)
     block = G @ V - V * theta[:k]
-    return Pairs(
-        values, V, block, error, counted(values, k, error), True, u, path, 1, error, positive=signless
-    )  # fmt: skip
+    complete = counted(values, k, error) if found is None else found.complete(error)
+    return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
+
+
+def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:
+    """A few leading pairs of a large matrix, where an iteration finds and proves them faster than LAPACK."""
+    if G.shape[0] < ITERATE_SIDE and not always:
+        return None
+    from ritz.spectral.solvers.leading import leading_pairs  # small tables do without
+
+    return leading_pairs(G, k, start=start, always=always)
 
 
 def _norm(G: Array) -> float:
@@ -205,7 +225,8 @@ def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> 
     d, width = G.shape[0], _margin(k)
     if k > 0 and width + 1 < d / 2:
         if theta.shape[0] <= width:
-            theta, V = eigh(G, width + 1)
+            found = _iterated(G, width, V, False)
+            theta, V = eigh(G, width + 1) if found is None else (found.values, found.vectors)
             theta = positive(theta)
         gap = float(theta[k - 1]) - float(theta[width])
         if gap > 0 and error * error / gap <= 30 * u * (float(theta[0]) * float(theta[k - 1])) ** 0.5:

@@ -25,8 +25,12 @@ __all__ = ["agree", "scaled", "square_of_unit"]
 Vector = NDArray[np.float64]
 
 #: What may stand under ``completeness``: whether it speaks of the trace or a count, of chance, or of nothing.
-PROVED = (
+DIRECT = (
     "the dense decomposition returns every eigenvalue",
+    "a factorisation of the Gram matrix counts every larger eigenvalue",
+)
+PROVED = (
+    *DIRECT,
     "the subspace is the whole space",
     "the trace leaves no room for a larger eigenvalue",
 )
@@ -125,9 +129,9 @@ def _words(c: Any) -> list[str]:
     if PRECISION.fullmatch(c.precision) is None or (c.kind == "estimate") != c.precision.endswith("one pass"):
         words.append(f"precision is {c.precision!r}")
     if c.tol is None:
-        if not c.converged or c.kind != "certified" or c.completeness != PROVED[0]:
+        if not c.converged or c.kind != "certified" or c.completeness not in DIRECT:
             words.append("a direct solver has no tolerance, converges, and returns every eigenvalue")
-    elif not 0 <= c.tol < 1 or c.completeness == PROVED[0]:
+    elif not 0 <= c.tol < 1 or c.completeness in DIRECT:
         words.append(f"tol={c.tol!r} with completeness {c.completeness!r}")
     return words
 

@@ -3,6 +3,8 @@
     case  = matrix (family, kind, n, d, condition, dtype) × estimator (centre, scale, weights) × (k, tol)
     route = a solver on the rows · stream · merge · subtract · state:SOLVER (a merged state under that solver)
             · fed, joined: one batch thousands of times by partial_fit, by merge
+            · SOLVER→moments: a solver that is made to leave its road after some products
+            · iterated: the Gram matrix at hand is iterated on, however small
 
 A case is a few numbers; its data and its truth are made from them where they are needed, so cases travel
 between processes for free.
@@ -10,29 +12,32 @@ between processes for free.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ritz.spectral.course import Course
 from ritz.testing.certify.tables import chosen, distinct, repeated
 from ritz.testing.known import Known, incidence, known_hadamard, known_integers, known_sparse, known_wide
 from ritz.testing.spectra import hostile, matrix, sparse_matrix
 from ritz.testing.truth import Truth, known_truth, true_spectrum
 
-__all__ = ["ROUTES", "SOLVERS", "Case", "from_state"]
+__all__ = ["CHANGES", "ROUTES", "SOLVERS", "Case", "from_state"]
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 #: partial_fit in chunks; merge of shards in any order; rows taken off again; one batch over and over; a merged state
 #: under every solver.
-ROUTES = (*SOLVERS, "stream", "merge", "subtract", "fed", "joined", *(f"state:{name}" for name in SOLVERS))
+#: Changes of course, and routes that plans take on large tables only.
+CHANGES = ("krylov→moments", "lanczos→moments", "chebyshev→moments", "iterated")
+ROUTES = (*SOLVERS, *CHANGES, "stream", "merge", "subtract", "fed", "joined", *(f"state:{name}" for name in SOLVERS))
 POWER_COMPONENTS = 6  # 3,000 steps a component add up, and the lectures' method is not asked for more
 
 
 def from_state(route: str) -> bool:
     """Whether a route ends in a moment state without its rows."""
-    return route not in SOLVERS
+    return route not in SOLVERS and route not in CHANGES
 
 
 @dataclass(frozen=True)
@@ -130,10 +135,11 @@ class Case:
             return ("fed", "joined")
         large = self.n * self.d > 300_000  # a thousand power steps on each of these would take the longest of all
         rows = tuple(name for name in SOLVERS if not (large and name == "power"))
+        changed = CHANGES[self.seed % len(CHANGES)]
         if self.method != "PCA" or self.d > 2000:  # ``fit`` keeps no state of more columns
-            return rows
+            return (*rows, changed)
         drawn = np.random.default_rng(self.seed + 4).integers(len(rows))
-        return (*rows, "stream", "merge", "subtract", f"state:{rows[drawn]}")
+        return (*rows, changed, "stream", "merge", "subtract", f"state:{rows[drawn]}")
 
     def components(self, route: str, shape: tuple[int, int]) -> int | float:
         """How many to ask for: at most the rows that have a weight; a share; few of the slow ``power``."""
@@ -172,6 +178,11 @@ class Case:
         weights = self.weights(X.shape[0])
         if route in SOLVERS:
             return _fitted(self._estimator(route, X.shape), X, weights)
+        if route in CHANGES:
+            asked = "moments" if route == "iterated" else route.split("→")[0]
+            return _fitted(
+                on_course(self._estimator(asked, X.shape), route, 1 if min(X.shape) < 100 else 2), X, weights
+            )
         if route == "subtract":
             E = self.others(X)
             both, w = _stacked(X, E), None if weights is None else np.append(weights, np.ones(E.shape[0]))
@@ -238,6 +249,19 @@ class Case:
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
         options["mergeable"] = None if route in SOLVERS else True
         return PCA(asked, solver=solver, random_state=self._state, **options)
+
+
+def on_course(model: Any, route: str, products: int = 2) -> Any:
+    """An estimator whose next fits take a route of ``CHANGES``, leaving their road after that many products."""
+    planned, posed = model._plan, model._problem
+
+    def plan(*given: Any) -> Any:
+        made = planned(*given)
+        return made if route == "iterated" else replace(made, course=Course(turn=(products, route.split("→")[1])))
+
+    model._plan = plan
+    model._problem = lambda *given: replace(posed(*given), iterate=route == "iterated")
+    return model
 
 
 def _fitted(model: Any, X: Any, weights: Any) -> Any:

@@ -1,0 +1,284 @@
+"""The planner's choice beside every solver it could have chosen: ``python -m bench.planner [--quick] [--count N]``.
+
+    X = Z diag(σ), Z Gaussian (dense rows turned by three reflections), or Gaussian entries at random places (sparse)
+
+    fast       σⱼ = e^(−j/k)               clusters   levels a tenth apart, k/4 columns each
+    slow       σⱼ = j^(−½)                 step       10 up to the k-th column, then 1
+    flat       σⱼ = 1
+
+200 tables from 50×4 to 1,000,000×768, sparse ones with 0.05 % to 20 % of entries, k from 1 to d. Each is fitted with
+``solver="auto"`` and with every solver that applies, ``tol`` at its default, in processes of their own and in turns.
+Processor seconds count: they suffer least on a busy machine. A solver that takes five times the best so far is cut off;
+one that the planner expects to take twenty times the best is not begun. The ratio is that of the choice to the fastest,
+itself included; a route that was measured twice, as the choice and under its name, counts with its better time. What
+was measured is kept in ``bench/results/planner-SEED.jsonl`` and not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import sys
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import scipy.sparse as sp
+
+import ritz
+from ritz.spectral.plan import Shape, choose
+
+__all__ = ["SPECTRA", "Table", "main", "make", "measure", "tables"]
+
+ROOT = Path(__file__).resolve().parent.parent
+SPECTRA = ("fast", "slow", "flat", "clusters", "step")
+SOLVERS = ("moments", "krylov", "lanczos", "chebyshev", "svd")
+WITHIN = 1.3
+CUT, SKIP = 5.0, 20.0
+ALL, QUICK = 200, 40
+#: Seconds after which a fit is not repeated any more.
+TOGETHER = 0.5
+#: Seconds of fits that are timed together.
+BATCH = 0.05
+
+DENSE = [
+    (50, 4), (500, 20), (2_000, 100), (300, 300), (100, 3_000), (5_000, 500), (20_000, 200), (1_000, 1_000),
+    (3_000, 1_500), (10_000, 2_000), (2_000, 8_000), (4_000, 4_000), (100_000, 100), (20_000, 5_000), (1_500, 30_000),
+    (200_000, 784), (1_000_000, 100), (1_000_000, 768),
+]  # fmt: skip
+SPARSE = [
+    (1_000, 300, 0.05), (5_000, 1_000, 0.01), (3_000, 3_000, 0.01), (20_000, 2_000, 0.1), (20_000, 10_000, 0.005),
+    (10_000, 1_500, 0.2), (50_000, 5_000, 0.002), (100_000, 5_000, 0.01), (5_000, 40_000, 0.002),
+    (100_000, 20_000, 0.0005), (200_000, 50_000, 0.0005), (30_000, 30_000, 0.001), (300_000, 1_000, 0.02),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table with the number of components asked for."""
+
+    n: int
+    d: int
+    k: int
+    spectrum: str
+    density: float | None = None
+    dtype: str = "float64"
+
+    @property
+    def name(self) -> str:
+        """The table in words."""
+        stored = "dense" if self.density is None else f"{100 * self.density:g} %"
+        return f"{self.n}×{self.d} {stored} {self.spectrum} k={self.k} {self.dtype}"
+
+    @property
+    def work(self) -> float:
+        """Entries: how large it is."""
+        return self.n * self.d * (1.0 if self.density is None else self.density)
+
+    @property
+    def shape(self) -> Shape:
+        """What the planner sees of it."""
+        stored = None if self.density is None else int(self.n * self.d * self.density)
+        return Shape(self.n, self.d, 4 if self.dtype == "float32" else 8, stored)
+
+
+def tables(seed: int = 0, *, quick: bool = False) -> list[Table]:
+    """200 tables in a random order, every shape with every spectrum in turn; ``quick``: the small ones of them."""
+    rng = np.random.default_rng(seed)
+    found: list[Table] = []
+    shapes, turn = [*DENSE, *SPARSE], 0
+    while len(found) < ALL:
+        for n, d, *density in shapes:
+            r = min(n, d)
+            choices = [1, 3, 10, 30, 50, 100, max(1, r // 10), max(1, r // 3), r]
+            likely = [k for k in choices[:6] if k <= r // 4] or [1]
+            large = n * d > 2e8
+            k = int(rng.choice(likely if large or rng.random() < 0.75 else [k for k in choices if k <= r]))
+            dtype = "float32" if n * d >= 5e8 or (not density and rng.random() < 0.25) else "float64"
+            spectrum = SPECTRA[(turn + shapes.index((n, d, *density))) % len(SPECTRA)]
+            table = Table(n, d, k, spectrum, density[0] if density else None, dtype)
+            found += [] if table in found else [table]
+        turn += 1
+    found = [found[i] for i in rng.permutation(len(found))[:ALL]]
+    return [table for table in found if not quick or _small(table)]
+
+
+def _small(table: Table) -> bool:
+    """Whether all solvers together take seconds."""
+    r = min(table.n, table.d)
+    return table.work <= 3e6 and r <= 3_000 and table.k <= 0.1 * r + 50
+
+
+def sizes(table: Table) -> np.ndarray:
+    """σ, (d,)."""
+    j, k = np.arange(1, table.d + 1), table.k
+    return {
+        "fast": np.exp(-j / max(k, 2)) + 1e-6,
+        "slow": j**-0.5,
+        "flat": np.ones(table.d),
+        "clusters": 0.9 ** (j // max(1, k // 4)) + 1e-3,
+        "step": np.where(j <= k, 10.0, 1.0),
+    }[table.spectrum]
+
+
+def make(table: Table, seed: int = 0) -> Any:
+    """The table itself."""
+    rng = np.random.default_rng([seed, table.n, table.d, table.k])
+    sigma = sizes(table).astype(table.dtype)
+    if table.density is None:
+        X = rng.standard_normal((table.n, table.d), np.dtype(table.dtype))
+        X *= sigma
+        for _ in range(3):
+            v = rng.standard_normal(table.d).astype(table.dtype)
+            v /= np.linalg.norm(v)
+            X -= np.multiply.outer(2 * (X @ v), v)
+        return X
+    X = sp.random_array((table.n, table.d), density=table.density, format="csr", rng=rng, dtype=np.dtype(table.dtype))
+    X.data = rng.standard_normal(X.nnz).astype(table.dtype) * sigma[X.indices]
+    return X
+
+
+def measure(table: Table) -> dict[str, Any]:
+    """Processor seconds of the choice and of every solver; None where one was cut off or not begun."""
+    X = make(table)
+    found: dict[str, Any] = {}
+    chosen = _timed(X, table.k, "auto", 3600.0)
+    found["auto"], best = chosen, chosen["seconds"]
+    shape = table.shape
+    predicted = {name: _predicted(shape, table.k, name) for name in SOLVERS}
+    for name in sorted(SOLVERS, key=lambda name: predicted[name]):
+        reference = max(predicted.get(chosen["solver"], best), 1e-4)
+        if predicted[name] > SKIP * reference or (name == "svd" and _too_large(table)):
+            found[name] = None
+            continue
+        found[name] = _timed(X, table.k, name, CUT * best)
+        if found[name] is not None and found[name]["converged"]:
+            best = min(best, found[name]["seconds"])
+    again = _timed(X, table.k, "auto", 3600.0)  # in turns: once before the others, once after
+    same = found.get(chosen["solver"]) or again  # where the same route was measured under its name
+    same = same if same["route"] == chosen["route"] and not chosen["left"] else again
+    found["auto"]["seconds"] = min(chosen["seconds"], again["seconds"], same["seconds"])
+    best = min(best, found["auto"]["seconds"])
+    return {"table": asdict(table), "times": found, "best": best, "ratio": found["auto"]["seconds"] / best}
+
+
+def _too_large(table: Table) -> bool:
+    return table.n * table.d > 4e7 or min(table.n, table.d) > 3_000
+
+
+def _predicted(shape: Shape, k: int, solver: str) -> float:
+    if solver == "moments" and shape.small > 20_000:
+        return float("inf")
+    return choose(shape, k, solver=solver).seconds
+
+
+def _timed(X: Any, k: int, solver: str, limit: float) -> Any:
+    """The fastest of some fits in a process that shares the table; None where it took more than ``limit`` seconds."""
+    here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_child, args=(there, X, k, solver, limit))
+    process.start()
+    there.close()
+    try:
+        found = here.recv()
+    except EOFError:  # the system ended it: too many seconds of processor time
+        found = None
+    process.join()
+    return found
+
+
+def _child(pipe: Any, X: Any, k: int, solver: str, limit: float) -> None:
+    warnings.simplefilter("ignore")
+    start = time.process_time()
+    most = int(start + limit + TOGETHER) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    seconds: list[float] = []
+    many = 1
+    while len(seconds) < 7 and sum(seconds) * many < TOGETHER:
+        start = time.process_time()
+        for _ in range(many):
+            model = ritz.SVD(k, solver=solver).fit(X)
+        taken = time.process_time() - start
+        if taken < BATCH:  # the clock of a process may tick seldom
+            many *= 2 if taken > BATCH / 4 else 4
+        else:
+            seconds.append(taken / many)
+    plan = model.plan_
+    pipe.send({
+        "seconds": min(seconds), "solver": plan.solver, "predicted": plan.seconds,
+        "route": f"{plan.solver} on the {plan.side}, {plan.precision}", "left": "was planned" in str(plan),
+        "passes": plan.actual_passes, "converged": bool(model.certificate_.converged), "reasons": list(plan.reasons),
+    })  # fmt: skip
+    pipe.close()
+
+
+def warm() -> None:
+    """Fit something by every solver, dense and sparse, so that no measurement pays for what is imported then."""
+    X = make(Table(60, 40, 3, "slow"))
+    for solver in SOLVERS:
+        for rows in (X, sp.csr_array(X), X.astype(np.float32)):
+            ritz.SVD(3, solver=solver).fit(rows)
+
+
+def shown(table: Table, found: dict[str, Any]) -> str:
+    """One line: the ratio, the choice, the fastest, and what each took."""
+    times = found["times"]
+    cells = [
+        f"{name} {'–' if times[name] is None else format(times[name]['seconds'], '.3g')}"
+        + ("" if times[name] is None or times[name]["converged"] else "!")
+        for name in times
+    ]
+    flag = " " if found["ratio"] <= WITHIN else "*"
+    return f"{flag}{found['ratio']:5.2f}  {table.name:<48} {times['auto']['solver']:<10} {', '.join(cells)}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print a line a table and the share within 1.3 of the fastest."""
+    parser = argparse.ArgumentParser(prog="python -m bench.planner", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help=f"at most {QUICK} small tables, under three minutes")
+    parser.add_argument("--count", type=int, help="how many tables, a random part of the 200")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="tables whose name contains this")
+    parser.add_argument("--most", type=float, default=float("inf"), help="entries of a table at most")
+    parser.add_argument("--again", action="store_true", help="measure what was measured before once more")
+    options = parser.parse_args(arguments)
+    folder = ROOT / "bench" / "results"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"planner-{options.seed}.jsonl"
+    before = {} if options.again or not file.exists() else _read(file)
+    chosen = (t for t in tables(options.seed, quick=options.quick) if options.only in t.name and t.work <= options.most)
+    warm()
+    ratios, begin = [], time.process_time()
+    for table in islice(chosen, options.count or (QUICK if options.quick else None)):
+        found = before.get(table.name)
+        if found is None:
+            found = measure(table)
+            with file.open("a") as lines:
+                lines.write(json.dumps(found) + "\n")
+        ratios.append(found["ratio"])
+        print(shown(table, found), flush=True)
+    share = float(np.mean(np.asarray(ratios) <= WITHIN)) if ratios else float("nan")
+    worst = f"; at worst {max(ratios):.2f}" if ratios else ""
+    print(f"{len(ratios)} tables: {share:.1%} within {WITHIN} of the fastest, 95 % was asked for{worst}")
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{time.process_time() - begin + usage.ru_utime + usage.ru_stime:.0f} s of processor time")
+    return int(bool(ratios) and share < 0.95)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """What was measured before, by the name of the table."""
+    lines = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
+    return {Table(**line["table"]).name: line for line in lines}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

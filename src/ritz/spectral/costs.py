@@ -1,0 +1,83 @@
+"""What the parts of a fit cost, in seconds, at the committed rates: the planner's arithmetic.
+
+    product        ZᵀZV, l columns        dense 4·n·d·l/r;  sparse nnz·each(l) + (n + d)·l·row
+    gram           ZᵀZ                    dense q·p²/r;     sparse nnz²/q·mult + entries·each
+    orthonormal    (I − VVᵀ)W twice       8·p·m·l/r         m columns in the basis
+    looking        Rayleigh–Ritz          m³
+    eigh           leading pairs of G     p³ for LAPACK;    columns·(2·p² + …) and p³/3 for an iteration that counts
+    reading        a pass outside memory  bytes/r
+
+Everything is a function of shape, stored entries and numbers of columns: no clock is asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ritz.spectral import constants as c
+
+if TYPE_CHECKING:
+    from ritz.spectral.plan import Shape
+
+__all__ = [
+    "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "stored_product",
+]  # fmt: skip
+
+
+def product(shape: Shape, columns: int, narrow: bool = False) -> float:
+    """One product ZᵀZV with that many columns; ``narrow``: in float32."""
+    if shape.stored is None:
+        rate = c.PRODUCT32 if narrow else c.PRODUCT64
+        return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + reading(shape)
+    ends = (shape.n + shape.d) * columns * c.SPARSE_ROW
+    return c.sparse_product_seconds(shape.entries, columns, 4 if narrow else 8) + ends + reading(shape)
+
+
+def reading(shape: Shape) -> float:
+    """One pass over rows outside memory; nothing where they are in memory."""
+    if not shape.outside:
+        return 0.0
+    return shape.entries * (shape.itemsize if shape.stored is None else 12) / c.READING
+
+
+def form(shape: Shape, narrow: bool = False) -> float:
+    """The Gram matrix of the smaller side."""
+    if shape.symmetric:
+        return 0.0
+    p, q = float(shape.small), float(shape.large)
+    if shape.stored is not None:
+        return c.sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
+    rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)
+    return q * p * p / rate + reading(shape)
+
+
+def orthonormal(p: int, m: int, columns: int) -> float:
+    """Making a block orthonormal, and orthogonal to m columns."""
+    return 8.0 * p * (m + columns) * columns / c.GEMM64
+
+
+def looking(m: int) -> float:
+    """Rayleigh–Ritz with a basis of m columns."""
+    return c.LOOKING * float(m) ** 3
+
+
+def stored_product(p: int, columns: int) -> float:
+    """A product with a p×p matrix that is at hand."""
+    return 2.0 * p * p * columns / c.STORED
+
+
+def eigh(p: int, k: int) -> float:
+    """Leading pairs of a p×p matrix by LAPACK."""
+    return (c.EIGH_SUBSET if k < c.SUBSET_SHARE * p else c.EIGH_ALL) * float(p) ** 3
+
+
+def solve_formed(p: int, k: int) -> float:
+    """Leading pairs of a p×p matrix that is at hand, by the cheaper way."""
+    whole = eigh(p, k)
+    if p < c.ITERATE_SIDE or k + 1 > c.ITERATE_SHARE * p:
+        return whole
+    columns = c.thin_columns(k, c.ITERATE_BLOCK, 1e-14)
+    steps = columns / c.ITERATE_BLOCK
+    each = stored_product(p, c.ITERATE_BLOCK) + orthonormal(p, int(columns / 2), c.ITERATE_BLOCK)
+    iterate = steps * each + 4 * looking(int(columns))
+    return min(whole, iterate + float(p) ** 3 / 3 * 2 / c.GEMM64)

@@ -1,0 +1,133 @@
+"""Keeping to a plan, or leaving it: what an iteration has seen, how far it still has to go, and what else there is.
+
+    r    products until the residual is below tol·θ₁, from those seen: digits that are missing over digits a product,
+         times HASTE, since block Krylov gets faster on the way; never more than PATIENCE times the products so far
+    T    r·(product + orthonormalising) + looking                                     on the road that was planned
+    T'   forming the Gram matrix and solving it; another solver from its beginning    on every other road
+
+A plan assumes that eigenvalues decay. Where k lies in the bulk of the spectrum they do not, and the residuals say so
+after a few products: when T > LEAVE·min T', the solver stops and hands over the Ritz vectors it has. The decision
+depends on Ritz values, residuals and committed rates, never on a clock, so the same data take the same road everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ritz._core.linalg import Array
+from ritz.spectral import costs
+from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE
+
+__all__ = ["Course", "History", "Left", "Watch"]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a road costs from here on, and what every other would, in predicted seconds.
+
+    Attributes
+    ----------
+    product : seconds of one product with M
+    side, width : rows of the basis, and columns of a block, for what making it orthonormal costs
+    others : roads that could be taken instead, and what they cost from their beginning
+    turn : products after which the road is left whatever is seen, and for which: for tests
+    """
+
+    product: float = 0.0
+    side: int = 0
+    width: int = 1
+    others: tuple[tuple[str, float], ...] = ()
+    turn: tuple[int, str] | None = None
+
+    def cost(self, products: float, m: int) -> float:
+        """Seconds of that many more products, the basis growing from m columns."""
+        if not math.isfinite(products):
+            return math.inf
+        middle = min(m + int(self.width * products / 2), max(self.side, m))
+        looks = 1 + math.log1p(self.width * products / max(m, 1)) / LOOK_GROWTH
+        each = self.product + costs.orthonormal(self.side, middle, self.width)
+        return products * each + min(looks, products) * costs.looking(middle)
+
+
+class Left(Exception):
+    """A solver left the road of its plan: for which, why, and with what it has."""
+
+    def __init__(self, road: str, words: str, vectors: Array, products: int) -> None:
+        super().__init__(words)
+        self.road, self.words, self.vectors, self.products = road, words, vectors, products
+
+
+class History:
+    """Residuals that were looked at, by the number of products."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = max(tol, 1e-15)
+        self.seen: list[tuple[int, float]] = []  # products, largest residual in units of θ₁
+
+    def note(self, products: int, worst: float) -> None:
+        """Remember a residual."""
+        if math.isfinite(worst):
+            self.seen.append((products, worst))
+
+    def left(self) -> float:
+        """Products that are still needed, as far as those so far tell; infinity before two were seen."""
+        if len(self.seen) < 2:
+            return math.inf
+        now, worst = self.seen[-1]
+        before, first = next((at for at in reversed(self.seen[:-1]) if now - at[0] >= FEW_LOOKS), self.seen[0])
+        digits, gained = math.log10(max(worst / self.tol, 1.0)), math.log10(max(first, 1e-300) / max(worst, 1e-300))
+        slope = gained / (now - before)
+        return min(HASTE * digits / slope if slope > 0 else math.inf, PATIENCE * now)
+
+    def due(self, products: int, m: int, width: int) -> bool:
+        """Whether to look at the residuals of a basis of m columns: always at first, later now and then."""
+        if products <= LOOK_STEPS or not self.seen:
+            return True
+        wait = min(self.left() / 2, LOOK_GROWTH * m / max(width, 1))
+        return products - self.seen[-1][0] >= wait
+
+
+class Watch:
+    """Compares the road that a solver is on with the others while it runs."""
+
+    def __init__(self, course: Course, tol: float) -> None:
+        self.course, self.history = course, History(tol)
+
+    def turns(self, products: int) -> bool:
+        """Whether a test wants the road to be left here."""
+        return self.course.turn is not None and products >= self.course.turn[0]
+
+    def look(self, products: int, m: int, worst: float, vectors: Callable[[], Array]) -> None:
+        """Leave the road, with the Ritz vectors so far, if another one is cheaper than going on.
+
+        ``m`` columns are in the basis after that many products, and the largest residual is ``worst``·θ₁.
+        """
+        elsewhere = self._turned(products) if self.turns(products) else self._cheaper(products, m, worst)
+        if elsewhere is not None:
+            raise Left(*elsewhere, vectors(), products)
+
+    def _turned(self, products: int) -> tuple[str, str] | None:
+        road = self.course.turn[1] if self.course.turn is not None else ""
+        return road, f"after {_count(products)} the road was left for {road}, as was asked for"
+
+    def _cheaper(self, products: int, m: int, worst: float) -> tuple[str, str] | None:
+        """The road to take instead, and why; None to go on."""
+        self.history.note(products, worst)
+        if not self.course.others or len(self.history.seen) < FEW_LOOKS:
+            return None
+        road, there = min(self.course.others, key=lambda other: other[1])
+        left = self.history.left()
+        here = self.course.cost(left, m)
+        if here <= LEAVE * there:
+            return None
+        words = (
+            f"after {_count(products)} the residual was {worst:.0e}·θ₁: about {left:.0f} more would take {here:.2g} s, "
+            f"{road} {there:.2g} s"
+        )
+        return road, words
+
+
+def _count(products: int) -> str:
+    return f"{products} product{'s' if products != 1 else ''}"

@@ -1,0 +1,147 @@
+"""Leaving the road of a plan: what is seen, when it is left, what goes on, and that nothing is missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz.operators import Dense
+from ritz.spectral import constants as c
+from ritz.spectral.course import Course, History, Left, Watch
+from ritz.spectral.plan import Shape, choose
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solve import solve
+from ritz.spectral.solvers.leading import COUNTED, _counted, leading_pairs
+from ritz.spectral.subspace import Subspace
+from ritz.testing import true_spectrum
+
+
+def path_laplacian(p: int) -> np.ndarray:
+    """Its eigenvalues are 2 − 2cos(πj/p), j = 0 … p − 1."""
+    L = 2 * np.eye(p) - np.eye(p, k=1) - np.eye(p, k=-1)
+    L[0, 0] = L[-1, -1] = 1
+    return L
+
+
+def test_products_that_are_left_follow_from_the_slope():
+    history = History(1e-6)
+    assert history.left() == np.inf
+    for step in range(1, 5):
+        history.note(step, 10.0**-step)
+    assert history.left() == pytest.approx(c.HASTE * 2)  # two digits are missing, a product brings one
+    stuck = History(1e-6)
+    for step in range(1, 5):
+        stuck.note(step, 0.5)
+    assert stuck.left() == c.PATIENCE * 4  # never more than some times what was done
+
+
+def test_a_long_basis_is_looked_at_now_and_then():
+    history = History(1e-6)
+    for step in range(1, 21):
+        history.note(step, 0.9**step)
+    looks = [step for step in range(21, 41) if history.due(step, 64 * step, 64)]
+    assert not history.due(21, 64 * 21, 64)
+    assert looks
+    assert history.due(5, 320, 64)
+
+
+def test_a_road_is_left_when_another_one_is_cheaper():
+    slow = Watch(Course(product=1.0, side=1000, width=8, others=(("moments", 5.0),)), 1e-6)
+    fast = Watch(Course(product=1.0, side=1000, width=8, others=(("moments", 5.0),)), 1e-6)
+    for step in (1, 2, 3, 4):
+        fast.look(step, 8 * step, 10.0 ** (-1.5 * step), lambda: None)
+    for step in (1, 2):
+        slow.look(step, 8 * step, 0.3, lambda: None)
+    with pytest.raises(Left, match=r"after 3 products .* 3e-01·θ₁: about 9 more would take .* moments 5 s"):
+        slow.look(3, 24, 0.3, lambda: None)
+
+
+@pytest.mark.parametrize("solver", ["krylov", "lanczos", "chebyshev"])
+def test_every_iteration_can_be_made_to_leave_and_the_truth_agrees(solver):
+    X = np.random.default_rng(3).standard_normal((300, 150)) * 0.97 ** np.arange(150)
+    plan = replace(choose(Shape(300, 150), 5, solver=solver), course=Course(turn=(1, "moments")))
+    found = solve(SpectralProblem(Dense(X), k=5), plan)
+    truth = true_spectrum(X).values[:5]
+    assert found.plan.solver == "moments"
+    assert found.plan.course is None
+    assert any("the road was left for moments, as was asked for" in reason for reason in found.plan.reasons)
+    assert f"{solver} was planned" in found.plan.reasons
+    assert np.all((found.certificate.lower <= truth) & (truth <= found.certificate.upper))
+    assert found.certificate.labelled.all()
+
+
+def test_a_flat_spectrum_is_noticed_on_the_way():
+    X = np.random.default_rng(0).standard_normal((1500, 1000))
+    plan = choose(Shape(1500, 1000), 10)
+    assert plan.solver == "krylov"
+    model = ritz.SVD(10).fit(X)
+    assert model.plan_.solver == "moments"
+    words = str(model.plan_)
+    assert "because krylov was planned" in words
+    assert "the residual was" in words
+    again = ritz.SVD(10).fit(X)
+    assert again.plan_.reasons == model.plan_.reasons  # residuals decide, not a clock
+    assert np.array_equal(again.components_, model.components_)
+
+
+def test_a_solver_that_was_asked_for_stays():
+    X = np.random.default_rng(0).standard_normal((1500, 1000))
+    assert ritz.SVD(3, solver="krylov").fit(X).plan_.solver == "krylov"
+
+
+@pytest.mark.parametrize(("p", "k"), [(300, 4), (300, 20), (120, 1)])
+def test_leading_pairs_of_a_matrix_at_hand(p, k):
+    G = path_laplacian(p)
+    truth = np.sort(2 - 2 * np.cos(np.pi * np.arange(p) / p))[::-1]
+    found = leading_pairs(G, k, always=True)
+    noise = 1e-14 * truth[0]
+    assert np.all(np.abs(found.values[:k] - truth[:k]) <= noise)
+    assert np.all(found.values[:k] + found.reach >= truth[:k] - noise)
+    assert truth[k] <= found.ceiling <= truth[k - 1]
+    assert np.linalg.norm(G @ found.vectors[:, :k] - found.vectors[:, :k] * found.values[:k]) <= 1e-12
+
+
+def test_an_eigenvalue_that_was_missed_makes_the_factorisation_fail():
+    p, k = 200, 3
+    theta, V = np.linalg.eigh(path_laplacian(p))
+    G = path_laplacian(p)
+    for left_out, proved in ((1, False), (7, True)):  # the second largest, and one that nobody asked for
+        basis = np.delete(V, p - 1 - left_out, axis=1)[:, ::-1][:, :20]
+        space = Subspace(p, 20)
+        space.extend(basis, G @ basis)
+        assert (_counted(G, space, k, 1) is not None) is proved
+    assert theta[-1] < 4
+
+
+def test_repeated_eigenvalues_of_a_matrix_at_hand():
+    G = 60 * np.eye(60) - np.ones((60, 60))  # of a complete graph: 60 repeated 59 times
+    found = leading_pairs(G, 25, always=True)
+    if found is not None:  # or LAPACK decides
+        assert np.allclose(found.values[:25], 60)
+        assert found.ceiling >= 60 - 1e-12
+
+
+def test_a_factorisation_is_a_reason_that_verify_knows():
+    X = np.random.default_rng(1).standard_normal((400, 200)) * 0.98 ** np.arange(200)
+    model = ritz.PCA(5, solver="moments")
+    from ritz.testing.certify.problem import on_course
+
+    on_course(model, "iterated").fit(X)
+    assert model.certificate_.completeness == COUNTED
+    assert model.verify(X).ok
+    truth = true_spectrum(X, center=True).values[:5]
+    certificate = model.certificate_
+    assert np.all((certificate.lower <= truth) & (truth <= certificate.upper))
+
+
+def test_the_state_of_sparse_rows_is_formed_where_it_is_asked_for():
+    X = sp.random(3000, 1200, 0.05, format="csr", random_state=0)
+    assert ritz.plan(X, ritz.PCA(5)).solver != "moments"
+    assert ritz.plan(X, ritz.PCA(5, mergeable=True)).solver == "moments"
+    model = ritz.PCA(5, solver="krylov").fit(X)
+    with pytest.raises(ritz.MergeError, match="fit with PCA\\(mergeable=True\\)"):
+        model.merge(model)
