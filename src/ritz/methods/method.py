@@ -27,7 +27,7 @@ from ritz._core.memory import LITTLE, limit
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
-from ritz.data.engines import Engine, engine_of
+from ritz.data.engines import Engine, engine_of, weighed
 from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
@@ -135,6 +135,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check, adopt, pose, plan, solve, read; a fit that fails leaves no model behind."""
         try:
             self._check_parameters()
+            X, sample_weight = weighed(X, sample_weight, getattr(self, "memory", None))
             if not self._read_once(X, sample_weight):
                 posed = self._posed(*self._adopt(X, y, sample_weight))
                 plan = self._plan(posed)
@@ -398,6 +399,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
+        X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = self._rows(X, sample_weight, reset=False)
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             posed = self._posed(rows, weights)
@@ -419,7 +421,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame or Table of shape (n, d)
-            A Dask collection is transformed lazily: the result is a Dask array.
+            A Dask collection is transformed lazily: the result is a Dask array; so is a Spark DataFrame.
         """
         check_is_fitted(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:
