@@ -1,4 +1,4 @@
-"""What Spark's DataFrames may hold, in plain words where they may not, and coordinates that wait until they are asked for."""
+"""What DataFrames may hold, in plain words where they may not, and coordinates that wait until somebody asks."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
 
 A method writes ``pose``, which makes a spectral problem of rows, and ``read``, which names what was found; the other
 steps are here, and a method whose rows or whose search are not of the common kind replaces ``_adopt`` or ``_solved``.
-scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``. A fit that fails leaves no
-model behind.
+scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``. A failed fit leaves no model behind.
 """
 
 from __future__ import annotations
@@ -216,12 +215,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return X, None
         weights = validate_weights(sample_weight, X.shape[0], whole=whole)
         present = np.flatnonzero(weights)
-        if len(present) == len(weights):
-            return X, weights
-        if are_blocks(X):
+        if len(present) < len(weights) and not are_blocks(X):
+            return X[present], weights[present]
+        if len(present) < len(weights):
             X.absent = weights == 0
-            return X, weights
-        return X[present], weights[present]
+        return X, weights
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         """The route; a small table in memory is not weighed against what is available."""
@@ -421,7 +419,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame or Table of shape (n, d)
-            A Dask collection is transformed lazily: the result is a Dask array; so is a Spark DataFrame.
+            A Dask collection, or a Spark DataFrame, is transformed lazily: the result is one as well.
         """
         check_is_fitted(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:

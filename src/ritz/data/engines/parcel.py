@@ -63,12 +63,12 @@ def _packer(stream: Any, buffers: list[Any], shape: tuple[int, int], pickling: A
 
     ``pickling``: the cloudpickle that the workers have, where it is a library's own; else the package of that name.
     """
-    if pickling is None:
-        import cloudpickle as pickling  # type: ignore[import-untyped]
+    from importlib import import_module
 
+    library = import_module("cloudpickle") if pickling is None else pickling
     n, d = shape
 
-    class Packer(pickling.Pickler):  # type: ignore[misc]
+    class Packer(library.Pickler):  # type: ignore[name-defined]
         long: list[Any]
 
         def persistent_id(self, thing: Any) -> Any:
