@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -13,22 +14,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let Spark's own threads, sockets and deprecations be: only warnings about numbers and data count here."""
-    java = shutil.which("java") or os.environ.get("JAVA_HOME")
+    lacking = lacks()
     for item in items:
-        if "spark" in item.path.relative_to(ROOT).parts:
-            item.add_marker(pytest.mark.xdist_group("spark"))  # one process, so that one session does for all
-            for kind in ("ResourceWarning", "DeprecationWarning", "FutureWarning", "UserWarning"):
-                item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
-            item.add_marker(pytest.mark.filterwarnings("error::ritz.RitzWarning"))
-            if not java:
-                item.add_marker(pytest.mark.skip(reason="Spark needs Java, and none is installed"))
+        if item.path.parent != Path(__file__).parent or item.path.name == "test_parts.py":
+            continue
+        item.add_marker(pytest.mark.xdist_group("spark"))  # one process, so that one session does for all
+        for kind in ("ResourceWarning", "DeprecationWarning", "FutureWarning", "UserWarning"):
+            item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
+        item.add_marker(pytest.mark.filterwarnings("error::ritz.RitzWarning"))
+        if lacking:
+            item.add_marker(pytest.mark.skip(reason=lacking))
+
+
+def lacks() -> str:
+    """What keeps Spark from running here, or nothing."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is not installed: pip install 'ritz[spark]'"
+    return "" if shutil.which("java") or os.environ.get("JAVA_HOME") else "Spark needs Java, and none is installed"
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +54,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(place / "warehouse"),
         "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
         "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",

@@ -41,8 +41,7 @@ def test_the_tree_on_the_executors_gives_the_bits_of_the_tree_here(cut, rows, mo
     frame = cut(rows, [N // 20] * 20)  # 20 partitions: three merges of up to eight, then one
     here = ritz.PCA(3).fit(frame)
     monkeypatch.setattr("ritz.data.engines.spark.blocks.COLLECT_BYTES", 1)
-    monkeypatch.setattr("ritz.data.engines.spark.states.ANSWER_BYTES", 1)
-    monkeypatch.setattr("ritz.data.engines.spark.pieces.PIECE_BYTES", 64)
+    monkeypatch.setattr("ritz.data.engines.spark.states.ANSWER_BYTES", 600)
     same(here, ritz.PCA(3).fit(frame))
     np.testing.assert_allclose(np.array(here.transform(frame).collect()), here.transform(rows), atol=1e-10)
 

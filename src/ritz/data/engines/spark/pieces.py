@@ -29,7 +29,7 @@ def in_pieces(part: int, state: Any, facts: Any) -> Iterator[Piece]:
     buffers: list[Any] = []
     head = pickle.dumps(state, protocol=5, buffer_callback=buffers.append)
     raw = [buffer.raw() for buffer in buffers]
-    yield part, OUTLINE, pickle.dumps((head, [len(one) for one in raw], facts))
+    yield part, OUTLINE, pickle.dumps((head, [len(one) for one in raw], PIECE_BYTES, facts))
     seq = OUTLINE
     for one in raw:
         for first in range(0, len(one), PIECE_BYTES):
@@ -43,6 +43,7 @@ class Arrived:
     def __init__(self) -> None:
         self._head: bytes | None = None
         self._lengths: list[int] = []
+        self._size = PIECE_BYTES
         self._buffers: list[np.ndarray] = []
         self._early: dict[int, Any] = {}
         self.facts: Any = None
@@ -54,7 +55,7 @@ class Arrived:
         if seq != OUTLINE:
             self._early[seq] = data
         else:
-            self._head, self._lengths, self.facts = pickle.loads(bytes(data))
+            self._head, self._lengths, self._size, self.facts = pickle.loads(bytes(data))
             self._buffers = [np.empty(length, np.uint8) for length in self._lengths]
             self._places = list(self._all_places())
         if self._head is not None:
@@ -63,7 +64,7 @@ class Arrived:
 
     def _all_places(self) -> Iterator[tuple[int, int]]:
         for i, length in enumerate(self._lengths):
-            for first in range(0, length, PIECE_BYTES):
+            for first in range(0, length, self._size):
                 yield i, first
 
     def _put(self, seq: int, data: Any) -> None:
