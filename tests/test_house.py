@@ -225,6 +225,7 @@ def test_a_long_function_is_found_and_its_words_are_free(tmp_path, capsys):
 
 #: What may name it in code: options that a user types, extras that he installs, programs that fit inside its tasks.
 NAMES_DASK = ("data/engines/", "cli/commands/fit.py", "cli/commands/doctor.py", "testing/faults/")
+NAMES_SPARK = ("data/engines/", "cli/commands/doctor.py")
 
 
 def mentions(code: str, word: str) -> list[str]:
@@ -245,9 +246,11 @@ def mentions(code: str, word: str) -> list[str]:
     return found
 
 
-def test_only_engines_know_dask():
-    others = [path for path in SOURCE.rglob("*.py") if not path.relative_to(SOURCE).as_posix().startswith(NAMES_DASK)]
-    found = {str(path): mentions(path.read_text(encoding="utf-8"), "dask") for path in others}
+@pytest.mark.parametrize("library", ["dask", "spark"])
+def test_only_engines_know_a_library_of_clusters(library):
+    allowed = NAMES_DASK if library == "dask" else NAMES_SPARK
+    others = [path for path in SOURCE.rglob("*.py") if not path.relative_to(SOURCE).as_posix().startswith(allowed)]
+    found = {str(path): mentions(path.read_text(encoding="utf-8"), library) for path in others}
     assert not {path: lines for path, lines in found.items() if lines}
 
 
@@ -413,7 +416,7 @@ def test_what_is_no_look_into_an_estimator_is_left_alone(code):
 # ------------------------------------------------------------------------------------- what a start loads
 # Modules are counted, not seconds: what a start takes is in ``python -m bench.start``.
 
-HEAVY = ("sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "dask", "numba", "torch")
+HEAVY = ("sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "dask", "pyspark", "numba", "torch")
 
 
 def fresh(statement: str, after: str = "") -> list[str]:

@@ -32,6 +32,7 @@ LAZY = {
     "pandas",
     "plotly",
     "polars",
+    "pyspark",
     "torch",
     "triton",
 }

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ritz.data.engines.dask.blocks import MERGED_AT_ONCE, DaskBlocks
-from ritz.data.engines.dask.parcel import CutArray, Parcel
-from ritz.data.engines.dask.task import Layout, Part, as_rows, merge, run_pass
+from ritz.data.engines.dask.blocks import DaskBlocks
+from ritz.data.engines.dask.task import as_rows, merge, run_pass
 from ritz.data.engines.dask.worker import _Gate, careful
+from ritz.data.engines.parcel import CutArray, Parcel
+from ritz.data.engines.partition import MERGED_AT_ONCE, Layout, Part
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.finite import _Found

@@ -23,14 +23,22 @@ from ritz.data.validate import compare_columns, validate_rows
 from ritz.project.linear import result_dtype
 from ritz.spectral.streamed import require_room
 
-__all__ = ["keep_apart", "rows_from", "scores_into", "scores_lazily", "scores_to"]
+__all__ = ["keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_to"]
 
 
 def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
     """Coordinates of a collection of a lazy engine, as a collection of this engine."""
+    X = engine.among(X, listed_names(model))
     columns, step = compare_columns(model, engine.columns(X)), model._map()
     names = getattr(step, "names", None)
-    return engine.map_rows(X, step.forward, model._n_features_out, result_dtype(columns.dtype), names)
+    scores = engine.map_rows(X, step.forward, model._n_features_out, result_dtype(columns.dtype), names)
+    return engine.named(scores, list(model.get_feature_names_out()))
+
+
+def listed_names(model: Any) -> list[str] | None:
+    """Names of the columns of the fit, or None."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def scores_to(model: Any, X: Any, path: Any) -> Path:

@@ -5,8 +5,7 @@
 
 A method writes ``pose``, which makes a spectral problem of rows, and ``read``, which names what was found; the other
 steps are here, and a method whose rows or whose search are not of the common kind replaces ``_adopt`` or ``_solved``.
-scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``. A fit that fails leaves no
-model behind.
+scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``. A failed fit leaves no model behind.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ritz._core.memory import LITTLE, limit
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
-from ritz.data.engines import Engine, engine_of
+from ritz.data.engines import Engine, engine_of, weighed
 from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
@@ -144,6 +143,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check, adopt, pose, plan, solve, read; a fit that fails leaves no model behind."""
         try:
             self._check_parameters()
+            X, sample_weight = weighed(X, sample_weight, getattr(self, "memory", None))
             if not self._read_once(X, sample_weight):
                 posed = self._posed(*self._adopt(X, y, sample_weight))
                 plan = self._plan(posed)
@@ -224,12 +224,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return X, None
         weights = validate_weights(sample_weight, X.shape[0], whole=whole)
         present = np.flatnonzero(weights)
-        if len(present) == len(weights):
-            return X, weights
-        if are_blocks(X):
+        if len(present) < len(weights) and not are_blocks(X):
+            return X[present], weights[present]
+        if len(present) < len(weights):
             X.absent = weights == 0
-            return X, weights
-        return X[present], weights[present]
+        return X, weights
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         """The route; a small table in memory is not weighed against what is available."""
@@ -398,6 +397,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
+        X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = self._rows(X, sample_weight, reset=False)
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             posed = self._posed(rows, weights)
@@ -418,7 +418,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame or Table of shape (n, d)
-            A Dask collection is transformed lazily: the result is a Dask array.
+            A Dask collection, or a Spark DataFrame, is transformed lazily: the result is one as well.
         """
         check_is_fitted(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:

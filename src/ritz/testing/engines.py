@@ -236,13 +236,13 @@ def _lazy(engine: Engine, X: Any, rows: NDArray[Any]) -> None:
     V = np.arange(2.0 * D).reshape(D, 2)
     Z = engine.map_rows(X, lambda block: block @ V, 2, np.float64)
     assert not isinstance(Z, np.ndarray), "map_rows of the engine: an array, although it says that it is lazy"
-    _equal("map_rows of the engine", np.asarray(Z), rows @ V)
+    _equal("map_rows of the engine", engine.computed(Z), rows @ V)
     try:
         later = engine.map_rows(X, _refused, 2, np.float64)
     except InputError as error:
         raise AssertionError("map_rows of the engine: it computes before anybody asks") from error
     try:
-        np.asarray(later)
+        engine.computed(later)
     except InputError:
         return
     raise AssertionError("map_rows of the engine: an error of the function is lost")
@@ -264,7 +264,8 @@ def _fits(engine: Engine, make: Make, rows: NDArray[Any]) -> None:
         assert sine <= 1e-8, f"fit: components differ from those of memory by an angle of {sine:.1e}"
         assert bool(model.verify(X, w)), "verify: the certificate of a fit does not hold on its own rows"
         assert plan(X).solver, "plan: no solver"
-        T = np.asarray(model.transform(X))
+        T = model.transform(X)
+        T = engine.computed(T) if engine.lazy else np.asarray(T)
         assert T.shape == (N, 3), f"transform: shape {T.shape}"
         far = float(np.max(np.abs(T - model.transform(rows))))
         assert far <= 1e-10 * float(np.max(np.abs(T))), f"transform: coordinates differ by {far:.1e}"

@@ -14,6 +14,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow", "narwhals", "threadpoo
 EXTRAS = (
     ("matplotlib", "plot", "figures (--figures, ritz.plot)"),
     ("dask", "dask", "clusters (--engine) and Dask collections"),
+    ("pyspark", "spark", "Spark DataFrames"),
     ("numba", "fast", "faster distances and string kernels"),
     ("h5py", "cells", ".h5ad files"),
     ("zarr", "zarr", "zarr stores"),

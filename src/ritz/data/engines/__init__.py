@@ -1,7 +1,7 @@
 """Engines: where rows are, behind one contract. One call makes row blocks, or rows in memory, of whatever is handed in.
 
     adopt(X)       array, CSR, frame, Table, query, iterator, collection   →   rows in memory, or row blocks
-    engine_of(X)   the first in the list that takes X: those registered, then dask, stream, memory, which takes all
+    engine_of(X)   the first in the list that takes X: those registered, dask, spark, stream, memory, which takes all
 
 Nobody outside this folder knows one engine from another. An engine is one folder with an ``ENGINE``, named in
 ``LISTED``, or an object handed to ``register``. Its library loads when something is handed in that only this library
@@ -11,7 +11,7 @@ could have made.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked", "Cluster", "Columns", "Engine", "adopt", "engaged", "engaged_cluster", "engine_at", "engine_of", "engines",
-    "register", "registered", "unregister",
+    "register", "registered", "unregister", "weighed",
 ]  # fmt: skip
 
 #: The engines of Ritz in the order in which they are asked, each with the module that holds its ENGINE.
 LISTED = {
     "dask": "ritz.data.engines.dask",
+    "spark": "ritz.data.engines.spark",
     "stream": "ritz.data.engines.stream",
     "memory": "ritz.data.engines.memory",
 }
@@ -118,6 +119,22 @@ class Engine:
         """
         raise NotImplementedError
 
+    def named(self, Z: Any, names: Sequence[str]) -> Any:
+        """What ``map_rows`` gave, with the names of a model's components; as it is where columns have no names."""
+        return Z
+
+    def computed(self, Z: Any) -> Any:
+        """What ``map_rows`` gave, as an array (n, width)."""
+        return np.asarray(Z)
+
+    def among(self, X: Any, names: Sequence[str] | None) -> Any:
+        """``X`` with the columns of a fit alone, where further ones may go along; None where these have no names."""
+        return X
+
+    def weighed(self, X: Any, name: str, memory: Any = None) -> tuple[Any, Any]:
+        """``X`` without the column ``name``, and the weights in it; both as they are where columns have no names."""
+        return X, name
+
     def opened(self, X: Any, memory: Any = None) -> Any:
         """Columns of ``X`` to be looked at and encoded (``encode/openings.py``), for methods that take categories."""
         raise InputError(
@@ -162,7 +179,7 @@ def engines() -> tuple[Engine, ...]:
     --------
     >>> from ritz.data.engines import engines
     >>> [engine.name for engine in engines()]     # asked in this order; the last takes everything
-    ['dask', 'stream', 'memory']
+    ['dask', 'spark', 'stream', 'memory']
     """
     return (*registered, *_listed())
 
@@ -225,7 +242,7 @@ def unregister(name: str) -> None:
     >>> from ritz.data.engines import engines, unregister
     >>> unregister("not there")                   # nothing happens
     >>> len(engines())
-    3
+    4
     """
     registered[:] = [engine for engine in registered if engine.name != name]
 
@@ -265,6 +282,14 @@ def adopt(
         raise
     except (ValueError, TypeError) as error:
         raise translated(error, X) from error
+
+
+def weighed(X: Any, sample_weight: Any, memory: Any = None) -> tuple[Any, Any]:
+    """Rows and their weights; weights that are the name of a column are taken out of a collection that knows these."""
+    if not isinstance(sample_weight, str):
+        return X, sample_weight
+    rows, weights = engine_of(X).weighed(X, sample_weight, memory)
+    return rows, weights
 
 
 # clusters that read files

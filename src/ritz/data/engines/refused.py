@@ -1,18 +1,22 @@
-"""What cannot be used as rows: the words of scikit-learn and NumPy, with what came and what to do."""
+"""What cannot be used as rows, in the words of scikit-learn and NumPy, with what came and what to do; lost clusters."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, RitzError
 from ritz.data.words import describe
 
-__all__ = ["InputTypeError", "translated"]
+__all__ = ["ClusterError", "InputTypeError", "translated"]
 
 
 class InputTypeError(InputError, TypeError):
     """Data of a type that cannot be used: a TypeError as well, which scikit-learn raises in these places."""
+
+
+class ClusterError(RitzError, ConnectionError):
+    """A cluster that is not there, or that lost what it was given."""
 
 
 def translated(error: ValueError | TypeError, X: Any) -> InputError:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
-from ritz.data.engines import engine_of
+from ritz.data.engines import engine_of, weighed
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
@@ -427,6 +427,7 @@ class Correspondence(Method):
         """
         check_is_fitted(self)
         len(self.components_)  # solves a pending state
+        X, sample_weight = weighed(X, sample_weight, self.memory)
         coded = self._as_fitted(X, sample_weight)
         rows, weights = self._present(coded)
         return with_held(self, self.certificate_.verify(rows, weights / float(np.sum(weights))), (X, sample_weight))

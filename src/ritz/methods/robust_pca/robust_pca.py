@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import ConstantColumnWarning, ParameterError
 from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
+from ritz.data.engines import weighed
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
@@ -305,6 +306,7 @@ class RobustPCA(Method):
         check_is_fitted(self)
         from ritz.methods.robust_pca.solved import problem_rows
 
+        X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = self._rows(X, sample_weight, reset=False)
         return with_held(self, self.certificate_.verify(*problem_rows(self, rows, weights)), (X, sample_weight))
 

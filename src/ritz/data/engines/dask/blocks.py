@@ -24,9 +24,10 @@ from ritz._core import journal as journals
 from ritz._core.errors import ParameterError
 from ritz._core.progress import track
 from ritz.data.engines.dask.cluster import Watch, collected, current_client, free_memory, require_dask
-from ritz.data.engines.dask.parcel import Parcel
 from ritz.data.engines.dask.rows import Partitions, of_collection, of_source
-from ritz.data.engines.dask.task import Layout, Part, all_rows, hand_out, merge, run_pass, run_rows, sample_rows
+from ritz.data.engines.dask.task import all_rows, hand_out, merge, run_pass, run_rows, sample_rows
+from ritz.data.engines.parcel import Parcel
+from ritz.data.engines.partition import CHECKED, MERGED_AT_ONCE, Layout, Outline, Part, spread
 from ritz.data.formats.stamp import Stamp, unchanged
 from ritz.data.passes.blocks import BLOCK_BYTES, DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 
@@ -34,10 +35,8 @@ __all__ = ["DaskBlocks"]
 
 S = TypeVar("S", bound=Accumulator)
 
-#: Results that one merge takes.
-MERGED_AT_ONCE = 8
-#: Partitions that measure rounding for all of them, and partitions that rows are sampled from at most.
-CHECKED, SAMPLED = 4, 8
+#: Partitions that rows are sampled from at most.
+SAMPLED = 8
 #: Share of the workers' free memory that partitions may be held in.
 HOLD_SHARE = 0.5
 #: Partitions that are gathered at once where results are coordinates, and bytes where they are the rows themselves.
@@ -108,7 +107,7 @@ class DaskBlocks:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What travels to the workers inside of operators: what the table looks like, not where it is.
-        return _Outline, (self.shape, self.dtype, self.sparse, self.nbytes, self.stored)
+        return Outline, (self.shape, self.dtype, self.sparse, self.nbytes, self.stored)
 
     @property
     def partitions(self) -> list[int]:
@@ -175,7 +174,7 @@ class DaskBlocks:
         if not parts:
             return np.empty((0, self.shape[1]), self.dtype)
         # Each may have to be computed for its few rows: one in eight, at least two.
-        some = _spread(parts, min(SAMPLED, max(2, -(-parts // 8))))
+        some = spread(parts, min(SAMPLED, max(2, -(-parts // 8))))
         each = max(1, -(-rows // len(some)))
         task = require_dask().delayed(sample_rows, pure=False)
         prepared, chunks = self._prepared(), self._held()
@@ -192,7 +191,7 @@ class DaskBlocks:
         """The task whose result is the state of the whole table."""
         delayed, name = require_dask().delayed, parcel.name
         shipped, cuts = self._ship(parcel)
-        checked, chunks = set(_spread(len(self._parts), CHECKED)), self._held()
+        checked, chunks = set(spread(len(self._parts), CHECKED)), self._held()
         task, join = delayed(run_pass, pure=False), delayed(merge, pure=False)
         level = [
             task(
@@ -286,16 +285,3 @@ class DaskBlocks:
                 if name:
                     share = len(wave) / len(tasks)
                     advance(share, passes=share, bytes=int(share * self.nbytes))
-
-
-class _Outline:
-    """What a task may ask the row blocks of its operator."""
-
-    def __init__(self, shape: tuple[int, int], dtype: Any, sparse: bool, nbytes: int, stored: int) -> None:
-        self.shape, self.dtype, self.sparse, self.nbytes, self.stored = shape, dtype, sparse, nbytes, stored
-
-
-def _spread(count: int, wanted: int) -> list[int]:
-    """At most ``wanted`` of ``count`` positions, evenly spread."""
-    wanted = min(count, wanted)
-    return [int((i + 0.5) * count / wanted) for i in range(wanted)]

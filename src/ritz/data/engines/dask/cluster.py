@@ -19,6 +19,7 @@ from typing import Any
 
 from ritz._core.errors import ParameterError, RitzError
 from ritz._core.progress import Step, track
+from ritz.data.engines.refused import ClusterError
 
 __all__ = [
     "ClusterError",
@@ -36,10 +37,6 @@ CONNECT_SECONDS, WORKER_SECONDS, ABSENT_SECONDS = 4.0, 10.0, 60.0
 LOOK_SECONDS = 0.5
 
 LOCAL_SCHEDULERS = ("threads", "threading", "sync", "synchronous", "single-threaded", "processes", "multiprocessing")
-
-
-class ClusterError(RitzError, ConnectionError):
-    """A Dask cluster that is not there, or that lost what it was given."""
 
 
 def require_dask() -> Any:

@@ -1,7 +1,6 @@
-"""What a Dask worker runs: one pure task a partition, and merges of eight results each.
+"""What a Dask worker runs: one pure task a partition, and merges of eight results each (``engines/partition.py``).
 
-    pass    s_p = state of  step(…step(create(), block₁)…, block_b)          blocks of partition p, in row order
-    merge   s_G = s_p ⊕ s_p+1 ⊕ … ⊕ s_p+7                                    into a fresh accumulator, left to right
+    chunk: array, sparse matrix, frame, spans of a file   →   rows   →   blocks, as the layout says
 
 Tasks change nothing that they are given and depend on their arguments alone, so a task that is run again, because its
 worker died or because two ran it at once, gives the same bits.
@@ -16,25 +15,15 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import FileError, InputError
-from ritz.data.engines.dask.parcel import Parcel
 from ritz.data.engines.dask.worker import careful, tell
-from ritz.data.passes.blocks import Block, csr_rows
+from ritz.data.engines.parcel import Parcel
+from ritz.data.engines.partition import Layout, Part, cut, join, present, stacked, sums_of
+from ritz.data.passes.blocks import Block
 from ritz.data.passes.read_ahead import ahead
 
 __all__ = [
-    "Layout",
-    "Part",
-    "Spans",
-    "all_rows",
-    "as_rows",
-    "count",
-    "hand_out",
-    "located",
-    "merge",
-    "run_pass",
-    "run_rows",
-]
-__all__ += ["sample_rows"]
+    "Spans", "all_rows", "as_rows", "count", "hand_out", "located", "merge", "run_pass", "run_rows", "sample_rows",
+]  # fmt: skip
 
 
 #: Bytes of a batch that is read at once from a file.
@@ -46,21 +35,6 @@ class Spans:
 
     def __init__(self, spans: list[Any], columns: Sequence[int] | None, source: Any = None) -> None:
         self.spans, self.columns, self.source = spans, columns, source
-
-
-class Part:
-    """What a task knows of its partition besides the numbers."""
-
-    def __init__(self, number: int, start: int, rows: int, layout: Layout) -> None:
-        self.number, self.start, self.rows, self.layout = number, start, rows, layout
-        self.absent: Any = None  # (rows,) which rows have weight zero and are handed out as zeros
-
-
-class Layout:
-    """What is the same for all partitions: how rows are handed out."""
-
-    def __init__(self, d: int, sparse: bool, rows: int) -> None:
-        self.d, self.sparse, self.rows = d, sparse, rows
 
 
 # tasks
@@ -86,25 +60,16 @@ def run_pass(parcel: Parcel, partition: Part, checked: bool, cuts: list[Any], ch
     """The sums of one partition."""
     with careful(parcel.held, parcel.errors):
         create, step = parcel.open(cuts, partition.start)
-        sums = create()
-        if not checked and hasattr(sums, "unchecked"):
-            sums.unchecked()
-        for block in _blocks(partition, chunks):
-            step(sums, block)
+        state = sums_of(create, step, _blocks(partition, chunks), checked)
     tell(parcel.name, partition.rows)
-    return _sampled(sums.state(), checked)
+    return state
 
 
 def merge(parcel: Parcel, states: list[dict[str, Any]]) -> dict[str, Any]:
     """The sums of several partitions, in row order. What was given stays as it is: another try may need it."""
     with careful(parcel.held, parcel.errors):
         create, _ = parcel.open()
-        total = create()
-        for state in states:
-            other = create()
-            other.restore(state)
-            total.merge(other)
-    return dict(total.state())
+        return join(create, states)
 
 
 def run_rows(parcel: Parcel, partition: Part, cuts: list[Any], chunks: list[Any]) -> Any:
@@ -119,33 +84,18 @@ def run_rows(parcel: Parcel, partition: Part, cuts: list[Any], chunks: list[Any]
 
 def all_rows(partition: Part, chunks: list[Any]) -> Any:
     """The rows of a partition."""
-    return _stacked([block.values for block in _blocks(partition, chunks)])
+    return stacked([block.values for block in _blocks(partition, chunks)])
 
 
 def sample_rows(partition: Part, rows: int, chunks: list[Any]) -> Any:
     """About ``rows`` rows of a partition, spread evenly; of a file, the first ones. Absent rows are left out."""
     pieces = (piece for chunk in chunks for piece in _pieces(chunk, partition.layout))
     taken = [next(pieces)] if isinstance(chunks[0], Spans) else list(pieces)
-    values = _stacked(taken)
+    values = stacked(taken)
     if partition.absent is not None:
         values = values[np.flatnonzero(~partition.absent[: values.shape[0]])]
     some = values[:: max(1, values.shape[0] // rows)]
     return np.array(some) if isinstance(some, np.ndarray) else some
-
-
-def _stacked(pieces: list[Any]) -> Any:
-    if len(pieces) == 1:
-        return pieces[0]
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    import scipy.sparse
-
-    return scipy.sparse.vstack(pieces, format="csr")
-
-
-def _sampled(state: dict[str, Any], checked: bool) -> dict[str, Any]:
-    """The sums, without the measured roundings unless this partition is one of the few that speak for all."""
-    return state if checked else {key: value for key, value in state.items() if not key.startswith("errors.")}
 
 
 # rows of a partition
@@ -156,7 +106,7 @@ def _blocks(partition: Part, chunks: list[Any]) -> Iterator[Block]:
     for values in (piece for chunk in chunks for piece in _pieces(chunk, partition.layout)):
         rows = values.shape[0]
         if rows:
-            yield Block(_present(values, partition, at - partition.start), at)
+            yield Block(present(values, partition, at - partition.start), at)
         at += rows
     if at - partition.start != partition.rows:
         raise InputError(
@@ -164,18 +114,6 @@ def _blocks(partition: Part, chunks: list[Any]) -> Iterator[Block]:
             received=f"{at - partition.start:,} rows",
             hint="call compute_chunk_sizes() on the array, and make sure that its tasks give the same rows every time",
         )
-
-
-def _present(values: Any, partition: Part, first: int) -> Any:
-    """Rows from the partition's row ``first`` on, absent ones as zeros, whatever they hold."""
-    gone = None if partition.absent is None else partition.absent[first : first + values.shape[0]]
-    if gone is None or not gone.any():
-        return values
-    if isinstance(values, np.ndarray):
-        return np.where(gone[:, None], values.dtype.type(0), values)
-    kept = values.copy()
-    kept.data[np.repeat(gone, np.diff(kept.indptr))] = 0
-    return kept
 
 
 def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
@@ -186,7 +124,7 @@ def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
         return
     if isinstance(chunk, Spans):
         for batch in _read(chunk, layout):
-            yield from _cut(batch, layout)
+            yield from cut(batch, layout)
         return
     rows = as_rows(chunk)
     if rows.shape[1] != layout.d:
@@ -195,7 +133,7 @@ def _pieces(chunk: Any, layout: Layout) -> Iterator[Any]:
             received=f"{rows.shape[1]:,}",
             hint="the chunks of a Dask collection must have the shape that it announces",
         )
-    yield from _cut(rows, layout)
+    yield from cut(rows, layout)
 
 
 def _read(chunk: Spans, layout: Layout) -> Iterator[Any]:
@@ -210,23 +148,6 @@ def _read(chunk: Spans, layout: Layout) -> Iterator[Any]:
     rows = layout.rows * max(1, BATCH_BYTES // (8 * layout.d * layout.rows))
     for span in chunk.spans:
         yield from ahead(chunk.source.batches(span, chunk.columns, rows))
-
-
-def _cut(rows: Any, layout: Layout) -> Iterator[Any]:
-    for start in range(0, rows.shape[0], layout.rows):
-        stop = min(start + layout.rows, rows.shape[0])
-        piece = rows[start:stop] if isinstance(rows, np.ndarray) else csr_rows(rows, start, stop)
-        yield _as(piece, layout)
-
-
-def _as(rows: Any, layout: Layout) -> Any:
-    if isinstance(rows, np.ndarray):
-        if not layout.sparse:
-            return rows
-        import scipy.sparse
-
-        return scipy.sparse.csr_array(rows)
-    return rows if layout.sparse else rows.toarray()
 
 
 def as_rows(chunk: Any) -> Any:

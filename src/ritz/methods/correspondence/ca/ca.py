@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
 from ritz._core.memory import limit
 from ritz._core.warn import warn
-from ritz.data.engines import Engine
+from ritz.data.engines import Engine, weighed
 from ritz.data.passes.deviations import ENTRY_ERROR, in_deviations
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.profiles import margins, restricted
@@ -32,6 +32,7 @@ from ritz.data.tables.labelled import labelled, library_of, row_labels
 from ritz.data.tables.table import Table
 from ritz.data.validate import compare_columns, validate_rows, validate_weights
 from ritz.data.words import shorten
+from ritz.methods.coordinates import listed_names
 from ritz.methods.correspondence.ca.checks import counts_of, require_counts, require_known, warn_columns, warn_empty
 from ritz.methods.correspondence.ca.rows import (
     EncodedCounts,
@@ -163,8 +164,10 @@ class CA(Correspondence):
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
         k = self._n_features_out  # read first: it solves a pending state
+        X = engine.among(X, listed_names(self))
         compare_columns(self, engine.columns(X))
-        return engine.map_rows(X, self._part, k, np.float64, getattr(self, "feature_names_in_", None))
+        placed = engine.map_rows(X, self._part, k, np.float64, getattr(self, "feature_names_in_", None))
+        return engine.named(placed, list(self.get_feature_names_out()))
 
     def _part(self, rows: Any) -> NDArray[np.float64]:
         """Coordinates of some rows of counts; nobody here knows where these stand in their table."""
@@ -370,6 +373,7 @@ class CA(Correspondence):
         """
         check_is_fitted(self)
         len(self.components_)  # solves a pending state
+        X, sample_weight = weighed(X, sample_weight, self.memory)
         coded = self._encoded(X, sample_weight, False, placed=False)
         self._present(coded)  # refuses a table without counts
         given = None if sample_weight is None or self._tabulated else np.asarray(sample_weight, np.float64)

@@ -208,7 +208,8 @@ class EncodedColumns(Correspondence):
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
         k = self._n_features_out  # read first: it solves a pending state
-        return engine.opened(X, self.memory).map_rows(self._encoder, self._coordinates, k, self.unseen)
+        placed = engine.opened(X, self.memory).map_rows(self._encoder, self._coordinates, k, self.unseen)
+        return engine.named(placed, list(self.get_feature_names_out()))
 
     def _coordinates(self, rows: Any) -> Floats:
         """Coordinates of encoded rows in memory."""

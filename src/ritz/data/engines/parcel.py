@@ -1,4 +1,4 @@
-"""What a pass ships to the workers of a cluster: two functions and the arrays they hold.
+"""What a pass ships to the workers of any cluster: two functions and the arrays they hold.
 
     (create, step)  →  pickled head  +  arrays of any size, beside it  +  arrays of n rows, cut by partition
 
@@ -35,10 +35,12 @@ class CutArray:
 class Parcel:
     """``(create, step)`` pickled, with its arrays beside it so that opening it copies nothing."""
 
-    def __init__(self, pair: tuple[Any, Any], shape: tuple[int, int], name: str, allocated: float) -> None:
+    def __init__(
+        self, pair: tuple[Any, Any], shape: tuple[int, int], name: str, allocated: float, pickling: Any = None
+    ) -> None:
         self.name, self.held = name, allocated  # the name of the pass, and bytes that each of its tasks allocates
         stream, buffers = io.BytesIO(), []  # type: ignore[var-annotated]
-        packer = _packer(stream, buffers, shape)
+        packer = _packer(stream, buffers, shape, pickling)
         packer.dump(pair)
         self.head = stream.getvalue()
         self.buffers = [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]
@@ -56,13 +58,17 @@ class Parcel:
         return create, step
 
 
-def _packer(stream: Any, buffers: list[Any], shape: tuple[int, int]) -> Any:
-    """A pickler of functions that lays arrays of n rows aside."""
-    import cloudpickle  # type: ignore[import-untyped]
+def _packer(stream: Any, buffers: list[Any], shape: tuple[int, int], pickling: Any) -> Any:
+    """A pickler of functions that lays arrays of n rows aside.
 
+    ``pickling``: the cloudpickle that the workers have, where it is a library's own; else the package of that name.
+    """
+    from importlib import import_module
+
+    library = import_module("cloudpickle") if pickling is None else pickling
     n, d = shape
 
-    class Packer(cloudpickle.Pickler):
+    class Packer(library.Pickler):  # type: ignore[name-defined]
         long: list[Any]
 
         def persistent_id(self, thing: Any) -> Any:
