@@ -44,6 +44,7 @@ from ritz.methods.moments import combined, keeps_state, need_state, restated, sa
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
+from ritz.methods.streams.decay import faded_rows
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -149,7 +150,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """What ``pose`` takes: validated rows and their weights."""
         self._record = self._records()
-        return self._rows(X, sample_weight, reset=True)
+        return faded_rows(self, *self._rows(X, sample_weight, reset=True))
 
     def _posed(self, *adopted: Any) -> Posed:
         """The problem, with what a method leaves to the pipeline."""
@@ -251,9 +252,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _keeps_state(self, d: int) -> bool:
         """Whether the state of d columns is kept."""
-        if self.memory is None and self.mergeable is None and 32 * d * d <= LITTLE:
-            return bool(self._results)
-        return bool(self._results) and keeps_state(self, d)
+        small = self.memory is None and self.mergeable is None and 32 * d * d <= LITTLE
+        return bool(self._results) and (small or keeps_state(self, d))
 
     def _forms_state(self, shape: Shape) -> bool:
         """Whether a fit forms a moment state anyway."""
@@ -398,7 +398,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
-        rows, weights = self._rows(X, sample_weight, reset=False)
+        rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             posed = self._posed(rows, weights)
             return with_held(self, verify_operator(certificate, posed.operator, posed.kind), (X, sample_weight))

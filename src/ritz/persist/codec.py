@@ -29,6 +29,8 @@ from ritz.data.encode import Encoder
 from ritz.data.encode.fill import Fill
 from ritz.data.encode.vocabulary import Variable, Vocabulary
 from ritz.data.passes.moments import Moments
+from ritz.data.streams.directions import Directions
+from ritz.data.streams.sketched import Sketched
 from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
@@ -41,7 +43,20 @@ from ritz.spectral.plan import Plan
 __all__ = ["DAMAGE", "RECORDS", "Decoder", "Encoded", "damaged"]
 
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Certificate, Counts, Encoder, Fill, Filler, Moments, Plan, Variable, Vocabulary)
+    cls.__name__: cls
+    for cls in (
+        Certificate,
+        Counts,
+        Directions,
+        Encoder,
+        Fill,
+        Filler,
+        Moments,
+        Plan,
+        Sketched,
+        Variable,
+        Vocabulary,
+    )
 }
 #: Values inside values at most: a model needs about ten.
 DEPTH = 40

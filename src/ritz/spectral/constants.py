@@ -13,6 +13,8 @@ __all__ = [
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
     "CHEBYSHEV_TOL",
+    "DIRECTIONS_BYTES",
+    "DIRECTIONS_ROWS",
     "DIRECT_LIMIT",
     "DIRECT_PREFERENCE",
     "DIRECT_SHARE",
@@ -48,6 +50,8 @@ __all__ = [
     "SYRK32",
     "SYRK64",
     "TURNED",
+    "directions_rows",
+    "directions_width",
     "expected_steps",
     "oversampling",
     "sketch_width",
@@ -129,6 +133,10 @@ CHEBYSHEV_DEGREE = 10
 #: Growth of θ₁ over θ_k in one filter: the rounding of the leading directions stays below 1e-8 of the k-th column.
 CHEBYSHEV_RANGE = 1e8
 
+#: Rows of a stream of very many columns that wait for their turn, and the bytes that these may take: what is let go of
+#: with every block adds up, so fewer and higher blocks give narrower enclosures.
+DIRECTIONS_ROWS, DIRECTIONS_BYTES = 512, 256 << 20
+
 #: Restarts of the Lanczos basis, and power steps for one component, before giving up.
 MAX_RESTARTS = 200
 MAX_POWER_STEPS = 1000
@@ -157,6 +165,16 @@ def thin_width(k: int) -> int:
     2.0, 2.6, 2.6 (15 to 8 passes); k = 100 2.6, 3.2, 3.8, 5.0; k = 200 3.9, 4.0, 5.1, 11.1.
     """
     return 32 if k <= 22 else 16 * max(1, round(k / 128))
+
+
+def directions_width(k: int) -> int:
+    """Directions that a stream keeps of more columns than a d×d state takes: twice k and twenty more."""
+    return 2 * k + 20
+
+
+def directions_rows(d: int, width: int) -> int:
+    """Rows of a stream that are cut down at once: as many as DIRECTIONS_BYTES hold, up to DIRECTIONS_ROWS."""
+    return max(2 * width, min(DIRECTIONS_ROWS, DIRECTIONS_BYTES // (8 * max(d, 1))))
 
 
 def sketch_width(k: int) -> int:

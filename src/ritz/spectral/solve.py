@@ -16,6 +16,7 @@ from ritz._core.errors import AccuracyWarning
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
+from ritz.operators.bounded import Bounded
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
@@ -26,6 +27,7 @@ from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
+from ritz.spectral.solvers.directions import directions
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
@@ -80,7 +82,7 @@ def solve(
         seconds=seconds,
         frame=record,
     )
-    if not pairs.converged and not quiet:
+    if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
         _warn(pairs, plan, problem)
     spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
     done, sigma = plan.done(passes, seconds), np.sqrt(np.maximum(theta, 0.0)) * unit
@@ -97,7 +99,7 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
     pairs = _run(problem, plan)
     rule, rank = problem.rule, problem.rank
-    if rule is None or plan.solver in ("svd", "moments"):
+    if rule is None or plan.solver in ("svd", "moments", "directions"):
         return pairs
     while True:
         complete = pairs.k >= rank
@@ -132,6 +134,8 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
     if plan.solver == "moments":
         return moments(problem, A)
+    if plan.solver == "directions" and isinstance(A, Bounded):
+        return directions(problem, A)
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))
     if plan.solver == "krylov":
