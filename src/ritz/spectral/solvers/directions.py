@@ -44,15 +44,15 @@ def directions(problem: SpectralProblem, M: Bounded) -> Pairs:
     spare = np.clip(M.lost - np.einsum("ij,ij->j", Y, M.spare @ Y), 0.0, most)
     along = np.maximum(np.pad(spare, (0, m - len(spare)), constant_values=most) + M.ridge, upper - values)
     residuals = np.sqrt((most + noise) * (np.minimum(along, most) + noise)) + M.ridge + noise
-    rest = upper[:k] - values[:k]
+    residuals = np.maximum(residuals, upper - values)
     ceiling = float(upper[k]) + noise if k < d else -np.inf
     return Pairs(
         values[: max(k, len(theta))],
         _filled(M.basis.T @ Y[:, :k], k),
-        np.maximum(residuals[:k], rest)[None, :],
+        residuals[None, :k],
         noise,
         Completeness("trace", ceiling, 0.0, DIRECTED),
-        bool(np.max(rest, initial=0.0) + noise <= problem.tol * values[0]) if values[0] > 0 else True,
+        bool(np.max(residuals[:k], initial=0.0) <= problem.tol * values[0]) if values[0] > 0 else True,
         2.0**-53,
         "float64, one pass",
         1,

@@ -168,7 +168,8 @@ def _kinds(c: Any, g: dict[str, Any], positive: bool) -> list[str]:
     """Grounds that no solver leaves: they fix each other, the tolerance and the words on precision."""
     d, k = np.shape(c.frame["vectors"])
     route = {True: "sketch", False: "direct" if c.tol is None else "iterative"}[c.kind == "estimate"]
-    rest = float(np.max(g["rest"], initial=0.0))  # of frequent directions one for every component
+    directed = c.completeness == SKETCHED[2]  # with one rest for every component, and residuals of their own
+    rest = float(np.max(g["rest"] if not directed else scaled(c).residuals, initial=0.0))
     repaired, full, top = "repaired" in c.precision, g["sigma"] is not None, scaled(c).values[0]
     right = (
         g["route"] == route
