@@ -165,9 +165,10 @@ def test_a_wide_enclosure_is_warned_about_and_a_narrow_one_is_not():
     noise, state = rng.standard_normal((600, 200)), Directions.empty(200, 6)
     for some in batches(noise, 30):
         state = state.add(some)
+    model = with_state(ritz.PCA(3, mergeable="directions"), noise, state)
     with pytest.warns(ritz.WideEnclosure, match="components open"):
-        model = with_state(ritz.PCA(3, mergeable="directions"), noise, state)
-        assert encloses(model.certificate_, truth(noise))
+        len(model.certificate_.values)
+    assert encloses(model.certificate_, truth(noise))
     assert issubclass(ritz.WideEnclosure, ritz.AccuracyWarning)
 
 
@@ -188,7 +189,7 @@ def test_a_sketch_adds_up_and_merges(drifting):
 
 def test_what_cannot_be_joined_is_refused(drifting):
     some, few = ritz.PCA(2, mergeable="directions").partial_fit(drifting), ritz.PCA(2).partial_fit(drifting)
-    with pytest.raises(ritz.MergeError, match="same kind of state.*frequent directions and a moment state"):
+    with pytest.raises(ritz.MergeError, match=r"same kind of state.*frequent directions and a moment state"):
         some.merge(few)
     with pytest.raises(ritz.MergeError, match="cannot be taken away from a state of frequent directions"):
         some.subtract(ritz.PCA(2, mergeable="directions").partial_fit(drifting[:50]))

@@ -142,9 +142,12 @@ class Directions:
                 some = slice(first, first + ROWS)
                 state = state.add(X[some], None if weights is None else weights[some])
             return state
-        piece, means, squares, unit = piece_of(X, weights)
+        tall = X.shape[0] > X.shape[1]
+        piece, means, squares, unit = piece_of(X.toarray() if tall and hasattr(X, "toarray") else X, weights)
         if means.weight == 0:
             return self
+        if tall and isinstance(piece, DensePiece):
+            piece = DensePiece(np.linalg.qr(piece.rows, mode="r"))  # a factor of the same scatter, of d rows
         whole = X.dtype.kind in "iu" and (self.whole or self.weight == 0)
         exact = np.ones(len(piece))
         return replace(self._with(means, squares, unit, [(piece, exact, None)]), whole=whole)

@@ -22,6 +22,10 @@ __all__ = ["DensePiece", "Piece", "SparsePiece", "piece_of"]
 
 Floats = NDArray[np.float64]
 
+#: Entries of a sparse block that is filled in where means must come off the entries themselves; squares of means, in
+#: squares about them, above which that is so; and times that one row weighs as much as another.
+FILLED, TAKEN, UNEVEN = 1 << 26, 2.0, 2.0**10
+
 
 @dataclass(frozen=True)
 class DensePiece:
@@ -129,8 +133,17 @@ def _sparse(X: Any, weights: Floats | None, total: float, low: float) -> tuple[P
     x.data = x.data * np.repeat(roots, np.diff(x.indptr))
     about = np.bincount(x.indices, np.square(x.data), minlength=d)
     taken = total * np.square(mean)
+    if x.shape[0] * d <= FILLED and _outweighed(about, taken, w):
+        return _dense(X.toarray(), weights, total, low)
     piece = SparsePiece(x, roots, mean, float(np.sum(taken)))
     return piece, Means(n, total, np.zeros(d), mean * unit, low), np.maximum(about - taken, 0.0), unit
+
+
+def _outweighed(about: Floats, taken: Floats, w: Floats) -> bool:
+    """Whether squares of means are so much of the squares about zero that their difference would lose digits."""
+    if float(np.max(w)) > UNEVEN * float(np.min(w)):
+        return True
+    return not float(np.sum(taken)) <= TAKEN * float(np.sum(about) - np.sum(taken))
 
 
 def _unit_of(largest: float, weights: Floats | None) -> float:
