@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ParameterError as ParameterError
     from ritz._core.errors import RitzError as RitzError
     from ritz._core.errors import RitzWarning as RitzWarning
+    from ritz._core.errors import WideEnclosure as WideEnclosure
     from ritz.data.tables.read import read as read
     from ritz.data.tables.table import Table as Table
     from ritz.insight.choose_rank import choose_rank as choose_rank
@@ -102,6 +103,7 @@ __all__ = [
     "RobustPCA",
     "SparsePCA",
     "Table",
+    "WideEnclosure",
     "choose_rank",
     "export",
     "insight",

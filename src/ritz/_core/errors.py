@@ -16,6 +16,7 @@ files cannot steer the terminal that it is shown on.
 
     RitzWarning (UserWarning)
     ├── AccuracyWarning                the answer is less accurate than was asked for
+    │   └── WideEnclosure              a bounded state that knows no variance to within a factor of two
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
     ├── FileCutOff                     a text file whose last line looks cut off
@@ -59,6 +60,7 @@ __all__ = [
     "ParameterError",
     "RitzError",
     "RitzWarning",
+    "WideEnclosure",
 ]
 
 
@@ -137,6 +139,10 @@ class RitzWarning(UserWarning):
 
 class AccuracyWarning(RitzWarning):
     """The answer is less accurate than was asked for; the text says by how much and what to try."""
+
+
+class WideEnclosure(AccuracyWarning):
+    """A state of bounded size encloses a variance so widely that its size is not known to within a factor of two."""
 
 
 class ConstantColumnWarning(RitzWarning):

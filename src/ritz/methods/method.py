@@ -45,6 +45,7 @@ from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
+from ritz.methods.streams.decay import faded_rows
 from ritz.methods.unfitted import absent, tell_unfitted
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
@@ -102,6 +103,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     solver: str
     tol: float
     mergeable: Any = None
+    decay: Any = 1.0
     random_state: Any
     memory: Any
     device: str
@@ -158,7 +160,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """What ``pose`` takes: validated rows and their weights."""
         self._record = self._records()
-        return self._rows(X, sample_weight, reset=True)
+        adopted = self._rows(X, sample_weight, reset=True)
+        return adopted if self.decay == 1 else faded_rows(self, *adopted)
 
     def _posed(self, *adopted: Any) -> Posed:
         """The problem, with what a method leaves to the pipeline."""
@@ -246,7 +249,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _route_of_rows(self, X: Any) -> Plan:  # from nothing but their shape
         s = self._shape(validate_rows(self, X, reset=True))
         wanted = self._wanted(s.n, s.d, centered=bool(getattr(self, "center", False)))
-        return self._plan_for(s, wanted, whole=self._forms_state(s))
+        return self._plan_for(s, wanted, whole=self._keeps_state(s.d) and s.n >= s.d)
 
     def _new_record(self) -> Any:  # an empty one before the first fit
         if self._record is None:
@@ -256,9 +259,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # the moment state, of methods that keep one
 
     def _keeps_state(self, d: int) -> bool:  # whether the state of d columns is kept
-        if self.memory is None and self.mergeable is None and 32 * d * d <= LITTLE:
-            return bool(self._results)
-        return bool(self._results) and keeps_state(self, d)
+        small = self.memory is self.mergeable is None and 32 * d * d <= LITTLE
+        return bool(self._results) and (small or keeps_state(self, d))
 
     def _forms_state(self, shape: Shape) -> bool:  # whether a fit forms a moment state anyway
         return self._keeps_state(shape.d) and shape.n >= shape.d
@@ -293,8 +295,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         outside = are_blocks(X)
         sparse = X.sparse if outside else not isinstance(X, np.ndarray)
         stored = None if not sparse else int(X.stored if outside else X.nnz)
-        n, d = int(X.shape[0]), int(X.shape[1])
-        reading = getattr(X, "reading", None)
+        n, d, reading = int(X.shape[0]), int(X.shape[1]), getattr(X, "reading", None)
         return Shape(n, d, working_dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
 
     def _leaf(
@@ -398,7 +399,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
         X, sample_weight = weighed(X, sample_weight, self.memory)
-        rows, weights = self._rows(X, sample_weight, reset=False)
+        rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             posed = self._posed(rows, weights)
             return with_held(self, verify_operator(certificate, posed.operator, posed.kind), (X, sample_weight))

@@ -16,17 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MergeError, ParameterError
-from ritz.data.passes.center import mean_parts
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
-from ritz.data.passes.unit import UnitChange
+from ritz.data.streams.gathered import Gathered
 from ritz.data.tables.table import Table
 from ritz.data.words import shorten
 from ritz.methods.one_pass import fit_sketch, takes_sketch
 from ritz.methods.rank.linear import handed, state_material
 from ritz.methods.record import keep, value_of
-from ritz.methods.rest import left_over
 from ritz.methods.scaling import require_variances, spread_of, unit_of
+from ritz.methods.streams.held import BOUNDED, LARGEST_STATE, STATES, added, check_state, no_mixture, settled
+from ritz.methods.streams.solve import few_of_state, require_divisor, solve_bounded, solve_rows
 from ritz.operators import MomentGram
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
@@ -41,8 +41,8 @@ __all__ = [
 
 M = TypeVar("M", bound="Method")
 
-#: Columns up to which the moment state of tables of categories is kept without being asked, and that of any at most.
-KEEP_STATE, LARGEST_STATE = 2_000, 20_000
+#: Columns up to which the moment state of tables of categories is kept without being asked.
+KEEP_STATE = 2_000
 
 #: Bytes of a moment state that a PCA keeps without being asked, 90 columns; a larger one where the components are as
 #: large, so that a model takes no more than twice what scikit-learn's takes. Of 1,000×500 with two components the state
@@ -99,13 +99,16 @@ def fit_once(model: Any, table: Table, sample_weight: Any) -> None:
 
 def keeps_state(model: Any, d: int) -> bool:
     """Whether the state of d columns is kept: it was asked for, or it is small."""
+    check_state(model.mergeable)
+    if model.mergeable in STATES:
+        return False  # a state of another kind is kept
     if model.mergeable is None:
         return d <= KEEP_STATE and 32.0 * d * d <= memory_limit.limit(model.memory)
     if model.mergeable and d > LARGEST_STATE:
         raise ParameterError(
             f"mergeable=True keeps a d×d state for at most {LARGEST_STATE:,} columns",
             received=f"{d:,} columns",
-            hint="leave mergeable=None and fit all rows at once",
+            hint="mergeable='directions' keeps a state of bounded size for any number of columns",
         )
     return bool(model.mergeable)
 
@@ -116,6 +119,8 @@ def state_kept(model: Any, shape: Shape, wanted: Any, itemsize: int) -> Literal[
     ``itemsize``: bytes of a number of its components. Those of float32 have the vectors of the proof beside them, twice
     as long, and no room for a state.
     """
+    if model.mergeable in STATES:
+        return None  # a state of another kind is kept
     if model.mergeable is None:
         size, k = 8 * shape.d * shape.d, wanted if isinstance(wanted, int) else 0
         held = k * shape.d * itemsize if itemsize >= 8 and shape.n >= shape.d else 0
@@ -149,35 +154,24 @@ def moments_of(state: Moments | KeptRows) -> Moments:
     return state.moments
 
 
-def _joined(state: Moments | KeptRows, other: Moments | KeptRows, verb: Any) -> Moments | KeptRows:
-    """Two states joined by a verb of ``Moments``; rows stay rows where they can."""
+def _joined(state: Any, other: Any, verb: str) -> Any:
+    """Two states joined by ``merge`` or ``subtract``; rows stay rows where they can."""
     if isinstance(state, KeptRows) and isinstance(other, KeptRows):
-        both = state.merged(other) if verb is Moments.merge else state.without(other)
+        both = state.merged(other) if verb == "merge" else state.without(other)
         if both is not None:
             return both
-    joined: Moments = verb(moments_of(state), moments_of(other))
-    return joined
+    state, other = (moments_of(one) if isinstance(one, KeptRows) else one for one in (state, other))
+    no_mixture(state, other)
+    return getattr(state, verb)(other)
 
 
 def add_rows(model: M, X: Any, sample_weight: Any) -> M:
     """Add rows to the state of a model, or begin one."""
     model._check_parameters()
     first = not model.__sklearn_is_fitted__()
-    before = None if first else model._need_state("partial_fit")
+    before = None if first else model._need_state("partial_fit", wait=True)
     X, weights = model._rows(X, sample_weight, reset=first, whole=False)
-    if X.shape[1] > LARGEST_STATE:
-        raise MergeError(
-            f"partial_fit keeps a d×d state for at most {LARGEST_STATE:,} columns",
-            received=f"{X.shape[1]:,} columns",
-            hint="fit all rows at once; an iterator of batches can be sketched in one pass: solver='sketch'",
-        )
-    # A state cannot be repaired later: it is always formed in float64.
-    plan = replace(model._plan_for(model._shape(X), 1, whole=True), precision="float64")
-    try:
-        added = model._leaf(X, weights, plan)[1].moments
-    except UnitChange as change:
-        added = model._leaf(change.rows(X), weights, plan, change.unit)[1].moments
-    state = added if before is None else before.merge(added)
+    state = added(model, before, X, weights)
     record = model._record
     dtype = model._float(X) if first else np.promote_types(record.dtype, model._float(X))
     model._forget()
@@ -191,7 +185,7 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
     state = _held(model, name)
     for other in others:
         model._same_parameters(other)
-        state = _joined(state, _held(other, name), verb)
+        state = _joined(state, _held(other, name), name)
     result = model._restated()
     dtype = np.result_type(*(value_of(one, "_dtype") for one in (model, *others)))
     keep(result, state=state, dtype=dtype, pending=True)
@@ -204,27 +198,32 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
     return result
 
 
-def need_state(model: Any, verb: str = "merge") -> Moments:
-    """The moment state of a model; where it keeps none, an error that says how to keep one."""
-    return moments_of(_kept_in(model, verb))
+def need_state(model: Any, verb: str = "merge", *, wait: bool = False) -> Any:
+    """The state of a model, or with ``wait`` rows before it; where it keeps none, an error says how to keep one."""
+    state = _kept_in(model, verb, wait)
+    return moments_of(state) if isinstance(state, KeptRows) else state
 
 
-def _held(model: Any, verb: str) -> Moments | KeptRows:
+def _held(model: Any, verb: str) -> Any:
     """The state of a model as it is kept; the model is asked for one that is not rows, and may refuse."""
     state = value_of(model, "_state")
     return state if isinstance(state, KeptRows) else model._need_state(verb)
 
 
-def _kept_in(model: Any, verb: str) -> Moments | KeptRows:
+def _kept_in(model: Any, verb: str, wait: bool = False) -> Any:
     check_is_fitted(model)
-    state: Moments | KeptRows | None = value_of(model, "_state")
+    state: Any = model._record.state if wait else settled(model)
     if state is None:
         raise MergeError(
-            f"{verb} needs the moment state, which is kept where it is small or with mergeable=True",
+            f"{verb} needs the moment state, which is kept {_kept_when(model)}with mergeable=True",
             received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}",
             hint=f"fit with {type(model).__name__}(mergeable=True)",
         )
     return state
+
+
+def _kept_when(model: Any) -> str:
+    return "" if type(model).fitted.estimated == 0 else "where it is small or "  # an SVD is asked
 
 
 def same_parameters(model: Any, other: Any, columns: bool = True) -> None:
@@ -251,42 +250,44 @@ def same_parameters(model: Any, other: Any, columns: bool = True) -> None:
 
 
 def solve_state(model: Any) -> None:
-    """Solve the accumulated state of a PCA."""
-    if isinstance(model._record.state, KeptRows):
-        _solve_rows(model, model._record.state)
+    """Solve what is held of rows that were added."""
+    held = model._record.state
+    if isinstance(held, KeptRows):
+        _solve_rows(model, held)
         return
-    state: Moments = model._record.state
+    if isinstance(held, Gathered) and held.base is None and solve_rows(model, held):
+        return
+    state = settled(model)
+    if isinstance(state, BOUNDED):
+        solve_bounded(model, state)
+        return
     model._enough_rows(state.rows)
-    if (state.weight - 1) + state.weight_low <= 0 and model.center:
-        raise InputError(
-            "the weights of all rows must sum to more than 1",
-            received=f"{state.weight:g}",
-            hint="add more rows",
-        )
+    require_divisor(state.weight, state.weight_low, model)
     shape = Shape(state.rows, state.d, 8, None, symmetric=True)
-    wanted = model._wanted(state.rows, state.d, centered=model.center)
+    center, scaled = (bool(getattr(model, name, False)) for name in ("center", "scale"))
+    wanted = model._wanted(state.rows, state.d, centered=center)
     wanted = handed(wanted, lambda: state_material(model, state))
-    plan = model._plan_for(shape, wanted, whole=True)
-    scale = spread_of(state, model) if model.scale else None
-    unit = unit_of(state, model.scale)
+    scale = spread_of(state, model) if scaled else None
+    unit = unit_of(state, scaled)
     problem = SpectralProblem(
-        MomentGram(state, center=model.center, scale=scale, unit=unit),
+        MomentGram(state, center=center, scale=scale, unit=unit),
         kind="eigh",
         n=state.weight,
         d=state.d,
         rows=state.rows,
-        centered=model.center,
+        centered=center,
         repeatable=False,
         **model._request(wanted, shape),
     )
-    frame = {"mean": state.mean if model.center else None, "scale": scale}
+    frame = {"mean": state.mean if center else None, "scale": scale}
     frame["mean_slack"] = model._record.mean_slack
-    solution = model._solve(problem, plan, unit, frame)
+    solution = few_of_state(model, problem, shape, unit, frame)
+    if solution is None:
+        solution = model._solve(problem, model._plan_for(shape, wanted, whole=True), unit, frame)
     require_variances(solution, state, getattr(model, "feature_names_in_", None))
     # a record of its own: a copy of the model solves for itself
-    model._record = replace(model._record, pending=None, weight_low=state.weight_low)
-    rest, solution = left_over(solution, problem.rank, None)
-    model._name(solution, mean_parts(state), scale, state.weight, state.rows, model._record.dtype, rest)
+    model._record = replace(model._record, pending=None, weight_low=state.weight_low, state=state)
+    model._name_state(solution, state, problem.rank, scale)
     if model._record.note is not None:
         certificate = model.certificate_
         model.certificate_ = replace(certificate, notes=(*certificate.notes, model._record.note))

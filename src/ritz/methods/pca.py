@@ -9,16 +9,14 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.frozen import changed
-from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.kept_rows import KeptRows
-from ritz.data.passes.moments import Moments
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
@@ -35,11 +33,10 @@ from ritz.methods.missing.model import (
     filled_rows,
     filling,
     keep_filler,
-    refuse_gaps_in_states,
     refuse_gaps_read_once,
     refuse_models_of_gaps,
 )
-from ritz.methods.moments import RESULTS, STATE_FLOOR, add_rows, fit_once, kept_words, solve_state, state_kept
+from ritz.methods.moments import RESULTS, STATE_FLOOR, fit_once, kept_words, state_kept
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off
@@ -51,6 +48,9 @@ from ritz.methods.scaling import (
     times_square,
     unit_of,
 )  # fmt: skip
+from ritz.methods.streams.adding import AddsRows
+from ritz.methods.streams.decay import check_decay
+from ritz.methods.streams.held import STATES, check_state, state_of_rows
 from ritz.operators import Centered, Scaled, Weighted
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Plan, Shape
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 __all__ = ["PCA"]
 
 
-class PCA(Imputing, Method):
+class PCA(Imputing, AddsRows, Method):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -86,9 +86,15 @@ class PCA(Imputing, Method):
     tol : float
         Iterative solvers stop when ‖Mv − θv‖ ≤ tol·θ₁. ``moments`` reads the rows again unless every singular value is
         right to 1e-3·tol of itself, or to 100·u·σ₁; 0 asks for all that arithmetic allows.
-    mergeable : bool or None
-        Keep what ``merge`` and ``subtract`` add up: the moment state of at most 20,000 columns, or the rows where those
-        are fewer than columns. None: the moment state where it is no larger than 64 kB (90 columns) or the components.
+    mergeable : bool, None, "directions" or "sketch"
+        What is kept for ``merge``, ``subtract`` and ``partial_fit``. True: the moment state of at most 20,000 columns,
+        or the rows where those are fewer than columns. None: the moment state where it is no larger than 64 kB (90
+        columns) or the components; ``partial_fit`` keeps it for at most 20,000 columns, and frequent directions above
+        that. "directions" asks for these, or "sketch" for a sketch: states of bounded size, which enclose every
+        variance.
+    decay : float in (0, 1]
+        Rows are a stream whose older rows fade: one weighs ``decay**j`` once j further rows have come, however the
+        stream was cut into batches. Half as much after h rows: ``decay=0.5 ** (1 / h)``.
     random_state : int, Generator, RandomState or None
         Seed of random starts; None is 0.
     memory : str, int or None
@@ -137,12 +143,12 @@ class PCA(Imputing, Method):
     _rescales = True
     _record: LinearRecord
     _results = RESULTS
-    _agreeing = ("n_components", "center", "scale", "whiten", "missing")
+    _agreeing = ("n_components", "center", "scale", "whiten", "missing", "decay")
 
     def __init__(
         self, n_components: Any = None, *, center: bool = True, scale: bool = False, whiten: bool = False,
-        missing: str = "error", solver: str = "auto", tol: float = 1e-6, mergeable: bool | None = None,
-        random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
+        missing: str = "error", solver: str = "auto", tol: float = 1e-6, mergeable: bool | str | None = None,
+        decay: float = 1.0, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.center = center
@@ -152,6 +158,7 @@ class PCA(Imputing, Method):
         self.solver = solver
         self.tol = tol
         self.mergeable = mergeable
+        self.decay = decay
         self.random_state = random_state
         self.memory = memory
         self.device = device
@@ -238,6 +245,8 @@ class PCA(Imputing, Method):
         self._record.weight_low, self._record.state = stats.weight_low, None
         if keep is not None:
             self._record.state = stats.moments if keep == "moments" else KeptRows(np.array(posed.rows), posed.weights)
+        if self.mergeable in STATES and done is None:
+            self._record.state = state_of_rows(self, posed.rows, posed.weights)
         scale = spread_of(column, None) if self.scale else None
         center = column.parts()
 
@@ -261,65 +270,14 @@ class PCA(Imputing, Method):
 
     # rows that are added up
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Add complete rows; nothing is solved until a fitted name is read.
+    def _name_state(self, solution: Solution, state: Any, rank: int, scale: Any = None) -> None:
+        """Name what a state says."""
+        rest, solution = left_over(solution, rank, None)
+        self._name(solution, state.parts(), scale, state.weight, state.rows, self._record.dtype, rest)
 
-        Examples
-        --------
-        >>> import numpy as np, ritz
-        >>> rows = np.random.default_rng(0).standard_normal((1000, 3)) * [3, 2, 1]
-        >>> pca = ritz.PCA(2)
-        >>> for part in np.array_split(rows, 7):
-        ...     pca = pca.partial_fit(part)
-        >>> bool(np.allclose(pca.explained_variance_, ritz.PCA(2).fit(rows).explained_variance_, rtol=1e-12))
-        True
-        """
-        self._check_parameters()
-        refuse_gaps_in_states(self.missing)
-        return add_rows(self, X, sample_weight)
-
-    def merge(self, other: Self, *more: Self) -> Self:
-        """The model of both data sets together, exactly; neither operand changes.
-
-        Examples
-        --------
-        >>> import numpy as np, ritz
-        >>> from sklearn.datasets import load_iris
-        >>> X = load_iris().data
-        >>> setosa, others = ritz.PCA(2).fit(X[:50]), ritz.PCA(2).fit(X[50:])
-        >>> both = setosa.merge(others)               # neither needs the rows of the other
-        >>> both.n_samples_, both.explained_variance_.round(4)
-        (150, array([4.2282, 0.2427]))
-        >>> ritz.PCA(2).fit(X).explained_variance_.round(4)
-        array([4.2282, 0.2427])
-        """
-        return self._combine([other, *more], Moments.merge)
-
-    def subtract(self, other: Self) -> Self:
-        """The model without the rows of ``other``; exact to u·tr(merged)/tr(rest), as its certificate notes.
-
-        Examples
-        --------
-        >>> import numpy as np, ritz
-        >>> from sklearn.datasets import load_iris
-        >>> X = load_iris().data
-        >>> rest = ritz.PCA(2).fit(X).subtract(ritz.PCA(2).fit(X[:50]))
-        >>> rest.n_samples_, rest.explained_variance_.round(4)
-        (100, array([1.1822, 0.1216]))
-        >>> ritz.PCA(2).fit(X[50:]).explained_variance_.round(4)
-        array([1.1822, 0.1216])
-        """
-        rest = self._combine([other], Moments.subtract)
-        if rest._record.dtype == np.float32 and isinstance(rest._record.state, Moments):
-            rest._record.state = rest._need_state().without_dust(unit_roundoff(np.float32))
-        return rest
-
-    def _solve_state(self) -> None:
-        solve_state(self)
-
-    def _need_state(self, verb: str = "merge") -> Moments:
+    def _need_state(self, verb: str = "merge", *, wait: bool = False) -> Any:
         refuse_models_of_gaps(self, verb)
-        return super()._need_state(verb)
+        return super()._need_state(verb, wait=wait)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
         if isinstance(X, Iterator):
@@ -370,6 +328,10 @@ class PCA(Imputing, Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.mergeable is not None:
+            check_state(self.mergeable)
+        if type(self.decay) is not float or self.decay != 1:
+            check_decay(self.decay)
         for name in ("center", "scale", "whiten"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):

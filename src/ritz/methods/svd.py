@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ritz.data.passes.statistics import ColumnStatistics, Statistics
+from ritz.data.passes.statistics import ColumnStatistics
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Uncentred
 from ritz.methods.method import Method
+from ritz.methods.moments import RESULTS
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import (
@@ -32,6 +33,9 @@ from ritz.methods.rest import (
     squares_off,
 )
 from ritz.methods.scaling import require_variances, stored_as, times_square
+from ritz.methods.streams.adding import AddsRows
+from ritz.methods.streams.decay import check_decay
+from ritz.methods.streams.held import STATES, check_state, columns_of, state_of_rows
 from ritz.operators import Scaled, Weighted
 from ritz.project.linear import LinearMap
 from ritz.rank.rule import NAMES
@@ -42,15 +46,17 @@ from ritz.spectral.solution import Solution
 __all__ = ["SVD"]
 
 
-class SVD(Method):
+class SVD(AddsRows, Method):
     """Singular value decomposition of the rows as they are.
 
     Parameters
     ----------
     n_components : None, int, float or str
         All, a number, a fraction of ‖X‖²_F in (0, 1), or a rule.
-    solver, tol, random_state, memory, device, progress
+    solver, tol, decay, random_state, memory, device, progress
         As for :class:`ritz.PCA`.
+    mergeable : bool, None, "directions" or "sketch"
+        As for :class:`ritz.PCA`, except that ``fit`` keeps a state only where it is asked to; ``partial_fit`` does.
 
     Attributes
     ----------
@@ -85,15 +91,20 @@ class SVD(Method):
     fitted: ClassVar[type[Fitted]] = Uncentred
     _holds_vectors = True
     _rescales = True
+    _results = tuple(name for name in RESULTS if name not in ("mean_", "scale_", "noise_variance_", "total_variance_"))
+    _results = (*_results, "total_")
+    _agreeing = ("n_components", "decay")
     _rules = tuple(name for name in NAMES if name != "map")  # correlations have no meaning about zero
 
     def __init__(
-        self, n_components: Any = None, *, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
-        memory: Any = None, device: str = "cpu", progress: Any = None,
+        self, n_components: Any = None, *, solver: str = "auto", tol: float = 1e-6, mergeable: bool | str | None = None,
+        decay: float = 1.0, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.solver = solver
         self.tol = tol
+        self.mergeable = mergeable
+        self.decay = decay
         self.random_state = random_state
         self.memory = memory
         self.device = device
@@ -107,8 +118,11 @@ class SVD(Method):
         """The rows as they are."""
         shape = self._shape(rows)
         wanted = self._wanted(shape.n, shape.d, centered=False)
-        frame = {"mean": None, "scale": None}
-        return Posed(rows=rows, weights=weights, shape=shape, wanted=wanted, frame=frame, kept=self._float(rows))
+        frame, keep = {"mean": None, "scale": None}, self._keeps_state(shape.d)
+        return Posed(
+            rows=rows, weights=weights, shape=shape, wanted=wanted, frame=frame,
+            forms_state=keep and shape.n >= shape.d, kept=(keep, self._float(rows)),
+        )  # fmt: skip
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """X itself, in units that keep squares in range."""
@@ -132,17 +146,29 @@ class SVD(Method):
         left = lambda: squares_off(rows, weights, solution.vectors, frame) * (unit / solution.unit) ** 2  # noqa: E731
         again = None if solution.plan.solver == "sketch" else left
         rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
-        variance, solution = self._spread(solution, stats, rows, weights)
-        self._name(solution, stats.column, posed.kept, variance, rest)
+        variance, solution = self._spread(solution, stats.column, rows, weights)
+        keep, dtype = posed.kept
+        self._record.state = stats.moments if keep else None
+        if self.mergeable in STATES:
+            self._record.state = state_of_rows(self, rows, weights)
+        self._record.weight_low = stats.weight_low
+        self._name(solution, stats.column, dtype, variance, rest)
 
-    def _spread(self, spectrum: Solution, stats: Statistics, X: Any, weights: Any) -> tuple[np.ndarray, Solution]:
-        """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows."""
-        column, V = stats.column, spectrum.vectors
+    def _spread(
+        self, spectrum: Solution, column: ColumnStatistics, X: Any, weights: Any
+    ) -> tuple[np.ndarray, Solution]:
+        """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows.
+
+        A state has no rows: what it cannot tell is at least not negative.
+        """
+        V = spectrum.vectors
         whole = np.maximum(spectrum.scaled, 0.0) / column.weight
         variance = whole - np.square(column.mean / spectrum.unit @ V)
         doubt = rounding_in(spectrum) / column.weight + SUMMED * 2.0**-53 * whole
         if bool(np.all(doubt <= near_enough(spectrum) * variance)):
             return np.asarray(variance), spectrum
+        if X is None:
+            return np.maximum(variance, 0.0), spectrum
         about, unit = framed(column, center=True)
         squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
         return squares / column.weight, read_again(spectrum)
@@ -161,6 +187,28 @@ class SVD(Method):
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
         self._record.weight, self._record.left = weight, in_certificate(spectrum, rest)
+
+    # rows that are added up
+
+    def _keeps_state(self, d: int) -> bool:
+        return self.mergeable is not None and super()._keeps_state(d)
+
+    def _enough_rows(self, rows: int) -> None:
+        """One row has a direction."""
+
+    def _name_state(self, solution: Solution, state: Any, rank: int, scale: Any = None) -> None:
+        """Name what a state says."""
+        rest, solution = left_over(solution, rank, None)
+        column = columns_of(state)
+        variance, solution = self._spread(solution, column, None, None)
+        self._name(solution, column, self._record.dtype, variance, rest)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.mergeable is not None:
+            check_state(self.mergeable)
+        if type(self.decay) is not float or self.decay != 1:
+            check_decay(self.decay)
 
     def _map(self) -> LinearMap:
         return LinearMap(self.components_, None, None, None, getattr(self, "feature_names_in_", None))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.keys import key_of_numbers
+from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, combine
 from ritz._core.tolerance import SCALE_ERROR, constant_below
 from ritz.data.passes.moments import Moments, scaled_noise
@@ -148,6 +149,10 @@ class MomentGram(Operator):
 
     def measured(self) -> float:
         """Bound on ‖matrix − exact‖₂ from the rounding of the state."""
+        return self._measured
+
+    @cached_property
+    def _measured(self) -> float:
         return scaled_noise(self.state, self.factor) + (self._rescaled() if self._scaled else 0.0)
 
     def _rescaled(self) -> float:

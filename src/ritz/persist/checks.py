@@ -43,8 +43,9 @@ OPEN = ("_mean64", "_scale64")
 FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "_loadings", "_scale", "_psi")
 POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
-RECORD_NAMES = {"certificate_": ("Certificate",), "plan_": ("Plan",), "_state": ("Moments", "KeptRows"),
-                "_columns": ("Encoder",), "_filler": ("Filler",), "_raw": ("Counts",)}  # fmt: skip
+STATES = ("Moments", "KeptRows", "Directions", "Sketched")
+RECORD_NAMES = {"certificate_": ("Certificate",), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
+                "_filler": ("Filler",), "_raw": ("Counts",)}  # fmt: skip
 #: Types of what else a model keeps.
 TYPES: dict[str, tuple[type[Any], ...]] = {
     "_dtype": (np.dtype,), "_weight": (int, float, np.number), "_pending": (bool,), "_members": (dict,),
@@ -165,6 +166,41 @@ def _kept_rows(r: Any) -> None:
         raise ValueError("KeptRows with numbers that are not finite, or weights that are negative")
 
 
+def _streamed(s: Any, **sides: tuple[int, ...]) -> None:
+    """What states of bounded size have in common."""
+    kind, d = type(s).__name__, s.shift.shape
+    if len(d) != 1:
+        raise ValueError(f"{kind} with a shift of shape {d}")
+    _sides(s, offset=d, squares=d, squares_low=d, offset_low=d, **sides)
+    if s.rows < 0 or not s.weight >= 0 or not 0 < s.unit < np.inf or s.weight == np.inf:
+        raise ValueError(f"{kind} with a negative number of rows, or a weight or unit that is not positive and finite")
+    arrays = [getattr(s, name) for name in ("shift", "offset", "squares", "squares_low", "offset_low", *sides)]
+    if (
+        not all(np.isfinite(array).all() for array in arrays if array is not None)
+        or np.max(s.squares, initial=0.0) > HUGE
+    ):
+        raise ValueError(f"{kind} with numbers that are not finite")
+
+
+def _directions(s: Any) -> None:
+    d, m = s.shift.shape, s.high.shape
+    if len(m) != 1:
+        raise ValueError(f"Directions with a diagonal of shape {m}")
+    _streamed(s, basis=(*m, *d), spare=(*m, *m))
+    bounds = np.array([s.lost, s.ridge, s.noise])
+    if not 0 <= m[0] <= s.width or not bool(np.all((bounds >= 0) & (bounds < np.inf))):
+        raise ValueError("Directions without bounds")
+    if not np.all(s.high >= 0) or not np.all(np.abs(s.basis @ s.basis.T - np.eye(m[0])) < 1e-8):
+        raise ValueError("Directions whose basis is not orthonormal")
+
+
+def _sketched(s: Any) -> None:
+    if s.image.ndim != 2:
+        raise ValueError("Sketched without an image")
+    _streamed(s, image=(*s.shift.shape, s.image.shape[1]))
+    int(s.start, 16)
+
+
 def _variable(v: Any) -> None:
     _sides(v, counts=(len(v.levels),))
     if v.kind not in ("text", "truth", "number") or len(set(v.levels)) < len(v.levels):
@@ -228,7 +264,8 @@ def _counts(c: Any) -> None:
 
 MORE: dict[str, Callable[[Any], None]] = {
     "Certificate": _certificate, "Counts": _counts, "Encoder": _encoder, "Fill": _fill, "Filler": _filler,
-    "KeptRows": _kept_rows, "Moments": _moments, "Variable": _variable,
+    "Directions": _directions, "KeptRows": _kept_rows, "Moments": _moments, "Sketched": _sketched,
+    "Variable": _variable,
 }  # fmt: skip
 
 

@@ -30,6 +30,8 @@ from ritz.data.encode.fill import Fill
 from ritz.data.encode.vocabulary import Variable, Vocabulary
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
+from ritz.data.streams.directions import Directions
+from ritz.data.streams.sketched import Sketched
 from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
@@ -43,7 +45,20 @@ __all__ = ["DAMAGE", "RECORDS", "Decoder", "Encoded", "damaged"]
 
 RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (Certificate, Counts, Encoder, Fill, Filler, KeptRows, Moments, Plan, Variable, Vocabulary)
+    for cls in (
+        Certificate,
+        Counts,
+        Directions,
+        Encoder,
+        Fill,
+        Filler,
+        KeptRows,
+        Moments,
+        Plan,
+        Sketched,
+        Variable,
+        Vocabulary,
+    )
 }
 #: Values inside values at most: a model needs about ten.
 DEPTH = 40

@@ -17,6 +17,7 @@ from ritz._core.frozen import changed
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
+from ritz.operators.bounded import Bounded
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
@@ -28,6 +29,7 @@ from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
+from ritz.spectral.solvers.directions import directions
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
@@ -83,7 +85,7 @@ def solve(
         seconds=seconds,
         frame=record,
     )
-    if not pairs.converged and not quiet:
+    if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
         _warn(pairs, plan, problem)
     spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
     plan = plan if pairs.road is None else plan.left(*pairs.road)
@@ -101,7 +103,7 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
     pairs = _run(problem, plan)
     rule, rank = problem.rule, problem.rank
-    if rule is None or pairs.error is not None:  # a direct solver has let the rule decide
+    if rule is None or pairs.error is not None or plan.solver == "directions":  # those have let the rule decide
         return pairs
     while True:
         complete = pairs.k >= rank
@@ -137,6 +139,8 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
     if plan.solver == "moments":
         return moments(problem, A)
+    if plan.solver == "directions" and isinstance(A, Bounded):
+        return directions(problem, A)
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))
     if plan.solver == "sketch":

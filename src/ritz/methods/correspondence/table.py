@@ -120,7 +120,8 @@ class Correspondence(Method):
         self._record = self._records()
         rows, weights = self._present(self._encode(X, None, reset=True))
         shape = self._shape(rows)
-        return self._plan_for(shape, self._axes(len(weights), shape.d), whole=self._forms_state(shape))
+        whole = self._keeps_state(shape.d) and shape.n >= shape.d
+        return self._plan_for(shape, self._axes(len(weights), shape.d), whole=whole)
 
     # fit
 

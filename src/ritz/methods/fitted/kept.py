@@ -13,8 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.data.passes.kept_rows import KeptRows
+from ritz.data.passes.moments import Moments
 from ritz.methods.moments import moments_of
 from ritz.methods.record import set_values, value_of, values_of
+from ritz.methods.streams.held import settled
 from ritz.spectral.problem import Seen
 
 __all__ = ["Kept"]
@@ -41,9 +44,14 @@ class Kept:
 
     @property
     def state(self) -> Any:
-        """The moment state, from which models are merged and solved again; of rows that are kept, it is formed."""
-        state = self._recorded("_state")
-        return None if state is None else moments_of(state)
+        """The moment state, from which models are merged and solved again; of rows that are kept, it is formed.
+
+        None for a state of another kind.
+        """
+        state = settled(self.model)
+        if isinstance(state, KeptRows):
+            return moments_of(state)
+        return state if isinstance(state, Moments) else None
 
     @property
     def pending(self) -> bool:
@@ -58,7 +66,7 @@ class Kept:
     @property
     def mergeable(self) -> bool:
         """Whether what ``merge`` adds up was kept."""
-        return self._recorded("_state") is not None or self.counts is not None
+        return settled(self.model) is not None or self.counts is not None
 
     @property
     def weight(self) -> float | None:
@@ -158,6 +166,8 @@ class Kept:
         # a field of the record that a reader asks for is written as None where it is None
         needed = dict.fromkeys(name for name in self.needs if name.startswith("_"))
         values = {**needed, **values_of(self.model)}
+        if "_state" in values:
+            values["_state"] = settled(self.model)  # rows that wait are in it
         return {name: value for name, value in values.items() if name not in left_out}
 
     def with_parameters(self, **parameters: Any) -> Any:

@@ -20,6 +20,7 @@ from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.moments import Moments
 from ritz.data.words import counted
 from ritz.methods.record import value_of, values_of
+from ritz.methods.streams.held import BOUNDED, settled
 
 __all__ = ["refitted"]
 
@@ -49,10 +50,14 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            other.fit(X) if sample_weight is None else other.fit(X, sample_weight=sample_weight)
+            bounded = isinstance(settled(model), BOUNDED) and model.certificate_.kind == "estimate"
+            again = other.partial_fit if bounded else other.fit  # a stream is a stream again
+            again(X) if sample_weight is None else again(X, sample_weight=sample_weight)
             len(other.certificate_.values)  # solves a pending state
     except (RitzError, ValueError) as error:
         return [f"the table cannot be fitted again: {str(error).splitlines()[0]}"]
+    for one in (model, other):
+        settled(one)
     mine, theirs = (dict(_numbers("", _kept(one))) for one in (model, other))
     close = SINGLE if np.dtype(value_of(model, "_dtype", np.float64)) == np.float32 else DOUBLE
     close = max(close, _blurred(model))
@@ -123,6 +128,10 @@ def _left_by_sketch(model: Any) -> list[str]:
 def _kept(model: Any) -> dict[str, Any]:
     params = model.get_params(deep=False)
     values = {name: value for name, value in values_of(model).items() if name not in params and name not in FREE}
+    if not isinstance(values.get("_state"), Moments):
+        values.pop(
+            "_state", None
+        )  # how the stream was cut shows in directions and sketches; the answer is checked itself
     frame = model.certificate_.frame
     if type(model)._holds_vectors:
         values.pop(

@@ -68,7 +68,7 @@ class Certificate:
     passes, seconds
         Passes over the data, and time.
     estimate
-        Leave-one-out estimate of ‖M − M̂‖_F of a single-pass sketch.
+        Leave-one-out estimate of ‖M − M̂‖_F of a single-pass sketch; of frequent directions, a bound on it.
     notes
         What else is to be known, in words.
 
@@ -144,7 +144,9 @@ class Certificate:
             worst = float(np.max(self.residuals, initial=0.0)) / top
             lines.append(f"tolerance {self.tol:g} not reached: largest residual {worst:.1e}·{name}")
         if self.estimate is not None:
-            lines.append(f"estimated ‖M − M̂‖_F (leave-one-out): {self.estimate:.3g}")
+            bound = self.completeness.startswith("frequent directions")
+            words = "‖M − M̂‖_F at most" if bound else "estimated ‖M − M̂‖_F (leave-one-out)"
+            lines.append(f"{words}: {self.estimate:.3g}")
         took = "" if np.isnan(self.seconds) else f", {self.seconds:.3g} s"
         lines.append(f"{self.passes} pass{'es' if self.passes != 1 else ''} over the data{took}")
         return [*lines, *self.notes]

@@ -95,14 +95,16 @@ def _grounds(pairs: Pairs) -> dict[str, Any]:
     sketch, given = pairs.estimate is not None, pairs.lower is not None
     direct = pairs.error is not None or pairs.upper is not None
     block = pairs.residual_block if pairs.value_block is None else pairs.value_block
-    rest = pairs.upper - pairs.leading() if sketch and pairs.upper is not None else None
+    rest: Any = pairs.upper - pairs.leading() if sketch and pairs.upper is not None else None
+    if rest is not None and pairs.drawn is not None:  # the same for all; frequent directions have one for each
+        rest = float(np.max(rest, initial=0.0))
     return {
         "k": pairs.k,
         "route": "sketch" if sketch else "direct" if direct else "iterative",
         "rounding": float(pairs.rounding),
         "error": None if pairs.error is None else float(pairs.error),
         "sigma": None if pairs.sigma_error is None else float(pairs.sigma_error),
-        "rest": 0.0 if rest is None else float(np.max(rest, initial=0.0)),
+        "rest": 0.0 if rest is None else rest,
         "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
         "null": float(pairs.null),
         "positive": bool(pairs.positive),

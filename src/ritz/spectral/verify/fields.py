@@ -34,7 +34,7 @@ PROVED = (
     "the subspace is the whole space",
     "the trace leaves no room for a larger eigenvalue",
 )
-SKETCHED = ("M̂ ⪯ M and the trace", "the trace is zero")
+SKETCHED = ("M̂ ⪯ M and the trace", "the trace is zero", "frequent directions bound what was left out")
 CHANCE = (
     f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}",
     f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}",
@@ -176,17 +176,19 @@ def _kinds(c: Any, g: dict[str, Any], positive: bool) -> list[str]:
     """Grounds that no solver leaves: they fix each other, the tolerance and the words on precision."""
     d, k = np.shape(c.frame["vectors"])
     route = {True: "sketch", False: "direct" if c.tol is None else "iterative"}[c.kind == "estimate"]
+    directed = c.completeness == SKETCHED[2]  # with one rest for every component, and residuals of their own
+    rest = float(np.max(g["rest"] if not directed else scaled(c).residuals, initial=0.0))
     repaired, full, top = "repaired" in c.precision, g["sigma"] is not None, scaled(c).values[0]
     right = (
         g["route"] == route
         and g["positive"] is positive
         and g["null"] == (0.0 if g["turned"] and d > k else -math.inf)
-        and (route == "sketch" or g["rest"] == 0)
-        and (route == "sketch" and c.completeness != SKETCHED[1]) == (g["drawn"] is not None)
+        and (route == "sketch" or rest == 0)
+        and (route == "sketch" and c.completeness == SKETCHED[0]) == (g["drawn"] is not None)
         and (route == "direct") == (g["error"] is not None)
         and g["given"] == (repaired and not full)
         and (route != "direct" or (repaired and full) or g["rounding"] == g["error"])
-        and (route != "sketch" or c.converged == (g["rest"] <= c.tol * top or top == 0))
+        and (route != "sketch" or c.converged == (rest <= c.tol * top or top == 0))
         and (not full or repaired == (g["rounding"] != g["error"]))  # a dense decomposition has one error for both
     )
     return [] if right else ["the grounds of the certificate contradict each other"]

@@ -31,6 +31,8 @@ MEASURED = 10.0
 TOTAL = 1000.0
 #: What a state without its data promises, in units of λ₁, and how many times that a sketch of one allows for.
 STATE, SKETCHED = 1e-12, 10.0
+#: The same of frequent directions, whose blocks round one by one.
+DIRECTED = 1e3
 #: What ``subtract`` notes, and multiples of it that the rounding of both states may reach.
 LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the remaining total")
 SUBTRACTED = 1e5
@@ -42,7 +44,8 @@ FORMED = 1000.0
 
 def allowance(c: Any, a: Anew) -> float:
     """The largest rounding that the named arithmetic explains, in solver units."""
-    state = STATE * (SKETCHED if c.kind == "estimate" else 1.0)
+    drawn = (c.frame.get("grounds") or {}).get("drawn")
+    state = STATE * (1.0 if c.kind != "estimate" else DIRECTED if drawn is None else SKETCHED)
     most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation()), state * a.top)
     most += _inexact(c, a)
     lost = next((match for match in map(LOST.fullmatch, c.notes) if match is not None), None)

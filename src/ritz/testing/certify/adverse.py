@@ -6,6 +6,7 @@ zeros       the same where the first rows, or all but the last, hold nothing
 alike       one batch fed or merged thousands of times
 ones        weights that sum to 1 + 1e-13 … 1 + 0.1: the divisor Σw − 1 cancels
 far         weights from 1e-200 to 1e200; rows of 1e±150
+fading      rows of a stream whose weights fall with every further row, from slowly to by half
 chosen      a leading direction that the Gaussian block of a public seed cannot see
 """
 
@@ -89,6 +90,16 @@ def _chosen(rng: np.random.Generator, turn: int, seed: int) -> Case:
     return Case("chosen", kind, n, d, seed, cond=2.0, **options)
 
 
+def _fading(rng: np.random.Generator, turn: int, seed: int) -> Case:
+    n, d = pick(rng, [(60, 8), (150, 12), (400, 6), (40, 15), (31, 30), (200, 2)])
+    options = few(rng, min(n, d)) | {"decay": float(pick(rng, [0.999, 0.99, 0.9, 0.5]))}
+    options |= {"offset": float(pick(rng, [0, 0, 10, 1e6])), "dtype": pick(rng, ["float64", "float64", "float32"])}
+    if rng.random() < 0.3:
+        options |= {"method": "SVD", "center": False, "offset": 0.0}
+    cond = float(pick(rng, [1, 1e2, 1e6, 1e10]))
+    return Case("dense", kind_of(turn, seed), n, d, seed, cond=cond, **options)
+
+
 ADVERSE: list[Callable[[np.random.Generator, int, int], Case]] = [
-    _integers, _equal, _chosen, _zeros, _ones, _alike, _far,
+    _integers, _equal, _chosen, _zeros, _ones, _alike, _far, _fading,
 ]  # fmt: skip

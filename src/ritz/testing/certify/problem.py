@@ -5,6 +5,7 @@
             · fed, joined: one batch thousands of times by partial_fit, by merge
             · SOLVER→moments: a solver that is made to leave its road after some products
             · iterated: the Gram matrix at hand is iterated on, however small
+            · directions, directions-merge, sketched: states of bounded size, cut down again and again
 
 A case is a few numbers; its data and its truth are made from them where they are needed, so cases travel
 between processes for free.
@@ -18,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from ritz.data.streams.directions import Directions
+from ritz.data.streams.gathered import faded, fading
+from ritz.methods.streams.held import begun, with_state
 from ritz.spectral.course import Course
 from ritz.testing.certify.tables import chosen, distinct, repeated
 from ritz.testing.known import Known, incidence, known_hadamard, known_integers, known_sparse, known_wide
@@ -32,12 +36,17 @@ SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch"
 #: Changes of course, and routes that plans take on large tables only.
 CHANGES = ("krylov→moments", "lanczos→moments", "chebyshev→moments", "iterated")
 ROUTES = (*SOLVERS, *CHANGES, "stream", "merge", "subtract", "fed", "joined", *(f"state:{name}" for name in SOLVERS))
+#: States of bounded size: added up, and merged from shards.
+BOUNDED = ("directions", "directions-merge", "sketched")
+ROUTES += BOUNDED
+#: Directions beyond the components that such a state may keep, so that small tables are cut down as well.
+SPARE_DIRECTIONS = (0, 1, 4)
 POWER_COMPONENTS = 6  # 3,000 steps a component add up, and the lectures' method is not asked for more
 
 
 def from_state(route: str) -> bool:
     """Whether a route ends in a moment state without its rows."""
-    return route not in SOLVERS and route not in CHANGES
+    return route not in SOLVERS and route not in CHANGES and route not in BOUNDED
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,7 @@ class Case:
     csr: bool = False  # repeated rows as CSR
     far: int = 0  # offset of integers
     state: int | None = None  # random_state, if not the seed
+    decay: float = 1.0  # of rows that fade
 
     def __str__(self) -> str:
         """The case as one line that says everything needed to make it again."""
@@ -80,6 +90,7 @@ class Case:
         parts += [f"{self.order}{' CSR' * self.csr}"] if self.family == "repeated" else []
         parts += [f"offset={self.far}"] if self.far else []
         parts += [f"random_state={self.state}"] if self.state is not None else []
+        parts += [f"decay={self.decay:g}"] if self.decay != 1 else []
         parts += [f"removed={self.removed}·{self.extra:g}"] if self.removed else []
         flags = [name for name in ("center", "scale", "weighted") if getattr(self, name)]
         flags += [self.weighting] if self.weighted and self.weighting != "plain" else []
@@ -113,6 +124,12 @@ class Case:
         return X.astype(self.dtype)
 
     def weights(self, n: int) -> Any:
+        """What rows weigh in the table that is solved: frequencies, less of rows that have faded."""
+        if self.decay == 1:
+            return self.given(n)
+        return self.decay ** np.arange(n - 1, -1, -1, dtype=np.float64)
+
+    def given(self, n: int) -> Any:
         """Frequencies, or None: some zero and some fractions; over many orders of magnitude; whole numbers; Σw ≈ 1."""
         if not self.weighted:
             return None
@@ -132,14 +149,20 @@ class Case:
     def routes(self) -> tuple[str, ...]:
         """Every solver, and for PCA the ways to an answer from a moment state, one solver on it drawn."""
         if self.family == "alike":
-            return ("fed", "joined")
+            return ("fed", "joined", "directions", "sketched")[: 4 if self.k is not None and not self.scale else 2]
+        if self.decay != 1:
+            return ("moments", "svd", "stream", "directions", "sketched")
         large = self.n * self.d > 300_000  # a thousand power steps on each of these would take the longest of all
         rows = tuple(name for name in SOLVERS if not (large and name == "power"))
         changed = CHANGES[self.seed % len(CHANGES)]
+        rows += (changed,)
+        if self.k is not None and self.share is None and not self.scale:
+            rows += BOUNDED
         if self.method != "PCA" or self.d > 2000:  # ``fit`` keeps no state of more columns
-            return (*rows, changed)
-        drawn = np.random.default_rng(self.seed + 4).integers(len(rows))
-        return (*rows, changed, "stream", "merge", "subtract", f"state:{rows[drawn]}")
+            return rows
+        solvers = tuple(name for name in rows if name in SOLVERS)
+        drawn = np.random.default_rng(self.seed + 4).integers(len(solvers))
+        return (*rows, "stream", "merge", "subtract", f"state:{solvers[drawn]}")
 
     def components(self, route: str, shape: tuple[int, int]) -> int | float:
         """How many to ask for: at most the rows that have a weight; a share; few of the slow ``power``."""
@@ -175,7 +198,9 @@ class Case:
 
     def fit(self, route: str, X: Any) -> Any:
         """The fitted estimator: by a solver, from rows in chunks, as a merger of shards, or with rows taken off."""
-        weights = self.weights(X.shape[0])
+        weights = self.given(X.shape[0])
+        if route in BOUNDED:
+            return self._bounded(X, weights, route)
         if route in SOLVERS:
             return _fitted(self._estimator(route, X.shape), X, weights)
         if route in CHANGES:
@@ -202,6 +227,29 @@ class Case:
         for model, piece in zip(target, pieces, strict=True):
             model.partial_fit(X[piece], sample_weight=None if weights is None else weights[piece])
         return models[0] if route == "stream" or len(models) == 1 else models[0].merge(*models[1:])
+
+    def _bounded(self, X: Any, weights: Any, route: str) -> Any:
+        """Rows in hostile pieces, in a state that is so narrow that it is cut down with every one of them."""
+        rng = np.random.default_rng(self.seed)
+        present = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+        joins = route.endswith("merge")
+        order = rng.permutation(present) if joins else present
+        pieces = [p for p in np.split(order, np.sort(rng.integers(0, len(order) + 1, 5))) if p.size]
+        model = self._estimator(route, X.shape)
+        k, spare = int(self.components(route, X.shape)), SPARE_DIRECTIONS[self.seed % len(SPARE_DIRECTIONS)]
+        directed = route.startswith("directions")
+        states = [begun(model, X.shape[1], "directions" if directed else "sketch") for _ in pieces]
+        if directed:
+            states = [Directions.empty(X.shape[1], min(k + spare, X.shape[1])) for _ in pieces]
+        total = None
+        for piece, empty in zip(pieces, states, strict=True):
+            w = fading(None if weights is None else weights[piece], len(piece), self.decay)
+            if joins:
+                part = empty.add(X[piece], w)
+                total = part if total is None else total.merge(part)
+            else:
+                total = faded(empty if total is None else total, len(piece), self.decay).add(X[piece], w)
+        return with_state(model, X, total)
 
     def _over_and_over(self, X: Any, route: str) -> Any:
         """The batch that the table repeats, fed or merged as often as it stands there."""
@@ -245,9 +293,11 @@ class Case:
         asked = None if self.k is None and k == min(shape) else k
         solver = route.removeprefix("state:")
         if self.method == "SVD":
-            return SVD(asked, solver=solver, tol=self.tol, random_state=self._state)
-        options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol}
-        options["mergeable"] = None if route in SOLVERS else True
+            more = {"mergeable": _bounded_name(route), "solver": "auto"} if route in BOUNDED else {"solver": solver}
+            return SVD(asked, tol=self.tol, random_state=self._state, decay=self.decay, **more)
+        options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol, "decay": self.decay}
+        options["mergeable"] = None if route in SOLVERS else _bounded_name(route) if route in BOUNDED else True
+        solver = "auto" if route in BOUNDED or route == "stream" else solver
         return PCA(asked, solver=solver, random_state=self._state, **options)
 
 
@@ -262,6 +312,10 @@ def on_course(model: Any, route: str, products: int = 2) -> Any:
     model._plan = plan
     model._problem = lambda *given: replace(posed(*given), iterate=route == "iterated")
     return model
+
+
+def _bounded_name(route: str) -> str:
+    return "sketch" if route == "sketched" else "directions"
 
 
 def _fitted(model: Any, X: Any, weights: Any) -> Any:

@@ -376,9 +376,9 @@ class MCA(EncodedColumns):
         self._addable("partial_fit")
         return super().partial_fit(X, y, sample_weight, check_input)
 
-    def _need_state(self, verb: str = "merge") -> Moments:
+    def _need_state(self, verb: str = "merge", *, wait: bool = False) -> Any:
         self._addable(verb)
-        return super()._need_state(verb)
+        return super()._need_state(verb, wait=wait)
 
     def _addable(self, verb: str) -> None:
         if self.missing == "regularized":

@@ -327,10 +327,10 @@ class MFA(EncodedColumns):
             )
         return False
 
-    def _need_state(self, verb: str = "merge") -> Moments:
+    def _need_state(self, verb: str = "merge", *, wait: bool = False) -> Any:
         check_is_fitted(self)
         self._one_table(verb)
-        return super()._need_state(verb)
+        return super()._need_state(verb, wait=wait)
 
     def _one_table(self, verb: str) -> None:
         if len([name for name in self.frequencies if name not in self.supplementary]) > 1:
