@@ -243,7 +243,7 @@ class PCA(Imputing, AddsRows, Method):
         column = stats.column
         require_variances(solution, column, vars(self).get("feature_names_in_"))
         self._record.weight_low, self._record.state = stats.weight_low, None
-        if keep is not None:
+        if keep:
             self._record.state = stats.moments if keep == "moments" else KeptRows(np.array(posed.rows), posed.weights)
         if self.mergeable in STATES and done is None:
             self._record.state = state_of_rows(self, posed.rows, posed.weights)
