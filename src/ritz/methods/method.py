@@ -145,11 +145,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check, adopt, pose, plan, solve, read; a fit that fails leaves no model behind."""
         try:
             self._check_parameters()
-            X, sample_weight = weighed(X, sample_weight, getattr(self, "memory", None))
+            if sample_weight is not None:
+                X, sample_weight = weighed(X, sample_weight, getattr(self, "memory", None))
             if not self._read_once(X, sample_weight):
                 posed = self._posed(*self._adopt(X, y, sample_weight))
-                plan = self._plan(posed)
-                self.read(self._solved(posed, plan), posed)
+                self.read(self._solved(posed, self._plan(posed)), posed)
                 if not type(self).__module__.startswith("ritz."):
                     require_named(self)
         except BaseException:
