@@ -11,7 +11,7 @@
 Processor seconds count: they suffer least on a busy machine. A solver that takes five times the best so far is cut off;
 one that the planner expects to take twenty times the best is not begun. The ratio is that of the choice to the fastest,
 itself included; a route that was measured twice, as the choice and under its name, counts with its better time. What
-was measured is kept in ``bench/results/planner-SEED.jsonl`` and not measured again.
+was measured is kept in a file of results for each seed, and not measured again.
 """
 
 from __future__ import annotations

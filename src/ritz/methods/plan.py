@@ -32,7 +32,7 @@ def plan(X: Any, estimator: Any = None) -> Plan:
     'moments'
     >>> tall = scipy.sparse.eye(500_000, 100_000, format="csr")
     >>> ritz.plan(tall, ritz.SVD(10)).solver      # nothing is computed
-    'chebyshev'
+    'lanczos'
     """
     chosen = PCA() if estimator is None else estimator
     if not hasattr(type(chosen), "_route"):
