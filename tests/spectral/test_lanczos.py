@@ -105,13 +105,27 @@ def test_repeated_eigenvalues_are_found_as_often_as_they_are_repeated(copies):
     np.testing.assert_allclose(pairs.leading(), values[:k], rtol=1e-9)
 
 
-def test_a_chain_that_ends_looks_again():
+@pytest.mark.parametrize(("copies", "k", "rest"), [(20, 12, 1.0), (29, 29, 0.0), (29, 33, 0.0)])
+def test_a_chain_that_ends_looks_again(copies, k, rest):
     """Two eigenvalues alone: a block of eight ends after two products with eight copies of each."""
-    p, k = 120, 12
-    values = np.concatenate([np.full(20, 2.0), np.full(100, 1.0)])
+    p = 120
+    values = np.concatenate([np.full(copies, 2.0), np.full(p - copies, rest)])
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((p, p)))[0]
     M = Symmetric((Q * values) @ Q.T, positive=True)
-    np.testing.assert_allclose(lanczos(SpectralProblem(M, k, kind="eigh"), M).leading(), values[:k], rtol=1e-9)
+    found = lanczos(SpectralProblem(M, k, kind="eigh"), M).leading()
+    np.testing.assert_allclose(found, values[:k], atol=1e-9)
+
+
+def test_a_rank_that_is_nearly_exhausted_hides_no_copies():
+    """Eigenvalues of nearly zero converge at once, and with them the chain, before all copies have been seen."""
+    p, k = 240, 29
+    rng = np.random.default_rng(2)
+    values = np.concatenate([np.full(29, 8.0), 1e-11 * rng.random(p - 29)])
+    Q = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    M = Symmetric((Q * values) @ Q.T, positive=True)
+    pairs = lanczos(SpectralProblem(M, k, kind="eigh"), M)
+    np.testing.assert_allclose(pairs.leading(), values[:k], rtol=1e-9)
+    assert pairs.completeness.ceiling < 1e-3
 
 
 @pytest.mark.parametrize("tol", [1e-6, 1e-13])

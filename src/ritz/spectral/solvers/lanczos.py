@@ -41,7 +41,7 @@ from ritz.spectral.constants import (
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.dense import roundoff, stated
-from ritz.spectral.solvers.krylov import package, worst_residual
+from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import by_chain
 from ritz.spectral.subspace import Subspace
 
@@ -106,7 +106,11 @@ def _chained(
         if not missed or width >= min(p, k + 2):
             break
         width = min(p, 4 * width)
-    reached = worst <= max(problem.tol, rounding(p, unit_roundoff(np.float64))) or space.m >= p
+    top = float(np.max(np.abs(to_numpy(space.theta))))
+    blur = max(
+        rounding(p, unit_roundoff(np.float64)) * top, rounding_of(M, top)
+    )  # rows without differences are all blur
+    reached = worst <= problem.tol or worst * top <= blur or space.m >= p
     return stated(package(M, space, k, status, reached, steps, narrow), M)
 
 
@@ -135,7 +139,7 @@ def _climb(
     chain = Chain(p, _columns(p, k, width, np.dtype(dtype).itemsize), A.place, dtype)
     keep = min(k + (chain.capacity - k) // 2, chain.capacity - 3 * width) if chain.capacity < p else p
     Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
-    steps, broken, due, seen, known = 0, 0, k, (0, np.inf), -np.inf
+    steps, broken, due, seen, known = 0, 0, k, (0, np.inf), np.zeros(0)
     while True:
         W = A.matmat(Q)
         steps += 1
@@ -153,10 +157,10 @@ def _climb(
                 if problem.watch is not None and few == k:
                     problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)))
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
-                settled = not ended or abs(float(theta[few - 1]) - known) <= SAME * abs(float(theta[0]))
+                settled = not ended or _same(theta[:few], known)
                 if whole or (few == k and worst <= target and settled) or broken > MAX_RESTARTS:
                     return _Climbed(chain, steps, 0 if broken else steps)
-                known = float(theta[few - 1]) if ended else known
+                known = theta[:few].copy() if ended else known
                 due, seen = _due(chain.m, worst, seen, target), (chain.m, worst)
             if full and chain.capacity < p:
                 chain.restart(min(keep, chain.theta.shape[0]))
@@ -166,6 +170,11 @@ def _climb(
                 Q = _fresh(problem, chain, width, steps)
                 broken += 1
             Q = Q[:, : min(chain.room(), Q.shape[1])]
+
+
+def _same(theta: np.ndarray, known: np.ndarray) -> bool:
+    """Whether the leading values are those that were known before."""
+    return theta.shape == known.shape and float(np.max(np.abs(theta - known))) <= SAME * float(np.max(np.abs(theta)))
 
 
 def _columns(p: int, k: int, width: int, itemsize: int) -> int:

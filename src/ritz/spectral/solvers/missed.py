@@ -12,7 +12,7 @@ import numpy as np
 
 from ritz._core.linalg import inner, root, symmetric, to_numpy
 from ritz.operators.base import Operator
-from ritz.spectral.certificate.completeness import by_start, strongest
+from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
 from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
@@ -45,8 +45,9 @@ def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed:
     if steps and width > k:
         noisy = np.hypot(sizes, slack)
         status = strongest(status, by_start(theta, noisy, k, p=chain.p, width=width, steps=steps))
-    following = float(theta[k])
-    if status.ceiling <= SEARCH * following or following <= slack:
+    following = max(float(theta[k]), slack)
+    summed = by_trace(theta, k, A.trace(), slack)
+    if min(status.ceiling, summed.ceiling) <= SEARCH * following + 4 * slack:
         return status, False
     least = min(chain.m, k + FINISH_SPARE)
     settled = int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2))
