@@ -4,6 +4,7 @@
     npy           throughput from a warm array file beside the fit of the same array in memory
     parquet       throughput from a warm Parquet file beside merely reading it into row-major blocks
     incremental   scikit-learn's IncrementalPCA on the same file: seconds and errors
+    added         batch by batch with ``partial_fit``: IncrementalPCA, faiss and gensim beside it (``bench/added.py``)
     dask          dask-ml on the same local cluster (``bench/dask.py``)
 
 Every measurement runs in a process of its own, best of several. A line of the table at the end says what was asked for
@@ -32,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.added import CASES, QUICK_CASES, added_times
 from bench.busy import BUSY
 from bench.large import ROWS, bytes_read, fit, make, make_parquet, room, row_blocks, scratch, step
 from bench.worker import _Timed
@@ -191,8 +193,26 @@ def dask(sizes: Sizes, _: Path) -> list[Line]:
     return [Line(f"{name}", f"{s} s, Ritz {ratio}× as fast", "≥ 3×", float(ratio) >= 3) for name, s, ratio in found]
 
 
+def added(sizes: Sizes, _: Path) -> list[Line]:
+    """Streams that are added batch by batch."""
+    lines = []
+    for d, rows, count in QUICK_CASES if sizes.slow < Sizes.slow else CASES:
+        run = step(added_times, d=d, rows=rows, count=count, k=10, repeat=1 if d * count > 60_000 else sizes.repeat)
+        ours, theirs = run["ritz"], run["IncrementalPCA"]
+        ratio = ours["cpu"] / theirs["cpu"]
+        told = f"ritz {ours['cpu']:.2f} s, IncrementalPCA {theirs['cpu']:.2f} s: {ratio:.2f} of its time"
+        lines.append(Line(f"partial_fit {count}×{rows:,}×{d:,}, k=10", told, "≤ 1.20", ratio <= 1.2))
+        errors = ", ".join(f"{name} {one['error']:.1e}" for name, one in run.items())
+        lines.append(Line("  largest relative error of a variance", errors))
+        held = ", ".join(f"{name} {run[name]['bytes'] / 1e6:.0f} MB" for name in ("ritz", "IncrementalPCA"))
+        lines.append(Line("  peak of NumPy's memory, batches included", held))
+        more = [f"{name} {one['cpu']:.2f} s" for name, one in run.items() if name not in ("ritz", "IncrementalPCA")]
+        lines += [Line("  others", ", ".join(more))] if more else []
+    return lines
+
+
 PARTS: dict[str, Callable[[Sizes, Path], list[Line]]] = {
-    "memory": memory, "npy": npy, "parquet": parquet, "incremental": incremental, "dask": dask,
+    "memory": memory, "npy": npy, "parquet": parquet, "incremental": incremental, "added": added, "dask": dask,
 }  # fmt: skip
 
 

@@ -275,6 +275,19 @@ def test_fading_is_checked_and_not_subtracted():
     np.testing.assert_allclose(one.mean_, ritz.PCA(2, decay=0.9).fit(np.delete(X, 3, 0)).mean_, rtol=1e-13)
 
 
+def test_a_window_that_slides_for_long_stays_within_its_certificate():
+    rng = np.random.default_rng(6)
+    parts = [rng.standard_normal((20, 4)) * [5, 3, 1, 0.5] + 1e3 * np.sin(i / 9) for i in range(60)]
+    models = [ritz.PCA(2).partial_fit(part) for part in parts]
+    window = models[0].merge(*models[1:4])
+    for i in range(4, 60):
+        window = window.merge(models[i]).subtract(models[i - 4])
+    assert window.n_samples_ == 80
+    true = truth(np.vstack(parts[-4:]))
+    assert encloses(window.certificate_, true)
+    np.testing.assert_allclose(window.certificate_.values, true[:2], rtol=1e-9)
+
+
 # rows that wait
 
 
