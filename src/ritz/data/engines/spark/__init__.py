@@ -63,7 +63,8 @@ class Spark(Engine):
         table = table_of(X)
         fields = looked_at(table, fields_of(table), Work(table.frame).run)
         reader = NumberReader(fields, common_dtype(fields))
-        return coordinates(selected(table, others=True), reader, function, width, dtype, table.others, names)
+        frame = selected(table, others=True)
+        return coordinates(frame, table.features, table.others, reader, function, width, dtype, names)
 
     def among(self, X: Any, names: Sequence[str] | None) -> Any:
         """The columns of a fit; further ones go along in ``transform``."""

@@ -37,8 +37,8 @@ S = TypeVar("S", bound=Accumulator)
 COLLECT_BYTES, COLLECT_SHARE = 64 << 20, 0.125
 #: What a pass takes here beside results: the bridge to the JVM and its sockets.
 BRIDGE_BYTES = 8e6
-#: Partitions that rows are sampled from at most.
-SAMPLED = 8
+#: Partitions that rows are sampled from at most, and bytes of a table of which all are read for it.
+SAMPLED, FEW_BYTES = 8, 64 << 20
 #: Broadcasts that an array of n rows is cut into at most: a worker opens those of its own partitions only.
 CUTS = 64
 
@@ -193,7 +193,7 @@ class SparkBlocks:
         each = max(1, -(-rows // len(some)))
         strides = {number: max(1, self._parts[number][1] // each) for number in some}
         with self._shipped((None, None)) as (shared, cuts):
-            found = self._frame.mapInArrow(Sample(shared, cuts, strides), SCHEMA)
+            found = self._frame.mapInArrow(Sample(shared, cuts, strides, self.nbytes <= FEW_BYTES), SCHEMA)
             pieces = [
                 (seq, pickle.loads(bytes(data))) for _, seq, data in self._run(lambda: found.collect(), "", False)
             ]

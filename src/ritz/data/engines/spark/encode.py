@@ -17,7 +17,7 @@ from ritz.data.encode.choice import Choice
 from ritz.data.encode.columns import memory_columns
 from ritz.data.encode.openings import Opened
 from ritz.data.engines.spark.blocks import SparkBlocks
-from ritz.data.engines.spark.fields import column, table_of
+from ritz.data.engines.spark.fields import numbered, table_of
 from ritz.data.engines.spark.lazy import coordinates
 from ritz.data.engines.spark.pieces import Piece, in_pieces
 from ritz.data.engines.spark.reader import AnyReader, EncodedReader
@@ -67,7 +67,9 @@ class SparkTable(Opened):
             return Census(choice)
         w = None if weights is None else np.asarray(weights, np.float64)
         blocks = self._blocks(choice.names, AnyReader(), len(choice.names), None)
-        found = blocks.summed_by(Look, lambda: _Counted(choice), _Looking(w), CENSUS_BYTES * len(choice.names))
+        found = blocks.summed_by(
+            Look, lambda: _Counted(choice), _Looking(choice.names, w), CENSUS_BYTES * len(choice.names)
+        )
         return found.census
 
     def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
@@ -75,7 +77,11 @@ class SparkTable(Opened):
         encoder = self.fitting(encoder)
         entries = encoder.p + encoder.vocabulary.J
         blocks = self._blocks(
-            encoder.names, EncodedReader(encoder, unseen, absent is not None), encoder.d, encoder.labels, entries
+            encoder.names,
+            EncodedReader(encoder, encoder.names, unseen, absent is not None),
+            encoder.d,
+            encoder.labels,
+            entries,
         )
         blocks.absent = None if absent is None else np.asarray(absent, bool)
         return blocks
@@ -85,8 +91,8 @@ class SparkTable(Opened):
         encoder = self.fitting(encoder)
         used = set(encoder.names)
         carried = [name for name in self._table.frame.columns if name not in used]
-        reader = EncodedReader(encoder, unseen)
-        return coordinates(self._table.frame, reader, function, width, np.float64, carried)
+        reader = EncodedReader(encoder, [*encoder.names, *carried], unseen)
+        return coordinates(self._table.frame, encoder.names, carried, reader, function, width, np.float64)
 
     # where the rows are
 
@@ -97,7 +103,7 @@ class SparkTable(Opened):
         """Row blocks of some columns."""
         found = self._found()
         stored = sum(found.rows.values()) * (d if entries is None else entries)
-        frame = found.frame.select(*[column(name) for name in names])
+        frame = numbered(found.frame, names)
         table = Partitions(
             frame, reader, found.rows, d, np.dtype(np.float64), entries is not None, stored, labels, found.held,
             found.notes,
@@ -117,7 +123,7 @@ class Look(Task):
         for batch in batches:
             if at + batch.num_rows > announced:
                 raise changed(f"more than the {announced:,} rows that partition {number} had")
-            step(sums, memory_columns(batch), start + at)
+            step(sums, batch, start + at)
             at += batch.num_rows
         if at != announced:
             raise changed(f"{at:,} rows in partition {number}, where there were {announced:,}")
@@ -129,11 +135,12 @@ class Look(Task):
 class _Looking:
     """Feeds columns of some rows to a census, with the weights of these rows."""
 
-    def __init__(self, weights: Any) -> None:
-        self.weights = weights
+    def __init__(self, names: Any, weights: Any) -> None:
+        self.names, self.weights = list(names), weights
 
-    def __call__(self, sums: _Counted, columns: Any, start: int) -> None:
-        rows = slice(start, start + columns.rows)
+    def __call__(self, sums: _Counted, batch: Any, start: int) -> None:
+        rows = slice(start, start + batch.num_rows)
+        columns = memory_columns(batch.rename_columns(self.names))
         sums.census.update(columns, None if self.weights is None else self.weights[rows])
 
 

@@ -20,7 +20,8 @@ from ritz._core.errors import InputError
 from ritz.data.words import counted, shorten
 
 __all__ = [
-    "Chosen", "Field", "among", "column", "common_dtype", "fields_of", "is_spark", "looked_at", "names_of", "table_of",
+    "Chosen", "Field", "among", "column", "common_dtype", "fields_of", "is_spark", "looked_at", "names_of", "numbered",
+    "table_of",
 ]  # fmt: skip
 
 #: NumPy's names of Spark's types of numbers.
@@ -132,6 +133,11 @@ def column(name: str) -> Any:
 
     quoted = name.replace("`", "``")
     return F.col(f"`{quoted}`")
+
+
+def numbered(frame: Any, names: Sequence[str]) -> Any:
+    """Columns in this order, under names that ``mapInArrow`` takes: it knows none with a dot or a quote."""
+    return frame.select(*[column(name).alias(f"c{j}") for j, name in enumerate(names)])
 
 
 def fields_of(table: Chosen) -> list[Field]:

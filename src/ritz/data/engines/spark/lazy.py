@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz.data.engines.spark.fields import numbered
 from ritz.data.engines.spark.session import Work
 from ritz.data.engines.spark.task import Lazily
 from ritz.data.formats.pack import numbers
@@ -22,21 +23,25 @@ __all__ = ["coordinates", "named", "values_of"]
 
 def coordinates(
     frame: Any,
+    features: Sequence[str],
+    carried: Sequence[str],
     reader: Any,
     function: Callable[[Any], Any],
     width: int,
     dtype: Any,
-    carried: list[str],
     names: Any = None,
 ) -> Any:
-    """``function`` of the rows that ``reader`` makes of a DataFrame, beside the columns that are ``carried`` along."""
+    """``function`` of the rows that ``reader`` makes of some columns, beside those that are ``carried`` along."""
     from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
 
     kinds = {field.name: field for field in frame.schema.fields}
     kind = FloatType() if np.dtype(dtype) == np.float32 else DoubleType()
-    made = [StructField(f"z{j}", kind, True) for j in range(width)]
-    schema = StructType([*(kinds[name] for name in carried), *made])
-    return frame.mapInArrow(Lazily(reader, function, width, np.dtype(dtype), carried, names), schema)
+    made = [f"z{j}" for j in range(width)]
+    along = [StructField(f"c{j}", kinds[name].dataType, True) for j, name in enumerate(carried, len(features))]
+    schema = StructType([*along, *(StructField(name, kind, True) for name in made)])
+    read = numbered(frame, [*features, *carried])
+    Z = read.mapInArrow(Lazily(reader, function, len(features), width, np.dtype(dtype), names), schema)
+    return Z.toDF(*carried, *made)
 
 
 def named(Z: Any, names: Sequence[str]) -> Any:

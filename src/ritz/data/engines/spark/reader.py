@@ -33,16 +33,16 @@ class NumberReader:
         self.fields, self.dtype = list(fields), np.dtype(dtype)
 
     def rows(self, batch: Any, start: int = 0, absent: Any = None) -> Any:
-        """Rows (r, d) of a record batch whose columns bear the names of the fields."""
+        """Rows (r, d) of a record batch that begins with the columns of the fields."""
         pieces = []
-        for scalar, some in groupby(self.fields, key=lambda field: field.kind == "number"):
+        for scalar, some in groupby(enumerate(self.fields), key=lambda each: each[1].kind == "number"):
             if scalar:
-                pieces.append(self._side_by_side(batch, [field.name for field in some]))
+                pieces.append(self._side_by_side([batch.column(j) for j, _ in some]))
                 continue
-            for field in some:
+            for j, field in some:
                 read = list_rows if field.kind == "array" else _vectors
                 try:
-                    pieces.append(self._cast(read(batch.column(field.name), field.width, field.name)))
+                    pieces.append(self._cast(read(batch.column(j), field.width, field.name)))
                 except InputError as error:
                     raise InputError(
                         error.expected, received=error.received, hint="make them equally long, or leave the column out"
@@ -55,9 +55,8 @@ class NumberReader:
 
         return scipy.sparse.hstack([scipy.sparse.csr_array(piece) for piece in pieces], format="csr")
 
-    def _side_by_side(self, batch: Any, names: list[str]) -> NDArray[Any]:
-        columns = [batch.column(name) for name in names]
-        out = np.empty((batch.num_rows, len(names)), self.dtype)
+    def _side_by_side(self, columns: list[Any]) -> NDArray[Any]:
+        out = np.empty((len(columns[0]), len(columns)), self.dtype)
         pack_columns(columns, [plain_dtype(values.type) for values in columns], out)
         return out
 
@@ -114,14 +113,15 @@ def _csr(flat: Any, lengths: Any, sparse: Any, gone: Any, indices: Any, width: i
 class EncodedReader:
     """Columns of categories and numbers as rows of a fitted encoder."""
 
-    def __init__(self, encoder: Any, unseen: str | None, skips: bool = False) -> None:
-        self.encoder, self.unseen, self.skips = encoder, unseen, skips
+    def __init__(self, encoder: Any, names: Sequence[str], unseen: str | None, skips: bool = False) -> None:
+        self.encoder, self.names, self.unseen, self.skips = encoder, list(names), unseen, skips
 
     def rows(self, batch: Any, start: int = 0, absent: Any = None) -> Any:
         """CSR (r, d); ``start`` is the number of the first row, for messages; ``absent`` rows may hold anything."""
         from ritz.data.encode.columns import memory_columns
 
-        return self.encoder.encode(memory_columns(batch), self.unseen, start, absent)
+        columns = memory_columns(batch.rename_columns(self.names))
+        return self.encoder.encode(columns, self.unseen, start, absent)
 
 
 class AnyReader:

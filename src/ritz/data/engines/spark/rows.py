@@ -20,7 +20,7 @@ import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.engines.partition import Layout
-from ritz.data.engines.spark.fields import Chosen, column, common_dtype, fields_of, looked_at, names_of
+from ritz.data.engines.spark.fields import Chosen, column, common_dtype, fields_of, looked_at, names_of, numbered
 from ritz.data.engines.spark.held import Held
 from ritz.data.engines.spark.reader import NumberReader
 from ritz.data.engines.spark.session import Work
@@ -70,7 +70,7 @@ def of_table(table: Chosen, work: Work, persist: Persist = "auto") -> Partitions
     found = located(table, reader, work, persist)
     n, plain = sum(found.rows.values()), sum(one.width for one in fields if one.kind != "vector")
     stored = found.stored + n * plain if found.sparse else n * len(names)
-    frame = found.frame.select(*[column(name) for name in table.features])
+    frame = numbered(found.frame, table.features)
     return Partitions(
         frame, reader, found.rows, len(names), dtype, found.sparse, stored, names, found.held, found.notes
     )  # fmt: skip
@@ -180,7 +180,7 @@ def _require_repeated(frame: Any, reader: Any, work: Work) -> None:
 def _print(frame: Any, shared: Any, work: Work) -> tuple[int, int]:
     import pickle
 
-    marks = frame.mapInArrow(Prints(shared), SCHEMA)
+    marks = numbered(frame, frame.columns).mapInArrow(Prints(shared), SCHEMA)
     found = [pickle.loads(bytes(row[2])) for row in work.run(lambda: marks.collect(), "whether rows stay the same")]
     for one in found:
         if isinstance(one, BaseException):

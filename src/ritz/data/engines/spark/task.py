@@ -114,13 +114,22 @@ class Rows(Task):
 
 @dataclass
 class Sample(Task):
-    """Some rows of some partitions, spread evenly; absent ones are left out. Other partitions are not read."""
+    """Some rows of some partitions, spread evenly; absent ones are left out.
+
+    Other partitions are not read, unless they are ``few``: a worker that leaves rows unread ends, and another one has
+    to load its libraries.
+    """
 
     strides: dict[int, int] = field(default_factory=dict)
+    few: bool = False
 
     def run(self, number: int, common: Common, batches: Iterable[Any]) -> Iterator[Piece]:
         """One piece."""
-        if number not in self.strides or (part := _part(number, common, batches)) is None:
+        if number not in self.strides:
+            for _ in batches if self.few else ():
+                pass
+            return
+        if (part := _part(number, common, batches)) is None:
             return
         gone = self.cut_of(number)[0] if common.absent else None
         some, stride = [], self.strides[number]
@@ -182,9 +191,9 @@ class Lazily:
 
     reader: Any
     function: Any
+    features: int  # columns that are read; those behind them go along
     width: int
     dtype: Any
-    carried: list[str]
     names: Any = None  # of the features, for messages
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -197,8 +206,9 @@ class Lazily:
                 scores = np.asarray(self._placed(rows, at), self.dtype)
             at += rows.shape[0]
             columns = [np.ascontiguousarray(scores[:, j]) for j in range(self.width)]
-            arrays = [batch.column(name) for name in self.carried] + [pa.array(values) for values in columns]
-            yield pa.RecordBatch.from_arrays(arrays, [*self.carried, *(f"z{j}" for j in range(self.width))])
+            arrays = [*batch.columns[self.features :], *map(pa.array, columns)]
+            names = [*batch.schema.names[self.features :], *(f"z{j}" for j in range(self.width))]
+            yield pa.RecordBatch.from_arrays(arrays, names)
 
     def _placed(self, rows: Any, at: int) -> Any:
         from ritz.data.passes.finite import require_finite

@@ -9,7 +9,7 @@ import numpy as np
 from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.memory import limit
 from ritz.data.engines.spark.blocks import SparkBlocks
-from ritz.data.engines.spark.fields import NUMBERS, Chosen, Field, column, table_of
+from ritz.data.engines.spark.fields import NUMBERS, Chosen, Field, numbered, table_of
 from ritz.data.engines.spark.reader import AnyReader, NumberReader
 from ritz.data.engines.spark.rows import Partitions, located
 from ritz.data.engines.spark.session import Work
@@ -66,7 +66,7 @@ class Weights:
                 hint="fit parts of the table and merge the models, or raise memory=",
             )
         reader = NumberReader([Field(name, "number", np.dtype(np.float64), True)], np.dtype(np.float64))
-        frame = found.frame.select(column(name))
+        frame = numbered(found.frame, [name])
         table = Partitions(frame, reader, found.rows, 1, np.dtype(np.float64), False, n, [name], found.held)
         blocks = SparkBlocks.of(table, work, limit(self._memory))
         return blocks.map_rows(_as_they_are, np.empty((n, 1)))[:, 0]
