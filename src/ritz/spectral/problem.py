@@ -78,6 +78,8 @@ class SpectralProblem:
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
     basis
         Bytes that a Krylov basis and its image may take, three blocks at least.
+    partial
+        Whether the leading pairs of a matrix that is formed are enough: the rest of its spectrum need not be known.
     inexact
         Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
     """
@@ -95,6 +97,7 @@ class SpectralProblem:
     thin: bool = False
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
+    partial: bool = False
     inexact: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:

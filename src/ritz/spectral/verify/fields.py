@@ -29,7 +29,10 @@ PROVED = (
     "the dense decomposition returns every eigenvalue",
     "the subspace is the whole space",
     "the trace leaves no room for a larger eigenvalue",
+    "a Cholesky factorisation leaves no room for a larger eigenvalue",
 )
+#: Those of them that direct solvers give, and none but they.
+DIRECT = (PROVED[0], PROVED[3])
 SKETCHED = ("M̂ ⪯ M and the trace", "the trace is zero")
 CHANCE = (f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}",)
 NOTHING = (
@@ -121,9 +124,9 @@ def _words(c: Any) -> list[str]:
     if PRECISION.fullmatch(c.precision) is None or (c.kind == "estimate") != c.precision.endswith("one pass"):
         words.append(f"precision is {c.precision!r}")
     if c.tol is None:
-        if not c.converged or c.kind != "certified" or c.completeness != PROVED[0]:
+        if not c.converged or c.kind != "certified" or c.completeness not in DIRECT:
             words.append("a direct solver has no tolerance, converges, and returns every eigenvalue")
-    elif not 0 <= c.tol < 1 or c.completeness == PROVED[0]:
+    elif not 0 <= c.tol < 1 or c.completeness in DIRECT:
         words.append(f"tol={c.tol!r} with completeness {c.completeness!r}")
     return words
 
