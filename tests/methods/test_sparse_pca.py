@@ -11,8 +11,10 @@ from scipy import sparse
 
 import ritz
 from ritz import insight
-from ritz.methods.sparse_pca.net import lasso, lasso_of_size
-from ritz.methods.sparse_pca.power import leading_sparse
+from ritz.methods.sparse_pca.covariance import Factored, Formed
+from ritz.methods.sparse_pca.net import elastic_net, lasso, lasso_of_size
+from ritz.methods.sparse_pca.path import again, along
+from ritz.methods.sparse_pca.power import leading_sparse, truncated_power
 
 
 def rows_with(C, n=180, seed=0):
@@ -33,8 +35,15 @@ def planted(rng, n=600, d=40, k=3, entries=6):
 # ------------------------------------------------------------------------------------------ the parts
 
 
+def held(X, how):
+    """The second moments of rows, as a matrix or by their factor."""
+    Z = X / np.sqrt(len(X))
+    return Formed(Z.T @ Z) if how == "formed" else Factored(Z)
+
+
+@pytest.mark.parametrize("how", ["formed", "factored"])
 @pytest.mark.parametrize("ridge", [1e-6, 0.5])
-def test_the_elastic_net_is_optimal_from_every_start(seed, ridge):
+def test_the_elastic_net_is_optimal_from_every_start(seed, ridge, how):
     rng = np.random.default_rng(seed)
     for _ in range(40):
         d = int(rng.integers(2, 25))
@@ -43,22 +52,92 @@ def test_the_elastic_net_is_optimal_from_every_start(seed, ridge):
         r = C @ rng.standard_normal(d)
         half = rng.uniform(0, 1) * np.abs(r).max()
         for start in (None, rng.standard_normal(d), rng.standard_normal(d) * (rng.random(d) < 0.5)):
-            b = lasso(C, r, ridge, 2 * half, start)
+            b = lasso(held(X, how), r, ridge, 2 * half, start)
             gradient = r - C @ b - ridge * b
             scale = np.abs(r).max()
             assert np.all(np.abs(gradient) <= half + 1e-8 * scale)
             assert np.allclose(gradient[b != 0], half * np.sign(b[b != 0]), atol=1e-6 * scale)
 
 
-def test_a_net_of_given_size(seed):
+@pytest.mark.parametrize("how", ["formed", "factored"])
+def test_a_net_of_given_size(seed, how):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((80, 20))
     C = X.T @ X / 80
     r = C @ rng.standard_normal(20)
+    M = held(X, how)
     for count in (1, 3, 10, 20):
-        assert np.count_nonzero(lasso_of_size(C, r, 1e-6, count)) == count
-        assert np.count_nonzero(lasso_of_size(C, r, np.inf, count)) == count
-    assert np.allclose(lasso_of_size(C, r, 0.0, 20), np.linalg.solve(C, r), atol=1e-6)
+        assert np.count_nonzero(lasso_of_size(M, r, 1e-6, count)) == count
+        assert np.count_nonzero(lasso_of_size(M, r, np.inf, count)) == count
+    assert np.allclose(lasso_of_size(M, r, 0.0, 20), np.linalg.solve(C, r), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(80, 20), (12, 60)])
+def test_the_path_is_that_of_scikit_learn(seed, shape):
+    """Both ways along it, on tall and wide tables: the breakpoint before one entry more than asked for."""
+    from sklearn.linear_model import lars_path_gram
+
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        X = rng.standard_normal(shape)
+        M = held(X, "factored")
+        C = M.whole()
+        r = C @ rng.standard_normal(shape[1])
+        path = lars_path_gram(Xy=r, Gram=C + 1e-3 * np.eye(len(C)), n_samples=1, method="lasso", alpha_min=0)[2]
+        for count in (1, 2, 5, 9):
+            more = np.flatnonzero(np.count_nonzero(path, axis=0) > count)[0]
+            b = along(M, r, 1e-3, count)
+            assert np.allclose(b, path[:, more - 1], atol=1e-9 * np.abs(path).max())
+            assert np.count_nonzero(b) == count or np.count_nonzero(path[:, more - 1]) < count
+            nearby = r + 1e-9 * rng.standard_normal(len(r)) * np.abs(r).max()
+            if np.count_nonzero(b) == count:
+                assert np.allclose(again(M, nearby, 1e-3, b), b, atol=1e-5 * np.abs(b).max())
+                assert again(M, -r, 1e-3, b) is None  # signs that are not on the path
+
+
+def test_a_table_wider_than_tall_is_searched_without_its_covariance(seed, monkeypatch):
+    """The same loadings as from the d×d matrix, which is never formed."""
+    rng = np.random.default_rng(seed)
+    X, _ = planted(rng, n=30, d=90)
+    Z = (X - X.mean(axis=0)) / np.sqrt(29)
+    start = np.linalg.svd(Z, full_matrices=False)[2][:3].T
+    options = {"tol": 1e-9, "steps": 500, "tick": lambda *_: None}
+    nets = [elastic_net(C, start, None, [6, 5, 4], 1e-6, **options) for C in (Formed(Z.T @ Z), Factored(Z))]
+    assert np.allclose(nets[0].loadings, nets[1].loadings, atol=1e-7)
+    powers = [truncated_power(C, [6, 5, 4], **options)[0] for C in (Formed(Z.T @ Z), Factored(Z))]
+    assert np.allclose(np.abs(powers[0]), np.abs(powers[1]), atol=1e-9)
+    monkeypatch.delattr(Factored, "whole")
+    for model, loadings in (
+        (ritz.SparsePCA(3, n_nonzero=[6, 5, 4], tol=1e-9), nets[0].loadings),
+        (ritz.SparsePCA(3, method="truncated-power", n_nonzero=[6, 5, 4]), powers[0]),
+    ):
+        # penalties and ridge are in units of the mean variance, which the nets above are not
+        model.set_params(ridge=1e-6 / np.mean(np.square(Z).sum(axis=0))).fit(X)
+        assert np.allclose(np.abs(model.components_), np.abs(loadings).T, atol=1e-6)
+        assert model.certificate_.verify(X)
+        B = model.components_.T
+        Q = np.linalg.qr(B)[0]
+        left = np.square(Z - Z @ Q @ Q.T).sum()
+        assert model.noise_variance_ == pytest.approx(left / 87)
+        assert np.allclose(model.score_variance_, np.square(Z @ B).sum(axis=0))
+
+
+def test_a_wide_table_in_other_forms(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((25, 60)) < 0.5, rng.standard_normal((25, 60)) + 3, 0.0)
+    for options in ({"n_nonzero": 5, "scale": True}, {"alpha": 0.8, "center": False}):
+        model = ritz.SparsePCA(2, tol=1e-8, **options).fit(X)
+        np.save(tmp_path / "t.npy", X)
+        file = ritz.read(tmp_path / "t.npy", memory=80_000)
+        for other in (sparse.csr_matrix(X), file, X * 2.0**300):
+            again_ = ritz.SparsePCA(2, tol=1e-8, **options).fit(other)
+            assert np.allclose(model.components_, again_.components_, atol=1e-6)
+            assert np.allclose(model.explained_variance_ratio_, again_.explained_variance_ratio_)
+        w = rng.integers(0, 3, 25)
+        a = ritz.SparsePCA(2, tol=1e-8, **options).fit(X, sample_weight=w)
+        b = ritz.SparsePCA(2, tol=1e-8, **options).fit(np.repeat(X, w, axis=0))
+        assert np.allclose(a.components_, b.components_, atol=1e-6)
+        assert np.allclose(a.explained_variance_, b.explained_variance_)
 
 
 def test_the_truncated_power_method_finds_the_best_subset(seed):
@@ -69,7 +148,7 @@ def test_the_truncated_power_method_finds_the_best_subset(seed):
     X = rng.standard_normal((50, 10)) @ rng.standard_normal((10, 10))
     C = np.cov(X.T)
     best = max(np.linalg.eigvalsh(C[np.ix_(pair, pair)])[-1] for pair in combinations(range(10), 2))
-    x, _, settled = leading_sparse(C, 2, tol=1e-10, steps=1000)
+    x, _, settled = leading_sparse(Formed(C), 2, tol=1e-10, steps=1000)
     assert settled
     assert np.count_nonzero(x) == 2
     assert x @ C @ x == pytest.approx(best)

@@ -28,6 +28,9 @@ Takes: TypeAlias = Literal["vectors", "strings", "any", "precomputed"]
 
 #: Rows and columns of the tiles of ``kernel(X, Y)``.
 ROWS, COLS = 512, 4096
+#: Rows of the upper tiles of ``kernel(X)``, which are mirrored in squares that stay in the cache, and rows up to which
+#: they are not shared out among threads: starting these takes as long.
+MIRRORED, ALONE = 256, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,17 +284,17 @@ def _require_one_origin(A: Prepared, B: Prepared) -> None:
 def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
     """``k(A, A)``: the upper tiles, mirrored, so that it is symmetric to the last bit."""
     K = np.empty((A.n, A.n), A.dtype)
-    steps = list(chunks(A.n, ROWS))
-    lanes = min(lane_count(), max(len(steps), 1))
+    steps = list(chunks(A.n, MIRRORED))
+    lanes = min(lane_count(), max(len(steps), 1)) if A.n > ALONE else 1
 
     def work(lane: int) -> None:
         for I in steps[lane::lanes]:
             for J in chunks(A.n, COLS, I.start):
                 K[I, J] = kernel.tile(A, A, I, J)
-            K[I.stop :, I] = K[I, I.stop :].T
-            block = K[I, I]
-            lower = np.tril_indices(block.shape[0], -1)
-            block[lower] = block.T[lower]
+            own = np.triu(K[I, I])
+            K[I, I] = own + np.triu(own, 1).T
+            for J in chunks(A.n, MIRRORED, I.stop):
+                K[J, I] = K[I, J].T
 
     run_lanes(work, list(range(lanes)))
     return K

@@ -27,6 +27,8 @@ __all__ = ["RBF", "DistanceKernel"]
 
 #: Rows that are shifted and scaled at a time: few enough that memory is used again rather than asked for.
 BLOCK = 512
+#: Differences of rows that are squared at a time.
+REFERENCED = 1 << 16
 
 
 class DistanceKernel(Kernel):
@@ -100,10 +102,9 @@ class DistanceKernel(Kernel):
         K = np.empty((len(few), A.n))
         for block in chunks(A.n, BLOCK):
             Z = self.prepare(take_rows(A.source, block), dtype=np.float64, like=A)["Z"][:, :d]
-            gap = np.empty_like(Z)
-            for i, z in enumerate(few):
-                np.subtract(Z, z, out=gap)
-                np.einsum("ij,ij->i", gap, gap, out=K[i, block])
+            for some in chunks(len(few), max(1, REFERENCED // max(Z.size, 1))):
+                gap = Z - few[some, None]
+                np.einsum("hij,hij->hi", gap, gap, out=K[some, block])
         K *= -0.5
         return self._apply(K)
 

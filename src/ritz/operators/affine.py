@@ -30,6 +30,7 @@ from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, fresh
 from ritz.data.passes.center import full_columns
 from ritz.data.passes.gram import SHORT_WORK, TILE_ABOVE, column_squares, column_sums, taller
+from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
@@ -272,7 +273,7 @@ class Affine:
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
             np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
         elif self.shift is not None or self.offset is None or not _wider(x, dtype):
-            np.copyto(z, x, casting="unsafe")
+            copied_into(z, x)
             if self.shift is not None:
                 z -= self.shift.astype(dtype)
         if self.offset is not None:

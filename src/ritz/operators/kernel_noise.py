@@ -138,7 +138,7 @@ class SampledRows:
         if rows is None:
             return None
         gap = (K[self.index] - rows) * self.weight[:, None]
-        return SAFETY * float(np.linalg.norm(gap, 2 if self.kernel.relative else "fro")) if gap.size else 0.0
+        return SAFETY * (_norm2(gap) if self.kernel.relative else float(np.linalg.norm(gap))) if gap.size else 0.0
 
     def of_entries(self, reach: float, most: float) -> float | None:
         """‖K̃ − K‖₂ of float64 tiles from ``reach`` = max_i Σ kᵢⱼ(ρᵢ + ρⱼ)/2 and ``most`` = max_i Σ kᵢⱼ; None where
@@ -180,6 +180,15 @@ def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:
     share /= share.sum()
     index = np.sort(np.random.default_rng(0x52495A).choice(n, CHECKED, p=share))
     return SampledRows(kernel, A, index, CHECKED * share, rough, diagonal)
+
+
+def _norm2(gap: Floats) -> float:
+    """‖·‖₂ of few rows, from their products with each other: an SVD of them would take longer than K took to form."""
+    most = float(np.max(np.abs(gap)))
+    if most == 0 or not np.isfinite(most):
+        return most
+    gap = gap / most  # squares of rounding could leave the range
+    return most * float(np.sqrt(np.linalg.eigvalsh(gap @ gap.T)[-1]))
 
 
 def _systematic(size: Floats, draws: int) -> NDArray[np.intp]:

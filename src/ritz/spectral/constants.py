@@ -20,6 +20,8 @@ __all__ = [
     "EIGH_ALL",
     "EIGH_COPIES",
     "EIGH_SUBSET",
+    "FEATURE_ROWS",
+    "FEATURE_WORK",
     "FEW_LOOKS",
     "FINISH_SPARE",
     "FLOAT32_FLOOR",
@@ -27,6 +29,8 @@ __all__ = [
     "FLOAT32_SHARE",
     "FLOAT32_TOL",
     "FLOAT32_WORK",
+    "FORMED_LEAST",
+    "FORMED_SHARE",
     "GEMM32",
     "GEMM64",
     "GEMV",
@@ -35,6 +39,7 @@ __all__ = [
     "ITERATE_SHARE",
     "ITERATE_SIDE",
     "KERNEL_DENSE",
+    "KERNEL_FORMED",
     "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE",
     "LANCZOS_BYTES",
@@ -116,9 +121,23 @@ GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
 
-#: Rows up to which a kernel matrix is decomposed densely, which knows the whole spectrum. RBF, d = 20, k = 10, one
-#: thread, dense and Krylov: 0.05 and 0.03 s at n = 600, 0.16 and 0.05 at 1,000, 0.56 and 0.09 at 1,500.
+#: Rows up to which all eigenvalues of a kernel matrix are found by a dense decomposition, where a rule asks for them or
+#: more than a few components are wanted: 0.16 s at n = 1,000.
 KERNEL_DENSE = 1000
+
+#: Rows up to which a kernel matrix is formed and its leading pairs found (``solvers/formed.py``). Processor ms of that
+#: and of Krylov, k = 10, RBF of small and of large gamma, d = 20: n = 500 9 and 22, 12 and 75; n = 1,000 27 and 31, 33
+#: and 120; n = 1,500 81 and 53, 112 and 158.
+KERNEL_FORMED = 1200
+
+#: Rows for every explicit feature of a kernel of vectors, at least, for features to be taken instead of K: the cubic
+#: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.03 s. And rows times
+#: squares of features up to which that does not matter.
+FEATURE_ROWS, FEATURE_WORK = 4, 1e7
+
+#: Rows from which, and share of them up to which, the leading pairs of a formed matrix are found by Lanczos and proved
+#: by a Cholesky factorisation. RBF, n = 200, k = 10: 1.2 ms, LAPACK's subset 1.6, all 3.5; n = 1,000: 19, 50 and 120.
+FORMED_LEAST, FORMED_SHARE = 100, 0.1
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000

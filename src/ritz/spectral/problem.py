@@ -83,6 +83,8 @@ class SpectralProblem:
         Bytes that a Krylov basis and its image may take, three blocks at least.
     watch
         What an iterative solver shows its residuals to, and leaves its road by; None to go on in any case.
+    partial
+        Whether the leading pairs of a matrix that is formed are enough: the rest of its spectrum need not be known.
     inexact
         Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
     """
@@ -102,6 +104,7 @@ class SpectralProblem:
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
     watch: Watch | None = None
+    partial: bool = False
     inexact: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, RowBlocks, csr_rows, fresh
+from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import GROUP, PIECE, Watched, better
 from ritz.data.passes.sparse_gram import add_gram, mirror
@@ -153,7 +154,7 @@ class DensePass(Watched):
         if x.dtype.kind in "iu" and has_long(x):
             subtract(x, self.shift, z)
         elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
-            np.copyto(z, x, casting="unsafe")
+            copied_into(z, x)
             np.subtract(z, self.shift, out=z)
         elif x.dtype == self.dtype:
             np.subtract(x, self.shift, out=z)

@@ -43,7 +43,8 @@ from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off, with_passes
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of
-from ritz.methods.sparse_pca.sparse_pca import ObliqueMap, rest_spectrum
+from ritz.methods.sparse_pca.covariance import Formed, rest_spectrum
+from ritz.methods.sparse_pca.sparse_pca import ObliqueMap
 from ritz.operators import MomentGram
 from ritz.project.linear import result_dtype
 from ritz.rank.rule import resolve
@@ -290,7 +291,7 @@ class FactorAnalysis(Method):
         keep(
             self, mean64=mean, mean_low=low, scale64=scale, spread=np.where(there, spread, 0.0), weight=state.weight,
             weight_low=state.weight_low, loadings=L, unrotated=A, weights=W, psi=psi, dtype=dtype,
-            score_covariance=W.T @ S @ W, rest=rest_spectrum(S, np.linalg.qr(W)[0]),
+            score_covariance=W.T @ S @ W, rest=rest_spectrum(Formed(S), np.linalg.qr(W)[0]),
         )  # fmt: skip
 
     def _test(self, A: Floats, psi: Floats, S: Floats, n: float) -> None:

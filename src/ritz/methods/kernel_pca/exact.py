@@ -92,7 +92,8 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
     everything = rule and (wanted.needs_all or not kernel.positive)
     solver, fits = estimator.solver, room.dense
     if solver == "auto":
-        dense = n <= c.KERNEL_DENSE or everything or k > c.DIRECT_SHARE * n
+        most = c.KERNEL_DENSE if rule or not kernel.positive else c.KERNEL_FORMED
+        dense = n <= most or everything or k > c.DIRECT_SHARE * n
         solver = "svd" if dense and fits else "krylov"
     if rule and not kernel.positive:
         if not fits:
@@ -109,6 +110,8 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
         reason = f"products with J K J in tiles: the {n:,}×{n:,} kernel matrix need not be held"
         return replace(plan, precision=narrow, side="rows", reasons=(reason,))
     reason = f"all {n:,} eigenvalues of J K J by a dense decomposition"
+    if estimator.solver == "auto" and not rule and kernel.positive and k + 1 < c.SUBSET_SHARE * n:
+        reason = f"the {n:,}×{n:,} matrix J K J is formed: its leading pairs, and a proof that none is missing"
     return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
 
 
@@ -141,7 +144,7 @@ def _solve_one(
     k = n if rule is not None and rule.needs_all else k
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True,
-        thin=M.positive and M.at(np.float32).keeps(), basis=basis,
+        thin=M.positive and M.at(np.float32).keeps(), basis=basis, partial=estimator.solver == "auto",
     )  # fmt: skip
     spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
     estimator._remember(problem, spectrum, 1.0)

@@ -16,6 +16,7 @@ from ritz.methods.kernel_pca.gamma import fixed
 from ritz.methods.kernel_pca.input import fit_rows, len_of
 from ritz.methods.kernel_pca.memory import share_out
 from ritz.methods.kernel_pca.rank import wanted_of
+from ritz.methods.kernel_pca.routes import features_pay
 from ritz.spectral.plan import Plan, Shape, choose
 
 __all__ = ["kernel_plan"]
@@ -30,6 +31,8 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
     if estimator.solver == "nystrom":
         return _by_landmarks(estimator, len_of(rows), wanted, room)
     features = kernel.feature_map(rows) if estimator.solver in ("auto", "moments", "sketch") else None
+    if features is not None and estimator.solver == "auto":
+        features = features if features_pay(kernel, features, rows, estimator.n_components) else None
     if features is None:
         first = wanted if isinstance(wanted, int) else FIRST_GUESS
         shared = share_out(kernel, rows, first, room, dense=estimator.solver in ("svd", "moments"))

@@ -1,7 +1,7 @@
 """From a kernel and its rows to the spectrum of J K J: by explicit features, densely, by Krylov, or by Nyström.
 
 features   Φ (n×p) with few columns      M = (JΦ)(JΦ)ᵀ: the problem of PCA on Φ            exact
-dense      n ≤ KERNEL_DENSE              eigh of J K J                                     exact
+formed     n ≤ KERNEL_FORMED             leading pairs of J K J, or all of them            exact
 krylov     any n                         products with J K J in tiles                      to tol
 nystrom    m landmarks                   features k(x, Z) L⁻ᵀ, then as above               λ̂ ≤ λ ≤ λ̂ + tr K − tr K̂
 """
@@ -34,18 +34,21 @@ from ritz.methods.kernel_pca.total import total_variance
 from ritz.methods.kernel_pca.trust import in_range, judged, lasting, require_kernel
 from ritz.operators import Centered, Dense, Sparse
 from ritz.project.kernel import FeatureMapped, KernelMap
+from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 
-__all__ = ["solve_kernel"]
+__all__ = ["features_pay", "solve_kernel"]
 
 #: Nyström features are made in float64 where float32 tiles would be off by more than this, in units of k(x, x).
 COARSE = 1e-5
 #: Share of the first eigenvalue that the rounding of float32 tiles may reach before float64 ones are computed.
 BLURRED = 1e-3
 
+#: Squares of a mean, in units of the squares about it, beyond which explicit features are taken whatever they cost.
+FAR = 100.0
 #: Roundings that an explicit feature takes, besides one a factor of a monomial.
 FEATURE = 3.0
 
@@ -57,8 +60,8 @@ def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Sol
         return _nystrom(estimator, kernel, rows, limit)
     left = for_features(kernel, rows, limit) if kernel.takes == "strings" else limit
     features = kernel.feature_map(rows) if kernel.takes != "precomputed" else None
-    if features is not None and solver == "auto" and _more_than(features.size, estimator.n_components):
-        features = None  # components without variance are wanted too: eigenvectors that no feature tells of
+    if features is not None and solver == "auto" and not features_pay(kernel, features, rows, estimator.n_components):
+        features = None
     if features is not None and solver in ("auto", "moments", "sketch"):
         return _features(estimator, kernel, features, rows, left)
     if solver == "sketch":
@@ -68,6 +71,33 @@ def solve_kernel(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Sol
             hint="solver='nystrom' is a sketch of a kernel matrix, with bounds",
         )
     return solve_exact(estimator, kernel, rows, limit)
+
+
+def features_pay(kernel: Kernel, features: Any, rows: Any, wanted: Any) -> bool:
+    """Whether explicit features are worth making: few beside the rows, and no fewer than the components wanted.
+
+    Components without variance are eigenvectors that no feature tells of. Features of strings are sparse, and those of
+    the linear kernel are the rows. A mean far beyond the spread comes off features, whose digits it costs once, and off
+    entries of K only when it has cost theirs several times.
+    """
+    if _more_than(features.size, wanted):
+        return False
+    if kernel.takes != "vectors" or isinstance(kernel, Linear):
+        return True
+    n = len_of(rows)
+    return c.FEATURE_ROWS * features.size <= n or n * features.size**2 <= c.FEATURE_WORK or _far(rows)
+
+
+def _far(rows: Any) -> bool:
+    """Whether the mean of rows is far beyond their spread."""
+    mean = np.asarray(rows.mean(axis=0), np.float64).reshape(-1)
+    square = float(
+        np.sum(
+            rows.multiply(rows).mean(axis=0) if is_sparse(rows) else np.mean(np.square(rows, dtype=np.float64), axis=0)
+        )
+    )
+    about = float(mean @ mean)
+    return not about <= FAR * max(square - about, 0.0)
 
 
 def _more_than(size: int, wanted: Any) -> bool:

@@ -4,10 +4,10 @@
 
     given A, every bⱼ is an elastic net in Gram form;   given B, CB = U S Wᵀ and A = U Wᵀ;   loadings bⱼ/‖bⱼ‖
 
-Only the covariance enters, never the rows. ``counts`` instead of penalties: the point of the path at which bⱼ has that
-many entries and would get one more; where that goes round in a circle, the places of the entries are held and they are
-no longer penalised. ρ = ∞ is soft thresholding of Caⱼ, for far more columns than rows. A penalty never takes the last
-entry of a component.
+Only products with the covariance enter, and its blocks on the columns that have entries (``covariance.py``). ``counts``
+instead of penalties: the point of the path at which bⱼ has that many entries and would get one more (``path.py``);
+where that goes round in a circle, the places of the entries are held and they are no longer penalised. ρ = ∞ is soft
+thresholding of Caⱼ, for far more columns than rows. A penalty never takes the last entry of a component.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.methods.sparse_pca.covariance import Covariance
+from ritz.methods.sparse_pca.path import again, along
+
 __all__ = ["Net", "elastic_net", "lasso", "lasso_of_size"]
 
 Floats = NDArray[np.float64]
@@ -26,7 +29,7 @@ Floats = NDArray[np.float64]
 #: Iterations that are compared with, to see whether loadings go round in a circle, and after how many they are held
 #: anyway. Zou's example with numbers of entries settles in about 200.
 REMEMBERED, PATIENCE = 24, 250
-#: Changes of sign that are repaired before the whole path is followed instead.
+#: Changes of sign, beside two a column, that are repaired before the whole path is followed instead.
 REPAIRS = 50
 
 
@@ -41,24 +44,32 @@ class Net:
 
 
 def elastic_net(
-    C: Floats, start: Floats, penalties: Floats | None, counts: Any, ridge: float, *, tol: float, steps: int, tick: Any
+    C: Covariance,
+    start: Floats,
+    penalties: Floats | None,
+    counts: Any,
+    ridge: float,
+    *,
+    tol: float,
+    steps: int,
+    tick: Any,
 ) -> Net:
     """Alternate until no loading changes by more than ``tol``; ``start`` (d, k) are the ordinary axes."""
     A, B = start.copy(), start.copy()
     change, it, seen, supports = np.inf, 0, deque([_unit(B)], maxlen=REMEMBERED), None
     for it in range(1, steps + 1):
-        for j in range(A.shape[1]):
-            right = C @ A[:, j]
+        rights = C.times(A).T
+        for j, right in enumerate(rights):
             if supports is not None:
                 B[:, j] = _on_support(C, right, ridge, supports[j])
             elif counts is not None:
-                B[:, j] = lasso_of_size(C, right, ridge, int(counts[j]))
+                B[:, j] = lasso_of_size(C, right, ridge, int(counts[j]), None if it == 1 else B[:, j])
             elif penalties is not None:
                 last = None if it == 1 else B[:, j]
                 B[:, j] = _never_empty(lasso(C, right, ridge, float(penalties[j]), last), C, right)
         if counts is not None and supports is None and (it == PATIENCE or _repeats(_unit(B), seen, tol)):
             supports = [np.flatnonzero(B[:, j]) for j in range(A.shape[1])]
-        U, _, Wt = np.linalg.svd(C @ B, full_matrices=False)
+        U, _, Wt = np.linalg.svd(_images(C, B), full_matrices=False)
         A = U @ Wt
         change = float(np.max(np.abs(_unit(B) - seen[-1]), initial=0.0))
         seen.append(_unit(B))
@@ -68,6 +79,12 @@ def elastic_net(
     return Net(_unit(B), it, change <= tol, change)
 
 
+def _images(C: Covariance, B: Floats) -> Floats:
+    """C B, (d, k), by the entries of B."""
+    places = [np.flatnonzero(b) for b in B.T]
+    return np.column_stack([C.on(where, B[where, j]) for j, where in enumerate(places)])
+
+
 def _repeats(loadings: Floats, seen: Any, tol: float) -> bool:
     """Whether loadings go round in a circle, as numbers of entries, which have no objective, allow."""
     if float(np.max(np.abs(loadings - seen[-1]))) <= 1000 * tol:  # settling, however slowly
@@ -75,22 +92,22 @@ def _repeats(loadings: Floats, seen: Any, tol: float) -> bool:
     return any(float(np.max(np.abs(loadings - old))) <= 10 * tol for old in list(seen)[:-1])
 
 
-def _on_support(C: Floats, right: Floats, ridge: float, where: NDArray[np.intp]) -> Floats:
+def _on_support(C: Covariance, right: Floats, ridge: float, where: NDArray[np.intp]) -> Floats:
     """The same without a penalty, with entries in given places only."""
     out = np.zeros(len(right))
     if np.isinf(ridge):
         out[where] = right[where]
     elif len(where):
-        M = C[np.ix_(where, where)] + ridge * np.eye(len(where))
+        M = C.block(where) + ridge * np.eye(len(where))
         out[where] = np.linalg.lstsq(M, right[where])[0]
     return out
 
 
-def _never_empty(b: Floats, C: Floats, right: Floats) -> Floats:
+def _never_empty(b: Floats, C: Covariance, right: Floats) -> Floats:
     """A penalty that leaves nothing leaves the entry that comes first on the path, unpenalised."""
     if not bool(np.any(b)):
         j = int(np.argmax(np.abs(right)))
-        b[j] = right[j] / max(float(C[j, j]), 1e-300) if right[j] else 1.0
+        b[j] = right[j] / max(float(C.diagonal[j]), 1e-300) if right[j] else 1.0
     return b
 
 
@@ -99,7 +116,7 @@ def _unit(B: Floats) -> Floats:
     return B / np.where(length > 0, length, 1.0)
 
 
-def lasso(C: Floats, right: Floats, ridge: float, penalty: float, start: Floats | None = None) -> Floats:
+def lasso(C: Covariance, right: Floats, ridge: float, penalty: float, start: Floats | None = None) -> Floats:
     """argmin bᵀ(C + ρI)b − 2bᵀr + α‖b‖₁, (d,); ``start`` is a solution for a right side nearby.
 
     With the signs known it is a linear system. Signs of the start are tried first and repaired one by one: an entry
@@ -108,32 +125,33 @@ def lasso(C: Floats, right: Floats, ridge: float, penalty: float, start: Floats 
     half = penalty / 2
     if np.isinf(ridge):  # (C + ρI)/(1 + ρ) → I
         return _soft(right, half)
-    if start is None or not bool(np.any(start)):
-        return _path(C, right, ridge, alpha_min=half)[:, -1]
-    b, settled = np.array(start, np.float64), False
+    b = np.zeros(len(right)) if start is None else np.array(start, np.float64)
     active, slack = np.flatnonzero(b), 1e-12 * float(np.max(np.abs(right), initial=0.0))
-    sign = np.sign(b)
-    for _ in range(REPAIRS + len(b)):
-        if settled:
-            left = right - C[:, active] @ b[active] - ridge * b
-            excess = np.abs(left) - half
-            excess[active] = -np.inf
-            j = int(np.argmax(excess))
-            if excess[j] <= slack:
-                return b
-            active, sign[j] = np.append(active, j), np.sign(left[j])
-        b, settled = _toward(C, right, ridge, half, b, active, sign)
-        active = np.flatnonzero(b)
-        sign = np.sign(b)
-        settled = settled or len(active) == 0
+    sign, settled = np.sign(b), len(active) == 0
+    try:
+        for _ in range(REPAIRS + 2 * len(b)):
+            if settled:
+                left = right - C.on(active, b[active]) - ridge * b
+                excess = np.abs(left) - half
+                excess[active] = -np.inf
+                j = int(np.argmax(excess))
+                if excess[j] <= slack:
+                    return b
+                active, sign[j] = np.append(active, j), np.sign(left[j])
+            b, settled = _toward(C, right, ridge, half, b, active, sign)
+            active = np.flatnonzero(b)
+            sign = np.sign(b)
+            settled = settled or len(active) == 0
+    except np.linalg.LinAlgError:  # more entries than rows and no ridge: the path leaves such columns out
+        pass
     return _path(C, right, ridge, alpha_min=half)[:, -1]
 
 
 def _toward(
-    C: Floats, right: Floats, ridge: float, half: float, b: Floats, active: NDArray[np.intp], sign: Floats
+    C: Covariance, right: Floats, ridge: float, half: float, b: Floats, active: NDArray[np.intp], sign: Floats
 ) -> tuple[Floats, bool]:
     """Go to the solution for these signs, or to the best point at which an entry becomes zero on the way."""
-    M = C[np.ix_(active, active)] + ridge * np.eye(len(active))
+    M = C.block(active) + ridge * np.eye(len(active))
     r, old = right[active], b[active]
     new = np.asarray(np.linalg.solve(M, r - half * sign[active]), np.float64)
     out = np.zeros_like(b)
@@ -153,11 +171,11 @@ def _toward(
     return out, False
 
 
-def _path(C: Floats, right: Floats, ridge: float, **options: Any) -> Floats:
-    """Solutions for falling penalties, (d, steps)."""
+def _path(C: Covariance, right: Floats, ridge: float, **options: Any) -> Floats:
+    """Solutions for falling penalties, (d, steps), by scikit-learn, where the ways of this module have failed."""
     from sklearn.linear_model import lars_path_gram
 
-    M = C + ridge * np.eye(len(C))
+    M = C.whole() + ridge * np.eye(len(right))
     return np.asarray(lars_path_gram(Xy=right, Gram=M, n_samples=1, method="lasso", **options)[2], np.float64)
 
 
@@ -165,12 +183,22 @@ def _soft(values: Floats, half: float) -> Floats:
     return np.asarray(np.sign(values) * np.maximum(np.abs(values) - half, 0.0), np.float64)
 
 
-def lasso_of_size(C: Floats, right: Floats, ridge: float, count: int) -> Floats:
-    """The last point of the path with at most ``count`` entries, (d,)."""
+def lasso_of_size(C: Covariance, right: Floats, ridge: float, count: int, last: Floats | None = None) -> Floats:
+    """The point of the path with at most ``count`` entries before it has more, (d,); ``last``: one nearby."""
     if np.isinf(ridge):
         order = np.sort(np.abs(right))[::-1]
         return _soft(right, float(order[count]) if count < len(order) else 0.0)
-    steps = min(2 * count + 8, 8 * len(C))  # a step adds an entry, or now and then drops one
+    found = None
+    if last is not None and np.count_nonzero(last) == count:
+        found = again(C, right, ridge, last)
+    if found is None:
+        found = along(C, right, ridge, count)
+    return _searched(C, right, ridge, count) if found is None else found
+
+
+def _searched(C: Covariance, right: Floats, ridge: float, count: int) -> Floats:
+    """The same, on the path of scikit-learn."""
+    steps = min(2 * count + 8, 8 * len(right))  # a step adds an entry, or now and then drops one
     while True:
         path = _path(C, right, ridge, alpha_min=0, max_iter=steps)
         sizes = np.count_nonzero(path, axis=0)

@@ -7,8 +7,9 @@
     adjusted variance of component j: R²ⱼⱼ, what it adds to those before it                                     [ZHT06]
     back to rows: z ≈ t S_B⁻¹B, S_B = BBᵀ: the projection onto the plane of the components
 
-The covariance is all that is needed, so one pass over the rows, wherever they are, does. The ordinary components, from
-which the search begins, are a spectral problem; its certificate bounds what sparse ones can explain.
+The covariance is all that is needed, so one pass over the rows, wherever they are, does; rows that are few beside
+the columns are held instead of it, as its factor (``covariance.py``). The ordinary components, from which the search
+begins, are a spectral problem; its certificate bounds what sparse ones can explain.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.center import mean_parts
 from ritz.data.passes.moments import Moments
-from ritz.data.passes.statistics import Statistics
+from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.validate import room_for
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
@@ -39,9 +40,11 @@ from ritz.methods.method import Method
 from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off, with_passes
-from ritz.methods.scaling import divisor_held, divisor_of, spread_of, unit_of
+from ritz.methods.scaling import divisor_held, divisor_of, require_variances, spread_of, unit_of
+from ritz.methods.sparse_pca.covariance import Covariance, Factored, Formed, rest_spectrum
 from ritz.methods.sparse_pca.net import elastic_net
 from ritz.methods.sparse_pca.power import truncated_power
+from ritz.methods.sparse_pca.wide import factor_of, problem_of_rows
 from ritz.operators import MomentGram
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.rank.positive import Positive
@@ -51,15 +54,15 @@ from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 
-__all__ = ["ObliqueMap", "SparsePCA", "rest_spectrum"]
+__all__ = ["ObliqueMap", "SparsePCA"]
 
 Floats = NDArray[np.float64]
 
 METHODS = ("elastic-net", "truncated-power")
+#: Tables this many times as wide as tall, or more, are held as rows: products with ZᵀZ cost no more than with C then.
+WIDE = 2
 #: Rules that read the spectrum of the ordinary components.
 RULES = ("fraction", "aic", "bic", "broken-stick", "elbow", "gavish-donoho", "kaiser", "mle")
-#: Columns up to which the spectrum off the plane is kept, for the limits of Q.
-KEEP_REST = 2_000
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ class SparsePCA(Method):
     fitted: ClassVar[type[Fitted]] = Overlapping
     _records: ClassVar[type[SparseRecord]] = SparseRecord
     _record: SparseRecord
+    _rescales = True
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 
     def __init__(
@@ -170,45 +174,65 @@ class SparsePCA(Method):
         return self._fit(X, y, sample_weight)
 
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
-        """The problem of the ordinary components, on the moment state of the rows."""
-        count = rows_that_count(self, rows, weights)
-        d = rows.shape[1]
-        self._fits(d)
+        """The problem of the ordinary components: on the moment state, or on the rows where these are fewer."""
+        count, d = rows_that_count(self, rows, weights), rows.shape[1]
+        wide = WIDE * rows.shape[0] < d
+        self._fits(rows.shape[0] if wide else d, d)
+        wanted = self._number(count, d)
+        if wide:
+            shape = self._shape(rows)
+            return Posed(rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center)
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
         stats.fills, stats.about_zero = True, not self.center
         shape = Shape(count, d, 8, None, symmetric=True)
-        wanted = self._number(count, d)
         return Posed(rows=rows, weights=weights, shape=shape, wanted=wanted, forms_state=True, stats=stats)
 
-    def _solved(self, posed: Posed, plan: Plan) -> tuple[Solution, Floats, Floats, Floats | None]:
+    def _solved(self, posed: Posed, plan: Plan) -> tuple[Solution, Covariance, Floats, Floats | None]:
         """The ordinary components, the covariance (d, d), sparse loadings (d, k), and the scales of the columns."""
+        if not posed.forms_state:
+            ordinary: Solution = super()._solved(posed, plan)
+            require_variances(ordinary, posed.stats.column, getattr(self, "feature_names_in_", None))
+            scale = spread_of(posed.stats.column, None) if self.scale else None
+            C: Covariance = Factored(factor_of(posed, self.center, scale))
+        else:
+            with using(self.progress, type(self).__name__):
+                ordinary, C, scale = self._on_state(posed, plan)
         with using(self.progress, type(self).__name__):
-            state = posed.stats.moments
-            scale = spread_of(state, self) if self.scale else None
-            unit = unit_of(state, self.scale)
-            M = MomentGram(state, center=self.center, scale=scale, unit=unit)
-            problem = SpectralProblem(
-                M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
-                **self._request(posed.wanted, posed.shape),
-            )  # fmt: skip
-            frame = {"mean": state.mean if self.center else None, "scale": scale}
-            ordinary = with_passes(solve(problem, plan, unit=unit, frame=frame), posed.stats.passes)
-            C = M.matrix * unit**2 / divisor_of(state)
             return ordinary, C, self._search(C, ordinary), scale
 
-    def read(self, solution: tuple[Solution, Floats, Floats, Floats | None], posed: Posed) -> None:
+    def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
+        """The ordinary components of fewer rows than columns."""
+        return problem_of_rows(self, posed, plan)
+
+    def _on_state(self, posed: Posed, plan: Plan) -> tuple[Solution, Covariance, Floats | None]:
+        """The ordinary components of a moment state, the covariance, and the scales of the columns."""
+        state = posed.stats.moments
+        scale = spread_of(state, self) if self.scale else None
+        unit = unit_of(state, self.scale)
+        M = MomentGram(state, center=self.center, scale=scale, unit=unit)
+        problem = SpectralProblem(
+            M, kind="eigh", n=state.weight, d=state.d, rows=state.rows, centered=self.center, repeatable=False,
+            **self._request(posed.wanted, posed.shape),
+        )  # fmt: skip
+        frame = {"mean": state.mean if self.center else None, "scale": scale}
+        ordinary = with_passes(solve(problem, plan, unit=unit, frame=frame), posed.stats.passes)
+        return ordinary, Formed(M.matrix * unit**2 / divisor_of(state)), scale
+
+    def read(self, solution: tuple[Solution, Covariance, Floats, Floats | None], posed: Posed) -> None:
         """What each loading adds, and what all of them leave."""
         ordinary, C, loadings, scale = solution
-        state = posed.stats.moments
-        frame, unit = framed(state, center=self.center, scale=scale)
-        divisor = divisor_of(state)
+        column = posed.stats.moments if posed.forms_state else posed.stats.column
+        frame, unit = framed(column, center=self.center, scale=scale)
+        divisor = divisor_of(column)
 
         def rest(Q: Floats) -> float:
+            if not posed.forms_state:
+                return C.off(Q) if Q.shape[1] < len(Q) else 0.0  # the rows themselves, off the plane
             noise = ordinary.certificate.rounding / divisor
             off = lambda: squares_off(posed.rows, posed.weights, Q, frame) * unit**2 / divisor  # noqa: E731
-            return beside(C, Q, noise, off)
+            return beside(C.whole(), Q, noise, off)
 
-        self._name(loadings, C, ordinary, state, scale, result_dtype(posed.rows.dtype), rest)
+        self._name(loadings, C, ordinary, column, scale, result_dtype(posed.rows.dtype), rest)
 
     def _route(self, X: Any) -> Plan:
         return self._route_of_rows(X)
@@ -226,15 +250,15 @@ class SparsePCA(Method):
             )
         return max(wanted, 1) if isinstance(wanted, int) else wanted
 
-    def _search(self, C: Floats, spectrum: Solution) -> Floats:
+    def _search(self, C: Covariance, spectrum: Solution) -> Floats:
         """Sparse loadings (d, k)."""
-        d, k = len(C), len(spectrum.values)
-        unit = float(np.trace(C)) / d
+        d, k = len(C.diagonal), len(spectrum.values)
+        unit = float(np.sum(C.diagonal)) / d
         counts = self._counts(d, k)
         if unit <= 0:  # rows that do not vary
             self.n_iter_ = 0
             return np.eye(d, k)
-        C = C / unit  # the path of the elastic net ends by absolute numbers
+        C = C.divided(unit)  # the path of the elastic net ends by absolute numbers
         with track("sparse loadings", total=None) as step:
             options: dict[str, Any] = {"tol": self.tol, "steps": int(self.max_iter), "tick": lambda *_: step(1)}
             if self.method == "elastic-net":
@@ -255,21 +279,22 @@ class SparsePCA(Method):
             )
 
     def _name(
-        self, B: Floats, C: Floats, spectrum: Solution, state: Moments, scale: Floats | None, dtype: Any,
-        left: Callable[[Floats], float],
+        self, B: Floats, C: Covariance, spectrum: Solution, state: Moments | ColumnStatistics, scale: Floats | None,
+        dtype: Any, left: Callable[[Floats], float],
     ) -> None:  # fmt: skip
         """Name the results; what a component adds to those before it is the square of a Cholesky pivot."""
-        k, d, weight = B.shape[1], len(C), state.weight
-        S = B.T @ C @ B
+        k, d, weight = B.shape[1], len(B), state.weight
+        S = B.T @ C.times(B)
         gains = _pivots(S)
-        total, divisor = float(np.trace(C)), divisor_of(state)
+        total, divisor = float(np.sum(C.diagonal)), divisor_of(state)
         self.components_ = np.ascontiguousarray(B.T, dtype)
         self.n_nonzero_ = np.count_nonzero(B, axis=0)
         self.explained_variance_ = gains.astype(dtype)
         self.explained_variance_ratio_ = (gains / total if total > 0 else np.zeros(k)).astype(dtype)
         self.score_variance_ = np.diag(S).astype(dtype)
         self.singular_values_ = np.sqrt(gains * divisor).astype(dtype)
-        mean, low = mean_parts(state) if self.center else (None, None)
+        parts = mean_parts(state) if isinstance(state, Moments) else state.parts()
+        mean, low = parts if self.center else (None, None)
         self.mean_ = None if mean is None else mean.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
         Q = np.linalg.qr(B)[0]
@@ -324,11 +349,13 @@ class SparsePCA(Method):
             )
         return counts
 
-    def _fits(self, d: int) -> None:
-        size, room = 5 * 8.0 * d * d, room_for(self)
+    def _fits(self, n: int, d: int) -> None:
+        """Refuse what memory cannot hold: five times n×d, n the smaller side."""
+        size, room = 5 * 8.0 * n * d, room_for(self)
         if size > room:
+            held = "the covariance of the columns" if n == d else f"a factor of the covariance, {n:,} centred rows"
             raise MemoryLimitError(
-                f"SparsePCA works on the covariance of the columns, about {size / 1e9:.3g} GB for {d:,} of them",
+                f"SparsePCA works on {held}, about {size / 1e9:.3g} GB for {d:,} columns",
                 received=f"a limit of {room / 1e9:.3g} GB", hint="choose fewer columns first, by their variance",
             )  # fmt: skip
 
@@ -367,12 +394,3 @@ def _pivots(S: Floats) -> Floats:
         if gains[j] > floor:
             R = R - np.outer(R[:, j] / gains[j], R[j])  # products of two variances may leave the range
     return gains
-
-
-def rest_spectrum(C: Floats, Q: Floats) -> Floats | None:
-    """Variances off the plane, where there are few enough columns."""
-    if len(C) > KEEP_REST:
-        return None
-    R = C - Q @ (Q.T @ C)
-    R = R - (R @ Q) @ Q.T
-    return np.asarray(np.linalg.eigvalsh((R + R.T) / 2)[::-1][: max(len(C) - Q.shape[1], 0)], np.float64)

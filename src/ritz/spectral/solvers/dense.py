@@ -16,6 +16,7 @@ from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
+from ritz.spectral.solvers.formed import leading_eigh
 
 __all__ = [
     "Vector",
@@ -84,7 +85,12 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Pairs:
 def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
     """All eigenvalues of a symmetric operator and the vectors asked for."""
     S = M.to_dense(budget)
-    u, S = _stored(S), symmetric(wide(S))
+    u, S = _stored(S), wide(S)
+    if problem.partial and problem.rule is None:
+        few = leading_eigh(problem, M, S, u)
+        if few is not None:
+            return stated(few, M)
+    S = symmetric(S)
     theta, V = eigh(S)
     if M.positive:
         require_positive(M, to_numpy(theta))

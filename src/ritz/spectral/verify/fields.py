@@ -28,6 +28,7 @@ Vector = NDArray[np.float64]
 DIRECT = (
     "the dense decomposition returns every eigenvalue",
     "a factorisation of the Gram matrix counts every larger eigenvalue",
+    "a Cholesky factorisation leaves no room for a larger eigenvalue",
 )
 PROVED = (
     *DIRECT,
