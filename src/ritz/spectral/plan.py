@@ -288,9 +288,8 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
     course = Course(costs.product(shape, width, narrow), shape.d if _side(shape) == "columns" else shape.n, width)
     storage = c.lanczos_bytes(shape.small, k)
     reason = f"about {steps} products with {width} vectors each reach the tolerance: few are enough where each is cheap"
-    return Plan(
-        "lanczos", _side(shape), "float64", steps, course.cost(steps, k), storage, (reason,), course=course
-    )  # fmt: skip
+    path = "float32 then float64" if narrow else "float64"
+    return Plan("lanczos", _side(shape), path, steps, course.cost(steps, k), storage, (reason,), course=course)
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
