@@ -24,6 +24,7 @@ __all__ = [
     "FEATURE_WORK",
     "FEW_LOOKS",
     "FINISH_SPARE",
+    "FLAT",
     "FLOAT32_FLOOR",
     "FLOAT32_NOISE",
     "FLOAT32_SHARE",
@@ -225,8 +226,13 @@ KRYLOV_WIDE = 4
 FEW_LOOKS = 3
 
 #: Products that are still needed, in units of digits missing over digits a product so far, and of the products so far.
-#: Noise, p = 800, k = 20: after 6 products the slope said 35 where 13 were left; clusters stand still for 4 of 10.
-HASTE, PATIENCE = 0.6, 3.0
+#: Noise: of 19 products (p = 800, k = 20) 13 were left after 6, where the slope said 35; of 106 with 16 columns (p =
+#: 5,000, k = 50) 68 after 38. Clusters stand still for 4 of 10 products.
+HASTE, PATIENCE = 0.6, 2.0
+
+#: Columns in all where eigenvalues do not decay, in units of where they do: 106 products and 29 there, 72 and 23 for
+#: p = 3,000.
+FLAT = 3.5
 
 #: A road is left when going on would cost this much more than the cheapest other.
 LEAVE = 1.2

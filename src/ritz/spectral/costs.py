@@ -71,13 +71,13 @@ def eigh(p: int, k: int) -> float:
     return (c.EIGH_SUBSET if k < c.SUBSET_SHARE * p else c.EIGH_ALL) * float(p) ** 3
 
 
-def solve_formed(p: int, k: int) -> float:
-    """Leading pairs of a p×p matrix that is at hand, by the cheaper way."""
+def solve_formed(p: int, k: int, *, flat: bool = False) -> float:
+    """Leading pairs of a p×p matrix that is at hand, by the cheaper way; ``flat``: where eigenvalues do not decay."""
     whole = eigh(p, k)
     if p < c.ITERATE_SIDE or k + 1 > c.ITERATE_SHARE * p:
         return whole
-    columns = c.thin_columns(k, c.ITERATE_BLOCK, 1e-14)
-    steps = columns / c.ITERATE_BLOCK
-    each = stored_product(p, c.ITERATE_BLOCK) + orthonormal(p, int(columns / 2), c.ITERATE_BLOCK)
-    iterate = steps * each + 4 * looking(int(columns))
-    return min(whole, iterate + float(p) ** 3 / 3 * 2 / c.GEMM64)
+    columns = c.thin_columns(k, c.ITERATE_BLOCK, 1e-14) * (c.FLAT if flat else 1.0)
+    steps, basis = columns / c.ITERATE_BLOCK, int(min(columns, k + 24 * c.ITERATE_BLOCK))
+    each = stored_product(p, c.ITERATE_BLOCK) + orthonormal(p, basis // 2, c.ITERATE_BLOCK)
+    looks = (8.0 if flat else 4.0) * looking(basis)
+    return min(whole, steps * each + looks + float(p) ** 3 / 3 / c.GEMM64)

@@ -31,6 +31,7 @@ class Course:
     ----------
     product : seconds of one product with M
     side, width : rows of the basis, and columns of a block, for what making it orthonormal costs
+    most : columns of the basis before a restart
     others : roads that could be taken instead, and what they cost from their beginning
     turn : products after which the road is left whatever is seen, and for which: for tests
     """
@@ -40,12 +41,13 @@ class Course:
     width: int = 1
     others: tuple[tuple[str, float], ...] = ()
     turn: tuple[int, str] | None = None
+    most: int = 1 << 30
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""
         if not math.isfinite(products):
             return math.inf
-        middle = min(m + int(self.width * products / 2), max(self.side, m))
+        middle = min(m + int(self.width * products / 2), max(min(self.side, self.most), m))
         looks = 1 + math.log1p(self.width * products / max(m, 1)) / LOOK_GROWTH
         each = self.product + costs.orthonormal(self.side, middle, self.width)
         return products * each + min(looks, products) * costs.looking(middle)

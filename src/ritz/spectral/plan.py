@@ -151,7 +151,7 @@ def choose(
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
         options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
-        return _with_others(_fit_memory(sure or _prefer(options), options, memory), shape, direct, memory)
+        return _with_others(_fit_memory(sure or _prefer(options), options, memory), shape, k, direct, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
         "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
@@ -207,11 +207,12 @@ def _prefer(options: list[Plan]) -> Plan:
     )
 
 
-def _with_others(plan: Plan, shape: Shape, direct: Plan | None, memory: float | None) -> Plan:
+def _with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: float | None) -> Plan:
     """The plan with the road that could be taken instead, if its iteration falls behind."""
     if plan.course is None or direct is None or (memory is not None and direct.bytes > memory):
         return plan
-    again = direct.seconds - costs.form(shape, direct.precision == "float32") + costs.form(shape)  # in float64 then
+    # In float64 then, and of eigenvalues that do not decay: else nobody would leave.
+    again = costs.form(shape) + costs.solve_formed(shape.small, k, flat=True)
     return replace(plan, course=replace(plan.course, others=(("moments", again),)))
 
 

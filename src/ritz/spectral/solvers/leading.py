@@ -94,14 +94,15 @@ def leading_pairs(G: Array, k: int, *, start: Array | None = None, always: bool 
         return None
     M = _Matrix(G)
     width = min(ITERATE_BLOCK, p)
-    course = Course(costs.stored_product(p, width), p, width, (("LAPACK", costs.eigh(p, k + 1)),))
+    most = min(p, max(4 * (k + 1), k + 24 * width))
+    course = Course(costs.stored_product(p, width), p, width, (("LAPACK", costs.eigh(p, k + 1)),), most=most)
     watch = None if always else Watch(course, rounding(p, U))
     problem = SpectralProblem(M, k, kind="eigh", tol=0.0, watch=watch)
     Q = gaussian_rows(problem.start, 1, 0, p, width)
     if start is not None:  # mixtures of what is known already, a little of everything else beside
         mixed = np.asarray(start, np.float64) @ gaussian_rows(problem.start, 2, 0, start.shape[1], width)
         Q = mixed + OTHERS * (start.shape[1] / p) ** 0.5 * Q
-    space = Subspace(p, min(p, max(4 * (k + 1), k + 24 * width)))
+    space = Subspace(p, most)
     products = _converged(problem, M, space, orth(Q))
     if products and _near(space, k):  # what follows has to be known as well to tell it from the last
         further = orth(space.remainder(), against=space.V, projected=True)
