@@ -24,7 +24,7 @@ import numpy as np
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.constants import REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
 
@@ -64,7 +64,7 @@ def moments(problem: SpectralProblem, A: Operator) -> Pairs:
     """Leading pairs of AᵀA by one pass and a dense eigenproblem, repaired where the Gram matrix lost them."""
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
-    few = problem.rule is None and problem.k + 1 < SUBSET_SHARE * d
+    few = problem.rule is None and d > SUBSET_ABOVE and problem.k + 1 < SUBSET_SHARE * d
     theta, V = eigh(G, problem.k + 1 if few else None)
     signless = problem.kind == "svd" or A.positive
     if problem.kind == "eigh" and A.positive:
