@@ -28,7 +28,7 @@ import numpy as np
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_SHARE
+from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
 
@@ -75,7 +75,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
     some = _margin(problem.k) + 1  # those that a repair would read, too: finding them later would cost as much as now
-    few = problem.rule is None and some < SUBSET_SHARE * d
+    few = problem.rule is None and d > SUBSET_ABOVE and some < SUBSET_SHARE * d
     signless = problem.kind == "svd" or A.positive
     found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
     theta, V = eigh(G, some if few else None) if found is None else (found.values, found.vectors)
