@@ -10,20 +10,25 @@ Column scales are part of the question and stay as they are when rows are drawn 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.linalg.blas import dsyrk, ssyrk
 
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT
 from ritz.rank.shares import Floats
 
-__all__ = ["LinearSample", "constant_columns", "drawn_axes", "rows_for", "rows_words", "smaller_spectrum"]
+__all__ = ["Draws", "LinearSample", "constant_columns", "drawn_axes", "rows_for", "rows_words", "smaller_spectrum"]
 
 #: Operations for one spectrum of a sample, rows that are looked at in any case, and entries that are held.
 WORK, LEAST_ROWS, ENTRIES = 1e10, 200, 2e7
 #: Coordinates that a bootstrap turns: what lies beyond is not among the leading axes.
 COORDINATES = 400
+#: Rows that are gathered at a time, which stay in the cache, and multiplications of a draw above which it is float32.
+GATHER, NARROW = 512, 2e7
 
 
 def rows_for(n: int, d: int, most: int) -> int:
@@ -108,7 +113,7 @@ class LinearSample:
         """Eigenvalues of the columns permuted, or with random signs where they are not centred."""
         columns, (m, d) = self._by_column, self.shape
         if self.center:
-            drawn = rng.permuted(columns, axis=1)
+            drawn = np.stack([column[rng.permutation(m)] for column in columns])  # as ``permuted``, a quarter faster
         else:
             drawn = np.where(rng.integers(0, 2, columns.shape, dtype=np.int8) == 1, columns, -columns)
         M = drawn @ drawn.T if d <= m else drawn.T @ drawn
@@ -127,7 +132,11 @@ class LinearSample:
 
     def turned(self, rng: np.random.Generator, k: int) -> Floats:
         """(k, k) VᵀV_b for rows drawn with replacement."""
-        return drawn_axes(self._coordinates, rng, k, center=self.center)
+        return self._draws.turned(rng, k)
+
+    @cached_property
+    def _draws(self) -> Draws:
+        return Draws(self._coordinates, center=self.center)
 
     def table(self) -> Floats:
         """The rows in the units of the analysis, about their mean where it is taken off."""
@@ -136,11 +145,42 @@ class LinearSample:
 
 def drawn_axes(Z: Floats, rng: np.random.Generator, k: int, *, center: bool) -> Floats:
     """The leading block of the eigenvectors of rows drawn with replacement, in coordinates on the sample's axes."""
-    m, r = Z.shape
-    counts = rng.multinomial(m, np.full(m, 1.0 / m)).astype(np.float64)
-    G = (Z * counts[:, None]).T @ Z
-    if center:
-        mean = counts @ Z / m
-        G -= m * np.outer(mean, mean)
-    _, V = eigh(G, subset_by_index=(max(0, r - k), r - 1))
-    return np.asarray(V[:, ::-1][:k])
+    return Draws(Z, center=center).turned(rng, k)
+
+
+class Draws:
+    """Rows Z (m, r) in coordinates on the axes of the sample, to be drawn from again and again.
+
+    Of the rows of a draw, 0.63 m of them are different; only those are multiplied. In large samples products are
+    float32, of coordinates in units of their own spread: each entry of G is then off by 1e-7 of what it is made of,
+    where draws differ by 1/√m of it.
+    """
+
+    def __init__(self, Z: Floats, *, center: bool) -> None:
+        m, r = Z.shape
+        self.center, self.narrow = center, float(m) * r * r > NARROW
+        self.unit = np.sqrt(np.einsum("ij,ij->j", Z, Z) / max(m, 1)) if self.narrow else np.ones(r)
+        self.unit[self.unit == 0] = 1.0
+        self.Z: NDArray[Any] = (Z / self.unit).astype(np.float32) if self.narrow else Z
+
+    def turned(self, rng: np.random.Generator, k: int) -> Floats:
+        """(k, k) of one draw."""
+        m, r = self.Z.shape
+        counts = rng.multinomial(m, np.full(m, 1.0 / m))
+        rows = np.flatnonzero(counts)
+        root = np.sqrt(counts[rows]).astype(self.Z.dtype)
+        syrk = ssyrk if self.narrow else dsyrk
+        G: NDArray[Any] = np.zeros((r, r), self.Z.dtype, order="F")
+        sums = np.zeros(r)
+        for first in range(0, len(rows), GATHER):
+            piece, part = self.Z[rows[first : first + GATHER]], root[first : first + GATHER]
+            piece *= part[:, None]
+            G = syrk(1.0, piece.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+            sums += part @ piece
+        G = G.astype(np.float64)
+        if self.center:
+            G -= np.outer(sums / m, sums)
+        G *= self.unit
+        G *= self.unit[:, None]
+        _, V = eigh(G, lower=True, subset_by_index=(max(0, r - k), r - 1), check_finite=False)
+        return np.asarray(V[:, ::-1][:k])

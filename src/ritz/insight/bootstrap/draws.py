@@ -30,6 +30,9 @@ Floats = NDArray[np.float64]
 
 #: Rows that are gathered at a time: a block of them stays in the cache.
 GATHER = 512
+#: Numbers of a table up to which many draws are decomposed together, and numbers of all of them: 150×4, 0.22 ms a draw
+#: one by one and 0.08 together.
+SMALL, TOGETHER = 20_000, 1 << 18
 #: A column whose deviation is this small beside its root mean square does not vary in a draw.
 CONSTANT = 1e-12
 
@@ -142,6 +145,10 @@ def drawn(sample: Sample, components: Floats, n_boot: int) -> Drawn:
         step = _among_rows(sample, sample.K, shadow)
     else:
         step = _rescaled_rows(sample, components) if wide else _among_columns(sample, components)
+    if not wide and not sample.rescale and sample.n * d <= SMALL:
+        with single_threaded_blas():
+            _together(sample, components, out)
+        return out
     lanes = max(1, min(lane_count(), n_boot))
 
     def work(lane: int) -> None:
@@ -152,6 +159,34 @@ def drawn(sample: Sample, components: Floats, n_boot: int) -> Drawn:
     with single_threaded_blas():
         run_lanes(work, list(range(lanes)))
     return out
+
+
+def _together(sample: Sample, components: Floats, out: Drawn) -> None:
+    """Tall and small: the scatters of many draws by one product, and decomposed by one call."""
+    A, N, k = sample.A, sample.total, len(components)
+    n, d = A.shape
+    divisor = max(N - sample.less, 1.0)
+    for first in range(0, out.B, max(1, TOGETHER // (n * d))):
+        go_on()
+        some = slice(first, min(first + max(1, TOGETHER // (n * d)), out.B))
+        counts = np.stack([counts_of(sample, b) for b in range(some.start, some.stop)])
+        G, mean = (counts[:, None, :] * A.T) @ A, counts @ A / N
+        if sample.center:
+            G -= N * mean[:, :, None] * mean[:, None, :]
+            out.means[some] = mean  # type: ignore[index]
+        else:
+            mean = np.zeros_like(mean)
+        values, V = np.linalg.eigh(G)
+        out.values[some] = np.maximum(values[:, : -k - 1 : -1], 0.0) / divisor
+        out.totals[some] = np.trace(G, axis1=1, axis2=2) / divisor
+        out.W[some] = V[:, :, : -k - 1 : -1]
+        out.turned[some] = components @ out.W[some]
+        scores = A @ out.W[some] - (mean[:, None, :] @ out.W[some])
+        t2 = np.square(scores) / np.maximum(out.values[some], 1e-300)[:, None, :]
+        lengths = sample.lengths - 2 * mean @ A.T + np.einsum("ij,ij->i", mean, mean)[:, None]
+        shares = (lengths / np.maximum(out.totals[some], 1e-300)[:, None])[:, :, None]
+        for which, off in enumerate((t2 - 1.0, t2 - shares)):
+            out.errors[some, which] = np.sqrt((counts[:, None, :] @ np.square(off))[:, 0]) / N
 
 
 def _among_columns(sample: Sample, components: Floats) -> Step:

@@ -22,7 +22,7 @@ from ritz.methods.kernel_pca.input import len_of
 from ritz.methods.rank.linear import handed
 from ritz.rank.material import Material
 from ritz.rank.rule import resolve
-from ritz.rank.sample import COORDINATES, drawn_axes, rows_words
+from ritz.rank.sample import COORDINATES, Draws, rows_words
 
 __all__ = ["KERNEL_RULES", "KernelSample", "kernel_material", "wanted_of"]
 
@@ -51,6 +51,7 @@ class KernelSample:
         self.kernel, self.rows = kernel, rows
         m = self.m = len_of(rows)
         self.whole, self.words, self.drawn = m >= of, rows_words(m, of), "permutations"
+        self._draws: Draws | None = None
 
     def _centered(self, rows: Any) -> Floats:
         given = self.kernel.takes == "precomputed"
@@ -90,9 +91,11 @@ class KernelSample:
 
     def turned(self, rng: np.random.Generator, k: int) -> Floats:
         """(k, k) VᵀV_b for rows drawn again."""
-        values, U = self._decomposed
-        top = min(COORDINATES, max(self.shape[1], k))
-        return drawn_axes(U[:, :top] * np.sqrt(values[:top]), rng, k, center=True)
+        if self._draws is None or self._draws.Z.shape[1] < k:
+            values, U = self._decomposed
+            top = min(COORDINATES, max(self.shape[1], k))
+            self._draws = Draws(U[:, :top] * np.sqrt(values[:top]), center=True)
+        return self._draws.turned(rng, k)
 
     def table(self) -> Floats:
         """Coordinates of the rows in the feature space."""
