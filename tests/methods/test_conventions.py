@@ -43,8 +43,8 @@ def test_the_constructor_only_stores(cls):
 def test_parameters_are_keywords_and_defaults_as_documented():
     assert PCA().get_params() == {
         "n_components": None, "center": True, "scale": False, "whiten": False, "missing": "error",
-        "solver": "auto", "tol": 1e-6, "mergeable": None, "random_state": 0, "memory": None, "device": "cpu",
-        "progress": None,
+        "solver": "auto", "tol": 1e-6, "mergeable": None, "decay": 1.0, "random_state": 0, "memory": None,
+        "device": "cpu", "progress": None,
     }  # fmt: skip
     with pytest.raises(TypeError, match="positional"):
         PCA(2, True)

@@ -77,6 +77,7 @@ def solve_rows(model: Any, held: Gathered) -> bool:
     require_divisor(total, low, model)
     direct = n >= d and model._keeps_state(d)
     model.tol = min(tol, STATE_TOL) if tol > 0 else 0.0
+    model._record = copy.copy(record)  # a copy of the model solves for itself
     try:
         posed = model._posed(X, weights)
         posed.forms_state = direct
