@@ -135,9 +135,9 @@ def kept_words(model: Any, shape: Shape, kept: str | None) -> str | None:
     """What the plan says of the state; nothing where it is kept as small ones are, or where none was wanted."""
     if kept == "rows":
         return f"the {shape.n:,} rows are kept as the mergeable state"
-    if kept is None and model.mergeable is None:
+    if kept is None and model.mergeable is None and model.missing == "error":
         d = shape.d
-        return f"no mergeable state of {d:,}×{d:,} is kept unless mergeable=True asks for it"
+        return f"the mergeable state, {d:,}×{d:,} numbers, is not kept: the components are smaller"
     return None
 
 
