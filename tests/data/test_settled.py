@@ -81,8 +81,8 @@ def test_categories_of_a_frame_are_encoded_in_parts():
 def test_the_error_counts_what_was_loaded(tmp_path):
     np.save(tmp_path / "t.npy", X[:, :20][:10_000].repeat(30, axis=1))  # 48 MB, 600 columns
     table = ritz.read(tmp_path / "t.npy", memory="400MB")
-    with pytest.raises(MemoryLimitError, match=r"memory=50 MB; received at least (\d+)"):
-        ritz.PCA(2, memory="50MB").fit(table)
+    with pytest.raises(MemoryLimitError, match=r"memory=49 MB; received at least (\d+)"):
+        ritz.PCA(2, memory="49MB").fit(table)
 
 
 def test_checksums_of_pages_are_verified(tmp_path):
