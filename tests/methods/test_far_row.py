@@ -124,7 +124,7 @@ def test_files_are_read_once_more_only_where_it_matters(tmp_path):
 
 def test_a_state_says_what_it_cannot_tell():
     X = rows()
-    model = ritz.PCA(1).partial_fit(X[:30]).partial_fit(X[30:])
+    model = ritz.PCA(1).fit(X[:30]).merge(ritz.PCA(1).fit(X[30:]))
     with pytest.warns(ritz.AccuracyWarning, match="noise_variance_, is NaN; fit the rows themselves"):
         assert np.isnan(model.noise_variance_)
     assert np.isnan(model.score_samples(X)).all()
@@ -140,10 +140,16 @@ def test_a_state_says_what_it_cannot_tell():
 
 def test_a_state_that_is_somewhat_sure_says_how_much():
     X = rows(far=3e6)
-    model = ritz.PCA(1).partial_fit(X)
+    model = ritz.PCA(1).fit(X[:30]).merge(ritz.PCA(1).fit(X[30:]))
     with pytest.warns(ritz.AccuracyWarning, match=r"noise_variance_, is right to \d"):
         noise = model.noise_variance_
     assert noise == pytest.approx(ritz.PCA(1).fit(X).noise_variance_, rel=0.5)
+
+
+def test_rows_that_still_wait_tell_it():
+    X = rows()
+    model = ritz.PCA(1).partial_fit(X[:30]).partial_fit(X[30:])
+    assert model.noise_variance_ == pytest.approx(left_of(X, model.components_).sum() / 59 / 4, rel=1e-6)
 
 
 def test_ordinary_rows_are_not_read_again_and_nothing_is_said():
