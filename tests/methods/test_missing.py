@@ -164,7 +164,7 @@ def test_an_iteration_ends_within_tol_of_its_fixed_point(draw: int) -> None:
     settled, found = iterate(replace(filling, mixed=False), 0.0, 150), iterate(filling, 1e-6)
     assert found.converged
     assert found.distance <= 1e-6
-    assert settled.change < 1e-9
+    assert settled.change < 1e-8  # rounding leaves 4e-10 to 2e-9
     assert np.max(np.abs(found.values - settled.values)) < 1e-5 * settled.values[0]  # values lag a pass behind
 
 
