@@ -253,7 +253,9 @@ def test_the_rest_of_the_spectrum_from_wherever_it_can_be_had(seed, monkeypatch)
     rng = np.random.default_rng(seed)
     X = gaussian(rng, 150, np.r_[50, 20, 3 * 0.9 ** np.arange(58)])
     truth = insight.limits(ritz.PCA(2).fit(X)).spe
-    assert insight.limits(ritz.PCA(2, mergeable=False).fit(X)).spe == pytest.approx(truth, rel=1e-9)  # all were computed
+    assert insight.limits(ritz.PCA(2, mergeable=False).fit(X)).spe == pytest.approx(
+        truth, rel=1e-9
+    )  # all were computed
     X = gaussian(rng, 150, np.r_[50, 20, 3 * 0.9 ** np.arange(118)])
     truth = insight.limits(ritz.PCA(2, mergeable=True).fit(X)).spe
     bare = ritz.PCA(2, mergeable=False).fit(X)

@@ -17,7 +17,7 @@ from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.methods.moments import moments_of
 from ritz.methods.record import set_values, value_of, values_of
-from ritz.methods.streams.held import settled
+from ritz.methods.streams.held import settle, settled
 from ritz.spectral.problem import Seen
 
 __all__ = ["Kept"]
@@ -165,9 +165,8 @@ class Kept:
         left_out = {*self.model.get_params(deep=False), *self.derived}
         # a field of the record that a reader asks for is written as None where it is None
         needed = dict.fromkeys(name for name in self.needs if name.startswith("_"))
+        settle(self.model)
         values = {**needed, **values_of(self.model)}
-        if "_state" in values:
-            values["_state"] = settled(self.model)  # rows that wait are in it
         return {name: value for name, value in values.items() if name not in left_out}
 
     def with_parameters(self, **parameters: Any) -> Any:

@@ -32,7 +32,7 @@ from ritz.spectral.constants import directions_rows, directions_width, sketch_wi
 
 __all__ = [
     "BOUNDED", "LARGEST_STATE", "STATES", "added", "begun", "check_bounded", "check_state", "columns_of", "kind_for",
-    "no_mixture", "settled", "state_of_rows", "with_state",
+    "no_mixture", "settle", "settled", "state_of_rows", "with_state",
 ]  # fmt: skip
 
 #: Columns of a moment state at most.
@@ -199,6 +199,13 @@ def settled(model: Any) -> Any:
     """The state of all rows of a model; None where it keeps none."""
     held = getattr(record_of(model), "state", None)
     return held.settled if isinstance(held, Gathered) else held
+
+
+def settle(model: Any) -> None:
+    """Add rows that wait to the state, so that a model and its file go on from the same numbers."""
+    record = record_of(model)
+    if isinstance(getattr(record, "state", None), Gathered):
+        record.state = record.state.settled
 
 
 def with_state(model: Any, X: Any, state: Any) -> Any:
