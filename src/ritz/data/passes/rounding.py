@@ -272,7 +272,7 @@ def extrapolate(errors: list[NDArray[Any]], mass: float, mass2: float) -> float:
 def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -> NDArray[Any]:
     """``zᵀb`` (``zᵀz``) of a block with less rounding: in float64 and in short pieces, summed level by level."""
     if z.dtype.itemsize < 8:
-        piece = z.shape[0]  # float64 sums of float32 numbers are exact enough at any length
+        piece = max(1, z.shape[0])  # float64 sums of float32 numbers are exact enough at any length
         z = z.astype(np.float64)
         b = None if b is None else b.astype(np.float64)
     if b is None and z.dtype == np.float64:
@@ -313,7 +313,7 @@ def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
     n, d = z.shape
     covered = n // piece * piece
     tail = z[covered:].T @ z[covered:]
-    if not covered:
+    if not covered or not d:
         return tail
     pieces = np.ascontiguousarray(z[:covered]).reshape(-1, piece, d)
     products = np.matmul(pieces.transpose(0, 2, 1), pieces)
