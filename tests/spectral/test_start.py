@@ -117,7 +117,7 @@ def test_numbers_that_differ_by_rounding_have_one_key():
     assert Symmetric(S).key() != Symmetric(np.roll(np.roll(S, 1, 0), 1, 1)).key()
     merged = ritz.PCA().partial_fit(X[:300]).merge(ritz.PCA().partial_fit(X[300:]))
     whole = ritz.PCA().partial_fit(X)
-    assert MomentGram(merged._record.state).key() == MomentGram(whole._record.state).key()
+    assert MomentGram(merged._need_state()).key() == MomentGram(whole._need_state()).key()
 
 
 def test_seed_and_data_both_move_the_start():

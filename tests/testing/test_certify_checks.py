@@ -52,6 +52,8 @@ def honest(case: Case = CASE, solver: str = "svd") -> Subject:
         singular_values_=s,
         explained_variance_=values / (n - 1),
         explained_variance_ratio_=values / total,
+        plan_=SimpleNamespace(solver=solver),
+        tol=0.0,
     )
     return Subject(case, solver, model, X, case.truth())
 

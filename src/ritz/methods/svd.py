@@ -18,7 +18,7 @@ from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Uncentred
 from ritz.methods.method import Method
-from ritz.methods.moments import RESULTS
+from ritz.methods.moments import RESULTS, STATE_FLOOR
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import (
@@ -56,7 +56,7 @@ class SVD(AddsRows, Method):
     solver, tol, decay, random_state, memory, device, progress
         As for :class:`ritz.PCA`.
     mergeable : bool, None, "directions" or "sketch"
-        As for :class:`ritz.PCA`, except that ``fit`` keeps a state only where it is asked to; ``partial_fit`` does.
+        As for :class:`ritz.PCA`; None: the moment state of up to 90 columns.
 
     Attributes
     ----------
@@ -186,12 +186,13 @@ class SVD(AddsRows, Method):
         self.total_ = spectrum.total
         self.n_components_, self.n_samples_ = len(spectrum.values), column.rows
         self.certificate_, self.plan_ = spectrum.certificate, spectrum.plan
-        self._record.weight, self._record.left = weight, in_certificate(spectrum, rest)
+        record = self._record
+        record.weight, record.left, record.dtype = weight, in_certificate(spectrum, rest), dtype
 
     # rows that are added up
 
     def _keeps_state(self, d: int) -> bool:
-        return self.mergeable is not None and super()._keeps_state(d)
+        return 8 * d * d <= STATE_FLOOR if self.mergeable is None else super()._keeps_state(d)
 
     def _enough_rows(self, rows: int) -> None:
         """One row has a direction."""

@@ -26,6 +26,7 @@ from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import Array, Place, namespace, to_numpy
 from ritz._core.random import gaussian_rows
+from ritz.operators.enclosed import Enclosed
 
 __all__ = ["Calls", "Operator"]
 
@@ -147,6 +148,10 @@ class Operator(ABC):
         For iterations whose answer is measured by products of the operator itself: nothing is claimed here.
         """
         return self
+
+    def enclosed(self) -> Enclosed | None:
+        """Small matrices between which the matrix that this operator stands for lies; None where it is known itself."""
+        return None
 
     def check(self, V: Array, MV: Array, *, answer: int = 0) -> None:
         """Measure the rounding of ``MV`` ≈ A V, put together from products made before; ``measured`` then counts it.

@@ -16,6 +16,7 @@ from ritz._core.tolerance import rounding
 from ritz.data.streams.directions import Directions
 from ritz.data.streams.sketched import Sketched
 from ritz.operators.base import Operator
+from ritz.operators.enclosed import Enclosed
 
 __all__ = ["Bounded", "Imaged"]
 
@@ -85,6 +86,9 @@ class Bounded(Operator):
 
     def passes(self) -> int:
         return 1
+
+    def enclosed(self) -> Enclosed:
+        return Enclosed(self.basis, self.high, self.spare, self.lost, self.ridge, self.noise, self.width)
 
     def trace(self) -> float:
         return self._trace

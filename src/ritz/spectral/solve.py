@@ -17,7 +17,6 @@ from ritz._core.frozen import changed
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
-from ritz.operators.bounded import Bounded
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
@@ -139,7 +138,7 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
     if plan.solver == "moments":
         return moments(problem, A)
-    if plan.solver == "directions" and isinstance(A, Bounded):
+    if plan.solver == "directions":
         return directions(problem, A)
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))

@@ -79,7 +79,7 @@ class AddsRows:
         """
         refuse_faded(self)
         rest: Self = self._combine([other], Moments.subtract)
-        if rest._record.dtype == np.float32:
+        if rest._record.dtype == np.float32 and isinstance(rest._record.state, Moments):
             rest._record.state = rest._need_state().without_dust(unit_roundoff(np.float32))
         return rest
 

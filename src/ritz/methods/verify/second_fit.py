@@ -69,6 +69,8 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
         if name.lstrip(".") in LOW or (drawn and name in ("._left", ".noise_variance_")):
             continue
         a, b = np.asarray(mine[name]), np.asarray(theirs[name])
+        if name == "._seen_values":  # how many of the others a solver knows depends on the road it took
+            a, b = a[: len(b)], b[: len(a)]
         free = not same and a.ndim > 0 and model.n_components_ in a.shape
         if not free and not _alike(a, b, close):
             words.append(f"{name.lstrip('.')} is not what a second fit gives")

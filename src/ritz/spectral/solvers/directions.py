@@ -17,7 +17,7 @@ import scipy.linalg
 from ritz._core.errors import ParameterError
 from ritz._core.linalg import Floats
 from ritz._core.tolerance import solving
-from ritz.operators.bounded import Bounded
+from ritz.operators.base import Operator
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 
 __all__ = ["DIRECTED", "directions"]
@@ -26,29 +26,32 @@ __all__ = ["DIRECTED", "directions"]
 DIRECTED = "frequent directions bound what was left out"
 
 
-def directions(problem: SpectralProblem, M: Bounded) -> Pairs:
+def directions(problem: SpectralProblem, M: Operator) -> Pairs:
     """Approximate leading pairs with the enclosures that the state proves."""
-    core, d = M.core, M.shape[0]
+    E, d = M.enclosed(), M.shape[0]
+    if E is None:
+        raise TypeError("directions are found for operators that tell what encloses them")
+    core = E.high + E.spare
     theta, Y = scipy.linalg.eigh(core, check_finite=False) if len(core) else (np.zeros(0), np.zeros((0, 0)))
     theta, Y = theta[::-1], Y[:, ::-1]
-    higher = np.linalg.eigvalsh(M.high)[::-1] if len(core) else np.zeros(0)
-    trace, top = float(M.trace()), float(np.max(theta, initial=0.0))
-    noise = M.noise + solving(d, 2.0**-53) * top + 8 * 2.0**-53 * trace
-    beyond = max(trace - float(np.sum(theta)), 0.0) + M.width * (M.ridge + 2 * M.noise)
-    most = min(M.lost, beyond) + M.ridge  # ‖E‖ but for the noise
-    values = np.maximum(theta - M.ridge, 0.0)
+    higher = np.linalg.eigvalsh(E.high)[::-1] if len(core) else np.zeros(0)
+    trace, top = float(M.trace() or 0.0), float(np.max(theta, initial=0.0))
+    noise = E.noise + solving(d, 2.0**-53) * top + 8 * 2.0**-53 * trace
+    beyond = max(trace - float(np.sum(theta)), 0.0) + E.width * (E.ridge + 2 * E.noise)
+    most = min(E.lost, beyond) + E.ridge  # ‖E‖ but for the noise
+    values = np.maximum(theta - E.ridge, 0.0)
     k = _count(problem, values, trace)
     m = max(k + 1, len(values))
     values, higher = (np.pad(x, (0, m - len(x))) for x in (values, np.maximum(higher, 0.0)))
-    upper = np.maximum(np.minimum(higher + M.lost, values + M.ridge + most), values)
-    spare = np.clip(M.lost - np.einsum("ij,ij->j", Y, M.spare @ Y), 0.0, most)
-    along = np.maximum(np.pad(spare, (0, m - len(spare)), constant_values=most) + M.ridge, upper - values)
-    residuals = np.sqrt((most + noise) * (np.minimum(along, most) + noise)) + M.ridge + noise
+    upper = np.maximum(np.minimum(higher + E.lost, values + E.ridge + most), values)
+    spare = np.clip(E.lost - np.einsum("ij,ij->j", Y, E.spare @ Y), 0.0, most)
+    along = np.maximum(np.pad(spare, (0, m - len(spare)), constant_values=most) + E.ridge, upper - values)
+    residuals = np.sqrt((most + noise) * (np.minimum(along, most) + noise)) + E.ridge + noise
     residuals = np.maximum(residuals, upper - values)
     ceiling = float(upper[k]) + noise if k < d else -np.inf
     return Pairs(
         values[: max(k, len(theta))],
-        _filled(M.basis.T @ Y[:, :k], k),
+        _filled(E.basis.T @ Y[:, :k], k),
         residuals[None, :k],
         noise,
         Completeness("trace", ceiling, 0.0, DIRECTED),
