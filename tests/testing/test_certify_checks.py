@@ -10,7 +10,7 @@ import pytest
 
 from ritz.testing.certify.cases import ROUTES, SOLVERS, Case, cases
 from ritz.testing.certify.checks import Finding, Subject, examine, ratios
-from ritz.testing.certify.problem import CHANGES
+from ritz.testing.certify.problem import BOUNDED, CHANGES
 from ritz.testing.certify.run import Record, run_case, summarise
 from ritz.testing.truth import true_spectrum
 
@@ -287,8 +287,8 @@ def test_every_route_has_a_record():
     routes = [record.solver for record in run_case(0, CASE)]
     changed = routes.pop(len(SOLVERS))
     assert changed in CHANGES
-    assert routes[:-1] == [*SOLVERS, "stream", "merge", "subtract"]
+    assert routes[:-1] == [*SOLVERS, *BOUNDED, "stream", "merge", "subtract"]
     assert routes[-1].startswith("state:")
     assert [record.solver for record in run_case(0, CASE, ["state:krylov"])] == []  # another one was drawn
     without = [record.solver for record in run_case(0, replace(CASE, method="SVD", center=False))]
-    assert without == [*SOLVERS, changed]
+    assert without == [*SOLVERS, changed, *BOUNDED]
