@@ -37,6 +37,9 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.start
 	$(PY) -m bench.stream
 	$(PY) -m bench.kernel
+	$(PY) -m bench.sparse
+	$(PY) -m bench.sparse_pca
+	$(PY) -m bench.planner --quick
 	$(PY) -m bench.strings
 	$(PY) -m bench.digits
 	$(PY) -m bench.lecture
