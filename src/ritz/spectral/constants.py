@@ -133,7 +133,7 @@ KERNEL_DENSE = 1000
 KERNEL_FORMED = 1200
 
 #: Rows for every explicit feature of a kernel of vectors, at least, for features to be taken instead of K: the cubic
-#: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.03 s. And rows times
+#: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.04 s. And rows times
 #: squares of features up to which that does not matter.
 FEATURE_ROWS, FEATURE_WORK = 4, 1e7
 
