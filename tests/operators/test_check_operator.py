@@ -10,6 +10,7 @@ import pytest
 
 from ritz import kernels
 from ritz.operators import Dense, Gram, Operator, Shifted, Symmetric
+from ritz.operators.enclosed import Enclosed
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
 from ritz.testing.operators import check_operator
 
@@ -204,8 +205,18 @@ BROKEN = {
     "calls": (lambda: broken(Plain, matmat=lambda s, V: s.X @ V)(X), X, "(calls|matmat of a block)"),
     "passes": (lambda: broken(Plain, passes=lambda s: -next(COUNTER))(X), X, "passes: fell"),
     "symbol": (lambda: broken(Plain, symbol=lambda s: "")(X), X, "symbol"),
+    "enclosed": (lambda: broken(Plain, enclosed=lambda s: _between(2 * S))(S), S, "enclosed: the lower bound"),
+    "enclosed with less than nothing": (
+        lambda: broken(Plain, enclosed=lambda s: _between(S, lost=-1.0))(S),
+        S,
+        "enclosed: told with a negative bound",
+    ),
     "place": (lambda: broken(Plain, xp=_strict())(X), X, "matmat: gives a block on"),
 }
+
+
+def _between(high, lost=0.0):
+    return Enclosed(np.eye(6), high, 0 * high, lost, 0.0, 0.0, 1)
 
 
 def _gram_off(self, W):

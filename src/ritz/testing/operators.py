@@ -165,6 +165,13 @@ class _Checks:
             _true("power_sums", sums[0] <= np.trace(D) + room, f"Σλ ≥ {sums[0]!r}, but it is {np.trace(D)!r}")
             _true("power_sums", sums[1] >= np.sum(D * D) - room, f"Σλ² ≤ {sums[1]!r}, but it is {np.sum(D * D)!r}")
 
+        E = A.enclosed()
+        if E is not None:
+            _same("enclosed: Q Qᵀ", E.basis @ E.basis.T, np.eye(len(E.basis)), 1e-12)
+            lower = E.basis.T @ (E.high + E.spare) @ E.basis
+            _same("enclosed: the lower bound", lower, D, SLACK * unit_roundoff(A.dtype) * size + slack)
+            _true("enclosed", min(E.lost, E.ridge, E.noise) >= 0, "told with a negative bound")
+
     def allowed(self, squared: bool = False) -> float:
         """What solvers allow for: the rounding of M, A itself if it is symmetric, AᵀA of a table or if ``squared``."""
         A = self.A

@@ -71,12 +71,12 @@ def solve_rows(model: Any, held: Gathered) -> bool:
     """Solve rows that wait as a fit of them; False where that missed its tolerance, and a state must be formed."""
     X, weights = held.table
     n, d = X.shape
-    if hasattr(model._wanted(n, d, centered=bool(getattr(model, "center", False))), "on"):
-        return False  # what a rule may ask does not depend on how many rows still wait
     record, tol = model._record, model.tol
     model._enough_rows(n if weights is None else int(np.count_nonzero(weights)))
     total, low = (float(n), 0.0) if weights is None else sum_of_weights(weights)
     require_divisor(total, low, model)
+    if hasattr(model._wanted(n, d, centered=bool(getattr(model, "center", False))), "on"):
+        return False  # what a rule may ask does not depend on how many rows still wait
     direct = n >= d and model._keeps_state(d)
     model.tol = min(tol, STATE_TOL) if tol > 0 else 0.0
     model._record = copy.copy(record)  # a copy of the model solves for itself
