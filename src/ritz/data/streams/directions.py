@@ -29,7 +29,7 @@ from ritz._core.compensated import two_sum
 from ritz._core.errors import MergeError
 from ritz._core.tolerance import rounding
 from ritz.data.streams.means import Means
-from ritz.data.streams.pieces import DensePiece, Piece, piece_of
+from ritz.data.streams.pieces import DensePiece, Piece, common_unit, piece_of
 
 __all__ = ["Directions"]
 
@@ -190,8 +190,7 @@ class Directions:
     ) -> Directions:  # fmt: skip
         """Join what is known of other rows: their mean, their squares, and factors with both cores, in ``unit``."""
         joined, between = self.means.joined(means)
-        common = _common_unit(self, unit, between)
-        a, b = (self.unit / common) ** 2 if self.weight > 0 else 0.0, (unit / common) ** 2
+        common, (a, b) = common_unit([(self.unit, self.squares), (unit, squares)], between)
         between = between / common
         stack: list[Part] = [(DensePiece(self.basis), a * self.high, a * self.spare)]
         stack += [(piece, b * high, None if spare is None else b * spare) for piece, high, spare in parts]
@@ -209,15 +208,6 @@ class Directions:
             weight_low=joined.weight_low, offset_low=joined.offset_low, squares=total, squares_low=less, unit=common,
             basis=cut.basis, high=cut.high, spare=cut.spare, lost=off, ridge=ridge, noise=noise,
         )  # fmt: skip
-
-
-def _common_unit(state: Directions, unit: float, between: Floats) -> float:
-    """The larger unit, unless the means lie so far apart that squares of their distance would leave the range."""
-    unit = max(state.unit, unit) if state.weight > 0 else unit
-    apart = float(np.max(np.abs(between), initial=0.0))
-    if apart == 0 or 2.0**-200 < apart / unit < 2.0**200:
-        return unit
-    return max(unit, float(np.ldexp(1.0, int(np.frexp(apart)[1]))))
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.tolerance import SAFE_RANGE
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.unit import LEAST_EXTENT, out_of_range, power_of_two
 from ritz.data.passes.weights import sum_of_weights
 from ritz.data.streams.means import Means
 
-__all__ = ["DensePiece", "Piece", "SparsePiece", "piece_of"]
+__all__ = ["DensePiece", "Piece", "SparsePiece", "common_unit", "piece_of"]
 
 Floats = NDArray[np.float64]
 
 #: Entries of a sparse block that is filled in where means must come off the entries themselves; squares of means, in
 #: squares about them, above which that is so; and times that one row weighs as much as another.
 FILLED, TAKEN, UNEVEN = 1 << 26, 2.0, 2.0**10
+
+#: Binary exponents of the largest number, either way, up to which fourth powers of sums of them stay in range.
+SAFE_EXTENT = 150.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def _outweighed(about: Floats, taken: Floats, w: Floats) -> bool:
 
 
 def _unit_of(largest: float, weights: Floats | None) -> float:
-    """A power of two where squares would leave the range; 1 otherwise."""
+    """A power of two where squares of squares would leave the range; 1 otherwise."""
     if largest == 0:
         return 1.0
     extent = np.log2(largest)
@@ -155,5 +157,18 @@ def _unit_of(largest: float, weights: Floats | None) -> float:
         extent += 0.5 * np.log2(float(np.max(weights, initial=1.0)) if weights.size else 1.0)
     if extent < LEAST_EXTENT:
         raise out_of_range(largest)
-    low, high = (np.log2(bound) for bound in SAFE_RANGE[1])
-    return 1.0 if low <= extent <= high else power_of_two(float(extent))
+    return 1.0 if abs(extent) <= SAFE_EXTENT else power_of_two(float(extent))
+
+
+def common_unit(parts: list[tuple[float, Floats]], between: Floats) -> tuple[float, list[float]]:
+    """The unit of parts that are joined, and what numbers in the squares of their own units are multiplied by.
+
+    ``parts``: units and squares; one that holds nothing has no say. ``between``: √w times the distance of the means.
+    """
+    held = [bool(np.any(squares)) for _, squares in parts]
+    units = [unit for (unit, _), some in zip(parts, held, strict=True) if some]
+    apart = float(np.max(np.abs(between), initial=0.0))
+    if apart > 0:
+        units.append(1.0 if abs(np.log2(apart)) <= SAFE_EXTENT else power_of_two(float(np.log2(apart))))
+    common = max(units, default=1.0)
+    return common, [(unit / common) ** 2 if some else 0.0 for (unit, _), some in zip(parts, held, strict=True)]

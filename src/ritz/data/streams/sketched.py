@@ -20,7 +20,7 @@ from ritz._core.linalg import qr
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding
 from ritz.data.streams.means import Means
-from ritz.data.streams.pieces import piece_of
+from ritz.data.streams.pieces import common_unit, piece_of
 
 __all__ = ["Sketched", "probe_matrix"]
 
@@ -171,11 +171,7 @@ class Sketched:
         self, means: Means, squares: Floats, image: Floats, unit: float, noise: float, omega: Floats
     ) -> Sketched:  # fmt: skip
         joined, between = self.means.joined(means)
-        common = max(self.unit, unit) if self.weight > 0 else unit
-        apart = float(np.max(np.abs(between), initial=0.0))
-        if apart > common * 2.0**200:
-            common = float(np.ldexp(1.0, int(np.frexp(apart)[1])))
-        a, b = (self.unit / common) ** 2 if self.weight > 0 else 0.0, (unit / common) ** 2
+        common, (a, b) = common_unit([(self.unit, self.squares), (unit, squares)], between)
         between = between / common
         total, less = two_sum(a * self.squares, b * squares)
         total, rest = two_sum(total, np.square(between))
