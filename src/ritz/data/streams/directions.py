@@ -303,4 +303,7 @@ def _orthonormal(pieces: list[Piece], W: Floats) -> Floats:
 def _largest(M: Floats) -> float:
     """The largest eigenvalue of a symmetric matrix."""
     n = len(M)
-    return float(scipy.linalg.eigh(M, eigvals_only=True, subset_by_index=[n - 1, n - 1], check_finite=False)[0])
+    try:
+        return float(scipy.linalg.eigh(M, eigvals_only=True, subset_by_index=[n - 1, n - 1], check_finite=False)[0])
+    except scipy.linalg.LinAlgError:  # LAPACK's search for one eigenvalue gives up on matrices of nothing but rounding
+        return float(np.linalg.eigvalsh(M)[-1])
