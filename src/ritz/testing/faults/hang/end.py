@@ -23,24 +23,36 @@ from ritz.testing.faults.hang.ways import LONG, Findings, fit, outside, rows, sa
 
 __all__: list[str] = []
 
+#: Times that Ctrl-C is sent, and seconds between.
+AGAIN, PATIENCE = 3, 10.0
+
 
 def _interrupted(work: Callable[[], object], ready: threading.Event, what: str) -> Findings:
-    """Send Ctrl-C once ``ready``; the work must end, and no thread be left."""
-    before = set(threading.enumerate())
+    """Send Ctrl-C once ``ready``; the work must end, and no thread be left.
+
+    It is sent again where nothing has ended after some seconds, as people do: Python drops an interrupt that meets it
+    in a finaliser.
+    """
+    before, ended = set(threading.enumerate()), threading.Event()
 
     def send() -> None:
         ready.wait(LONG)
         time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(AGAIN):
+            os.kill(os.getpid(), signal.SIGINT)
+            if ended.wait(PATIENCE):
+                return
 
     sender = threading.Thread(target=send)
     sender.start()
     try:
         work()
     except KeyboardInterrupt:
+        ended.set()
         sender.join()
         left = [thread.name for thread in threading.enumerate() if thread not in before]
         return [f"{what}: threads {left} are left"] if left else []
+    ended.set()
     sender.join()
     return [f"{what}: Ctrl-C was lost"]
 
