@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from ritz._core.compensated import two_sum
 from ritz._core.errors import MergeError
 from ritz._core.tolerance import rounding
-from ritz.data.streams.means import Means
+from ritz.data.streams.means import Means, WithMeans
 from ritz.data.streams.pieces import DensePiece, Piece, common_unit, piece_of
 
 __all__ = ["Directions"]
@@ -52,7 +52,7 @@ ENTRY = 8.0
 
 
 @dataclass(frozen=True)
-class Directions:
+class Directions(WithMeans):
     """The state of frequent directions.
 
     Parameters
@@ -96,30 +96,6 @@ class Directions:
         """No rows of d columns."""
         none = np.zeros(d)
         return cls(0, 0.0, none, none, none, np.zeros((0, d)), np.zeros(0), np.zeros((0, 0)), 0.0, 0.0, 0.0, 1.0, width)
-
-    @property
-    def d(self) -> int:
-        """Number of columns."""
-        return int(self.shift.shape[0])
-
-    @property
-    def means(self) -> Means:
-        """Rows, weight and mean."""
-        return Means(self.rows, self.weight, self.shift, self.offset, self.weight_low, self.offset_low)
-
-    @property
-    def mean(self) -> Floats:
-        """Weighted column means."""
-        return self.means.mean
-
-    def parts(self) -> tuple[Floats, Floats | None]:
-        """The mean, and what rounding took from it; None where that is nothing."""
-        return self.means.parts()
-
-    def trace(self) -> float:
-        """tr S in units of unit²."""
-        low = 0.0 if self.squares_low is None else float(np.sum(self.squares_low))
-        return float(np.sum(self.squares)) + low
 
     def times(self, factor: float) -> Directions:
         """The state of the same rows with every weight multiplied by ``factor``."""

@@ -18,7 +18,7 @@ from ritz._core.compensated import chain, two_product, two_sum
 from ritz._core.errors import MergeError
 from ritz.data.passes.center import mean_parts
 
-__all__ = ["Means"]
+__all__ = ["Means", "WithMeans"]
 
 Vector = NDArray[np.float64]
 
@@ -89,3 +89,40 @@ class Means:
         between = (delta + less) * float(np.sqrt(self.weight / weight) * np.sqrt(other.weight))
         rows = self.rows + other.rows
         return Means(rows, float(weight), self.shift, offset, float(weight_low), offset_low), between
+
+
+class WithMeans:
+    """What states of a stream have in common: fields of ``Means``, and squares about them."""
+
+    rows: int
+    weight: float
+    shift: Vector
+    offset: Vector
+    squares: Vector
+    squares_low: Vector | None
+    weight_low: float
+    offset_low: Vector | None
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.shift.shape[0])
+
+    @property
+    def means(self) -> Means:
+        """Rows, weight and mean."""
+        return Means(self.rows, self.weight, self.shift, self.offset, self.weight_low, self.offset_low)
+
+    @property
+    def mean(self) -> Vector:
+        """Weighted column means."""
+        return self.means.mean
+
+    def parts(self) -> tuple[Vector, Vector | None]:
+        """The mean, and what rounding took from it; None where that is nothing."""
+        return self.means.parts()
+
+    def trace(self) -> float:
+        """tr S in units of unit²."""
+        low = 0.0 if self.squares_low is None else float(np.sum(self.squares_low))
+        return float(np.sum(self.squares)) + low

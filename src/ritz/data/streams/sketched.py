@@ -19,7 +19,7 @@ from ritz._core.errors import MergeError
 from ritz._core.linalg import qr
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding
-from ritz.data.streams.means import Means
+from ritz.data.streams.means import Means, WithMeans
 from ritz.data.streams.pieces import common_unit, piece_of
 
 __all__ = ["Sketched", "probe_matrix"]
@@ -38,7 +38,7 @@ def probe_matrix(start: int, d: int, width: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Sketched:
+class Sketched(WithMeans):
     """The state of a sketch.
 
     Parameters
@@ -78,33 +78,9 @@ class Sketched:
         return cls(0, 0.0, none, none, none, np.zeros((d, min(width, d))), 0.0, 1.0, f"{start:x}")
 
     @property
-    def d(self) -> int:
-        """Number of columns."""
-        return int(self.shift.shape[0])
-
-    @property
     def omega(self) -> Floats:
         """Ω, drawn again."""
         return probe_matrix(int(self.start, 16), self.d, self.image.shape[1])
-
-    @property
-    def means(self) -> Means:
-        """Rows, weight and mean."""
-        return Means(self.rows, self.weight, self.shift, self.offset, self.weight_low, self.offset_low)
-
-    @property
-    def mean(self) -> Floats:
-        """Weighted column means."""
-        return self.means.mean
-
-    def parts(self) -> tuple[Floats, Floats | None]:
-        """The mean, and what rounding took from it; None where that is nothing."""
-        return self.means.parts()
-
-    def trace(self) -> float:
-        """tr S in units of unit²."""
-        low = 0.0 if self.squares_low is None else float(np.sum(self.squares_low))
-        return float(np.sum(self.squares)) + low
 
     def times(self, factor: float) -> Sketched:
         """The state of the same rows with every weight multiplied by ``factor``."""
