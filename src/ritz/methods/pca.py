@@ -44,14 +44,13 @@ from ritz.methods.scaling import (
     degrees_of_freedom,
     require_variances,
     spread_of,
+    standardised,
     stored_as,
     times_square,
-    unit_of,
 )  # fmt: skip
 from ritz.methods.streams.adding import AddsRows
 from ritz.methods.streams.decay import check_decay
 from ritz.methods.streams.held import STATES, check_state, state_of_rows
-from ritz.operators import Centered, Scaled, Weighted
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
@@ -212,21 +211,10 @@ class PCA(Imputing, AddsRows, Method):
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
-        A, stats = self._leaf(posed.rows, posed.weights, plan, posed.unit)
-        posed.stats = stats
-        wanted = posed.wanted
+        A = standardised(self, posed, plan)
+        stats, wanted = posed.stats, posed.wanted
         if not isinstance(wanted, int):
             wanted = handed(wanted, lambda: rows_material(self, posed.rows, posed.weights, stats))
-        if self.center:
-            A = Centered(A, stats)
-        if self.scale:
-            stats.divide(np.ones(posed.shape.d, bool))
-            A = Scaled(A, lambda: spread_of(stats.column, self) * unit_of(stats, True), spreads=True)
-        elif stats.unit != 1:
-            A = Scaled(A, stats.unit, "/unit")
-        if stats.weights is not None:
-            A = Weighted(A, stats.weights)
-        posed.unit = unit_of(stats, self.scale)
         return SpectralProblem(
             A,
             n=stats.weight,

@@ -14,11 +14,13 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.passes.unit import power_of_two, require_spread
 from ritz.methods.record import values_of
+from ritz.operators import Centered, Scaled, Weighted
+from ritz.operators.base import Operator
 from ritz.spectral.solution import Solution
 
 __all__ = [
     "TINY", "degrees_of_freedom", "divisor_held", "divisor_of", "require_told", "require_variances", "spread_of",
-    "stored_as", "times_square", "unit_of",
+    "standardised", "stored_as", "times_square", "unit_of",
 ]  # fmt: skip
 
 #: Squares of units, and sums of weights, that leave products with the values of a spectrum in range.
@@ -135,3 +137,23 @@ def _warn(columns: np.ndarray, names: Any) -> None:
         f"constant column{plural} {', '.join(shown)}{more}: no variance to divide by, kept with scale 1",
         ConstantColumnWarning,
     )
+
+
+def standardised(model: Any, posed: Any, plan: Any) -> Operator:
+    """D_w^½ (X − 1μᵀ) D_σ⁻¹ as the parameters of a model ask for it, in units that keep squares in range.
+
+    ``posed`` is told the statistics of the rows and the unit.
+    """
+    A, stats = model._leaf(posed.rows, posed.weights, plan, posed.unit)
+    posed.stats = stats
+    if model.center:
+        A = Centered(A, stats)
+    if model.scale:
+        stats.divide(np.ones(posed.shape.d, bool))
+        A = Scaled(A, lambda: spread_of(stats.column, model) * unit_of(stats, True), spreads=True)
+    elif stats.unit != 1:
+        A = Scaled(A, stats.unit, "/unit")
+    if stats.weights is not None:
+        A = Weighted(A, stats.weights)
+    posed.unit = unit_of(stats, model.scale)
+    return A

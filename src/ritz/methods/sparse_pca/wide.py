@@ -16,8 +16,7 @@ from ritz.data.passes.blocks import Block, blocks_of
 from ritz.data.passes.center import taken_off
 from ritz.methods.posed import Posed
 from ritz.methods.rest import framed
-from ritz.methods.scaling import divisor_of, spread_of, unit_of
-from ritz.operators import Centered, Scaled, Weighted
+from ritz.methods.scaling import divisor_of, standardised
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 
@@ -29,18 +28,8 @@ __all__ = ["factor_of", "problem_of_rows"]
 
 def problem_of_rows(model: SparsePCA, posed: Posed, plan: Plan) -> SpectralProblem:
     """The spectral problem of D_w^½ (X − 1μᵀ) D_σ⁻¹, as PCA poses it."""
-    A, stats = model._leaf(posed.rows, posed.weights, plan, posed.unit)
-    posed.stats = stats
-    if model.center:
-        A = Centered(A, stats)
-    if model.scale:
-        stats.divide(np.ones(posed.shape.d, bool))
-        A = Scaled(A, lambda: spread_of(stats.column, model) * unit_of(stats, True), spreads=True)
-    elif stats.unit != 1:
-        A = Scaled(A, stats.unit, "/unit")
-    if stats.weights is not None:
-        A = Weighted(A, stats.weights)
-    posed.unit = unit_of(stats, model.scale)
+    A = standardised(model, posed, plan)
+    stats = posed.stats
     return SpectralProblem(
         A, n=stats.weight, d=posed.shape.d, rows=stats.rows, centered=model.center,
         repeatable=model._rereads(posed.shape), **model._request(posed.wanted, posed.shape),
