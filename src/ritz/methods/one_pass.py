@@ -30,7 +30,7 @@ from ritz.spectral.solve import solve
 if TYPE_CHECKING:
     from ritz.methods.method import Method
 
-__all__ = ["fit_sketch", "takes_sketch"]
+__all__ = ["check_bounded", "fit_sketch", "takes_sketch"]
 
 #: Components that are sought where a share of the variance decides how many are kept.
 FIRST_GUESS = 100
@@ -47,7 +47,7 @@ def takes_sketch(model: Method, d: int, largest: int) -> bool:
 
 def fit_sketch(model: Method, source: Any, columns: Any, d: int, weights: Any) -> None:
     """Fit ``model`` to the batches of a source, read once."""
-    _check(model)
+    check_bounded(model)
     rows = Once(_batches(model, source, columns, d, weights), d, center=bool(model.center))
     # n is not known yet: more rows than columns are assumed, and the answer is held against n afterwards
     wanted = model._wanted(1 << 62, d, centered=bool(model.center))
@@ -75,18 +75,19 @@ def fit_sketch(model: Method, source: Any, columns: Any, d: int, weights: Any) -
     model._name(spectrum, mean_parts(rows), None, rows.weight, rows.rows, model._record.dtype, rest)
 
 
-def _check(model: Any) -> None:
-    if model.scale:
+def check_bounded(model: Any) -> None:
+    """Refuse what rows that are gone, and whose scatter matrix is not held, cannot give."""
+    if getattr(model, "scale", False):
         raise ParameterError(
-            "a sketch of rows that are read once cannot divide columns by their standard deviations: these are known "
-            "when the rows are gone",
+            "what is kept of rows that are read once cannot divide columns by their standard deviations: these are "
+            "known when the rows are gone",
             received="scale=True",
             hint="divide the columns of every batch by known scales, or pass rows that can be read again",
         )
     asked = model.n_components
     if asked is None or (isinstance(asked, str) and asked):
         raise ParameterError(
-            "a sketch of rows that are read once takes a number of components, or a fraction of the variance",
+            "a state of bounded size takes a number of components, or a fraction of the variance",
             received=f"n_components={asked!r}",
             hint="n_components=50, or n_components=0.9",
         )

@@ -26,12 +26,12 @@ from ritz.data.passes.statistics import ColumnStatistics
 from ritz.data.streams.directions import Directions
 from ritz.data.streams.gathered import Gathered, faded, fading, formed, plain
 from ritz.data.streams.sketched import Sketched
-from ritz.methods.one_pass import takes_sketch
+from ritz.methods.one_pass import check_bounded, takes_sketch
 from ritz.methods.record import record_of
 from ritz.spectral.constants import directions_rows, directions_width, sketch_width
 
 __all__ = [
-    "BOUNDED", "LARGEST_STATE", "STATES", "added", "begun", "check_bounded", "check_state", "columns_of", "kind_for",
+    "BOUNDED", "LARGEST_STATE", "STATES", "added", "begun", "check_state", "columns_of", "kind_for",
     "no_mixture", "settle", "settled", "state_of_rows", "with_state",
 ]  # fmt: skip
 
@@ -79,24 +79,6 @@ def kind_for(model: Any, d: int) -> str:
             hint="leave mergeable=None, or 'directions': a state of bounded size that encloses every variance",
         )
     return "directions"
-
-
-def check_bounded(model: Any) -> None:
-    """Refuse what a state of bounded size cannot give."""
-    if getattr(model, "scale", False):
-        raise ParameterError(
-            "a state of bounded size cannot divide columns by their standard deviations: these are known when the rows "
-            "are gone",
-            received="scale=True",
-            hint="divide the columns of every batch by known scales, or pass rows that can be read again",
-        )
-    asked = model.n_components
-    if asked is None or (isinstance(asked, str) and asked):
-        raise ParameterError(
-            "a state of bounded size takes a number of components, or a fraction of the variance",
-            received=f"n_components={asked!r}",
-            hint="n_components=50, or n_components=0.9",
-        )
 
 
 def _components(model: Any) -> int:

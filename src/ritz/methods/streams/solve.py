@@ -21,7 +21,7 @@ from ritz.data.passes.weights import sum_of_weights
 from ritz.data.streams.directions import Directions
 from ritz.data.streams.gathered import Gathered
 from ritz.data.streams.sketched import Sketched
-from ritz.methods.streams.held import check_bounded
+from ritz.methods.one_pass import check_bounded
 from ritz.operators.bounded import Bounded, Imaged
 from ritz.spectral.constants import sketch_width
 from ritz.spectral.plan import Plan, Shape, route
