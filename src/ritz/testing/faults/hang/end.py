@@ -23,36 +23,24 @@ from ritz.testing.faults.hang.ways import LONG, Findings, fit, outside, rows, sa
 
 __all__: list[str] = []
 
-#: Times that Ctrl-C is sent, and seconds between.
-AGAIN, PATIENCE = 3, 10.0
-
 
 def _interrupted(work: Callable[[], object], ready: threading.Event, what: str) -> Findings:
-    """Send Ctrl-C once ``ready``; the work must end, and no thread be left.
-
-    It is sent again where nothing has ended after some seconds, as people do: Python drops an interrupt that meets it
-    in a finaliser.
-    """
-    before, ended = set(threading.enumerate()), threading.Event()
+    """Send Ctrl-C once ``ready``; the work must end, and no thread be left."""
+    before = set(threading.enumerate())
 
     def send() -> None:
         ready.wait(LONG)
         time.sleep(0.05)
-        for _ in range(AGAIN):
-            os.kill(os.getpid(), signal.SIGINT)
-            if ended.wait(PATIENCE):
-                return
+        os.kill(os.getpid(), signal.SIGINT)
 
     sender = threading.Thread(target=send)
     sender.start()
     try:
         work()
     except KeyboardInterrupt:
-        ended.set()
         sender.join()
         left = [thread.name for thread in threading.enumerate() if thread not in before]
         return [f"{what}: threads {left} are left"] if left else []
-    ended.set()
     sender.join()
     return [f"{what}: Ctrl-C was lost"]
 
@@ -60,6 +48,7 @@ def _interrupted(work: Callable[[], object], ready: threading.Event, what: str) 
 @way
 def interrupts(folder: Path) -> Findings:
     """Ctrl-C ends lanes and read-ahead at the next block, and leaves no thread."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program begun in the background may ignore Ctrl-C
     os.environ["OMP_NUM_THREADS"] = "2"
     ready = threading.Event()
 
