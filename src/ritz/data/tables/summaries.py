@@ -129,11 +129,6 @@ class Summary:
             values = values.drop_null()
         if pt.is_float16(values.type):
             values = values.cast(pa.float32())  # Arrow compares nothing in half precision
-        if pt.is_floating(values.type):
-            nan = pc.is_nan(values)
-            if count := pc.sum(nan).as_py():
-                self.missing += count
-                values = values.filter(pc.invert(nan))
         if len(values) == 0:
             return
         if self.numeric:
@@ -142,12 +137,24 @@ class Summary:
             self._text(values.cast(pa.large_string()))
 
     def _numbers(self, values: Any) -> None:
+        import pyarrow as pa
         import pyarrow.compute as pc
+        import pyarrow.types as pt
 
-        ends = pc.min_max(values).as_py()
-        self._ends(ends["min"], ends["max"])
+        run = numbers(values)
+        if pt.is_decimal(values.type):  # two that float64 cannot tell apart are two
+            ends = pc.min_max(values).as_py()
+            self._ends(ends["min"], ends["max"])
+        else:  # NumPy finds both ends of some thousand numbers in a fifth of Arrow's time
+            low, high = run.min(), run.max()
+            if low != low:  # NaN
+                run = run[~np.isnan(run)]
+                self.missing += len(values) - len(run)
+                if len(run) == 0:
+                    return
+                low, high, values = run.min(), run.max(), pa.array(run)
+            self._ends(low.item(), high.item())
         if self.compared:
-            run = numbers(values)
             rises, counts = bool((run[1:] > run[:-1]).all()), bool((run[1:] == run[:-1] + 1).all())
             self._order(run[0].item(), run[-1].item(), rises, counts)
             if not self.distinct.twice:

@@ -16,12 +16,14 @@ import numpy as np
 
 from ritz._core.errors import FileError
 from ritz._core.progress import Step, track, using
+from ritz.data.formats.pack import numbers
 from ritz.data.formats.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
 from ritz.data.formats.text.encoding import single_byte, single_byte_note
 from ritz.data.formats.text.file import SURPLUS, TextFile
 from ritz.data.formats.text.parsed import ParsedPieces, folder_for
 from ritz.data.formats.text.rows import NotUtf8, Piece
 from ritz.data.formats.text.sums import ColumnSum
+from ritz.data.passes.read_ahead import ahead
 from ritz.data.words import counted, cut, shorten
 
 __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
@@ -98,8 +100,7 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
     folder = None if keep else folder_for(file.stop - file.start)
     scanned.parsed = None if folder is None else ParsedPieces(folder)
-    for piece, data in _told(file, size, advance):
-        table = file.parse(data, piece)
+    for piece, data, table in _told(file, size, advance):
         if table.num_rows == 0:  # blank lines
             continue
         if file.dialect.surplus:
@@ -130,10 +131,10 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     return scanned
 
 
-def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, bytes]]:
-    """The pieces of a file; each is reported once it has been looked at."""
-    for piece, data in file.pieces(size):
-        yield piece, data
+def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, bytes, Any]]:
+    """The pieces of a file, parsed while the one before is looked at; each is reported once that is done."""
+    for piece, data, table in ahead((piece, data, file.parse(data, piece)) for piece, data in file.pieces(size)):
+        yield piece, data, table
         share = len(data) / max(1, file.stop - file.start)
         advance(share, passes=share, bytes=len(data))
 
@@ -223,13 +224,12 @@ def _leading_zeros(data: bytes, delimiter: str) -> bool:
 
 
 def _large(values: Any) -> bool:
-    import pyarrow.compute as pc
     import pyarrow.types as pt
 
     if not pt.is_floating(values.type):
         return False
-    ends = pc.min_max(values).as_py()
-    return ends["max"] is not None and max(abs(ends["min"]), abs(ends["max"])) >= LARGE
+    # NaN is no number of many digits, nor is a missing value, whose place in the buffer holds zero.
+    return any(bool((np.abs(numbers(chunk)) >= LARGE).any()) for chunk in values.chunks)
 
 
 def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
