@@ -55,9 +55,8 @@ class Memory(Engine):
     def opened(self, X: Any, memory: Any = None) -> Any:
         """Columns in memory."""
         from ritz.data.encode.columns import memory_columns
-        from ritz.data.encode.openings import InMemory
 
-        return InMemory(memory_columns(X), memory=memory)
+        return memory_columns(X, memory=memory)
 
     def labels(self, X: Any) -> list[Any] | None:
         """A pandas index that names rows."""

@@ -28,8 +28,9 @@ from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
 from ritz.data.column_checks import checked_data
 from ritz.data.encode import Encoder
+from ritz.data.encode.columns import MemoryColumns, opened
 from ritz.data.encode.encoder import UNSEEN_WAYS
-from ritz.data.encode.openings import InMemory, Opened, opened
+from ritz.data.encode.openings import Opened
 from ritz.data.engines import Engine
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
@@ -134,7 +135,7 @@ class EncodedColumns(Correspondence):
         """The table, after scikit-learn's look at its columns."""
         self._refuse(X)
         table = opened(X, self.memory)
-        if isinstance(X, (Table, Opened)) or not isinstance(table, InMemory):
+        if isinstance(X, (Table, Opened)) or not isinstance(table, MemoryColumns):
             return table
         if table.n_rows == 0 or not table.names:
             what = "sample(s)" if table.names else "feature(s)"

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.encode import Encoder
-from ritz.data.encode.openings import opened
+from ritz.data.encode.columns import opened
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.tables.align import aligned
 from ritz.data.tables.labelled import labelled, library_of, row_labels
