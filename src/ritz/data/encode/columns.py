@@ -143,7 +143,7 @@ class MemoryColumns(Opened):
     def _code(self, values: Any) -> Coded:
         if isinstance(values, np.ndarray):
             return code_objects(values, empty=self.empty)
-        if hasattr(values, "cat") or hasattr(values, "iloc"):
+        if hasattr(values, "iloc"):
             return code_pandas(values, empty=self.empty)
         return code_arrow(values, empty=self.empty)
 

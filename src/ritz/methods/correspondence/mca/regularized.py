@@ -23,7 +23,7 @@ from ritz._core.warn import warn
 from ritz.data.encode import Encoder
 from ritz.data.encode.columns import MemoryColumns
 from ritz.data.encode.fill import Fill
-from ritz.data.tables.labelled import library_of
+from ritz.data.tables.frames import library_of
 from ritz.methods.correspondence.encoded.rebuilt import frame_of, value_of
 
 __all__ = ["filled_in", "imputed"]
