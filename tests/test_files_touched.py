@@ -39,8 +39,8 @@ def touched(fit):
 print(json.dumps([touched(lambda: ritz.PCA(2).fit(rows)), touched(lambda: ritz.MCA().fit(answers))]))
 """
 
-#: Files at most. A table of categories is looked at, coded and encoded in eight files before it is solved.
-PCA_FILES, MCA_FILES = 20, 47
+#: Files at most. A table of categories is looked at, coded and encoded in five files before it is solved.
+PCA_FILES, MCA_FILES = 20, 30
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,11 @@ def test_a_small_fit_runs_through_few_files(touched) -> None:
 def test_a_plain_array_never_asks_for_lanes_frames_engines_or_other_routes(touched) -> None:
     never = {"_core/threads.py", "_core/blas.py", "_core/lazy.py", "data/engines/__init__.py", "spectral/constants.py"}
     assert not never & set(touched[0])
+
+
+def test_a_pandas_frame_asks_neither_engines_nor_formats_nor_scikit_learn(touched) -> None:
+    never = ("data/engines/", "data/formats/", "data/column_checks.py", "_core/progress.py", "rank/", "methods/rank/")
+    assert not [file for file in touched[1] if file.startswith(never)]
 
 
 def test_the_count_sees_the_files_without_which_nothing_is_fitted(touched) -> None:

@@ -16,7 +16,7 @@ import ritz
 from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
 from ritz.data.encode import Encoder
 from ritz.data.encode.codes import code_objects, text_of
-from ritz.data.encode.openings import opened
+from ritz.data.encode.columns import opened
 from ritz.data.encode.stream import EncodedSource
 from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.passes.blocks import blocks_of

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz.data.encode.columns import memory_columns
 from ritz.data.engines import (
     Cluster,
     Columns,
@@ -488,3 +489,49 @@ def test_check_engine_finds_broken_ones(engine, complaint):
     with pytest.raises(AssertionError, match=complaint):
         check_engine(engine, chunks)
     assert len(engines()) == 4
+
+
+# ------------------------------------------------------------------------- a frame that an engine asks for itself
+
+
+class Loud(Engine):
+    """Frames of pandas whose levels are read in capitals, and whose rows have names."""
+
+    name = "loud"
+
+    def takes(self, X):
+        return isinstance(X, pd.DataFrame)
+
+    def adopt(self, X, asked):
+        return X.to_numpy()
+
+    def opened(self, X, memory=None):
+        return memory_columns(X.map(str.upper), memory=memory)
+
+    def labels(self, X):
+        return [f"number {i}" for i in range(len(X))]
+
+
+def test_a_registered_engine_is_asked_for_a_pandas_frame_of_categories_too():
+    rows = [
+        "home bag yes",
+        "home bag no",
+        "shop leaf no",
+        "shop leaf no",
+        "home bag yes",
+        "work bag yes",
+        "work bag no",
+    ]
+    tea = pd.DataFrame([row.split() for row in rows], columns=["where", "kind", "sugar"])
+    register(Loud())
+    try:
+        loud = ritz.MCA(2).fit(tea)
+    finally:
+        unregister("loud")
+    quiet = ritz.MCA(2).fit(tea)
+    assert list(loud.column_names_) == [
+        f"{name}={level.upper()}" for name, level in (label.split("=") for label in quiet.column_names_)
+    ]
+    assert list(loud.row_coordinates_.index) == [f"number {i}" for i in range(7)]
+    assert list(quiet.row_coordinates_.index) == list(range(7))
+    assert np.array_equal(loud.row_coordinates_.to_numpy(), quiet.row_coordinates_.to_numpy())

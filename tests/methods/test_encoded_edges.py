@@ -317,3 +317,17 @@ def test_a_row_of_huge_weight_makes_no_variable_constant() -> None:
     p = weights @ Z / weights.sum()
     A = np.sqrt(weights / weights.sum())[:, None] * (Z - p) / np.sqrt(3 * p)
     np.testing.assert_allclose(model.eigenvalues_, np.linalg.svd(A, compute_uv=False)[:2] ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", [MCA(2), FAMD(2)], ids=["MCA", "FAMD"])
+def test_names_of_columns_are_recorded_whatever_they_are_and_refused_where_texts_stand_beside_others(model) -> None:
+    rows = survey()
+    assert list(model.fit(rows).feature_names_in_) == list("abcd")
+    numbered = rows.set_axis([10, 11, 12, 13], axis=1)
+    assert list(model.fit(numbered).feature_names_in_) == ["10", "11", "12", "13"]
+    assert not hasattr(model.fit(rows.to_numpy()), "feature_names_in_")
+    assert list(model.fit(rows[["d", "a"]]).feature_names_in_) == ["d", "a"]
+    for names in (["a", "b", "c", 13], ["a", "b", "c", np.str_("d")]):
+        with pytest.raises(TypeError, match="string names"):
+            model.fit(rows.set_axis(pd.Index(names, dtype=object), axis=1))
+        assert not hasattr(model, "feature_names_in_")

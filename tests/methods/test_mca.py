@@ -403,3 +403,13 @@ def test_every_parameter_method_and_result_is_on_the_page(root: Path) -> None:
         assert f"`{name}" in spoken or f" {name}=" in spoken, name
     for name in results:
         assert name in listed, name
+
+
+def test_a_rule_that_keeps_no_axis_leaves_a_model_that_can_be_asked_for_every_name() -> None:
+    rng = np.random.default_rng(5)
+    answers = pd.DataFrame({f"q{j}": rng.choice(list("abcd"), 300) for j in range(6)})
+    none, everything = MCA("broken-stick").fit(answers), MCA().fit(answers)
+    assert none.n_components_ == 0
+    assert "benzecri_" in dir(none)
+    for name in ("benzecri_", "greenacre_"):
+        pd.testing.assert_frame_equal(getattr(none, name), getattr(everything, name), rtol=1e-9)

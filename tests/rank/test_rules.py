@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ritz.rank import SPECTRAL, Fraction, criterion
+from ritz.spectral.problem import Seen
 
 PARTIAL = [name for name in SPECTRAL if not criterion(name).needs_all]
 RULES = [criterion(name) for name in SPECTRAL] + [Fraction(f) for f in (0.3, 0.9, 0.999)]
@@ -103,7 +102,7 @@ def test_no_part_of_a_random_spectrum_misleads(values, n, name):
     d, total = len(values), float(values.sum())
     rule, answers = criterion(name), []
     for m in range(d + 1):
-        seen = SimpleNamespace(values=values[:m], total=total, n=n, d=d, r=d, centered=True, complete=m == d)
+        seen = Seen(values[:m], total, n=n, d=d, r=d, centered=True, complete=m == d)
         answers.append(rule.decide(seen))
     assert {a for a in answers if a is not None} == {answers[-1]}
 

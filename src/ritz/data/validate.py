@@ -16,12 +16,12 @@ import numpy as np
 
 from ritz.data.engines import adopt, registered
 from ritz.data.engines.refused import InputTypeError
-from ritz.data.engines.request import charge, compare_columns, room_for
+from ritz.data.engines.request import compare_columns, room_for
 from ritz.data.passes.finite import require_finite
 from ritz.data.passes.weights import validate_weights
 
 __all__ = [
-    "InputTypeError", "charge", "compare_columns", "require_finite", "room_for", "validate_rows", "validate_weights",
+    "InputTypeError", "compare_columns", "require_finite", "room_for", "validate_rows", "validate_weights",
 ]  # fmt: skip
 
 

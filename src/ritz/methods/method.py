@@ -11,6 +11,7 @@ scikit-learn's conventions: ``__init__`` only stores, fitted names end in ``_``.
 from __future__ import annotations
 
 import logging
+import math
 import numbers
 from dataclasses import replace
 from functools import lru_cache
@@ -31,8 +32,8 @@ from ritz.data.engines import Engine, engine_of, weighed
 from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
+from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
-from ritz.data.tables.labelled import library_of
 from ritz.data.tables.write import RowWriter
 from ritz.data.validate import require_finite, room_for, validate_rows, validate_weights
 from ritz.methods.calls import forget, public
@@ -262,9 +263,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         small = self.memory is self.mergeable is None and 32 * d * d <= LITTLE
         return bool(self._results) and (small or keeps_state(self, d))
 
-    def _forms_state(self, shape: Shape) -> bool:  # whether a fit forms a moment state anyway
-        return self._keeps_state(shape.d) and shape.n >= shape.d
-
     _need_state, _same_parameters, _combine, _restated = need_state, same_parameters, combined, restated
     __getstate__, __setstate__ = getstate, setstate
 
@@ -318,7 +316,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if passes:
                 times = "once" if passes == 1 else f"about {passes:g} times"
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
-            if self.progress is None and isinstance(rows, np.ndarray) and rows.nbytes <= LITTLE:
+            if self.progress is None and rows is not None and not passes and 8 * math.prod(rows.shape) <= LITTLE:
                 spectrum = solve(problem, plan, unit=unit, frame=frame)  # done before a bar would show
             else:
                 with using(self.progress, type(self).__name__, expected=passes * getattr(rows, "nbytes", 0)):

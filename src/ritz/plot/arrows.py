@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
-from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.frames import row_labels
 from ritz.insight.axes.biplot import biplot as coordinates
 from ritz.insight.axes.loadings import structure
 from ritz.insight.axes.of_model import column_labels

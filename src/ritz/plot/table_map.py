@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import one_call
-from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.frames import row_labels
 from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.labels import write_names

@@ -2,6 +2,7 @@
 
 t = (x − μ) D_σ⁻¹ V [Λ^-½]        (n, d) → (n, k)       one blocked pass, the mean taken off first, in two parts
 x̂ = t [Λ^½] Vᵀ D_σ + μ            (n, k) → (n, d)
+d² = Σⱼ ((xⱼ − μⱼ)/σⱼ)²            (n, d) → (n,)         squared distances from the centre in the whole space
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from ritz._core.linalg import Array, is_foreign, place_of
 from ritz._core.linalg import working_dtype as result_dtype
-from ritz.data.passes.blocks import blocks_of, mapped
+from ritz.data.passes.blocks import Block, blocks_of, mapped
 from ritz.data.passes.finite import require_finite
 from ritz.operators.affine import Affine
 
@@ -77,6 +78,22 @@ class LinearMap:
         for mean in (self.low, self.mean):
             X = X if mean is None else X + place.array(mean, np.float64)
         return place.array(X, _named(T))
+
+    def distances(self, X: Any) -> NDArray[np.float64]:
+        """Squared distances of rows from the centre in the whole space, (n,), by one pass; of maps that scale."""
+        blocks, mean, scale = blocks_of(X), np.asarray(self.mean), np.asarray(self.scale)
+        metric, centre = 1 / np.square(scale), mean / np.square(scale)
+        rest = float(mean @ centre)
+
+        def step(_scratch: dict[str, Any], block: Block) -> Any:
+            rows = block.values
+            if isinstance(rows, np.ndarray):
+                return np.square((rows - mean) / scale).sum(axis=1)[:, None]
+            squares = rows.copy()
+            squares.data = np.square(rows.data)
+            return (np.maximum(squares @ metric - 2 * (rows @ centre) + rest, 0.0))[:, None]
+
+        return np.asarray(blocks.map_rows(step, np.empty((blocks.shape[0], 1)))[:, 0])
 
     def batches(self, X: Any) -> Iterator[NDArray[Any]]:
         """Coordinates of the rows, some at a time, in row order."""

@@ -15,14 +15,10 @@ Greenacre, M. (1984). Theory and Applications of Correspondence Analysis, chapte
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.passes.blocks import Block, blocks_of
-
-__all__ = ["contributions", "cos2", "inverse_root", "row_distances", "supplementary"]
+__all__ = ["contributions", "cos2", "inverse_root", "supplementary"]
 
 Floats = NDArray[np.float64]
 
@@ -44,23 +40,6 @@ def cos2(F: Floats, squares: Floats) -> Floats:
     """Shares of every axis in the distance of every point from the centre, F²ᵢₖ/d²ᵢ; NaN at the centre itself."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(squares[:, None] > 0, np.square(F) / squares[:, None], np.nan)
-
-
-def row_distances(R: Any, mean: Floats, scale: Floats) -> Floats:
-    """Squared distances of rows from the centre in the whole space, (n,), by one pass."""
-    blocks = blocks_of(R)
-    metric, centre = 1 / np.square(scale), mean / np.square(scale)
-    rest = float(mean @ centre)
-
-    def step(_scratch: dict[str, Any], block: Block) -> Any:
-        rows = block.values
-        if isinstance(rows, np.ndarray):
-            return np.square((rows - mean) / scale).sum(axis=1)[:, None]
-        squares = rows.copy()
-        squares.data = np.square(rows.data)
-        return (np.maximum(squares @ metric - 2 * (rows @ centre) + rest, 0.0))[:, None]
-
-    return blocks.map_rows(step, np.empty((blocks.shape[0], 1)))[:, 0]
 
 
 def supplementary(profiles: Floats, F: Floats, values: Floats, masses: Floats) -> tuple[Floats, Floats]:

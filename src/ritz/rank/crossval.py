@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz.rank.material import Answer, Sampled
-from ritz.rank.shares import Curve, Floats, divisor, plural, rests, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, divisor, plural, rests, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -44,7 +44,7 @@ class GCV:
     def decide(self, seen: Seen) -> int | None:
         """Return the k after which the criterion rises for the first time."""
         value, complete = self._values(seen)
-        left, zero = rests(seen), zero_level(seen)
+        left, zero = rests(seen), seen.zero_level
         for k in range(len(value)):
             if left[k] <= zero:
                 return k

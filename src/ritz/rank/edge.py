@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz.rank.material import Handed
-from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -66,7 +66,7 @@ class Deterministic(Handed):
 
     def decide(self, seen: Seen) -> int | None:
         """Return the number of leading components above the edge."""
-        x, zero, edge = shares(seen), zero_level(seen), self._edge(seen)
+        x, zero, edge = shares(seen), seen.zero_level, self._edge(seen)
         above = x > edge + zero
         if not above.all():
             return int(above.argmin())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz.rank.shares import Curve, Floats, divisor, plural, shares, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, divisor, plural, shares, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -38,12 +38,12 @@ class Elbow:
             return None
         if seen.r < 3:
             return min(seen.r, 1)
-        return int(np.argmax(_profile(shares(seen), zero_level(seen)))) + 1
+        return int(np.argmax(_profile(shares(seen), seen.zero_level))) + 1
 
     def curve(self, seen: Seen) -> Curve:
         """Return ℓ(q) of the variances, q = 1 … p − 1."""
         x = shares(seen)
-        value = _profile(x, zero_level(seen)) if len(x) >= 3 else np.zeros(max(0, len(x) - 1))
+        value = _profile(x, seen.zero_level) if len(x) >= 3 else np.zeros(max(0, len(x) - 1))
         if seen.total > 0.0:
             value = value - len(x) * math.log(seen.total / divisor(seen))
         return Curve(np.arange(1, len(x)), value, None, "profile log-likelihood")

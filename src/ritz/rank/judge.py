@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz.rank.shares import Curve, divisor, rests, shares, zero_level
+from ritz.rank.shares import Curve, divisor, rests, shares
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -115,7 +115,7 @@ def unevenness(seen: Seen, q: int) -> float:
     """Estimate the coefficient of variation of the noise variances from what comes after q components."""
     x, m = shares(seen)[q:], divisor(seen) - q
     d = seen.d - q
-    if d < 3 or m < 3 or float(rests(seen)[min(q, len(rests(seen)) - 1)]) <= zero_level(seen):
+    if d < 3 or m < 3 or float(rests(seen)[min(q, len(rests(seen)) - 1)]) <= seen.zero_level:
         return 0.0
     mean = float(x.sum()) / d
     excess = float((x**2).sum()) / d / mean**2 - d / m - 1.0

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.errors import ParameterError
-from ritz.rank.shares import Curve, Floats, plural, rests, shares, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, plural, rests, shares, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -83,7 +83,7 @@ class InformationCriterion:
 
     def _known(self, seen: Seen) -> _Known:
         check_rows(self.name, seen.r + seen.centered, seen.d, centered=seen.centered)
-        x, left, zero = shares(seen), rests(seen), zero_level(seen)
+        x, left, zero = shares(seen), rests(seen), seen.zero_level
         last = min(len(x), seen.d - 1)
         empty = left[: last + 1] <= zero
         if empty.any():  # nothing is left after that many: the data lie in a subspace
@@ -105,7 +105,7 @@ class InformationCriterion:
 
     def _beyond(self, seen: Seen, logs: Floats, upto: int) -> float:
         """Bound C(k) − const from below for all m < k ≤ upto, whatever the spectrum does after m values."""
-        x, zero = shares(seen), zero_level(seen)
+        x, zero = shares(seen), seen.zero_level
         m, last = len(x), float(x[-1]) if len(x) else 1.0
         j = np.arange(1, upto - m + 1)
         left = rests(seen)[-1] - zero - j * last

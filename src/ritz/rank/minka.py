@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz.rank.likelihood import check_rows
-from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -47,7 +47,7 @@ class Minka:
         """Return the logarithm of the evidence for k = 1 … d − 1, or up to where nothing is left."""
         x, left = shares(seen), rests(seen)
         last = min(len(x), seen.d - 1)
-        empty = left[1 : last + 1] <= zero_level(seen)
+        empty = left[1 : last + 1] <= seen.zero_level
         value = _evidence(x, left, seen, int(empty.argmax()) if empty.any() else last)
         if empty.any():
             value = np.append(value, np.inf)
@@ -72,7 +72,7 @@ class Minka:
 def _evidence(x: Floats, left: Floats, seen: Seen, last: int) -> Floats:
     """Return the log evidence of the shares for k = 1 … last."""
     n, d, log_n = float(seen.n), seen.d, math.log(seen.n)
-    tie = zero_level(seen) * float(x[0])
+    tie = seen.zero_level * float(x[0])
     # x decreases: the values tied with x[i] end before index end[i].
     end = np.searchsorted(-x, -(x - tie), side="right")
     with np.errstate(divide="ignore"):

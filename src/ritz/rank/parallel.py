@@ -17,7 +17,7 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 from ritz.rank.material import SAMPLE_ROWS, Answer, Handed, Sampled
-from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 from ritz.rank.wishart import DENSE, draws_for, noise_spectra
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Parallel(Handed):
 
     def decide(self, seen: Seen) -> int | None:
         """Return the number of leading components above the simulated ones."""
-        x, zero, top = shares(seen), zero_level(seen), FIRST
+        x, zero, top = shares(seen), seen.zero_level, FIRST
         while True:
             top = min(top, max(len(x), 1))
             lines = self._lines(seen, top)[: max(top, 1)]

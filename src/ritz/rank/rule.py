@@ -21,7 +21,7 @@ import numpy as np
 from ritz._core.errors import ParameterError
 from ritz.data.words import counted
 from ritz.rank.material import SAMPLE_ROWS
-from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided, zero_level
+from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -103,7 +103,7 @@ class Fraction:
 
     def decide(self, seen: Seen) -> int | None:
         """Return the first k whose share exceeds the fraction, or after which nothing is left."""
-        zero = zero_level(seen)
+        zero = seen.zero_level
         enough = (self._cumulated(seen) > self.fraction + zero) | (rests(seen)[1:] <= zero)
         if enough.any():
             return int(enough.argmax()) + 1

@@ -1,10 +1,10 @@
-"""What every rule reads from a spectrum: shares of the total, what is left after k, and what counts as zero.
+"""What every rule reads from a spectrum: shares of the total, and what is left after k.
 
     xᵢ = λᵢ / Σλ            R_k = Σ_{i>k} xᵢ = 1 − Σ_{i≤k} xᵢ
 
 Rules work on shares, never on eigenvalues, so no rule depends on the unit of the data and nothing overflows.
 ``R_k`` is summed from the tail when all eigenvalues are there. From a part of them it is the exact total less
-those seen, which rounding blurs by about ``zero_level``; rules that decide on a part allow for that.
+those seen, which rounding blurs by about ``seen.zero_level``; rules that decide on a part allow for that.
 Shapes: ``m`` eigenvalues seen give shares (m,) and rests (m + 1,), from k = 0 to k = m.
 """
 
@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.tolerance import rounding, unit_roundoff
-
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
 
-__all__ = ["Criterion", "Curve", "Floats", "divisor", "plural", "rests", "shares", "undecided", "zero_level"]
+__all__ = ["Criterion", "Curve", "Floats", "divisor", "plural", "rests", "shares", "undecided"]
 
 Floats = NDArray[np.float64]
 
@@ -64,11 +62,6 @@ class Criterion(Protocol):
         """Say in one sentence, with numbers, why the answer is what it is."""
 
 
-def zero_level(seen: Seen) -> float:
-    """Share of the total below which an eigenvalue, or a sum of them, is rounding of the Gram matrix."""
-    return rounding(seen.d, unit_roundoff(np.float64))
-
-
 def shares(seen: Seen) -> Floats:
     """Return the eigenvalues seen as shares of the total; rounding below zero is cut off."""
     values = np.asarray(seen.values, dtype=np.float64)
@@ -82,7 +75,7 @@ def rests(seen: Seen) -> Floats:
     x = shares(seen)
     if seen.complete or seen.total <= 0.0:
         return np.append(np.cumsum(x[::-1])[::-1], 0.0)
-    # The running sum is taken in the longest float, so that its own rounding stays far below zero_level.
+    # The running sum is taken in the longest float, so that its own rounding stays far below the zero level.
     left = 1.0 - np.append(0.0, np.cumsum(x.astype(np.longdouble)))
     left = np.maximum(left.astype(np.float64), 0.0)
     # The values decrease, so what is left after k is at most (r − k)·x_{k+1}: total and values agree.

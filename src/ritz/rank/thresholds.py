@@ -21,7 +21,7 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 from ritz.rank.material import Handed
-from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided, zero_level
+from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -31,7 +31,7 @@ __all__ = ["BrokenStick", "GavishDonoho", "Kaiser", "marchenko_pastur_median", "
 
 def _leading(seen: Seen, lines: Floats) -> int | None:
     """Count the leading shares above their lines; None while the next one, unseen, might be above as well."""
-    x, zero = shares(seen), zero_level(seen)
+    x, zero = shares(seen), seen.zero_level
     above = x > lines[: len(x)] + zero
     if not above.all():
         return int(above.argmin())
@@ -158,12 +158,12 @@ class GavishDonoho(Handed):
         if not seen.complete and self._known(seen) is None:
             return None
         s, _, line = self._line(seen)
-        least = max(line, math.sqrt(zero_level(seen)))
+        least = max(line, math.sqrt(seen.zero_level))
         k = int(np.count_nonzero(s > least))
         if k < len(s) or seen.complete or k >= seen.r:
             return k
         # The next eigenvalue is at most the whole rest.
-        return k if float(rests(seen)[-1]) + zero_level(seen) <= least**2 else None
+        return k if float(rests(seen)[-1]) + seen.zero_level <= least**2 else None
 
     def curve(self, seen: Seen) -> Curve:
         """Return the singular values beside the threshold, both over √Σλ."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ritz.data.engines import engine_of
 from ritz.data.passes.blocks import are_blocks
-from ritz.data.tables.frames import is_frame
-from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.frames import is_frame, row_labels
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
 

@@ -22,11 +22,12 @@ from ritz._core.errors import InputError
 from ritz._core.keys import keyed
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, Floats
+from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import KRYLOV_BASIS_BYTES
 from ritz.spectral.course import Watch
 
-__all__ = ["Completeness", "Pairs", "Rule", "Seen", "SpectralProblem", "counted"]
+__all__ = ["Completeness", "Pairs", "Positive", "Rule", "Seen", "SpectralProblem", "counted"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Seen:
     centered: bool
     complete: bool  # whether ``values`` holds all r
 
+    @property
+    def zero_level(self) -> float:
+        """Share of the total below which an eigenvalue, or a sum of them, is rounding of the Gram matrix."""
+        return rounding(self.d, unit_roundoff(np.float64))
+
 
 class Rule(Protocol):
     """Decides the number of components from a spectrum."""
@@ -51,6 +57,22 @@ class Rule(Protocol):
     def decide(self, seen: Seen) -> int | None:
         """The number of components, or None if the values seen do not decide it."""
         ...
+
+
+class Positive:
+    """The rule that keeps every component that is not rounding, and at most ``most``."""
+
+    name = "all"
+    needs_all = True
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def decide(self, seen: Seen) -> int | None:
+        """The number of values above rounding, at least 1."""
+        if not seen.complete:
+            return None
+        return max(1, min(self.most, int(np.count_nonzero(seen.values > seen.zero_level * seen.total))))
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,35 @@
-"""One column as codes: every row a small number that stands for a text, −1 where the answer is missing.
+"""Columns as codes, and codes as a CSR matrix, without a loop over rows.
 
-    ["tea", "milk", None, "tea"]   →   codes [0, 1, −1, 0],   levels ("tea", "milk")
+    ["tea", "milk", None, "tea"]   →   codes [0, 1, −1, 0],   levels ("tea", "milk")        −1: missing
+    code of row i in variable j    →   place[j][code]   →   column p + place of row i, entry 1      −1: no entry
 
 Rows are compared by Arrow's or pandas' hash tables, never one by one in Python; only different values become texts:
-True → "True", 3 and 3.0 → "3", 2.5 → "2.5", a text itself.
+True → "True", 3 and 3.0 → "3", 2.5 → "2.5", a text itself. The codes of a table name its own levels; ``place`` is one
+small table a variable that brings them to the columns of the encoder. Entries stand in the order of the columns, so the
+matrix is canonical as it is built.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.formats.pack import numbers as arrow_numbers
+from ritz._core.errors import InputError
+from ritz.data.encode.vocabulary import MISSING, label
 from ritz.data.tables.frames import is_missing
+from ritz.data.words import shorten
 
-__all__ = ["Coded", "arrow_kind", "code_arrow", "code_objects", "code_pandas", "text_of"]
+if TYPE_CHECKING:
+    from ritz.data.encode.encoder import Encoder
+
+__all__ = ["Coded", "arrow_kind", "code_arrow", "code_objects", "code_pandas", "encode", "text_of"]
+
+#: Marks of cells that have no column: none by intention, none because the level was not seen, one to be filled in.
+NONE, UNSEEN, GAP = -1, -2, -3
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +48,10 @@ class Coded:
 
 def text_of(value: Any) -> str | None:
     """The text of a value; None where it is missing."""
-    if is_missing(value):
-        return None
     if isinstance(value, str):
         return str(value)
+    if is_missing(value):
+        return None
     if isinstance(value, (float, np.floating)):
         if math.isnan(value):
             return None
@@ -92,7 +103,7 @@ def code_arrow(values: Any, *, empty: bool = False) -> Coded:
             values = values.cast(pa.large_string() if pt.is_string_view(inner) else pa.float32())
         values = values.dictionary_encode()
     dictionary = values.chunk(0).dictionary.to_pylist() if values.num_chunks else []
-    parts = [arrow_numbers(pc.fill_null(chunk.indices.cast(pa.int32()), -1)) for chunk in values.chunks]
+    parts = [np.from_dlpack(pc.fill_null(chunk.indices.cast(pa.int32()), -1)) for chunk in values.chunks]
     codes = np.concatenate(parts) if len(parts) != 1 else parts[0]
     order = tuple(text for value in dictionary if (text := text_of(value)) is not None) if ordered else ()
     return _coded(codes.astype(np.int32, copy=False), dictionary, _value_kind(inner), order, empty)
@@ -178,3 +189,161 @@ def _twofold(texts: list[str | None], values: list[Any]) -> str | None:
     words = {text for text, value in zip(texts, values, strict=True) if isinstance(value, str)}
     others = (text for text, value in zip(texts, values, strict=True) if not isinstance(value, str))
     return next((text for text in others if text is not None and text in words), None)
+
+
+# codes to rows
+
+
+def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0, absent: Any = None) -> Any:
+    """CSR (n, d) of columns in memory; rows with levels that were not seen by the policy ``unseen``.
+
+    ``absent``: (n,) rows that may hold anything; what they hold that was not seen has no column.
+    """
+    words = encoder.vocabulary
+    n, p, J = columns.rows, encoder.p, words.J
+    columns.look(words.names)
+    at = np.empty((n, J), np.int32)
+    strange: list[str] = []
+    for j, name in enumerate(words.names):
+        coded = columns.coded(name)
+        place, unknown = _places(encoder, j, coded, unseen)
+        np.take(place, coded.codes, out=at[:, j], mode="wrap")  # the last entry is for −1
+        codes = coded.codes
+        if absent is not None:
+            at[absent & (at[:, j] < 0), j], codes = NONE, codes[~absent]
+        if unseen is None:
+            continue
+        homeless = encoder.missing == "error" or int(place[-1]) == UNSEEN
+        if encoder.missing == "error" or (homeless and unseen in ("error", "missing")):
+            _complete(encoder, coded.codes < 0 if absent is None else (coded.codes < 0) & ~absent, name, start)
+        if unseen == "error" or (unseen == "missing" and homeless):
+            strange += [label(name, coded.levels[c]) for c in unknown if bool(np.any(codes == c))]
+    if strange:
+        raise _not_seen(list(dict.fromkeys(strange)), unseen)
+    Z = _matrix(at, _shifted(encoder, columns), p, encoder.d)
+    flagged = _flagged(encoder, at, unseen)
+    if len(flagged):
+        Z = _mended(encoder, Z, at, flagged, unseen == "supplementary", start)
+    return Z
+
+
+def _flagged(encoder: Encoder, at: NDArray[np.int32], unseen: str | None) -> NDArray[np.intp]:
+    """Rows that are more than their answers: unseen levels with a policy, missing answers that are filled in."""
+    marked = np.zeros(at.shape, bool)
+    if unseen in ("ignore", "supplementary"):
+        marked |= at == UNSEEN
+    if encoder.fill is not None:
+        marked |= at == GAP
+    return np.flatnonzero(marked.any(axis=1))
+
+
+def _not_seen(levels: list[str], unseen: str | None) -> InputError:
+    hint = "unseen='ignore' lets them contribute nothing, unseen='supplementary' places the row by its other answers"
+    if unseen == "error":
+        hint += ", unseen='missing' counts them as missing answers"
+    else:
+        hint = f"the fit has no missing answers to count them with (missing='category' or 'exclude'); {hint}"
+    return InputError(
+        "expected levels that the fit has seen", received=shorten([repr(level) for level in levels]), hint=hint
+    )
+
+
+def _shifted(encoder: Encoder, columns: Any) -> NDArray[np.float64]:
+    out = np.empty((columns.rows, encoder.p))
+    for j, name in enumerate(encoder.numeric):
+        np.subtract(columns.numbers(name), encoder.shift[j], out=out[:, j])
+    return out
+
+
+def _places(encoder: Encoder, j: int, coded: Coded, unseen: str | None) -> tuple[NDArray[np.int32], list[int]]:
+    """Columns of the indicator for every code, the last one for −1; and the codes of levels that were not seen."""
+    variable, offset = encoder.vocabulary.variables[j], int(encoder.vocabulary.offsets[j])
+    active = encoder.active.places
+    gone = GAP if encoder.missing == "regularized" else NONE
+    if encoder.missing == "category":
+        place = variable.place.get(MISSING)
+        gone = UNSEEN if place is None else int(active[offset + place])
+    # In a table of its own, a level that was not seen can only stand in a row that has no weight.
+    lost = NONE if unseen is None else gone if unseen == "missing" else UNSEEN
+    out = np.empty(len(coded.levels) + 1, np.int32)
+    unknown = []
+    for c, level in enumerate(coded.levels):
+        # A text that is spelled like the level of missing answers is not one of them.
+        text = encoder.missing == "category" and level == MISSING
+        place = None if text else variable.place.get(level)
+        out[c] = lost if place is None else active[offset + place]
+        if place is None:
+            unknown.append(c)
+    out[-1] = NONE if unseen is None and gone == UNSEEN else gone
+    return out, unknown
+
+
+def _complete(encoder: Encoder, gone: NDArray[np.bool_], name: str, start: int) -> None:
+    """Refuse missing answers that the fit had no place for."""
+    if not bool(np.any(gone)):
+        return
+    refused = encoder.missing == "error"
+    why = "missing='error'" if refused else "missing='category', but the fit saw none missing here"
+    raise InputError(
+        f"expected an answer in every row of column {name!r}",
+        received=f"{int(np.count_nonzero(gone))} missing, the first in row {start + int(np.argmax(gone))}, with {why}",
+        hint=("fit with missing='category' or 'exclude'" if refused else "unseen='ignore' lets it contribute nothing")
+        + "; None and NaN are missing",
+    )
+
+
+def _matrix(at: NDArray[np.int32], numeric: NDArray[np.float64], p: int, d: int) -> Any:
+    from scipy.sparse import csr_array
+
+    n, J = at.shape
+    kept = at >= 0
+    full = bool(kept.all())
+    width = p + J
+    index = np.int32 if n * width < 2**31 else np.int64
+    if full and not p:
+        data, indices = np.ones(n * J), at.reshape(-1)
+        indptr = np.arange(0, n * J + 1, max(J, 1), dtype=index) if J else np.zeros(n + 1, index)
+    else:
+        places = np.empty((n, width), np.int32)
+        places[:, :p], places[:, p:] = np.arange(p, dtype=np.int32), at + np.int32(p)
+        values = np.ones((n, width))
+        values[:, :p] = numeric
+        mask = np.concatenate([np.ones((n, p), bool), kept], axis=1)
+        data, indices = values[mask], places[mask]
+        indptr = np.concatenate([[0], np.cumsum(mask.sum(axis=1))]).astype(index)
+    Z = csr_array((data, indices.astype(index, copy=False), indptr), shape=(n, d))
+    Z.has_sorted_indices = Z.has_canonical_format = True
+    return Z
+
+
+def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, supplementary: bool, start: int) -> Any:
+    """Rows with unseen levels: the mean in their blocks; for ``supplementary``, the known part stretched.
+
+    Missing answers that are filled in get what the fit expects of the others.
+    """
+    from scipy.sparse import csr_array
+
+    p, owners, mean = encoder.p, encoder.active.owners, encoder.mean
+    seen = at[flagged] != UNSEEN  # (m, J)
+    varied = (mean < 1 - 1e-12).astype(np.float64)
+    telling = np.bincount(owners, varied, minlength=at.shape[1]) > 0  # a variable of one level tells nothing of a row
+    hidden = at[flagged] == GAP
+    heard = seen[:, telling].sum(axis=1)
+    if supplementary and not heard.all():
+        row = start + int(flagged[int(np.argmin(heard))])
+        raise InputError(
+            "expected rows with at least one level that the fit has seen",
+            received=f"row {row}, which has none",
+            hint="unseen='ignore' puts such a row in the centre",
+        )
+    rows = Z[flagged].toarray()
+    stretch = telling.sum() / np.maximum(heard, 1) if supplementary else np.ones(len(flagged))
+    block = rows[:, p:]
+    block[...] = np.where(seen[:, owners], mean + stretch[:, None] * (block - mean), mean)
+    if encoder.fill is not None and bool(hidden.any()):
+        block[...] = encoder.fill.complete(block, hidden)
+    Z.data[np.repeat(np.isin(np.arange(Z.shape[0]), flagged), np.diff(Z.indptr))] = 0.0
+    new = csr_array(rows)
+    lengths = np.zeros(Z.shape[0] + 1, np.int64)
+    lengths[1:][flagged] = np.diff(new.indptr)
+    return Z + csr_array((new.data, new.indices, np.cumsum(lengths)), shape=Z.shape)

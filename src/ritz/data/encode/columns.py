@@ -1,6 +1,8 @@
 """Columns of a table in memory by name, each as codes or as numbers: pandas, polars, Arrow, NumPy, lists of rows.
 
-    kinds[name]     ``category`` (texts, truth values, declared categories), ``integer``, ``number``, or ``other``
+    opened(X)       columns in memory; a Table that stays outside, or a collection of an engine, as that opens it
+
+    kind(name)      ``category`` (texts, truth values, declared categories), ``integer``, ``number``, or ``other``
     coded(name)     its codes and levels              numbers(name)     float64, missing as NaN
 
 A column is looked at when it is first asked for, and its codes are kept: learning and encoding read them once.
@@ -15,20 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, NonFiniteError
+from ritz._core.memory import LITTLE, limit
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.encode.codes import Coded, arrow_kind, code_arrow, code_objects, code_pandas, text_of
+from ritz.data.encode.openings import Choice, Opened
+from ritz.data.encode.vocabulary import Census
+from ritz.data.engines import engine_of, registered
 from ritz.data.formats.pack import numbers as arrow_numbers
-from ritz.data.tables.frames import is_frame
+from ritz.data.tables.frames import is_frame, is_pandas
+from ritz.data.tables.table import Table
 from ritz.data.words import describe, shorten
 
-__all__ = ["MemoryColumns", "memory_columns"]
+__all__ = ["MemoryColumns", "memory_columns", "of_table", "opened"]
 
-
+ARROW_ROWS = 1 << 18
+#: Rows that are looked at in one go where the memory limit does not hold the codes of all.
+PART_ROWS = 1 << 15
+#: Share of the memory limit that codes and encoded rows may take, and the bytes of one code and of one entry while they
+#: are made: place, column, value, mask, and what is kept of them. 235 MB were seen for 7.2 million entries.
+HELD_SHARE, CODE_BYTES, ENTRY_BYTES = 0.5, 16, 40
 #: Cells up to which columns are coded one after the other: beginning a lane takes as long as coding some thousands.
 FEW_CELLS = 1 << 14
 
 
-class MemoryColumns:
+class MemoryColumns(Opened):
     """Columns in memory.
 
     Parameters
@@ -52,7 +64,13 @@ class MemoryColumns:
         self._held = dict(zip(self.names, columns, strict=True))
         self._coded: dict[str, Coded] = {}
         self._kinds: dict[str, str] = {}
+        self.memory: Any = None  # memory limit
         _distinct(self.names)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows
 
     def part(self, start: int, stop: int) -> MemoryColumns:
         """Some rows of the columns, which are what they are in the whole; nothing is copied."""
@@ -125,14 +143,9 @@ class MemoryColumns:
     def _code(self, values: Any) -> Coded:
         if isinstance(values, np.ndarray):
             return code_objects(values, empty=self.empty)
-        if hasattr(values, "cat") or hasattr(values, "iloc"):
+        if hasattr(values, "iloc"):
             return code_pandas(values, empty=self.empty)
         return code_arrow(values, empty=self.empty)
-
-    @property
-    def coded_bytes(self) -> float:
-        """Bytes of the codes that are kept."""
-        return float(sum(coded.codes.nbytes for coded in self._coded.values()))
 
     def look(self, names: Sequence[str]) -> None:
         """Code some columns side by side."""
@@ -154,6 +167,37 @@ class MemoryColumns:
         parts = [arrow_numbers(chunk, name) for chunk in values.chunks]
         return np.concatenate([np.zeros(0), *parts]).astype(np.float64, copy=False)
 
+    # a table that is looked at and encoded
+
+    def census(self, choice: Choice, weights: Any = None) -> Census:
+        """Look at the columns of a choice."""
+        census, n = Census(choice), self.rows
+        weights = None if weights is None else np.asarray(weights, np.float64)
+        if _holds(self.memory, n * len(choice.names) * CODE_BYTES):
+            census.update(self, weights)
+            return census
+        for start in range(0, n, PART_ROWS):
+            stop = min(n, start + PART_ROWS)
+            census.update(self.part(start, stop), None if weights is None else weights[start:stop])
+        return census
+
+    def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
+        """CSR (n, d), or an array where all are numbers; row blocks where the memory limit does not hold these."""
+        encoder = self.fitting(encoder)
+        if not _holds(memory, self.rows * (encoder.p + encoder.vocabulary.J) * ENTRY_BYTES):
+            from ritz.data.encode.stream import HeldRows
+            from ritz.data.engines.stream.blocks import StreamBlocks
+
+            return StreamBlocks(HeldRows(self, encoder, unseen, absent), budget=limit(memory))
+        rows = encoder.encode(self, unseen, 0, absent)
+        return rows.toarray() if encoder.vocabulary.J == 0 else rows
+
+    def held(self, rows: Any) -> float:
+        """Bytes of the codes and of the encoded rows, and of the table where it came from a file."""
+        loaded = 0.0 if self.table is None else float(self.table.loaded)
+        size = getattr(rows, "nbytes", 0) if isinstance(rows, np.ndarray) else 12 * getattr(rows, "nnz", 0)
+        return loaded + size + float(sum(coded.codes.nbytes for coded in self._coded.values()))
+
 
 def _plain(series: Any) -> Any:
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -172,24 +216,58 @@ def _float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
         ) from error
 
 
-def memory_columns(X: Any, *, empty: bool = False) -> MemoryColumns:
+def opened(X: Any, memory: Any = None) -> Opened:
+    """A table that can be looked at and encoded; what is opened already is given back."""
+    if isinstance(X, Opened):
+        return X
+    if is_pandas(X) and not registered:  # which no engine of Ritz but memory takes
+        return memory_columns(X, memory=memory)
+    table: Opened = engine_of(X).opened(X, memory)
+    return table
+
+
+def of_table(table: Table, memory: Any) -> Opened:
+    """A Table in memory where the limit holds it, else one that is read in pieces, here or by a cluster."""
+    from ritz.data.encode.stream import StreamedTable
+
+    streamed = StreamedTable(table)
+    if streamed.cluster is None:
+        table.settle(HELD_SHARE * limit(memory))
+    if table.lazy or streamed.cluster is not None:
+        return streamed
+    import pyarrow as pa
+
+    columns = memory_columns(pa.concat_tables(table.batches(None, ARROW_ROWS)), empty=True, memory=memory)
+    columns.table = table
+    return columns
+
+
+def memory_columns(X: Any, *, empty: bool = False, memory: Any = None) -> MemoryColumns:
     """The columns of a frame, an Arrow table or record batch, an array or a list of rows."""
+    columns = _of_pandas(X, empty) if is_pandas(X) else _of_other(X, empty)
+    columns.memory = memory
+    return columns
+
+
+def _of_pandas(X: Any, empty: bool) -> MemoryColumns:
+    names = [str(name) for name in X.columns]
+    return MemoryColumns(names, [X.iloc[:, j] for j in range(len(names))], len(X), empty=empty)
+
+
+def _of_other(X: Any, empty: bool) -> MemoryColumns:
     import pyarrow as pa
 
     if isinstance(X, (pa.Table, pa.RecordBatch)):
         table = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
         return MemoryColumns(table.column_names, table.columns, table.num_rows, empty=empty)
-    if is_frame(X):
-        return _of_frame(X, empty)
-    return _of_array(X)
+    return _of_frame(X, empty) if is_frame(X) else _of_array(X)
 
 
 def _of_frame(X: Any, empty: bool) -> MemoryColumns:
     import narwhals as nw
 
     if nw.dependencies.is_pandas_dataframe(X):
-        names = [str(name) for name in X.columns]
-        return MemoryColumns(names, [X.iloc[:, j] for j in range(len(names))], len(X), empty=empty)
+        return _of_pandas(X, empty)
     import pyarrow as pa
 
     frame = nw.from_native(X, eager_only=True)
@@ -246,3 +324,8 @@ def _distinct(names: Sequence[str]) -> None:
             received=f"more than one {shorten(twice)}",
             hint="rename them, or let ritz.read(X) number them ('a', 'a_2')",
         )
+
+
+def _holds(memory: Any, size: float) -> bool:
+    """Whether codes or encoded rows of so many bytes fit the share of the limit that is theirs."""
+    return (memory is None and size <= LITTLE) or size <= HELD_SHARE * limit(memory)

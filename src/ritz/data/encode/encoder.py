@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
-from ritz.data.encode.census import Census
-from ritz.data.encode.choice import Choice
+from ritz.data.encode.codes import encode
+from ritz.data.encode.columns import opened
 from ritz.data.encode.fill import Fill
-from ritz.data.encode.openings import opened
-from ritz.data.encode.rows import encode
-from ritz.data.encode.vocabulary import MISSING, OTHER, Vocabulary, label, pooled, reserved
+from ritz.data.encode.openings import Choice
+from ritz.data.encode.vocabulary import MISSING, OTHER, Census, Vocabulary, label, pooled, reserved
 from ritz.data.passes.moments import Moments
 from ritz.data.words import shorten
 

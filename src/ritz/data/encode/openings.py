@@ -1,48 +1,53 @@
-"""Whatever holds a table, as something that can be looked at and encoded.
+"""A table that is opened: what its columns hold, which are categories and which are numbers, and how it is encoded.
 
-opened(X)   →   columns in memory · a Table that stays outside · a collection of an engine
+    .choose(…)  →  Choice       .census(choice, weights)  →  Census       .encoded(encoder, …)  →  rows or row blocks
 
-.choose(…)  →  Choice       .census(choice, weights)  →  Census       .encoded(encoder, …)  →  rows or row blocks
+    texts, truth values, declared categories   →  categories
+    numbers                                    →  numbers where the method takes them; else an error that asks
+    a Table                                    →  what its kinds say; the rest is set aside with a warning
+    ``categorical``                            →  names that are categories whatever they hold; "all": every column
+
+What is not plain is asked about, never guessed. Columns in memory are opened by ``columns.py``, a Table that stays
+outside by ``stream.py``, a collection by its engine.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ritz._core.errors import InputError
-from ritz._core.memory import LITTLE, limit
-from ritz.data.encode.census import Census
-from ritz.data.encode.choice import Choice, choose
-from ritz.data.encode.columns import MemoryColumns, memory_columns
-from ritz.data.engines import engine_of
-from ritz.data.passes.blocks import DENSE_DENSITY
+from ritz._core.errors import ColumnsSetAside, InputError, ParameterError
+from ritz._core.warn import warn
+from ritz.data.encode.vocabulary import Census
 from ritz.data.tables.table import Table
-from ritz.data.words import shorten
+from ritz.data.words import ALIKE, counted, grouped, shorten
 
-__all__ = ["InMemory", "Opened", "is_dense", "of_table", "opened"]
+__all__ = ["Choice", "Opened"]
 
-ARROW_ROWS = 1 << 18
-#: Rows that are looked at in one go where the memory limit does not hold the codes of all.
-PART_ROWS = 1 << 15
-#: Share of the memory limit that codes and encoded rows may take, and the bytes of one code and of one entry while they
-#: are made: place, column, value, mask, and what is kept of them. 235 MB were seen for 7.2 million entries.
-HELD_SHARE, CODE_BYTES, ENTRY_BYTES = 0.5, 16, 40
+NUMBERS = "numbers; categorical='all', or a list of names, makes them categories"
 
 
-def is_dense(entries: int, d: int) -> bool:
-    """Whether rows with so many entries are handed out dense."""
-    return entries > DENSE_DENSITY * d
+@dataclass(frozen=True)
+class Choice:
+    """Columns that are used, by name, in the order of the table."""
+
+    numeric: tuple[str, ...]
+    categorical: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """All of them: numbers, then categories."""
+        return [*self.numeric, *self.categorical]
 
 
 class Opened:
     """Base: names and kinds of the columns, and how they are looked at and encoded."""
 
     names: list[str]
-    named: bool = True
-    table: Table | None = None
+    named: bool = True  # whether columns are known by name
+    table: Table | None = None  # that they belong to, whose kinds and reasons count
 
     @property
     def n_rows(self) -> int:
@@ -50,15 +55,37 @@ class Opened:
         raise NotImplementedError
 
     def kind(self, name: str) -> str:
-        """What a column holds."""
+        """What a column holds: ``category``, ``integer``, ``number`` or ``other``."""
         raise NotImplementedError
 
     def choose(self, *, categorical: Any = None, numbers: bool, columns: Sequence[str] | None = None) -> Choice:
-        """Say which columns are categories and which are numbers."""
-        return choose(
-            self.names, self.kind, categorical=categorical, numbers=numbers, columns=columns, table=self.table,
-            named=self.named,
-        )  # fmt: skip
+        """Say which columns are categories and which are numbers.
+
+        Parameters
+        ----------
+        categorical : None, "all" or sequence of names (places, where columns have no names)
+            Columns that are categories whatever they hold.
+        numbers
+            Whether the method takes numbers.
+        columns
+            The only columns to use.
+        """
+        names, named = self.names, self.named
+        used = list(names) if columns is None else [_known(name, names, named) for name in columns]
+        asked = _asked(categorical, used, named)
+        if self.table is not None:
+            return _from_table(self.table, used, self.kind, asked, categorical == "all", numbers, columns is not None)
+        kinds = {name: "category" if name in asked else self.kind(name) for name in used}
+        other = [name for name in used if kinds[name] == "other"]
+        if other:
+            raise InputError(
+                "expected columns of categories" + (" or numbers" if numbers else ""),
+                received=f"dates or other values in {shorten([repr(name) for name in other])}",
+                hint=f"drop them, or count each value as a category: categorical={other[:3]!r}",
+            )
+        if not numbers:
+            _no_numbers([name for name in used if kinds[name] != "category"], bool(asked))
+        return _chosen(used, kinds)
 
     def census(self, choice: Choice, weights: Any = None) -> Census:
         """Look at the columns of a choice."""
@@ -100,75 +127,83 @@ class Opened:
         return encoder if list(encoder.columns) == self.names else encoder.renamed(self.names)
 
 
-class InMemory(Opened):
-    """Columns in memory."""
-
-    def __init__(self, columns: MemoryColumns, table: Table | None = None, memory: Any = None) -> None:
-        self.columns, self.table, self._memory = columns, table, memory
-        self.names, self.named = columns.names, columns.named
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.columns.rows
-
-    def kind(self, name: str) -> str:
-        """What a column holds."""
-        return self.columns.kind(name)
-
-    def census(self, choice: Choice, weights: Any = None) -> Census:
-        """Look at the columns of a choice."""
-        census, n = Census(choice), self.columns.rows
-        weights = None if weights is None else np.asarray(weights, np.float64)
-        if _holds(self._memory, n * len(choice.names) * CODE_BYTES):
-            census.update(self.columns, weights)
-            return census
-        for start in range(0, n, PART_ROWS):
-            stop = min(n, start + PART_ROWS)
-            census.update(self.columns.part(start, stop), None if weights is None else weights[start:stop])
-        return census
-
-    def encoded(self, encoder: Any, unseen: str | None, memory: Any, absent: Any = None) -> Any:
-        """CSR (n, d), or an array where all are numbers; row blocks where the memory limit does not hold these."""
-        encoder = self.fitting(encoder)
-        if not _holds(memory, self.columns.rows * (encoder.p + encoder.vocabulary.J) * ENTRY_BYTES):
-            from ritz.data.encode.stream import HeldRows
-            from ritz.data.engines.stream.blocks import StreamBlocks
-
-            return StreamBlocks(HeldRows(self.columns, encoder, unseen, absent), budget=limit(memory))
-        rows = encoder.encode(self.columns, unseen, 0, absent)
-        return rows.toarray() if encoder.vocabulary.J == 0 else rows
-
-    def held(self, rows: Any) -> float:
-        """Bytes of the codes and of the encoded rows, and of the table where it came from a file."""
-        loaded = 0.0 if self.table is None else float(self.table.loaded)
-        size = getattr(rows, "nbytes", 0) if isinstance(rows, np.ndarray) else 12 * getattr(rows, "nnz", 0)
-        return loaded + size + self.columns.coded_bytes
+def _chosen(used: Sequence[str], kinds: dict[str, str]) -> Choice:
+    numeric = tuple(name for name in used if kinds[name] in ("integer", "number"))
+    return Choice(numeric, tuple(name for name in used if kinds[name] == "category"))
 
 
-def _holds(memory: Any, size: float) -> bool:
-    """Whether codes or encoded rows of so many bytes fit the share of the limit that is theirs."""
-    return (memory is None and size <= LITTLE) or size <= HELD_SHARE * limit(memory)
+def _no_numbers(names: Sequence[str], some: bool) -> None:
+    if names:
+        raise InputError(
+            "expected categories: texts, truth values or a categorical dtype",
+            received=f"numbers in {shorten([repr(name) for name in names])}",
+            hint=f"if every value is a category, declare it: categorical={list(names[:3])!r}"
+            + ("" if some else ", categorical='all', or cast the columns")
+            + "; for measurements use ritz.FAMD, or cut them into classes first",
+        )
 
 
-def opened(X: Any, memory: Any = None) -> Opened:
-    """A table that can be looked at and encoded; what is opened already is given back."""
-    if isinstance(X, Opened):
-        return X
-    table: Opened = engine_of(X).opened(X, memory)
-    return table
+def _asked(categorical: Any, names: Sequence[str], named: bool) -> set[str]:
+    if categorical is None:
+        return set()
+    if isinstance(categorical, str):
+        if categorical == "all":
+            return set(names)
+        raise ParameterError(
+            "categorical must be None, 'all' or a list of column names",
+            received=repr(categorical),
+            hint=f"categorical=[{categorical!r}]",
+        )
+    try:
+        wanted = list(categorical)
+    except TypeError:
+        raise ParameterError(
+            "categorical must be None, 'all' or a list of column names", received=repr(categorical)
+        ) from None
+    return {_known(name, names, named) for name in wanted}
 
 
-def of_table(table: Table, memory: Any) -> Opened:
-    """A Table in memory where the limit holds it, else one that is read in pieces, here or by a cluster."""
-    from ritz.data.encode.stream import StreamedTable
+def _known(name: Any, names: Sequence[str], named: bool) -> str:
+    if not named and isinstance(name, int) and -len(names) <= name < len(names):
+        return names[name]
+    if str(name) in names:
+        return str(name)
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=ALIKE)
+    raise InputError(
+        f"expected a column {name!r}",
+        received=f"columns {shorten([repr(column) for column in names])}",
+        hint=f"did you mean {close[0]!r}?" if close else "check the name",
+    )
 
-    streamed = StreamedTable(table)
-    if streamed.cluster is None:
-        table.settle(HELD_SHARE * limit(memory))
-    if table.lazy or streamed.cluster is not None:
-        return streamed
-    import pyarrow as pa
 
-    joined = pa.concat_tables(table.batches(None, ARROW_ROWS))
-    return InMemory(memory_columns(joined, empty=True), table, memory)
+def _from_table(
+    table: Table, used: Sequence[str], kind: Callable[[str], str], asked: set[str], everything: bool, numbers: bool,
+    chosen: bool,
+) -> Choice:  # fmt: skip
+    """What the kinds of a Table say; what is not used is set aside with its reason."""
+    reasons = {column.name: column.reason for column in table.columns}
+    kinds, other = {}, []
+    for name in used:
+        said = table.kinds[name]
+        # A column that somebody names is used, even where it holds one value only: counts may be the same in all rows.
+        plain = kind(name) if said == "numeric" or (chosen and said == "constant") else said
+        declared = name in asked and (not everything or said in ("numeric", "categorical"))
+        if declared or plain in ("category", "categorical"):
+            kinds[name] = "category"
+        elif plain in ("integer", "number") and numbers:
+            kinds[name] = plain
+        else:
+            kinds[name] = "aside"
+            other.append((repr(name), NUMBERS if said == "numeric" else reasons[name]))
+    aside = grouped(other, 20)
+    if all(what == "aside" for what in kinds.values()):
+        raise InputError(
+            f"expected a column of categories in {table.source or 'the table'}",
+            received=f"{len(used)} columns, none of them used: {shorten(aside)}",
+            hint="declare columns of numbers that are categories: categorical='all', or categorical=[…]",
+        )
+    if aside and chosen:
+        raise InputError("expected columns of categories or numbers", received=shorten(aside))
+    if aside:
+        warn(f"{counted(len(other), 'column')} set aside: {'; '.join(aside)}", ColumnsSetAside)
+    return _chosen(used, kinds)

@@ -17,11 +17,10 @@ import numpy as np
 
 from ritz._core.memory import limit
 from ritz._core.threads import run_lanes
-from ritz.data.encode.census import Census
-from ritz.data.encode.choice import Choice
 from ritz.data.encode.codes import arrow_kind
 from ritz.data.encode.columns import MemoryColumns, memory_columns
-from ritz.data.encode.openings import Opened, is_dense
+from ritz.data.encode.openings import Choice, Opened
+from ritz.data.encode.vocabulary import Census
 from ritz.data.engines import engaged_cluster
 from ritz.data.engines.stream import on_cluster, require_repeatable
 from ritz.data.engines.stream.blocks import StreamBlocks
@@ -31,6 +30,7 @@ from ritz.data.formats.matrix import even_spans
 from ritz.data.formats.pack import DECODE_BYTES
 from ritz.data.formats.source import HELD_BATCHES, Span
 from ritz.data.formats.stamp import unchanged
+from ritz.data.passes.blocks import DENSE_DENSITY
 from ritz.data.tables.table import Table
 
 __all__ = ["EncodedSource", "HeldRows", "StreamedTable", "look"]
@@ -126,7 +126,7 @@ class EncodedSource:
         self.spans, self.files, self.stamp = inner.spans, inner.files, getattr(inner, "stamp", None)
         self.repeatable, self.decodes = inner.repeatable, getattr(inner, "decodes", False)
         entries = encoder.p + encoder.vocabulary.J
-        self.sparse = not is_dense(entries, encoder.d)
+        self.sparse = entries <= DENSE_DENSITY * encoder.d
         self.n_rows = inner.n_rows
         self.stored = int(self.n_rows or 0) * (entries if self.sparse else encoder.d)
 

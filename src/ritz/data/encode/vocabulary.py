@@ -1,4 +1,4 @@
-"""Variables and their levels: what a categorical table can say.
+"""Variables and their levels: what a categorical table can say, and one look at a table that finds them.
 
     variable j      levels l₁ … l_Kⱼ, in order          Σ Kⱼ = K columns of the indicator
     column          "variable=level"                     counts (K,): Σw of the rows that give this answer
@@ -6,14 +6,19 @@
     union           A ∪ B, with the places of A's and of B's columns in it       counts add
     difference      A ∖ B: counts are taken off, and levels that nobody gives any more are gone
 
+    census          level → Σw      missing → Σw and the first row      number → Σx, different values up to ``FEW``
+                    census(rows 0 … a) ⊕ census(rows a … n) = census(rows 0 … n)
+
 Levels are texts. Their order is the declared one where a column has declared categories; otherwise numbers and truth
-values keep theirs and all else is sorted by text, so that the order never depends on the order of the rows.
+values keep theirs and all else is sorted by text, so that the order never depends on the order of the rows. What a
+census keeps grows with the number of levels, never with the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +26,21 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, MergeError
 from ritz._core.lazy import cached_property
 from ritz.data.passes.moments import Moments
+from ritz.data.tables.summaries import DISTINCT
 from ritz.data.words import shorten
 
-__all__ = ["MISSING", "OTHER", "Variable", "Vocabulary", "label", "pooled", "reserved", "sorted_levels"]
+if TYPE_CHECKING:
+    from ritz.data.encode.codes import Coded
+    from ritz.data.encode.openings import Choice
+
+__all__ = ["MISSING", "OTHER", "Census", "Variable", "Vocabulary", "label", "pooled", "reserved", "sorted_levels"]
 
 #: The level of answers that are missing, where they are one of their own, and that of rare levels taken together.
 MISSING, OTHER = "(missing)", "(other)"
 #: Σw of a level below this share of what it was before is what rounding left of zero.
 GONE = 1e-12
+#: Different values up to which a column of integers looks like categories.
+FEW = 10
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -241,3 +253,132 @@ def pooled(state: Moments, places: Places, d: int) -> Moments:
         state, shift=shift, offset=offset, scatter=scatter, noise=state.noise * most, lost=lost, scatter_low=None,
         offset_low=None,
     )  # fmt: skip
+
+
+# one look at a table
+
+
+@dataclass
+class _Tally:
+    """What is known of one categorical column."""
+
+    counts: dict[str, float] = field(default_factory=dict)
+    kind: str = ""
+    order: dict[str, None] = field(default_factory=dict)
+    missing: float = 0.0
+    first: int | None = None  # row of the first missing answer
+
+    def update(self, coded: Coded, weights: NDArray[np.float64] | None, start: int) -> None:
+        counts = np.bincount(coded.codes + 1, weights, minlength=len(coded.levels) + 1)
+        if counts[0] > 0:
+            gone = coded.codes < 0 if weights is None else (coded.codes < 0) & (weights > 0)
+            self._lacks(float(counts[0]), start + int(np.argmax(gone)))
+        self._take(dict.fromkeys(coded.order), coded.kind if coded.levels else "")
+        for level, count in zip(coded.levels, counts[1:].tolist(), strict=True):
+            if count > 0:
+                self.counts[level] = self.counts.get(level, 0.0) + count
+
+    def merge(self, later: _Tally, rows: int) -> None:
+        if later.first is not None:
+            self._lacks(later.missing, rows + later.first)
+        self._take(later.order, later.kind)
+        for level, count in later.counts.items():
+            self.counts[level] = self.counts.get(level, 0.0) + count
+
+    def _lacks(self, weight: float, row: int) -> None:
+        self.missing += weight
+        self.first = row if self.first is None else self.first
+
+    def _take(self, order: dict[str, None], kind: str) -> None:
+        self.order |= order
+        if kind:
+            self.kind = kind if self.kind in ("", kind) else "text"
+
+
+class Census:
+    """What a table holds in the columns of a choice."""
+
+    def __init__(self, choice: Choice) -> None:
+        self.choice = choice
+        self.rows, self.weight = 0, 0.0
+        self._tallies = {name: _Tally() for name in choice.categorical}
+        self._sums = np.zeros((2, len(choice.numeric)))  # Σx and how many
+        self._values: dict[str, set[float] | None] = {name: set() for name in choice.numeric}
+
+    def update(self, columns: Any, weights: NDArray[np.float64] | None = None) -> None:
+        """Take in the next rows: columns in memory and their weights."""
+        columns.look(self.choice.categorical)
+        for name, tally in self._tallies.items():
+            tally.update(columns.coded(name), weights, self.rows)
+            if len(tally.counts) > DISTINCT:
+                raise _too_many(name)
+        for j, name in enumerate(self.choice.numeric):
+            self._number(j, name, columns, weights)
+        self.rows += columns.rows
+        self.weight += float(columns.rows) if weights is None else float(np.sum(weights))
+
+    def _number(self, j: int, name: str, columns: Any, weights: NDArray[np.float64] | None) -> None:
+        values = columns.numbers(name)
+        values = values[np.isfinite(values) if weights is None else np.isfinite(values) & (weights > 0)]
+        with np.errstate(over="ignore"):
+            self._sums[:, j] += float(np.sum(values)), len(values)
+        seen = self._values[name]
+        if seen is None or columns.kind(name) != "integer":
+            self._values[name] = None
+        else:
+            some = seen.union(np.unique(values)[: FEW + 1].tolist())
+            self._values[name] = some if len(some) <= FEW else None
+
+    def merge(self, later: Census) -> None:
+        """Take in the census of later rows."""
+        for name, tally in self._tallies.items():
+            tally.merge(later._tallies[name], self.rows)
+            if len(tally.counts) > DISTINCT:
+                raise _too_many(name)
+        self._sums += later._sums
+        for name, seen in later._values.items():
+            mine = self._values[name]
+            more = None if mine is None or seen is None else mine | seen
+            self._values[name] = more if more is not None and len(more) <= FEW else None
+        self.rows, self.weight = self.rows + later.rows, self.weight + later.weight
+
+    # what was found
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """Columns of integers with so few different values that they may be categories."""
+        return tuple(name for name, seen in self._values.items() if seen and len(seen) <= FEW)
+
+    @property
+    def missing(self) -> dict[str, tuple[float, int]]:
+        """Columns that lack answers: how many, and the first row."""
+        return {name: (t.missing, t.first) for name, t in self._tallies.items() if t.first is not None}
+
+    def shift(self) -> NDArray[np.float64]:
+        """(p,) near the mean of every numeric column: taking it off is exact for values within a factor of 2."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = self._sums[0] / np.maximum(self._sums[1], 1.0)
+        return np.where(np.isfinite(mean), mean, 0.0)
+
+    def vocabulary(self, own: bool) -> Vocabulary:
+        """The levels that occur; ``own``: missing answers are a level of their own."""
+        return Vocabulary(tuple(_variable(name, tally, own) for name, tally in self._tallies.items()))
+
+
+def _variable(name: str, tally: _Tally, own: bool) -> Variable:
+    counts = dict(tally.counts)
+    if own and MISSING in counts:
+        raise reserved(name, MISSING, "missing='category' gives to missing answers", "missing='exclude'")
+    if own and tally.missing > 0:
+        counts[MISSING] = tally.missing
+    kind, order = tally.kind or "text", tuple(tally.order)
+    levels = sorted_levels(counts, kind, order)
+    return Variable(name, levels, np.asarray([counts[level] for level in levels], np.float64), kind, order)
+
+
+def _too_many(name: str) -> InputError:
+    return InputError(
+        f"expected categories in column {name!r}",
+        received=f"more than {DISTINCT:,} different values",
+        hint="leave out columns that identify rows, or take levels together first",
+    )

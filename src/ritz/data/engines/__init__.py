@@ -59,7 +59,7 @@ class Cluster:
         raise NotImplementedError
 
     def census(self, source: Any, choice: Any, weights: Any = None) -> Any:
-        """What a source holds in the columns of a choice (``encode/census.py``)."""
+        """What a source holds in the columns of a choice (``encode/vocabulary.py``)."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from ritz._core.errors import InputError
 from ritz._core.memory import limit
 from ritz.data.words import describe
 
-__all__ = ["Asked", "charge", "compare_columns", "room_for"]
+__all__ = ["Asked", "compare_columns", "room_for"]
 
 
 class Asked:
@@ -71,18 +71,13 @@ class Asked:
         }
 
     def charge(self, added: float) -> None:
-        """Remember what was put in memory for a fit."""
+        """Remember what was put in memory for a fit: the plan has so much less."""
         if self.reset and self._estimator is not None:
-            charge(self._estimator, added)
+            self._estimator._added_bytes = int(added)
 
     def recorded(self, rows: Any) -> Any:
         """The rows as they are; their names and number of columns are recorded or compared."""
         return rows if self._estimator is None else compare_columns(self._estimator, rows, self.reset)
-
-
-def charge(estimator: Any, added: float) -> None:
-    """Remember what was put in memory for a fit: the plan has so much less."""
-    estimator._added_bytes = int(added)
 
 
 def room_for(estimator: Any) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ritz._core.errors import InputError
-from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.frames import row_labels
 from ritz.data.words import shorten
 
 __all__ = ["aligned"]

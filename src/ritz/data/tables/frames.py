@@ -1,4 +1,4 @@
-"""Data frames to arrays: pandas, polars, pyarrow and whatever else narwhals reads.
+"""Data frames: pandas, polars, pyarrow and whatever else narwhals reads; their libraries, their names, their numbers.
 
     frame (n × d, one type a column)  →  ndarray (n, d), one dtype for all
 
@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz.data.engines import engine_of, registered
 from ritz.data.passes.integers import has_long, warn_lost
 from ritz.data.words import shorten
 
 __all__ = [
-    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "is_frame", "is_missing", "is_pandas",
-    "narwhal", "require_names",
+    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "index_labels", "is_frame",
+    "is_missing", "is_pandas", "library_of", "narwhal", "require_names", "row_labels",
 ]  # fmt: skip
 
 
@@ -73,6 +74,36 @@ def require_names(X: Any) -> None:
 def frame_names(X: Any) -> list[Any]:
     """Column names as the frame holds them (pandas allows other things than strings)."""
     return list(narwhal(X).columns)
+
+
+def library_of(X: Any) -> str | None:
+    """``pandas``, ``polars`` or ``pyarrow`` for a frame, ``pandas`` for a Table if it is installed; None otherwise."""
+    if is_pandas(X):
+        return "pandas"
+    from ritz.data.tables.table import Table
+
+    if isinstance(X, Table):
+        from importlib.util import find_spec
+
+        return "pandas" if find_spec("pandas") else "pyarrow"
+    if not is_frame(X):
+        return None
+    kind = narwhal(X).implementation
+    return "pandas" if kind.is_pandas() else "polars" if kind.is_polars() else "pyarrow"
+
+
+def row_labels(X: Any) -> list[Any] | None:
+    """Names of the rows: a pandas index, those of an AnnData, identifiers of a Table in memory; None without any."""
+    return index_labels(X) if is_pandas(X) and not registered else engine_of(X).labels(X)
+
+
+def index_labels(X: Any) -> list[Any] | None:
+    """A pandas index that names rows; None where it only numbers them."""
+    index = getattr(X, "index", None)
+    if index is None or not hasattr(X, "columns") or not hasattr(index, "tolist"):
+        return None
+    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1  # only places
+    return None if numbered else list(index.tolist())
 
 
 def frame_to_rows(X: Any) -> Any:

@@ -10,30 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.data.engines import engine_of
-from ritz.data.tables.frames import is_frame, is_pandas, narwhal
-from ritz.data.tables.table import Table
-
-__all__ = ["labelled", "library_of", "row_labels"]
-
-
-def library_of(X: Any) -> str | None:
-    """``pandas``, ``polars`` or ``pyarrow`` for a frame, ``pandas`` for a Table if it is installed; None otherwise."""
-    if isinstance(X, Table):
-        from importlib.util import find_spec
-
-        return "pandas" if find_spec("pandas") else "pyarrow"
-    if is_pandas(X):
-        return "pandas"
-    if not is_frame(X):
-        return None
-    kind = narwhal(X).implementation
-    return "pandas" if kind.is_pandas() else "polars" if kind.is_polars() else "pyarrow"
-
-
-def row_labels(X: Any) -> list[Any] | None:
-    """Names of the rows: a pandas index, those of an AnnData, identifiers of a Table in memory; None without any."""
-    return engine_of(X).labels(X)
+__all__ = ["labelled"]
 
 
 def labelled(

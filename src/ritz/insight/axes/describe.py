@@ -21,8 +21,9 @@ from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.warn import one_call
 from ritz.data.encode import Encoder
-from ritz.data.encode.openings import opened
-from ritz.data.tables.labelled import labelled, library_of
+from ritz.data.encode.columns import opened
+from ritz.data.tables.frames import library_of
+from ritz.data.tables.labelled import labelled
 from ritz.insight.arguments import component_numbers, table_of_variables
 from ritz.insight.axes.of_model import axis_names, scores_of, weights_of
 from ritz.methods.correspondence.mca.supplementary import Sums

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz.data.tables.frames import is_frame
-from ritz.data.tables.labelled import labelled, library_of, row_labels
+from ritz.data.tables.frames import is_frame, library_of, row_labels
+from ritz.data.tables.labelled import labelled
 from ritz.methods.fitted import Axes, fitted_of
 
 __all__ = [

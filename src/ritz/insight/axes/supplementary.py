@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.warn import one_call
 from ritz.data.encode import Encoder
-from ritz.data.encode.openings import opened
+from ritz.data.encode.columns import opened
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.center import taken_off
-from ritz.data.tables.labelled import labelled, library_of
+from ritz.data.tables.frames import library_of
+from ritz.data.tables.labelled import labelled
 from ritz.insight.arguments import table_of_variables
 from ritz.insight.axes.describe import level_tests
 from ritz.insight.axes.of_model import axis_names, scores_of, weights_of

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz._core.lazy import cached_property
 from ritz._core.warn import one_call
-from ritz.data.tables.labelled import labelled, library_of, row_labels
+from ritz.data.tables.frames import library_of, row_labels
+from ritz.data.tables.labelled import labelled
 from ritz.data.words import nearest
 from ritz.insight.axes.of_model import axis_names, columns_named, rows_named
 from ritz.insight.bootstrap.draws import Drawn, counts_of

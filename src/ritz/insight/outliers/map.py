@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.warn import one_call
-from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.frames import row_labels
 from ritz.insight.rows.limits import Limits, limits
 from ritz.insight.rows.plane import distances
 

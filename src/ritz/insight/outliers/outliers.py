@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz._core.warn import one_call, unsaid
-from ritz.data.tables.labelled import row_labels
+from ritz.data.tables.frames import row_labels
 from ritz.data.validate import validate_weights
 from ritz.insight.outliers.folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers.scores import Score, gaussian_p, score_of

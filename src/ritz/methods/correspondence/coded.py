@@ -1,21 +1,19 @@
-"""Encoded rows of a table with their weights, and statistics of their columns in shares.
+"""Encoded rows of a table with their weights, and weights as shares.
 
 Σw = 1,   R (n×d) as a method encodes its rows
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.passes.blocks import are_blocks
-from ritz.data.passes.statistics import ColumnStatistics
 
-__all__ = ["Encoded", "lifted", "shared", "shares_of_weights"]
+__all__ = ["Encoded", "shares_of_weights"]
 
 
 @dataclass
@@ -26,21 +24,6 @@ class Encoded:
     weights: NDArray[np.float64]  # (n,) none negative; zero: absent
     labels: list[Any] | None = None  # names of the rows
     library: str | None = None  # of the frame that was given
-
-    @property
-    def outside(self) -> bool:
-        """Whether the rows stay outside memory."""
-        return are_blocks(self.rows)
-
-
-def shared(column: ColumnStatistics) -> ColumnStatistics:
-    """The same columns with weights that sum to 1."""
-    return replace(column, weight=1.0, squares=column.squares / column.weight)
-
-
-def lifted(column: Any, centre: NDArray[np.float64] | None) -> Any:
-    """Statistics, or a state, of rows from which ``centre`` was taken off, as those of the rows themselves."""
-    return column if centre is None else replace(column, shift=centre, offset=column.mean)
 
 
 def shares_of_weights(weights: NDArray[np.float64], total: float) -> NDArray[np.float64]:

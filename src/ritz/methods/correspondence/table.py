@@ -14,6 +14,7 @@ linear in a row, so those of a new row never depend on the rows beside it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from inspect import getattr_static
 from pathlib import Path
@@ -32,7 +33,7 @@ from ritz.data.tables.identifiers import identifiers_of, labels_of
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import row_writer
 from ritz.methods.coordinates import keep_apart
-from ritz.methods.correspondence.coded import Encoded, lifted, shared, shares_of_weights
+from ritz.methods.correspondence.coded import Encoded, shares_of_weights
 from ritz.methods.correspondence.record import TableRecord
 from ritz.methods.correspondence.results import (
     Columns,
@@ -53,11 +54,9 @@ from ritz.methods.verify.model import with_held
 from ritz.operators import Centered, MomentGram, Scaled, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
-from ritz.project.transition import row_distances
 from ritz.rank.material import Material
-from ritz.rank.positive import Positive
 from ritz.spectral.plan import Plan, Shape
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Positive, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify import Verification
 
@@ -146,9 +145,8 @@ class Correspondence(Method):
         R, weights, centre = self._centred(coded)
         shape, weight = self._shape(R), float(np.sum(weights))
         rows = int(np.count_nonzero(weights))
-        wanted = self._axes(rows, shape.d)
-        wanted = handed(
-            wanted, lambda: self._material(self._present(coded)[0], weights, rows, shape.d, weight), self._rules
+        wanted = self._axes(
+            rows, shape.d, lambda: self._material(self._present(coded)[0], weights, rows, shape.d, weight)
         )
         keep = self._keeps_state(shape.d)
         return Posed(
@@ -220,8 +218,8 @@ class Correspondence(Method):
             return R, w
         return R[present], w[present]
 
-    def _axes(self, rows: int, d: int) -> Any:
-        """``n_components`` as a number or a rule; no more axes than the table can have."""
+    def _axes(self, rows: int, d: int, material: Callable[[], Material] | None = None) -> Any:
+        """``n_components`` as a number or a rule, with its material; no more axes than the table can have."""
         most, asked = self._most(rows, d), self.n_components
         if most < 1:
             raise InputError(
@@ -238,7 +236,10 @@ class Correspondence(Method):
                 hint="n_components=None gives all",
             )
         wanted = self._wanted(rows, d, centered=True)
-        return wanted if isinstance(wanted, int) else Within(wanted, most, self._directions(rows, d))
+        if isinstance(wanted, int):
+            return wanted
+        rule = Within(wanted, most, self._directions(rows, d))
+        return rule if material is None else handed(rule, material, self._rules)
 
     # the moment state
 
@@ -303,8 +304,7 @@ class Correspondence(Method):
         self._record = record = replace(self._record)  # a copy of the model solves the state for itself
         state = self._solvable(self._need_state())
         unit = state.times(1 / state.weight)
-        wanted = self._axes(state.rows, state.d)
-        wanted = handed(wanted, lambda: self._material(None, None, state.rows, state.d, state.weight), self._rules)
+        wanted = self._axes(state.rows, state.d, lambda: self._material(None, None, state.rows, state.d, state.weight))
         shape = Shape(state.rows, state.d, 8, None, symmetric=True)
         plan = self._plan_for(shape, wanted, whole=True)
         scale = self._metric(unit)
@@ -350,7 +350,7 @@ class Correspondence(Method):
         """Name the results of the rows, if they are in memory."""
         record = self._record
         record.library, record.row_labels = coded.library, coded.labels
-        if not coded.outside:
+        if not are_blocks(coded.rows):
             record.F, record.row_squares = self._placed_rows(coded)
             record.row_weights = coded.weights / np.sum(coded.weights)
 
@@ -360,7 +360,7 @@ class Correspondence(Method):
 
     def _distances(self, coded: Encoded) -> NDArray[np.float64]:
         """(n,) squared distances of rows from the centre."""
-        return row_distances(coded.rows, self._record.mean, self._record.scale)
+        return self._map().distances(coded.rows)
 
     # coordinates
 
@@ -482,3 +482,13 @@ class Correspondence(Method):
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not isinstance(getattr_static(type(self), name, None), Forgotten)]
+
+
+def shared(column: ColumnStatistics) -> ColumnStatistics:
+    """The same columns with weights that sum to 1."""
+    return replace(column, weight=1.0, squares=column.squares / column.weight)
+
+
+def lifted(column: Any, centre: NDArray[np.float64] | None) -> Any:
+    """Statistics, or a state, of rows from which ``centre`` was taken off, as those of the rows themselves."""
+    return column if centre is None else replace(column, shift=centre, offset=column.mean)

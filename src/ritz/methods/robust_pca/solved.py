@@ -30,8 +30,7 @@ from ritz.methods.robust_pca.spherical import SphereBlocks, filled, sphere_cente
 from ritz.operators import Centered, Weighted
 from ritz.operators.base import Operator
 from ritz.project.linear import LinearMap
-from ritz.rank.positive import Positive
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Positive, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 

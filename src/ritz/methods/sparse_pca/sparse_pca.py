@@ -47,10 +47,9 @@ from ritz.methods.sparse_pca.power import truncated_power
 from ritz.methods.sparse_pca.wide import factor_of, problem_of_rows
 from ritz.operators import MomentGram
 from ritz.project.linear import LinearMap, result_dtype
-from ritz.rank.positive import Positive
 from ritz.rank.rule import resolve
 from ritz.spectral.plan import Plan, Shape
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Positive, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 

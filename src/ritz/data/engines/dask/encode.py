@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz.data.encode.census import Census
-from ritz.data.encode.choice import Choice
 from ritz.data.encode.columns import memory_columns
-from ritz.data.encode.openings import Opened
+from ritz.data.encode.openings import Choice, Opened
+from ritz.data.encode.vocabulary import Census
 from ritz.data.engines.dask.blocks import DaskBlocks
 from ritz.data.engines.dask.cluster import Watch, collected, current_client, require_dask
 from ritz.data.engines.dask.rows import Partitions, grouped

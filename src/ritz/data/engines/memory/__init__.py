@@ -55,17 +55,14 @@ class Memory(Engine):
     def opened(self, X: Any, memory: Any = None) -> Any:
         """Columns in memory."""
         from ritz.data.encode.columns import memory_columns
-        from ritz.data.encode.openings import InMemory
 
-        return InMemory(memory_columns(X), memory=memory)
+        return memory_columns(X, memory=memory)
 
     def labels(self, X: Any) -> list[Any] | None:
         """A pandas index that names rows."""
-        index = getattr(X, "index", None)
-        if index is None or not hasattr(X, "columns") or not hasattr(index, "tolist"):
-            return None
-        numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1  # only places
-        return None if numbered else list(index.tolist())
+        from ritz.data.tables.frames import index_labels
+
+        return index_labels(X)
 
     def outside(self, X: Any) -> bool:
         """No: it is here."""

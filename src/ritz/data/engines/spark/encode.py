@@ -12,10 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ritz.data.encode.census import Census
-from ritz.data.encode.choice import Choice
 from ritz.data.encode.columns import memory_columns
-from ritz.data.encode.openings import Opened
+from ritz.data.encode.openings import Choice, Opened
+from ritz.data.encode.vocabulary import Census
 from ritz.data.engines.spark.blocks import SparkBlocks
 from ritz.data.engines.spark.fields import numbered, table_of
 from ritz.data.engines.spark.lazy import coordinates

@@ -55,12 +55,11 @@ class Stream(Engine):
 
     def opened(self, X: Any, memory: Any = None) -> Any:
         """A table in memory, or one that is read in pieces."""
-        from ritz.data.encode.columns import memory_columns
-        from ritz.data.encode.openings import InMemory, of_table
+        from ritz.data.encode.columns import memory_columns, of_table
         from ritz.data.tables.read import read
 
         X = read(X, memory=memory) if is_query(X) else X
-        return of_table(X, memory) if _is_table(X) else InMemory(memory_columns(X), memory=memory)
+        return of_table(X, memory) if _is_table(X) else memory_columns(X, memory=memory)
 
     def labels(self, X: Any) -> list[Any] | None:
         """Names of an AnnData, identifiers of a Table in memory."""

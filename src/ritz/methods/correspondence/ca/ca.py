@@ -27,8 +27,8 @@ from ritz.data.passes.profiles import margins, restricted
 from ritz.data.passes.statistics import ColumnStatistics
 from ritz.data.tables.align import aligned
 from ritz.data.tables.contingency import Counts, crosstab, form_of, split_labels, without_names
-from ritz.data.tables.frames import is_frame
-from ritz.data.tables.labelled import labelled, library_of, row_labels
+from ritz.data.tables.frames import is_frame, library_of, row_labels
+from ritz.data.tables.labelled import labelled
 from ritz.data.tables.table import Table
 from ritz.data.validate import compare_columns, validate_rows, validate_weights
 from ritz.data.words import shorten
@@ -54,7 +54,7 @@ from ritz.methods.fitted.table import OfCounts
 from ritz.methods.record import value_of
 from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap
-from ritz.project.transition import cos2, row_distances, supplementary
+from ritz.project.transition import cos2, supplementary
 from ritz.rank.material import Material
 from ritz.spectral.verify import Verification
 
@@ -402,7 +402,7 @@ class CA(Correspondence):
 
     def _distances(self, coded: Encoded) -> NDArray[np.float64]:
         rows, step = self._placing(coded)
-        return row_distances(rows, np.asarray(step.mean), np.asarray(step.scale))
+        return step.distances(rows)
 
     def _scores_into(self, rows: Any, labels: Any, write: Any, step: Any = None) -> None:
         rows, step = self._placing(rows)

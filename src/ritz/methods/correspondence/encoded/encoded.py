@@ -28,16 +28,17 @@ from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
 from ritz.data.column_checks import checked_data
 from ritz.data.encode import Encoder
+from ritz.data.encode.columns import MemoryColumns, opened
 from ritz.data.encode.encoder import UNSEEN_WAYS
-from ritz.data.encode.openings import InMemory, Opened, opened
+from ritz.data.encode.openings import Opened
 from ritz.data.engines import Engine
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
-from ritz.data.tables.frames import is_frame
-from ritz.data.tables.labelled import labelled, library_of, row_labels
+from ritz.data.tables.frames import is_frame, library_of, row_labels
+from ritz.data.tables.labelled import labelled
 from ritz.data.tables.table import Table
-from ritz.data.validate import charge, validate_weights
+from ritz.data.validate import validate_weights
 from ritz.data.words import describe, nearest, shorten
 from ritz.methods.correspondence.coded import Encoded
 from ritz.methods.correspondence.encoded import state as states
@@ -48,7 +49,7 @@ from ritz.methods.correspondence.record import ColumnRecord
 from ritz.methods.correspondence.results import require_result
 from ritz.methods.correspondence.table import Correspondence
 from ritz.operators.base import Operator
-from ritz.project.transition import cos2, row_distances
+from ritz.project.transition import cos2
 
 __all__ = [
     "EncodedColumns", "EncodedTable", "constant_variables", "divide", "require_finite_numbers", "warn_constant",
@@ -126,7 +127,7 @@ class EncodedColumns(Correspondence):
     def _encoded(self, X: Any, table: Opened, weights: Floats, unseen: str | None, absent: Any = None) -> EncodedTable:
         rows = self._encoder.rows(table, unseen=unseen, memory=self.memory, absent=absent)
         if unseen is None:
-            charge(self, table.held(rows))
+            self._added_bytes = int(table.held(rows))  # the plan has so much less
         require_finite_numbers(self._encoder, rows, table, weights)
         return self._finished(EncodedTable(rows, weights, row_labels(X), library_of(X), table))
 
@@ -134,7 +135,7 @@ class EncodedColumns(Correspondence):
         """The table, after scikit-learn's look at its columns."""
         self._refuse(X)
         table = opened(X, self.memory)
-        if isinstance(X, (Table, Opened)) or not isinstance(table, InMemory):
+        if isinstance(X, (Table, Opened)) or not isinstance(table, MemoryColumns):
             return table
         if table.n_rows == 0 or not table.names:
             what = "sample(s)" if table.names else "feature(s)"
@@ -159,8 +160,8 @@ class EncodedColumns(Correspondence):
             raise InputError("Complex data not supported", received=describe(X), hint="pass X.real and X.imag")
 
     def _compare(self, X: Any, reset: bool) -> None:
-        """Record the columns of a frame or array, or compare them; columns with names are found by these."""
-        if not reset and is_frame(X) and hasattr(self, "feature_names_in_"):
+        """Record the columns of a frame or array, or compare them; those with names are known by these."""
+        if is_frame(X) and (_named(X) if reset else hasattr(self, "feature_names_in_")):
             return
         try:
             checked_data(self, X, reset=reset, skip_check_array=True)
@@ -232,7 +233,7 @@ class EncodedColumns(Correspondence):
         coded = self._new(X)
         values = self._forward(coded)
         if result == "cos2":
-            values = cos2(values, row_distances(coded.rows, self._record.mean, self._record.scale))
+            values = cos2(values, self._map().distances(coded.rows))
         elif result != "coordinates":
             raise ParameterError("result must be 'coordinates' or 'cos2'", received=repr(result))
         return labelled(values, coded.labels, self._axis_names(), coded.library, "row")
@@ -424,6 +425,11 @@ class EncodedColumns(Correspondence):
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _named(X: Any) -> bool:
+    """Whether all columns of a frame have names that scikit-learn takes: others it refuses, or does without."""
+    return all(type(name) is str for name in getattr(X, "columns", (None,)))
 
 
 # what a table of categories and numbers must be, and what should make its reader think twice

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, MergeError
 from ritz.data.encode import Encoder
-from ritz.data.encode.openings import Opened, opened
+from ritz.data.encode.columns import opened
+from ritz.data.encode.openings import Opened
 from ritz.data.encode.vocabulary import pooled
 from ritz.data.passes.moments import Moments
-from ritz.data.tables.labelled import library_of
+from ritz.data.tables.frames import library_of
 from ritz.data.tables.table import Table
 from ritz.methods.moments import LARGEST_STATE, combined
 from ritz.methods.record import set_values, values_of

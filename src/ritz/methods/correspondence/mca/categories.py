@@ -105,7 +105,8 @@ def _all_above(model: Any) -> Floats:
     most = model._most(model.n_samples_, 0)
     if model.method == "adjusted" and model.n_components is None:
         return values
-    if len(values) == most or float(values[-1]) <= 1 / J or model.n_components is None:
+    lowest = float(values[-1]) if len(values) else np.inf  # a rule may keep no axis
+    if len(values) == most or lowest <= 1 / J or model.n_components is None:
         return values[above(values, J)]
     if record.state is None:
         raise AttributeError(FEW)

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.warn import warn
 from ritz.data.encode import Encoder
+from ritz.data.encode.columns import MemoryColumns
 from ritz.data.encode.fill import Fill
-from ritz.data.encode.openings import InMemory
-from ritz.data.tables.labelled import library_of
+from ritz.data.tables.frames import library_of
 from ritz.methods.correspondence.encoded.rebuilt import frame_of, value_of
 
 __all__ = ["filled_in", "imputed"]
@@ -39,7 +39,7 @@ CHUNK = 4096
 def filled_in(encoder: Encoder, coded: Any, k: int) -> tuple[Encoder, Any, str | None]:
     """The encoder that fills in missing answers by ``k`` axes, the completed rows, and what certificates say."""
     table = coded.table
-    if not isinstance(table, InMemory):
+    if not isinstance(table, MemoryColumns):
         raise InputError(
             "missing='regularized' needs the table in memory: every round reads it again",
             received="a table that stays outside",
@@ -47,7 +47,7 @@ def filled_in(encoder: Encoder, coded: Any, k: int) -> tuple[Encoder, Any, str |
         )
     present = np.flatnonzero(coded.weights > 0)
     weights = coded.weights[present] / float(np.sum(coded.weights))
-    hidden = encoder.gaps(table.columns)[present]
+    hidden = encoder.gaps(table)[present]
     rounds = _Rounds(encoder, coded.rows[present], hidden, weights, k)
     filling = replace(encoder, fill=rounds.run())
     lost = int(np.count_nonzero(hidden))
@@ -67,15 +67,15 @@ def imputed(model: Any, X: Any) -> Any:
             hint="MCA(2, missing='regularized')",
         )
     table = model._open(X, reset=False)
-    if not isinstance(table, InMemory):
+    if not isinstance(table, MemoryColumns):
         raise InputError("expected a table in memory", received="a table that stays outside", hint="pass some rows")
     encoder = table.fitting(model._encoder)
-    hidden = encoder.gaps(table.columns)
+    hidden = encoder.gaps(table)
     rows = encoder.rows(table, unseen=model.unseen)
     words, active = encoder.vocabulary, encoder.active
     columns: dict[str, Any] = {}
     for j, variable in enumerate(words.variables):
-        coded = table.columns.coded(variable.name)
+        coded = table.coded(variable.name)
         given = np.asarray([*(value_of(level, variable.kind) for level in coded.levels), None], object)[coded.codes]
         gaps = np.flatnonzero(hidden[:, j])
         at = np.flatnonzero(active.owners == j)

@@ -19,10 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.encode import Encoder
-from ritz.data.encode.openings import opened
+from ritz.data.encode.columns import opened
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.tables.align import aligned
-from ritz.data.tables.labelled import labelled, library_of, row_labels
+from ritz.data.tables.frames import library_of, row_labels
+from ritz.data.tables.labelled import labelled
 from ritz.data.validate import validate_weights
 from ritz.methods.correspondence.results import inertias_of
 from ritz.project.transition import inverse_root

@@ -21,9 +21,8 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import Centered, MomentGram, Scaled, Weighted
-from ritz.rank.positive import Positive
 from ritz.spectral.plan import Plan, Shape
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Positive, SpectralProblem
 from ritz.spectral.solution import Solution
 
 if TYPE_CHECKING:
