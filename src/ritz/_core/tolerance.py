@@ -50,9 +50,11 @@ ROUND_ROOT = 2.0
 #: The same where long sums were checked, or are short.
 CHECKED_BASE = 100.0
 
-#: The same where the rounding of the products themselves was measured: what is left is the dense eigenproblem.
-SOLVE_BASE = 12.0
-SOLVE_ROOT = 0.5
+#: The same where the rounding of the products themselves was measured: what is left is the dense eigenproblem. Random
+#: matrices stay below 5; of graphs with one eigenvalue many times over 25 were seen for d = 19, 43 for d = 136
+#: (tests/spectral/test_lapack_allowance.py repeats some of them).
+SOLVE_BASE = 48.0
+SOLVE_ROOT = 1.0
 
 #: The direct routes promise |σ̂ − σ| ≤ 100·u·σ₁; a Gram matrix that may miss most of that is repaired.
 TRUST = 80.0
