@@ -171,13 +171,29 @@ def _weighted(Z: Any, weights: list[int] | None) -> Any:
 
 
 def _spread(X: Any, weights: Any) -> list[Ball]:
-    """Standard deviation of every column, divisor Σw − 1; 1 for a constant one."""
+    """Standard deviation of every column, divisor Σw − 1; 1 for one that is constant up to the rounding of its entries.
+
+    One row may outweigh all others so far that a column has no other value to speak of.
+    """
     exact = _exact_rows(X, True, weights)
     Z, factor = exact.Z, exact.unit**2 * exact.weight_unit / (exact.total_weight - 1)
     columns = Z.transpose().tolist()
     w = exact.weights or [1] * Z.nrows()
     squares = [sum(a * v * v for a, v in zip(w, column, strict=True)) for column in columns]
-    return [(factor * int(s)).sqrt() if s else flint_module().arb(1) for s in squares]
+    spreads = [(factor * int(s)).sqrt() if s else None for s in squares]
+    one, least = flint_module().arb(1), _rounded(X, weights)
+    return [one if s is None or s <= floor else s for s, floor in zip(spreads, least, strict=True)]
+
+
+def _rounded(X: Any, weights: Any) -> list[Any]:
+    """8u·|mean| of every column: what is called constant. Whole numbers have no rounding."""
+    dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if dense.dtype.kind != "f":
+        return [flint_module().arb(0)] * dense.shape[1]
+    exact = _exact_rows(X, False, weights)
+    w, columns = exact.weights or [1] * exact.Z.nrows(), exact.Z.transpose().tolist()
+    sums = [sum(a * v for a, v in zip(w, column, strict=True)) for column in columns]
+    return [abs(exact.unit * int(s)) * exact.weight_unit / exact.total_weight * 2.0**-50 for s in sums]
 
 
 def _gram(X: Any, center: bool, scale: bool, weights: Any) -> tuple[Balls, Ball, Balls]:

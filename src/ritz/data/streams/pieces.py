@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.integers import has_long, subtract
+from ritz.data.passes.sparse_sums import sums
 from ritz.data.passes.unit import LEAST_EXTENT, out_of_range, power_of_two
 from ritz.data.passes.weights import sum_of_weights
 from ritz.data.streams.means import Means
@@ -130,10 +131,10 @@ def _sparse(X: Any, weights: Floats | None, total: float, low: float) -> tuple[P
         x.data = x.data / unit
     n, d = x.shape
     w = np.ones(n) if weights is None else weights
-    mean = np.asarray(x.T @ (w / total)).ravel()
+    mean, squares = sums(x, w / total)  # pairwise: equal numbers that are added one by one drift
+    about = squares * total
     roots = np.sqrt(w)
     x.data = x.data * np.repeat(roots, np.diff(x.indptr))
-    about = np.asarray(np.bincount(x.indices, np.square(x.data), minlength=d), np.float64)
     taken = total * np.square(mean)
     if x.shape[0] * d <= FILLED and _outweighed(about, taken, w):
         return _dense(X.toarray(), weights, total, low)
