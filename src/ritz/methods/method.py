@@ -38,7 +38,8 @@ from ritz.data.validate import require_finite, room_for, validate_rows, validate
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
-from ritz.methods.fitted.base import Fitted, fitted_of, require_named
+from ritz.methods.fitted.base import Fitted, fitted_of
+from ritz.methods.guest import posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
@@ -150,8 +151,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if not self._read_once(X, sample_weight):
                 posed = self._posed(*self._adopt(X, y, sample_weight))
                 self.read(self._solved(posed, self._plan(posed)), posed)
-                if not type(self).__module__.startswith("ritz."):
-                    require_named(self)
+                settled_by(self, posed)
         except BaseException:
             forget(self)
             raise
@@ -165,10 +165,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _posed(self, *adopted: Any) -> Posed:
         """The problem, with what a method leaves to the pipeline."""
-        posed = self.pose(*adopted)
+        posed = posed_by(self, *adopted)
         if posed.shape is None and posed.operator is not None:
-            n, d = posed.operator.shape
-            posed.shape = Shape(n, d, working_dtype(posed.operator.dtype).itemsize, None)
+            width = working_dtype(posed.operator.dtype).itemsize
+            posed.shape = Shape(*posed.operator.shape, width, None, symmetric=posed.kind == "eigh")
         if posed.kind == "eigh" and posed.operator is not None:
             posed.frame = {"matrix": posed.operator.symbol(), **posed.frame}
         if posed.wanted is None and posed.operator is not None:

@@ -176,6 +176,9 @@ class Fitted(Encodes):
         given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         return given if given is not None and len(given) == n else np.ones(n)
 
+    def require_own(self, X: Any) -> None:
+        """Refuse rows that are not those of the fit, of a model that places no others."""
+
     def row_count(self, X: Any) -> int:
         """Number of rows."""
         return int(self.rows(X).shape[0])
