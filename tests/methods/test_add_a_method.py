@@ -305,7 +305,7 @@ def test_other_rows_do_not_get_the_coordinates_of_those_of_the_fit(cloud, tmp_pa
 def test_words_about_a_method_of_another_package_are_true(cloud, tmp_path):
     model = Scaling(2).fit(cloud)
     assert model.plan_.passes == model.plan_.actual_passes == 0
-    assert str(model.plan_).endswith("because the 30×30 matrix is at hand, and its eigenvectors are the answer")
+    assert str(model.plan_).endswith("because the 30×30 matrix is formed already, and its eigenvectors are the answer")
     page = ritz.report(model, cloud, tmp_path / "points.html").read_text(encoding="utf-8")
     assert f"from {__name__} import Scaling" in page  # the call works where the package is
     assert "ritz.Scaling" not in page

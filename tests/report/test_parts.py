@@ -413,3 +413,14 @@ def test_a_column_of_names_is_not_called_useless(tmp_path):
     assert "task (it names the rows)" in render(model, table)
     assert "task (it names the rows)" in render(model, table, names="task")
     assert "task (it names the rows)" not in render(model, table, names=False)
+
+
+def test_components_of_noise_are_not_said_to_be_found_again(tmp_path):
+    rng = np.random.default_rng(3)
+    answers = pd.DataFrame({f"q{i}": rng.choice(["yes", "no", "maybe"], 150) for i in range(5)})
+    page = ritz.report(ritz.MCA(2).fit(answers), answers, tmp_path / "answers.html").read_text(encoding="utf-8")
+    assert "only groups of them are found again" not in page
+    assert "the 2 axes cannot be told from each other, nor from those that were left out." in page
+    counts = rng.poisson(8, size=(12, 4))
+    page = ritz.report(ritz.CA().fit(counts), counts, tmp_path / "counts.html").read_text(encoding="utf-8")
+    assert "found again" not in page.partition("Stability</h2>")[2].partition("</p>")[0]

@@ -248,7 +248,7 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     storage = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     if shape.symmetric:
-        reason = f"the {p:,}×{p:,} matrix is at hand, and its eigenvectors are the answer"
+        reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
     precision = "float32" if narrow else "float64"
     if p <= FEW:  # nothing is weighed against it
         seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3

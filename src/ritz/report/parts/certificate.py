@@ -35,7 +35,8 @@ def _lead(about: Context) -> str:
         return (
             "These components are an estimate from a single pass, without proof; fit again with another solver for one."
         )
-    of = about.known.about.behind
+    behind = about.known.about.behind
+    of = f" The certificate is that of {behind}." if behind else ""
     size = np.abs(certificate.values)
     proved = np.isfinite(certificate.width) & certificate.labelled
     sure = proved & (size > ZERO * size.max(initial=0.0))
