@@ -17,8 +17,10 @@ from ritz import insight, methods
 from ritz._core.errors import RitzWarning
 from ritz.methods import METHODS, method_called, method_named, register, shorts
 from ritz.methods.fitted import fitted_of
+from ritz.methods.fitted.linear import LinearModel
 from ritz.methods.posed import Posed
-from ritz.operators import Symmetric
+from ritz.operators import Dense, Symmetric
+from ritz.rank.rule import NAMES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy_laplacian import LaplacianEigenmaps
@@ -228,8 +230,6 @@ def test_the_page_shows_the_very_file(root):
 
 
 def test_a_method_that_names_too_little_is_told_what_its_family_speaks_of(graph):
-    from ritz.methods.fitted.linear import LinearModel
-
     class Half(LaplacianEigenmaps):
         fitted = LinearModel
 
@@ -313,3 +313,45 @@ def test_words_about_a_method_of_another_package_are_true(cloud, tmp_path):
     assert "The answer: Scaling has no loadings: its axes are made of rows, not of columns; describe(" in page
     lines = model.verify(cloud[::-1]).words
     assert any(line.startswith("component 1 is off by a sine of") for line in lines), lines
+
+
+class MedianAxes(LaplacianEigenmaps):
+    """Axes about the median of columns that are divided by their median deviation."""
+
+    about = LaplacianEigenmaps.about.__class__("Axes about the median", "median", "M")
+    fitted = LinearModel
+    _rules = NAMES
+
+    def pose(self, rows, weights):
+        X = np.asarray(rows, float)
+        middle = np.median(X, axis=0)
+        spread = np.median(np.abs(X - middle), axis=0)
+        return Posed(Dense((X - middle) / spread), kept=(middle, spread, len(X)))
+
+    def read(self, solution, posed):
+        self.mean_, self.scale_, n = posed.kept
+        self.components_, self.singular_values_ = solution.vectors.T, np.sqrt(solution.values)
+        self.explained_variance_ = solution.values / (n - 1)
+        self.total_variance_ = solution.certificate.total / (n - 1)
+        self.explained_variance_ratio_ = self.explained_variance_ / self.total_variance_
+        record = self._record
+        record.mean64, record.scale64, record.dtype, record.weight = self.mean_, self.scale_, np.dtype(float), float(n)
+        self._keep(solution, n)
+
+
+def test_a_method_of_directions_in_the_columns(cloud, tmp_path):
+    register(MedianAxes)
+    model = MedianAxes(2).fit(cloud)
+    assert model.verify(cloud)
+    middle, spread = np.median(cloud, axis=0), np.median(np.abs(cloud - np.median(cloud, axis=0)), axis=0)
+    np.testing.assert_allclose(model.transform(cloud), (cloud - middle) / spread @ model.components_.T, atol=1e-12)
+    ritz.save(model, tmp_path / "axes.ritz")
+    np.testing.assert_array_equal(ritz.load(tmp_path / "axes.ritz").transform(cloud[:3]), model.transform(cloud[:3]))
+    assert ritz.choose_rank(model, cloud)["kaiser"].k >= 1
+    assert len(insight.outliers(model, cloud).mask) == len(cloud)  # rows are left out, and no weight is passed over
+    assert insight.loadings(model).shape == (4, 2)
+    ritz.report(model, cloud, tmp_path / "axes.html")
+    # a draw would be about the mean, which this method is not
+    for ask in (insight.bootstrap, insight.permutation_test):
+        with pytest.raises(ritz.ParameterError, match=r"MedianAxes has no (bootstrap|permutation test)"):
+            ask(model, cloud)

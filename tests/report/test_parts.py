@@ -421,6 +421,12 @@ def test_components_of_noise_are_not_said_to_be_found_again(tmp_path):
     page = ritz.report(ritz.MCA(2).fit(answers), answers, tmp_path / "answers.html").read_text(encoding="utf-8")
     assert "only groups of them are found again" not in page
     assert "the 2 axes cannot be told from each other, nor from those that were left out." in page
+    assert "numbers are placed" not in page  # there are none
+    page = ritz.report(ritz.MCA(2).fit(answers), answers, tmp_path / "kinds.html", color="q0").read_text(
+        encoding="utf-8"
+    )
+    assert re.search("kinds of <bdi>q0</bdi>, a column that the axes are made of, differ most along Dim[12]: ", page)
     counts = rng.poisson(8, size=(12, 4))
     page = ritz.report(ritz.CA().fit(counts), counts, tmp_path / "counts.html").read_text(encoding="utf-8")
     assert "found again" not in page.partition("Stability</h2>")[2].partition("</p>")[0]
+    assert "Not even the first axis holds more than chance gives" in page  # though later ones lie above the line

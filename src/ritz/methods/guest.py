@@ -18,12 +18,13 @@ from ritz._core.errors import ParameterError
 from ritz._core.keys import key_of_rows
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import require_finite
-from ritz.methods.fitted.base import require_named
+from ritz.methods.fitted.base import fitted_of, require_named
+from ritz.project.linear import LinearMap
 
 if TYPE_CHECKING:
     from ritz.methods.posed import Posed
 
-__all__ = ["posed_by", "settled_by"]
+__all__ = ["linear_map_of", "posed_by", "settled_by"]
 
 
 def _outside(kind: type) -> bool:
@@ -41,6 +42,8 @@ def posed_by(method: Any, *adopted: Any) -> Posed:
         posed: Posed = method.pose(*adopted)
         return posed
     rows, weights = adopted[:2]
+    if isinstance(weights, np.ndarray) and bool(np.all(weights == 1)):  # rows that are left when others are left out
+        weights, adopted = None, (rows, None, *adopted[2:])
     numbers = isinstance(rows, np.ndarray) or hasattr(rows, "nnz") or are_blocks(rows)
     if numbers:
         require_finite(rows, getattr(method, "feature_names_in_", None))
@@ -60,3 +63,12 @@ def settled_by(method: Any, posed: Posed) -> None:
     if _outside(type(method)):
         require_named(method)
         method._record.rows_key = posed.key
+
+
+def linear_map_of(method: Any) -> LinearMap:
+    """From rows to coordinates, of a method that names directions in the columns; refused of any other."""
+    if "_mean64" not in method.fitted.needs:
+        fitted_of(method).refuse("coordinates of new rows", "it places the rows of its fit", "fit all rows at once")
+    record = method._record
+    names = getattr(method, "feature_names_in_", None)
+    return LinearMap(method.components_, record.mean64, record.scale64, None, names)

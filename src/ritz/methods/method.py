@@ -39,7 +39,7 @@ from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
-from ritz.methods.guest import posed_by, settled_by
+from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
@@ -411,7 +411,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _map(self) -> LinearMap | IncompleteMap:
         """From rows to coordinates, and back; of methods that place new rows."""
-        fitted_of(self).refuse("coordinates of new rows", "it places the rows of its fit", "fit all rows at once")
+        return linear_map_of(self)
 
     def transform(self, X: Any) -> Any:
         """Coordinates of rows, (n, k).

@@ -147,6 +147,11 @@ class Fitted(Encodes):
         return min(n - 1, d)
 
     @property
+    def stands_on_rows(self) -> bool:
+        """Whether the problem is known to be that of rows about their mean and scale, which may be drawn again."""
+        return True
+
+    @property
     def keeps_spread(self) -> bool:
         """Whether standard deviations of the columns are known without rows."""
         return False

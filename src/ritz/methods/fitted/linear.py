@@ -102,9 +102,15 @@ class LinearModel(Fitted):
         kept = replace(state_material(self.model, self.state), why_not=PASS)
         return kept if X is None else rows_of_state(self.model, kept, validate_rows(self.model, X, reset=False))
 
+    @property
+    def stands_on_rows(self) -> bool:
+        """Not unless a method of another package says how it takes rows, so that ``verify`` has checked it."""
+        model = self.model
+        return type(model).__module__.startswith("ritz.") or "mean" in model.certificate_.frame
+
     def unlike_columns(self) -> Floats:
         """From the state of columns that are not scaled."""
-        spread = None if not self.centered or self.model.scale else self.column_spread()
+        spread = None if not self.centered or getattr(self.model, "scale", False) else self.column_spread()
         return np.zeros(0) if spread is None else spread
 
     def rotated_scores(self, X: Any, matrix: Floats, correlations: Floats) -> Floats:
@@ -139,7 +145,7 @@ class LinearModel(Fitted):
     def _known_spread(self) -> Floats | None:
         if getattr(self.model, "scale_", None) is not None:
             return np.ones(self.model.n_features_in_)
-        return self.column_spread() if self.model.center else None
+        return self.column_spread() if self.centered else None
 
     def column_spread(self) -> Floats | None:
         """From the moment state, or from the rows."""

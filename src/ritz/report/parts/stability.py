@@ -29,7 +29,8 @@ def _applies(about: Context) -> bool:
 
 def _drawable(about: Context) -> bool:
     """Whether rows can be drawn again, and the draws be afforded."""
-    possible = about.known.resamples is not None and getattr(about.model, "missing", "error") == "error"
+    drawn = about.known.resamples is not None and about.known.stands_on_rows
+    possible = drawn and getattr(about.model, "missing", "error") == "error"
     small = float(about.n) * max(1, len(about.columns)) <= DRAW and min(about.n, len(about.columns)) <= WIDE
     return possible and small and same_rows(about) and about.n >= 5 and not about.sampled
 
