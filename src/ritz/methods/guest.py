@@ -23,22 +23,19 @@ from ritz.project.linear import LinearMap
 
 if TYPE_CHECKING:
     from ritz.methods.posed import Posed
+    from ritz.project.incomplete import IncompleteMap
 
 __all__ = ["linear_map_of", "posed_by", "settled_by"]
 
 
-def _outside(kind: type) -> bool:
-    return not kind.__module__.startswith("ritz.")
-
-
-def _is_guest(method: Any) -> bool:
+def _poses_its_own(method: Any) -> bool:
     """Whether a method poses a problem of its own, and not that of one of Ritz's methods in another way."""
-    return _outside(type(method)) and all(_outside(base) or not hasattr(base, "about") for base in type(method).__mro__)
+    return not any(hasattr(base, "about") and base.__module__.startswith("ritz.") for base in type(method).__mro__)
 
 
 def posed_by(method: Any, *adopted: Any) -> Posed:
     """The problem that a method poses of rows of numbers that are finite, and of weights that it does not pass over."""
-    if not _is_guest(method):
+    if not _poses_its_own(method):
         posed: Posed = method.pose(*adopted)
         return posed
     rows, weights = adopted[:2]
@@ -60,12 +57,11 @@ def posed_by(method: Any, *adopted: Any) -> Posed:
 
 def settled_by(method: Any, posed: Posed) -> None:
     """Refuse a method that has named too little, and keep the key of its rows."""
-    if _outside(type(method)):
-        require_named(method)
-        method._record.rows_key = posed.key
+    require_named(method)
+    method._record.rows_key = posed.key
 
 
-def linear_map_of(method: Any) -> LinearMap:
+def linear_map_of(method: Any) -> LinearMap | IncompleteMap:
     """From rows to coordinates, of a method that names directions in the columns; refused of any other."""
     if "_mean64" not in method.fitted.needs:
         fitted_of(method).refuse("coordinates of new rows", "it places the rows of its fit", "fit all rows at once")

@@ -105,8 +105,7 @@ class LinearModel(Fitted):
     @property
     def stands_on_rows(self) -> bool:
         """Not unless a method of another package says how it takes rows, so that ``verify`` has checked it."""
-        model = self.model
-        return type(model).__module__.startswith("ritz.") or "mean" in model.certificate_.frame
+        return not self.model._guest or "mean" in self.model.certificate_.frame
 
     def unlike_columns(self) -> Floats:
         """From the state of columns that are not scaled."""
