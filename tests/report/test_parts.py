@@ -430,3 +430,20 @@ def test_components_of_noise_are_not_said_to_be_found_again(tmp_path):
     page = ritz.report(ritz.CA().fit(counts), counts, tmp_path / "counts.html").read_text(encoding="utf-8")
     assert "found again" not in page.partition("Stability</h2>")[2].partition("</p>")[0]
     assert "Not even the first axis holds more than chance gives" in page  # though later ones lie above the line
+
+
+@pytest.mark.parametrize("kept", [None, "directions", "sketch"])
+@pytest.mark.parametrize("method", [ritz.PCA, ritz.SVD])
+def test_a_model_of_a_stream_has_a_report_and_correlations(method, kept, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)) @ rng.normal(size=(3, 20)) + 0.1 * rng.normal(size=(120, 20))
+    model = method(2, mergeable=kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.AccuracyWarning)
+        for rows in np.array_split(X, 4):
+            model.partial_fit(rows)
+        page = ritz.report(model, X, tmp_path / "stream.html").read_text(encoding="utf-8")
+    assert "Why to trust it" in page
+    if method is ritz.PCA:  # the deviations of the columns are in the state, whatever else it lets go of
+        correlations = np.asarray(insight.structure(model))
+        np.testing.assert_allclose(correlations, insight.structure(model, X), rtol=1e-9, atol=1e-12)

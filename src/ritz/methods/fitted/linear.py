@@ -19,6 +19,7 @@ from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_va
 from ritz.methods.rank.linear import rows_of_state, state_material
 from ritz.methods.rest import rest_of, wide_axes
 from ritz.methods.scaling import divisor_held, divisor_of, require_told
+from ritz.methods.streams.held import columns_of, settled
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
@@ -147,13 +148,12 @@ class LinearModel(Fitted):
         return self.column_spread() if self.centered else None
 
     def column_spread(self) -> Floats | None:
-        """From the moment state, or from the rows."""
-        held = self._recorded("_state")
+        """From a state of any kind, or from the rows."""
+        held = settled(self.model)
         if held is None:
             return None
-        column = held.column if isinstance(held, KeptRows) else held
-        squares = column.squares if isinstance(held, KeptRows) else np.diag(held.scatter)
-        return np.asarray(np.sqrt(squares / divisor_of(column)) * column.unit)
+        column = held.column if isinstance(held, KeptRows) else columns_of(held)
+        return np.asarray(np.sqrt(column.squares / divisor_of(column)) * column.unit)
 
     def _measured(self, X: Any, sample_weight: Any) -> Floats:
         column, squares = self._statistics(X, sample_weight)
