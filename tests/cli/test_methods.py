@@ -318,3 +318,14 @@ def test_columns_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, 
     kept = fit("t.csv", "--method", method, "-k", 2, "--no-scale", "--force")
     assert not kept["scaled"]
     assert facts["components"][0]["share"] < 0.6 < 0.99 < kept["components"][0]["share"]
+
+
+@pytest.mark.parametrize(
+    ("method", "whose"),
+    [("robust", "the eigenvalue problem that gives the axes"), ("sparse", "the ordinary components"),
+     ("factor", "the eigenvalue problem behind the factors")],
+)  # fmt: skip
+def test_a_certificate_of_a_problem_behind_the_method_says_so(run, method, whose):
+    words = f"certificate of {whose}; the variances above have no interval of their own"
+    assert words in " ".join(run(f"fit WINE -m {method} -k 2 --no-report -o m").stderr.split())
+    assert words in " ".join(run("inspect m").stdout.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -420,6 +421,17 @@ REFUSED = {
 def test_files_that_are_no_tables(put, content, word):
     with pytest.raises(FileError, match=f"(?s){word}.*\nhint: "):
         read(put(content))
+
+
+@pytest.mark.parametrize(
+    ("ending", "format_"),
+    [("parquet", "Parquet file"), ("npy", "array file"), ("npz", ".npz archive"), ("h5ad", ".h5ad file")],
+)
+def test_a_file_that_is_not_what_its_ending_promises_is_called_damaged(tmp_path, ending, format_):
+    path = tmp_path / f"table.{ending}"
+    path.write_bytes(b"abc\x00\x01\x02\n" * 10)
+    with pytest.raises(FileError, match=f"expected an undamaged {re.escape(format_)} at .*does not begin like one"):
+        read(path)
 
 
 def test_noise_never_escapes_as_another_error(put):

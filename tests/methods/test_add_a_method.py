@@ -17,6 +17,10 @@ from ritz import insight, methods
 from ritz._core.errors import RitzWarning
 from ritz.methods import METHODS, method_called, method_named, register, shorts
 from ritz.methods.fitted import fitted_of
+from ritz.methods.fitted.linear import LinearModel
+from ritz.methods.posed import Posed
+from ritz.operators import Dense, Symmetric
+from ritz.rank.rule import NAMES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy_laplacian import LaplacianEigenmaps
@@ -226,10 +230,128 @@ def test_the_page_shows_the_very_file(root):
 
 
 def test_a_method_that_names_too_little_is_told_what_its_family_speaks_of(graph):
-    from ritz.methods.fitted.linear import LinearModel
-
     class Half(LaplacianEigenmaps):
         fitted = LinearModel
 
     with pytest.raises(TypeError, match=r"Half\.read must name components_, explained_variance_, .*LinearModel speaks"):
         Half(2).fit(graph)
+
+
+class Scaling(LaplacianEigenmaps):
+    """Classical scaling of the rows of a table: finite numbers are made of rows that are not finite."""
+
+    about = LaplacianEigenmaps.about.__class__("Classical scaling", "scaling", "MDS")
+
+    def pose(self, rows, weights):
+        X = np.asarray(rows, float)
+        B = np.nan_to_num(np.exp(-np.abs(X[:, None] - X).sum(axis=2)))
+        return Posed(Symmetric((B + B.T) / 2), kind="eigh", kept=np.ones(len(B)))
+
+
+class Weighing(Scaling):
+    """The same, with weights that count."""
+
+    def pose(self, rows, weights):
+        posed = super().pose(rows, weights)
+        root = np.sqrt(np.ones(len(rows)) if weights is None else weights)
+        S = posed.operator @ np.diag(root) * root[:, None]
+        return Posed(Symmetric((S + S.T) / 2), kind="eigh", weights=weights, kept=root)
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    return np.random.default_rng(5).standard_normal((30, 4))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_rows_that_are_not_finite_are_refused_before_a_method_sees_them(cloud, bad):
+    X = cloud.copy()
+    X[7, 2] = bad
+    with pytest.raises(ritz.NonFiniteError, match="row 7 column 2"):
+        Scaling(2).fit(X)
+
+
+def test_weights_that_a_method_passes_over_are_refused(cloud):
+    weights = np.arange(1.0, 31.0)
+    with pytest.raises(ritz.ParameterError, match="Scaling makes no use of weights") as caught:
+        Scaling(2).fit(cloud, sample_weight=weights)
+    assert "leave out sample_weight" in str(caught.value)
+    weighed = Weighing(2).fit(cloud, sample_weight=weights)
+    assert abs(weighed.certificate_.values[0] / Weighing(2).fit(cloud).certificate_.values[0] - 1) > 0.1
+    assert weighed.verify(cloud, sample_weight=weights)
+
+
+def test_other_rows_do_not_get_the_coordinates_of_those_of_the_fit(cloud, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    model = Scaling(2).fit(cloud)
+    register(Scaling)
+    ritz.save(model, tmp_path / "points.ritz")
+    for known in (model, ritz.load(tmp_path / "points.ritz")):
+        np.testing.assert_array_equal(fitted_of(known).scores(cloud), model.embedding_)
+        np.testing.assert_array_equal(fitted_of(known).scores(cloud.tolist()), model.embedding_)
+        for other in (cloud[::-1], cloud + 1e-9):
+            for ask in (
+                lambda X, m=known: fitted_of(m).scores(X),
+                lambda X, m=known: ritz.plot.scores(m, X),
+                lambda X, m=known: ritz.insight.describe(m, X),
+                lambda X, m=known: ritz.report(m, X, tmp_path / "points.html"),
+            ):
+                with pytest.raises(ritz.InputError, match="rows that differ from those, or stand in another order"):
+                    ask(other)
+        assert "MDS1" in str(insight.describe(known, cloud[:, :2]))  # other columns of the same rows
+    assert not (tmp_path / "points.html").exists()
+
+
+def test_words_about_a_method_of_another_package_are_true(cloud, tmp_path):
+    model = Scaling(2).fit(cloud)
+    assert model.plan_.passes == model.plan_.actual_passes == 0
+    assert str(model.plan_).endswith("because the 30×30 matrix is formed already, and its eigenvectors are the answer")
+    page = ritz.report(model, cloud, tmp_path / "points.html").read_text(encoding="utf-8")
+    assert f"from {__name__} import Scaling" in page  # the call works where the package is
+    assert "ritz.Scaling" not in page
+    assert "neither centred nor scaled" not in page  # nobody but the method knows
+    assert "The answer: Scaling has no loadings: its axes are made of rows, not of columns; describe(" in page
+    lines = model.verify(cloud[::-1]).words
+    assert any(line.startswith("component 1 is off by a sine of") for line in lines), lines
+
+
+class MedianAxes(LaplacianEigenmaps):
+    """Axes about the median of columns that are divided by their median deviation."""
+
+    about = LaplacianEigenmaps.about.__class__("Axes about the median", "median", "M")
+    fitted = LinearModel
+    _rules = NAMES
+
+    def pose(self, rows, weights):
+        X = np.asarray(rows, float)
+        middle = np.median(X, axis=0)
+        spread = np.median(np.abs(X - middle), axis=0)
+        return Posed(Dense((X - middle) / spread), kept=(middle, spread, len(X)))
+
+    def read(self, solution, posed):
+        self.mean_, self.scale_, n = posed.kept
+        self.components_, self.singular_values_ = solution.vectors.T, np.sqrt(solution.values)
+        self.explained_variance_ = solution.values / (n - 1)
+        self.total_variance_ = solution.certificate.total / (n - 1)
+        self.explained_variance_ratio_ = self.explained_variance_ / self.total_variance_
+        record = self._record
+        record.mean64, record.scale64, record.dtype, record.weight = self.mean_, self.scale_, np.dtype(float), float(n)
+        self._keep(solution, n)
+
+
+def test_a_method_of_directions_in_the_columns(cloud, tmp_path):
+    register(MedianAxes)
+    model = MedianAxes(2).fit(cloud)
+    assert model.verify(cloud)
+    middle, spread = np.median(cloud, axis=0), np.median(np.abs(cloud - np.median(cloud, axis=0)), axis=0)
+    np.testing.assert_allclose(model.transform(cloud), (cloud - middle) / spread @ model.components_.T, atol=1e-12)
+    ritz.save(model, tmp_path / "axes.ritz")
+    np.testing.assert_array_equal(ritz.load(tmp_path / "axes.ritz").transform(cloud[:3]), model.transform(cloud[:3]))
+    assert ritz.choose_rank(model, cloud)["kaiser"].k >= 1
+    assert len(insight.outliers(model, cloud).mask) == len(cloud)  # rows are left out, and no weight is passed over
+    assert insight.loadings(model).shape == (4, 2)
+    ritz.report(model, cloud, tmp_path / "axes.html")
+    # a draw would be about the mean, which this method is not
+    for ask in (insight.bootstrap, insight.permutation_test):
+        with pytest.raises(ritz.ParameterError, match=r"MedianAxes has no (bootstrap|permutation test)"):
+            ask(model, cloud)

@@ -157,6 +157,10 @@ def test_heywood_cases_are_stopped_and_named():
         with pytest.warns(ritz.AccuracyWarning, match="Heywood case: the uniqueness of 0 "):
             model = FactorAnalysis(1, method=method).fit(X)
         assert model.uniquenesses_.min() >= 0.0049
+        # a report, or whoever loads the model, finds it as well
+        told = "Heywood case: the uniqueness of 0 was stopped at 0.005 of the variance; try fewer factors, or more rows"
+        assert model.certificate_.notes[-1] == told
+        assert model.verify(X)
         assert np.isfinite(model.transform(X)).all()
 
 

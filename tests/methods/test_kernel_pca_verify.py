@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -159,3 +161,11 @@ def test_other_rows_are_refused():
     assert not model.verify(X[::-1])
     with pytest.raises(InputError, match="at most"):
         model.verify(np.zeros((5001, 4)))
+
+
+def test_a_frame_is_verified_without_a_warning_about_its_names():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("abc"))
+    model = KernelPCA(2, kernel="rbf").fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.verify(X)

@@ -180,3 +180,18 @@ def test_errors_can_be_caught_as_pythons_and_as_ritzs_own():
         InputTypeError,
     ):
         assert issubclass(error, ritz.RitzError)
+
+
+def test_a_table_in_a_dict_is_told_to_be_a_frame():
+    with pytest.raises(
+        TypeError, match=r"expected rows and columns of numbers; received dict.*\nhint: make a frame first"
+    ):
+        ritz.PCA(1).fit({"a": [1.0, 2.0, 4.0], "b": [3.0, 1.0, 0.0]})
+
+
+def test_a_report_of_rows_is_told_that_the_model_comes_first(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(
+        ritz.ParameterError, match=r"(?s)^expected a fitted model; received numpy.*comes before the rows"
+    ):
+        ritz.report(X, ritz.PCA(2).fit(X), tmp_path / "page.html")

@@ -323,3 +323,10 @@ def test_few_components_of_a_large_state_are_iterated_for():
     direct = with_state(ritz.PCA(4, solver="moments"), X, held)
     np.testing.assert_allclose(model.certificate_.values, direct.certificate_.values, rtol=1e-12)
     assert np.max(model.certificate_.residuals) < 1e-11 * model.certificate_.values[0]
+
+
+def test_a_sketch_of_rows_that_are_gone_advises_no_other_solver():
+    X = np.random.default_rng(0).normal(size=(200, 60))
+    with pytest.warns(ritz.AccuracyWarning, match="Try mergeable='directions' from the first rows on, fewer") as caught:
+        ritz.PCA(2, mergeable="sketch").partial_fit(X).certificate_  # noqa: B018
+    assert not any("solver=" in str(one.message) for one in caught)

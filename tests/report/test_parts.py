@@ -413,3 +413,37 @@ def test_a_column_of_names_is_not_called_useless(tmp_path):
     assert "task (it names the rows)" in render(model, table)
     assert "task (it names the rows)" in render(model, table, names="task")
     assert "task (it names the rows)" not in render(model, table, names=False)
+
+
+def test_components_of_noise_are_not_said_to_be_found_again(tmp_path):
+    rng = np.random.default_rng(3)
+    answers = pd.DataFrame({f"q{i}": rng.choice(["yes", "no", "maybe"], 150) for i in range(5)})
+    page = ritz.report(ritz.MCA(2).fit(answers), answers, tmp_path / "answers.html").read_text(encoding="utf-8")
+    assert "only groups of them are found again" not in page
+    assert "the 2 axes cannot be told from each other, nor from those that were left out." in page
+    assert "numbers are placed" not in page  # there are none
+    page = ritz.report(ritz.MCA(2).fit(answers), answers, tmp_path / "kinds.html", color="q0").read_text(
+        encoding="utf-8"
+    )
+    assert re.search("kinds of <bdi>q0</bdi>, a column that the axes are made of, differ most along Dim[12]: ", page)
+    counts = rng.poisson(8, size=(12, 4))
+    page = ritz.report(ritz.CA().fit(counts), counts, tmp_path / "counts.html").read_text(encoding="utf-8")
+    assert "found again" not in page.partition("Stability</h2>")[2].partition("</p>")[0]
+    assert "Not even the first axis holds more than chance gives" in page  # though later ones lie above the line
+
+
+@pytest.mark.parametrize("kept", [None, "directions", "sketch"])
+@pytest.mark.parametrize("method", [ritz.PCA, ritz.SVD])
+def test_a_model_of_a_stream_has_a_report_and_correlations(method, kept, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)) @ rng.normal(size=(3, 20)) + 0.1 * rng.normal(size=(120, 20))
+    model = method(2, mergeable=kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.AccuracyWarning)
+        for rows in np.array_split(X, 4):
+            model.partial_fit(rows)
+        page = ritz.report(model, X, tmp_path / "stream.html").read_text(encoding="utf-8")
+    assert "Why to trust it" in page
+    if method is ritz.PCA:  # the deviations of the columns are in the state, whatever else it lets go of
+        correlations = np.asarray(insight.structure(model))
+        np.testing.assert_allclose(correlations, insight.structure(model, X), rtol=1e-9, atol=1e-12)

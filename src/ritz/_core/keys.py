@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["key_of_bytes", "key_of_numbers", "keyed"]
+__all__ = ["key_of_bytes", "key_of_numbers", "key_of_rows", "keyed"]
 
 #: Digits of a number that every order of summation agrees on.
 DIGITS = 1e5
@@ -43,6 +43,18 @@ def key_of_numbers(*arrays: Any) -> int:
         digest.update(np.ascontiguousarray(steps, np.int64).tobytes())
         digest.update(np.float64(np.round(np.log2(top), 3) if 0 < top < np.inf else 0.0).tobytes())
     return _number(digest)
+
+
+def key_of_rows(rows: Any) -> str | None:
+    """A key of rows (n, d) of numbers in memory, whatever holds them; None of rows that are outside memory."""
+    if hasattr(rows, "map_reduce"):
+        return None
+    if isinstance(rows, np.ndarray):
+        parts = [np.asarray(rows, np.float64)]
+    else:
+        csr = rows.tocsr()
+        parts = [np.asarray(csr.indptr, np.int64), np.asarray(csr.indices, np.int64), np.asarray(csr.data, np.float64)]
+    return f"{key_of_bytes(repr(rows.shape), *parts):016x}"
 
 
 def keyed(seed: int, key: int) -> int:

@@ -87,7 +87,7 @@ def resolve(progress: Progress | bool | None, title: str) -> Hook:
     if callable(progress):
         return _Function(progress, title)
     raise ParameterError(
-        "progress to be None, True, False or a function of one event",
+        "expected progress to be None, True, False or a function of one event",
         received=repr(progress),
         hint="progress=lambda event: print(event)",
     )

@@ -39,7 +39,8 @@ from ritz.data.validate import require_finite, room_for, validate_rows, validate
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
-from ritz.methods.fitted.base import Fitted, fitted_of, require_named
+from ritz.methods.fitted.base import Fitted, fitted_of
+from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
@@ -52,7 +53,7 @@ from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
-from ritz.project.linear import LinearMap, result_dtype
+from ritz.project.linear import result_dtype
 from ritz.rank.material import Material
 from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
@@ -62,7 +63,6 @@ from ritz.spectral.solve import solve
 from ritz.spectral.verify.operator import verify_operator
 
 if TYPE_CHECKING:
-    from ritz.project.incomplete import IncompleteMap
     from ritz.spectral.verify import Verification
 
 __all__ = ["Method"]
@@ -98,6 +98,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _agreeing: ClassVar[tuple[str, ...]] = ()
     #: fitted names that are missed before the fit, beside those of ``fitted.named``
     _told: ClassVar[tuple[str, ...]] = ()
+    _guest: ClassVar[bool] = False  # a method of another package
 
     n_components: Any
     certificate_: Any
@@ -112,6 +113,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        cls._guest = not cls.__module__.startswith("ritz.")
         rules = getattr(getattr(cls, "fitted", None), "rules", None)
         if isinstance(rules, tuple) and "_rules" not in vars(cls):
             cls._rules = rules
@@ -151,8 +153,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if not self._read_once(X, sample_weight):
                 posed = self._posed(*self._adopt(X, y, sample_weight))
                 self.read(self._solved(posed, self._plan(posed)), posed)
-                if not type(self).__module__.startswith("ritz."):
-                    require_named(self)
+                if self._guest:
+                    settled_by(self, posed)
         except BaseException:
             forget(self)
             raise
@@ -166,10 +168,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _posed(self, *adopted: Any) -> Posed:
         """The problem, with what a method leaves to the pipeline."""
-        posed = self.pose(*adopted)
+        posed = posed_by(self, *adopted) if self._guest else self.pose(*adopted)
         if posed.shape is None and posed.operator is not None:
-            n, d = posed.operator.shape
-            posed.shape = Shape(n, d, working_dtype(posed.operator.dtype).itemsize, None)
+            width = working_dtype(posed.operator.dtype).itemsize
+            posed.shape = Shape(*posed.operator.shape, width, None, symmetric=posed.kind == "eigh")
         if posed.kind == "eigh" and posed.operator is not None:
             posed.frame = {"matrix": posed.operator.symbol(), **posed.frame}
         if posed.wanted is None and posed.operator is not None:
@@ -407,9 +409,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _solved_rows(self, rows: Any) -> Any:
         return rows  # those that the certificate speaks of, where the method has made others of them
 
-    def _map(self) -> LinearMap | IncompleteMap:
-        """From rows to coordinates, and back; of methods that place new rows."""
-        fitted_of(self).refuse("coordinates of new rows", "it places the rows of its fit", "fit all rows at once")
+    _map = linear_map_of  # from rows to coordinates, and back; of methods that place new rows
 
     def transform(self, X: Any) -> Any:
         """Coordinates of rows, (n, k).

@@ -34,7 +34,8 @@ class Posed:
     wanted
         How many components: a number or a rule; what ``n_components`` says unless said.
     rows, weights
-        The rows that are multiplied, in memory or as row blocks, and their weights.
+        The rows that are multiplied, in memory or as row blocks, and their weights. A method that makes use of weights
+        hands them on here; otherwise a fit with weights is refused.
     forms_state
         Whether a moment state is formed anyway, so that its eigenvectors are the answer.
     unit
@@ -57,6 +58,7 @@ class Posed:
     frame: dict[str, Any] = field(default_factory=dict)
     kept: Any = None
     stats: Any = None  # ``Statistics``: what passes over the rows have learned
+    key: str | None = None  # of the rows, of a method that places no others
     rank: int = 0  # eigenvalues that can differ from zero
 
 

@@ -24,6 +24,7 @@ class Record:
     """Base of the records of all methods."""
 
     added_bytes: int | None = ABSENT  # what was put in memory for the fit
+    rows_key: str | None = ABSENT  # by which a model that places no other rows knows those of its fit
 
     #: fields that outlive the fit: what is known of the columns, of which rows that are added are
     LASTING: ClassVar[tuple[str, ...]] = ()

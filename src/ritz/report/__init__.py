@@ -107,14 +107,13 @@ def render(
     >>> page[:15], "150 irises" in page
     ('<!DOCTYPE html>', True)
     """
-    from sklearn.utils.validation import check_is_fitted
-
     from ritz._core.errors import ColumnsSetAside
     from ritz._core.warn import unsaid
+    from ritz.methods.fitted import require_fitted
     from ritz.report.context import Context
     from ritz.report.page import page
 
-    check_is_fitted(model)
+    require_fitted(model)
     about = Context(model, X, color, names, title, image_shape, command, seed, ranks, points)
     with unsaid(ColumnsSetAside):  # the page itself says which, and why
         return page(about, tuple(parts))

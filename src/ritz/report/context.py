@@ -215,6 +215,7 @@ class Context:
         """(m, a) coordinates of the rows that are shown, on the axes that are offered."""
         placed = None if self.known.places_new_rows else self.known.row_coordinates()
         if placed is not None and len(placed) == self.n:
+            self.known.require_own(self.table)
             return placed[self.index, : self.offered]
         return scores_of(self.model, self.part)[:, : self.offered]
 

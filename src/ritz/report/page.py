@@ -113,9 +113,15 @@ def _section(part: Part, content: Content) -> Html:
 def _left_out(about: Context) -> Html | None:
     if not about.notes:
         return None
-    items = [tag("li", note) for note in dict.fromkeys(about.notes)]
+    items = [tag("li", _sentence(note)) for note in dict.fromkeys(about.notes)]
     heading = tag("h2", "Left out", id="left-out-title")
     return tag("section", heading, tag("ul", items), id="left-out", aria_labelledby="left-out-title")
+
+
+def _sentence(note: str) -> str:
+    """A note of what failed in one line: the hint of an error stands on a line of its own elsewhere."""
+    words = note.replace("\nhint: ", "; ")
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _footer() -> Html:

@@ -41,7 +41,7 @@ class Shape:
     d: int
     itemsize: int = 8  # bytes of a number in the precision it is computed in, 8 for integers of any width
     stored: int | None = None  # stored entries of sparse data, None for dense
-    symmetric: bool = False  # a moment state: the d×d matrix is at hand
+    symmetric: bool = False  # the d×d matrix is at hand: a moment state, or a symmetric operator itself
     outside: bool = False  # rows that are read again in every pass: from files, on a cluster
     reading: float | None = None  # bytes that reading them takes, where the source tells
 
@@ -247,12 +247,14 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
     storage = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
+    if shape.symmetric:
+        reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
     precision = "float32" if narrow else "float64"
     if p <= FEW:  # nothing is weighed against it
         seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
     else:
         seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
-    return Plan("moments", _side(shape), precision, 1, seconds, storage, (reason,))
+    return Plan("moments", _side(shape), precision, 0 if shape.symmetric else 1, seconds, storage, (reason,))
 
 
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:

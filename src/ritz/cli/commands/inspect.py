@@ -34,7 +34,7 @@ def inspect(model: Annotated[Path, MODEL]) -> Answer:
         "parameters": _parameters(fitted),
         **components_of(fitted),
         "mergeable": capabilities.mergeable,
-        "certificate": certificate_sentences(fitted.certificate_),
+        "certificate": certificate_sentences(fitted),
         "plan": {"solver": fitted.plan_.solver, "reasons": list(fitted.plan_.reasons)},
     }
     if capabilities.kernel is not None:

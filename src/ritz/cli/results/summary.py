@@ -53,7 +53,7 @@ def describe(parts: Parts, method: Choice, done: FittedTable, choice: dict[str, 
     if kernel is not None:
         facts["kernel"] = repr(kernel)
     facts |= {"choice": choice, **components_of(model), "possible_components": possible(done)}
-    return facts | {"certificate": certificate_sentences(model.certificate_), "plan": _plan(model.plan_)}
+    return facts | {"certificate": certificate_sentences(model), "plan": _plan(model.plan_)}
 
 
 def components_of(model: Any) -> dict[str, Any]:
@@ -179,9 +179,14 @@ def _aside(items: list[dict[str, str]]) -> list[str]:
     return [*lines, "--na TEXT counts a text as missing, and the column is one of numbers again"] if stray else lines
 
 
-def certificate_sentences(certificate: Any) -> list[str]:
-    """Keep what is proved; cost and repeated figures are left to the plan and the table."""
-    return [line for line in certificate.sentences() if "over the data" not in line]
+def certificate_sentences(model: Any) -> list[str]:
+    """Keep what is proved, and of what; cost and repeated figures are left to the plan and the table."""
+    from ritz.methods.fitted import fitted_of
+
+    fitted = fitted_of(model)
+    whose = f"of {fitted.about.behind}; the {fitted.about.measure}s above have no interval of their own"
+    lines = [line for line in model.certificate_.sentences() if "over the data" not in line]
+    return lines if fitted.certified or not fitted.about.behind else [whose, *lines]
 
 
 def _plan(plan: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def translated(error: ValueError | TypeError, X: Any) -> InputError:
     text = str(error).strip()
     cls = InputTypeError if isinstance(error, TypeError) else InputError
     if "inhomogeneous" in text:
-        return cls("rows of one length", received=_ragged(X), hint=f"pad or cut the rows first ({text})")
+        return cls("expected rows of one length", received=_ragged(X), hint=f"pad or cut the rows first ({text})")
     if "Reshape your data" in text:
         first, _, advice = text.partition("Reshape your data")
         return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)

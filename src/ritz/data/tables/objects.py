@@ -60,7 +60,7 @@ def source_of(source: Any, allowed: float, layer: str | None = None) -> Any:
 
         return _with_rows(from_iterable(source), source)
     raise InputError(
-        "a path, a frame, an array, a query or batches of rows",
+        "expected a path, a frame, an array, a query or batches of rows",
         received=describe(source),
         hint="ritz.read('table.csv'), or a frame: pyarrow.table({'x': [1, 2]})",
     )
@@ -94,7 +94,7 @@ def _matrix(values: Any) -> Any:
 
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise InputError(
-            "rows and columns of real numbers",
+            "expected rows and columns of real numbers",
             received=describe(values),
             hint="give an array of shape (n_rows, n_columns), e.g. X.reshape(len(X), -1)",
         )
@@ -123,7 +123,7 @@ def _anndata(data: Any, layer: str | None) -> Any:
     values = matrix.tocsr() if hasattr(matrix, "tocsr") else None if matrix is None else np.asarray(matrix)
     if values is None or values.ndim != 2 or values.dtype.kind not in "biuf":
         raise InputError(
-            "rows and columns of real numbers in X of the AnnData",
+            "expected rows and columns of real numbers in X of the AnnData",
             received="no X" if values is None else describe(values),
             hint="another matrix of it: ritz.read(adata, layer='counts')",
         )
@@ -135,7 +135,7 @@ def _anndata(data: Any, layer: str | None) -> Any:
 def _with_rows(table: Any, source: Any) -> Any:
     if table.n_rows == 0 or not (table.names or table.label_names):
         raise InputError(
-            "rows and columns",
+            "expected rows and columns",
             received=f"{describe(source)}: {counted(table.n_rows or 0, 'row')} and "
             f"{counted(len(table.names) + len(table.label_names), 'column')}",
             hint="look at the filter that made it",

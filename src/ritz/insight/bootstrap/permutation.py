@@ -129,7 +129,7 @@ def permutation_test(
 
 def _how_many(model: Any, asked: int | None) -> int:
     fitted = fitted_of(model)
-    if fitted.permutes is None:
+    if fitted.permutes is None or not fitted.stands_on_rows:
         fitted.refuse("permutation test", hint="ritz.insight.permutation_test(ritz.PCA(5).fit(X), X)")
     k = len(model.components_)
     if asked is None:

@@ -147,7 +147,7 @@ def fitted(
 ) -> Fit:  # fmt: skip
     """The fit, with its rows in memory."""
     method = fitted_of(model)
-    if method.resamples is None:
+    if method.resamples is None or not method.stands_on_rows:
         method.refuse("bootstrap", hint="refit clones on rows drawn with replacement, and compare(a, b) them")
     components = np.asarray(model.components_, np.float64)  # read first: it solves a pending state
     rows = validate_rows(model, X, reset=False)

@@ -13,7 +13,7 @@ with principal axes it is about the ordinary components of the same columns. Fit
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,7 +123,7 @@ class FactorAnalysis(Method):
         "factor",
         "F",
         component="factor",
-        behind=" The certificate is that of the eigenvalue problem behind the factors.",
+        behind="the eigenvalue problem behind the factors",
         paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
     )
     fitted: ClassVar[type[Factors]] = Factors
@@ -187,7 +187,8 @@ class FactorAnalysis(Method):
         state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
-        self.certificate_, self.plan_ = ordinary.certificate, ordinary.plan
+        notes = (*ordinary.certificate.notes, *solution.told)
+        self.certificate_, self.plan_ = replace(ordinary.certificate, notes=notes), ordinary.plan
         self._record.rest_variance = self._off(state, posed.rows, posed.weights)
 
     def _route(self, X: Any) -> Plan:
@@ -252,10 +253,9 @@ class FactorAnalysis(Method):
         else:
             spectrum = self._spectrum(state, spread, k) if spectrum is None else spectrum
             L[there, : min(k, len(C))] = principal_axes_loadings(C, psi[there], k)
-        if estimate is not None:
-            self._tell(estimate, np.flatnonzero(there))
+        told = () if estimate is None else self._tell(estimate, np.flatnonzero(there))
         iterations = estimate.iterations if estimate is not None else 0
-        return Estimated(L * signs(L) + 0.0, psi, S, spread, there, spectrum, iterations)
+        return Estimated(L * signs(L) + 0.0, psi, S, spread, there, spectrum, iterations, told)
 
     @property
     def _scaled(self) -> bool:
@@ -311,23 +311,25 @@ class FactorAnalysis(Method):
             self.chi2_ = (n - 1 - (2 * d + 5) / 6 - 2 * k / 3) * discrepancy(S, A, psi)
             self.p_value_ = float(chdtrc(self.dof_, np.maximum(self.chi2_, 0.0)))
 
-    def _tell(self, estimate: Uniquenesses, columns: NDArray[np.intp]) -> None:
+    def _tell(self, estimate: Uniquenesses, columns: NDArray[np.intp]) -> tuple[str, ...]:
+        """Warn of uniquenesses that were stopped or still change; what was warned of, in the words of a note."""
         names = getattr(self, "feature_names_in_", None)
         stopped = columns[estimate.heywood]
+        told: list[str] = []
         if len(stopped):
             shown = ", ".join(str(names[j]) if names is not None else str(j) for j in stopped[:5])
             more = f" and {len(stopped) - 5} more" if len(stopped) > 5 else ""
-            warn(
-                f"Heywood case: the uniqueness of {shown}{more} was stopped at min_uniqueness="
-                f"{self.min_uniqueness:g} of the variance; try fewer factors, or more rows",
-                AccuracyWarning,
-            )
+            case = f"Heywood case: the uniqueness of {shown}{more} was stopped at"
+            advice = f"{self.min_uniqueness:g} of the variance; try fewer factors, or more rows"
+            warn(f"{case} min_uniqueness={advice}", AccuracyWarning)
+            told.append(f"{case} {advice}")
         if estimate.slope > max(STILL_STEEP, self.tol):
-            warn(
+            told.append(
                 f"uniquenesses still changed (slope {estimate.slope:.2g}) after {estimate.iterations} iterations; try "
-                f"a larger max_iter than {self.max_iter}",
-                AccuracyWarning,
+                f"a larger max_iter than {self.max_iter}"
             )
+            warn(told[-1], AccuracyWarning)
+        return tuple(told)
 
     # what insight asks
 
@@ -432,6 +434,7 @@ class Estimated:
     there: NDArray[np.bool_]  # (d,) columns that vary
     solution: Solution
     iterations: int
+    told: tuple[str, ...] = ()  # what was warned of, for whoever reads the answer later
 
 
 class _Standardised:

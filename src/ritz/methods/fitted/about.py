@@ -35,7 +35,7 @@ class About:
     pieces
         What the encoded columns of a table are called.
     behind
-        Whose certificate it is, where that is not the method's own problem.
+        Whose certificate it is, where that is not the method's own problem: "the ordinary components".
     """
 
     title: str

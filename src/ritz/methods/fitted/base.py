@@ -147,6 +147,11 @@ class Fitted(Encodes):
         return min(n - 1, d)
 
     @property
+    def stands_on_rows(self) -> bool:
+        """Whether the problem is known to be that of rows about their mean and scale, which may be drawn again."""
+        return True
+
+    @property
     def keeps_spread(self) -> bool:
         """Whether standard deviations of the columns are known without rows."""
         return False
@@ -175,6 +180,9 @@ class Fitted(Encodes):
         """(n,) weights of rows as ``sums`` counts them."""
         given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         return given if given is not None and len(given) == n else np.ones(n)
+
+    def require_own(self, X: Any) -> None:
+        """Refuse rows that are not those of the fit, of a model that places no others."""
 
     def row_count(self, X: Any) -> int:
         """Number of rows."""

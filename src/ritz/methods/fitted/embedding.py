@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.keys import key_of_rows
+from ritz.data.validate import validate_rows
 from ritz.methods.fitted.base import Fitted
+from ritz.methods.record import record_of
 
 __all__ = ["Embedded"]
 
@@ -75,4 +78,26 @@ class Embedded(Fitted):
                 received=f"{n:,} rows",
                 hint="fit all rows at once; embedding_ holds their coordinates",
             )
+        self.require_own(X)
         return self.row_coordinates()
+
+    def require_own(self, X: Any) -> None:
+        """Refuse other rows of the same columns, or the same in another order: coordinates would be those of others."""
+        key = record_of(self.model).rows_key
+        if key is None or not self._of_its_columns(X):
+            return
+        if key_of_rows(validate_rows(self.model, X, reset=False)) not in (key, None):
+            raise InputError(
+                f"{self.name} places the rows of its fit, in their order, and no others",
+                received=f"{len(self.model.embedding_):,} rows that differ from those, or stand in another order",
+                hint="pass the rows of the fit as they were; embedding_ holds their coordinates",
+            )
+
+    def _of_its_columns(self, X: Any) -> bool:
+        """Whether X has the columns of the fit; other columns of the same rows say nothing about the rows."""
+        names = getattr(self.model, "feature_names_in_", None)
+        given = getattr(X, "names", getattr(X, "columns", None))
+        if names is not None and given is not None:
+            return set(names) <= set(given)
+        width = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None
+        return width in (None, self.model.n_features_in_)

@@ -19,6 +19,7 @@ from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_va
 from ritz.methods.rank.linear import rows_of_state, state_material
 from ritz.methods.rest import rest_of, wide_axes
 from ritz.methods.scaling import divisor_held, divisor_of, require_told
+from ritz.methods.streams.held import columns_of, settled
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
@@ -102,9 +103,14 @@ class LinearModel(Fitted):
         kept = replace(state_material(self.model, self.state), why_not=PASS)
         return kept if X is None else rows_of_state(self.model, kept, validate_rows(self.model, X, reset=False))
 
+    @property
+    def stands_on_rows(self) -> bool:
+        """Not unless a method of another package says how it takes rows, so that ``verify`` has checked it."""
+        return not self.model._guest or "mean" in self.model.certificate_.frame
+
     def unlike_columns(self) -> Floats:
         """From the state of columns that are not scaled."""
-        spread = None if not self.centered or self.model.scale else self.column_spread()
+        spread = None if not self.centered or getattr(self.model, "scale", False) else self.column_spread()
         return np.zeros(0) if spread is None else spread
 
     def rotated_scores(self, X: Any, matrix: Floats, correlations: Floats) -> Floats:
@@ -139,16 +145,15 @@ class LinearModel(Fitted):
     def _known_spread(self) -> Floats | None:
         if getattr(self.model, "scale_", None) is not None:
             return np.ones(self.model.n_features_in_)
-        return self.column_spread() if self.model.center else None
+        return self.column_spread() if self.centered else None
 
     def column_spread(self) -> Floats | None:
-        """From the moment state, or from the rows."""
-        held = self._recorded("_state")
+        """From a state of any kind, or from the rows."""
+        held = settled(self.model)
         if held is None:
             return None
-        column = held.column if isinstance(held, KeptRows) else held
-        squares = column.squares if isinstance(held, KeptRows) else np.diag(held.scatter)
-        return np.asarray(np.sqrt(squares / divisor_of(column)) * column.unit)
+        column = held.column if isinstance(held, KeptRows) else columns_of(held)
+        return np.asarray(np.sqrt(column.squares / divisor_of(column)) * column.unit)
 
     def _measured(self, X: Any, sample_weight: Any) -> Floats:
         column, squares = self._statistics(X, sample_weight)

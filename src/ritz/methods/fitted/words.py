@@ -46,6 +46,4 @@ class Words(Kept):
 
     def refuse(self, what: str, why: str | None = None, hint: str | None = None) -> NoReturn:
         """Say that a method has no such thing; the only wording there is."""
-        raise ParameterError(
-            f"{self.name} has no {what}" + ("" if why is None else f": {why}"), received=self.about.title, hint=hint
-        )
+        raise ParameterError(f"{self.name} has no {what}" + ("" if why is None else f": {why}"), hint=hint)

@@ -81,7 +81,7 @@ def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     rows = validate_rows(estimator, X, reset=reset)
     if are_blocks(rows):
         raise InputError(
-            "rows in memory: a kernel compares each with each",
+            "expected rows in memory: a kernel compares each with each",
             received=describe(X),
             hint="take a sample of rows, or use ritz.PCA, which reads any size",
         )
@@ -152,14 +152,14 @@ def _check_matrix(K: Any) -> None:
     dense = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
     if not np.any(np.diagonal(dense)) and np.any(dense) and np.all(dense >= 0):
         raise InputError(
-            "a kernel matrix, whose diagonal holds k(x, x) > 0",
+            "expected a kernel matrix, whose diagonal holds k(x, x) > 0",
             received="zeros on the diagonal and nothing negative elsewhere, as distances have",
             hint="of distances D make a kernel first: -D**2 / 2, or exp(-gamma * D**2)",
         )
     far = float(np.max(np.abs(dense - dense.T), initial=0.0))
     if far > ASYMMETRY * unit_roundoff(dense.dtype) * float(np.max(np.abs(dense), initial=0.0)):
         raise InputError(
-            "a symmetric kernel matrix",
+            "expected a symmetric kernel matrix",
             received=f"one whose entries differ by {far:.2g} from their mirror images",
             hint="symmetrise it first: (K + K.T) / 2",
         )

@@ -73,7 +73,7 @@ def judge(negative: str, below: Negative) -> None:
         return
     if negative == "error":
         raise ParameterError(
-            "a kernel whose centred matrix has no negative eigenvalues (negative='error')",
+            "expected a kernel whose centred matrix has no negative eigenvalues (negative='error')",
             received=f"negative eigenvalues that make up {below.words} of Σ|λ|",
             hint="negative='clip' leaves them out, 'flip' and 'krein' keep them by magnitude",
         )

@@ -50,7 +50,7 @@ def verify_kernel(model: Any, X: Any) -> Verification:
         raise InputError(
             f"verify takes the rows that were fitted, {model.n_samples_:,} of them", received=f"{n:,} rows"
         )
-    check = _Check(model, rows)
+    check = _Check(model, rows, X)
     for step in (check.fields, check.pairs, check.enclosures, check.angles, check.shares, check.map):
         step()
     return Verification(
@@ -62,8 +62,8 @@ def verify_kernel(model: Any, X: Any) -> Verification:
 class _Check:
     """What is known of the rows, and what was found wrong."""
 
-    def __init__(self, model: Any, rows: Any) -> None:
-        self.model, self.rows, self.certificate = model, rows, model.certificate_
+    def __init__(self, model: Any, rows: Any, X: Any) -> None:
+        self.model, self.rows, self.X, self.certificate = model, rows, X, model.certificate_
         self.wrong: list[str] = []
         self.said: list[str] = []
         K = kernel_matrix(model.kernel_, rows)
@@ -231,7 +231,7 @@ class _Check:
         """Coordinates of the rows are those of the fit."""
         if self.wrong or not len(self.values):
             return
-        Z = np.asarray(self.model.transform(self.rows), np.float64)
+        Z = np.asarray(self.model.transform(self.X), np.float64)  # X as it was given: its columns have their names
         root = np.sqrt(np.abs(self.values))
         there = root > 0
         size = float(np.max(root)) or 1.0

@@ -116,6 +116,7 @@ class RobustPCA(Method):
         cites=("[HRV05]",),
         paper="M. Hubert, P. J. Rousseeuw and K. Vanden Branden, ROBPCA: a new approach to robust principal "
         "component analysis, Technometrics 47 (2005), 64–79.",
+        behind="the eigenvalue problem that gives the axes",
     )
     fitted: ClassVar[type[Fitted]] = OfGoodRows
     _records: ClassVar[type[RobustRecord]] = RobustRecord

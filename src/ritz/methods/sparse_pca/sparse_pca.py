@@ -130,7 +130,7 @@ class SparsePCA(Method):
         "sparse",
         "PC",
         cites=("[ZHT06]",),
-        behind=" The certificate is that of the ordinary components.",
+        behind="the ordinary components",
         paper="H. Zou, T. Hastie and R. Tibshirani, Sparse principal component analysis, Journal of "
         "Computational and Graphical Statistics 15 (2006), 265–286.",
     )

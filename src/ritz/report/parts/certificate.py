@@ -35,7 +35,8 @@ def _lead(about: Context) -> str:
         return (
             "These components are an estimate from a single pass, without proof; fit again with another solver for one."
         )
-    of = about.known.about.behind
+    behind = about.known.about.behind
+    of = f" The certificate is that of {behind}." if behind else ""
     size = np.abs(certificate.values)
     proved = np.isfinite(certificate.width) & certificate.labelled
     sure = proved & (size > ZERO * size.max(initial=0.0))
@@ -74,7 +75,7 @@ def _plan(about: Context) -> Html | None:
     many = f"{passes:g} pass{'' if passes == 1 else 'es'} over the data"
     memory = f"about {size_words(plan.bytes)} of memory beyond the data"
     route = f"the solver “{plan.solver}” on the {plan.side}, in {plan.precision}"
-    lead = f"They were found by {route}, with {many} and {memory}:"
+    lead = f"The eigenvalues were found by {route}, with {many} and {memory}:"
     return join(tag("h3", "The plan"), tag("p", lead), tag("ul", [tag("li", reason) for reason in plan.reasons]))
 
 

@@ -32,10 +32,11 @@ def _build(about: Context) -> Content:
         "sides": [side for side, _ in sides],
     }
     plane = min(2, a)
+    numbers = "" if about.known.about.takes == "categories" else "; numbers are placed by their correlations"
     lead = tag("p", "Points near each other have similar profiles; the size of a point is its mass, and faint points "
                "are badly shown in this plane (cos²). Distances between a row and a column are not distances."
                if about.known.about.takes == "counts" else
-               "Categories that the same rows share lie near each other; numbers are placed by their correlations. "
+               f"Categories that the same rows share lie near each other{numbers}. "
                "The size of a point is its mass, and faint points are badly shown in this plane (cos²).")  # fmt: skip
     tables = [_table(about, side, rows, plane) for side, rows in sides]
     label = "Map of rows and columns on two axes that can be chosen" if len(sides) > 1 else "Map of the categories"

@@ -34,8 +34,11 @@ def _call(about: Context) -> Html:
     table = f"ritz.read({source!r}{_dropped(about)})" if source else "X"
     weight = ", sample_weight=weights" if about.weighted else ""
     fitted = table if about.of_fit else "X_fit"
-    made = f"model = ritz.{_parameters(about.model)}.fit({fitted}{weight})"
-    return join("\n".join(["import ritz", "", made, f"ritz.report(model, {table}, 'report.html')"]))
+    kind = type(about.model)
+    own = not kind._guest
+    first = ["import ritz"] if own else ["import ritz", f"from {kind.__module__} import {kind.__name__}"]
+    made = f"model = {'ritz.' if own else ''}{_parameters(about.model)}.fit({fitted}{weight})"
+    return join("\n".join([*first, "", made, f"ritz.report(model, {table}, 'report.html')"]))
 
 
 def _dropped(about: Context) -> str:

@@ -53,7 +53,9 @@ def _groups_words(about: Context) -> Html | None:
         if parts is None or not np.isfinite(parts).any():
             continue
         best = int(np.nanargmax(parts))
-        return join(f"The {len(one.kinds)} kinds of ", bdi(one.name, 40), f" differ most along {about.axes[best]}: ",
+        own = ", a column that the axes are made of," if about.uses(one.name) else ""
+        along = f"{own} differ most along {about.axes[best]}: "
+        return join(f"The {len(one.kinds)} kinds of ", bdi(one.name, 40), along,
                     f"{percent(parts[best])} of its variance lies between them.")  # fmt: skip
     return None
 

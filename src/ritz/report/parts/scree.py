@@ -63,9 +63,16 @@ def _words(about: Context, drawn: dict[str, Any]) -> list[str]:
     words = [about.ranks.reasons[0]]
     if noise is not None:
         above = int(np.argmin([*(s > t for s, t in zip(drawn["shares"], noise, strict=False)), False]))
-        words.append(f"{about.components(above)} {'holds' if above == 1 else 'hold'} more than chance gives on average "
-                     "in columns that have nothing to do with each other (the line).")  # fmt: skip
+        chance = "more than chance gives on average in columns that have nothing to do with each other (the line)."
+        words.append(f"{_above(about, above)} {chance}")
     return words
+
+
+def _above(about: Context, count: int) -> str:
+    """Who is above the line, from the first one on: a later one may be, below which the line has fallen."""
+    if count == 0:
+        return f"Not even the first {about.component} holds"
+    return f"The first {about.component} holds" if count == 1 else f"The first {about.components(count)} hold"
 
 
 def _tables(about: Context, drawn: dict[str, Any]) -> Html:

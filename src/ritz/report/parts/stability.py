@@ -29,7 +29,8 @@ def _applies(about: Context) -> bool:
 
 def _drawable(about: Context) -> bool:
     """Whether rows can be drawn again, and the draws be afforded."""
-    possible = about.known.resamples is not None and getattr(about.model, "missing", "error") == "error"
+    drawn = about.known.resamples is not None and about.known.stands_on_rows
+    possible = drawn and getattr(about.model, "missing", "error") == "error"
     small = float(about.n) * max(1, len(about.columns)) <= DRAW and min(about.n, len(about.columns)) <= WIDE
     return possible and small and same_rows(about) and about.n >= 5 and not about.sampled
 
@@ -90,10 +91,23 @@ def _draw_words(about: Context, draws: Any, angles: Any) -> str:
     turn = f"{who} turns by {number(angles[0, 0], 2)}° or less in half of {DRAWS} draws"
     if len(alone) == min(about.k, AXES):
         return f"{turn}. Every {about.component} shown means something by itself."
+    if not alone and len(draws.groups) == 1:
+        return f"{turn}. {_together(about, first.open)}"
     if not alone:
         return f"{turn}. No {about.component} means something by itself: only groups of them are found again."
     alone_words = "means something by itself" if len(alone) == 1 else "mean something by themselves"
     return f"{turn}. {_list(alone)} {alone_words}; the others turn into each other."
+
+
+def _together(about: Context, is_open: bool) -> str:
+    """Of components that are one group: nothing tells one of them from another, and maybe not from the next either."""
+    if about.k == 1:
+        return f"{about.axes[0]} cannot be told from the next {about.component}, which was left out."
+    beyond = ", nor from those that were left out" if is_open else ""
+    return (
+        f"No {about.component} means something by itself: the {about.components(about.k)} cannot be told from each "
+        f"other{beyond}."
+    )
 
 
 # subspaces

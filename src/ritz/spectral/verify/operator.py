@@ -163,7 +163,8 @@ class _Check:
             mine, theirs = self.V[:, first : last + 1], W[:, first : last + 1]
             off = float(np.linalg.norm(mine - theirs @ (theirs.T @ mine), 2))
             if off > sine * (1 + 1e-6) + (4 * e / gap if gap > 4 * e else np.inf) + 1e-14:
-                return [f"components {first + 1}–{last + 1} are off by a sine of {off:.2e}, certified {sine:.2e}"]
+                which = f"components {first + 1}–{last + 1} are" if last > first else f"component {first + 1} is"
+                return [f"{which} off by a sine of {off:.2e}, certified {sine:.2e}"]
         return []
 
     def _outside(self) -> Vector:

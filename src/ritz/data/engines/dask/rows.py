@@ -75,7 +75,7 @@ def _table(X: Any) -> Any:
     """Refuse what is no Dask collection of rows and columns."""
     if not is_dask(X):
         raise InputError(
-            "a Dask array or a Dask frame",
+            "expected a Dask array or a Dask frame",
             received=type(X).__name__,
             hint="dask.array.from_array or dask.dataframe.from_pandas make one",
         )

@@ -154,7 +154,7 @@ def as_rows(chunk: Any) -> Any:
     """A chunk as ndarray or canonical CSR: arrays, SciPy and pydata sparse matrices, pandas frames."""
     if isinstance(chunk, np.ma.MaskedArray) and np.ma.is_masked(chunk):
         raise InputError(
-            "an array without masked entries",
+            "expected an array without masked entries",
             received=f"{np.ma.count_masked(chunk)} masked entries in one chunk",
             hint="fill them first: dask.array.ma.filled(X, value)",
         )

@@ -9,6 +9,7 @@ memory-mapped. Index arrays of sparse matrices are looked at, since compiled cod
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz.data.engines.refused import InputTypeError
 from ritz.data.tables.frames import NO_NUMBERS, is_missing
-from ritz.data.words import cut
+from ritz.data.words import cut, describe
 
 __all__ = ["native", "plain", "real"]
 
@@ -25,18 +26,22 @@ def plain(X: Any) -> Any:
     """Bring what is neither a frame nor sparse to an ndarray that scikit-learn's checks leave alone."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InputError(
-            "an array without masked entries",
+            "expected an array without masked entries",
             received=f"{np.ma.count_masked(X)} masked entries",
             hint="drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))",
         )
     if isinstance(X, (str, bytes, os.PathLike)):
         raise InputError(
-            "rows and columns of numbers",
+            "expected rows and columns of numbers",
             received=f"the text {cut(str(X))!r}",
             hint="read the file first: ritz.read(path)",
         )
     if _is_sparse(X) or isinstance(X, np.matrix) or _is_series(X):
         return X  # scikit-learn has its own words for these
+    if isinstance(X, Mapping):
+        raise InputTypeError(
+            "expected rows and columns of numbers", received=describe(X), hint="make a frame first: pandas.DataFrame(X)"
+        )
     array = np.asarray(X)
     if array.dtype == object and array.ndim == 2:
         return _object_rows(array)
@@ -54,7 +59,7 @@ def real(rows: Any, accept_sparse: bool) -> Any:
         )
     if dtype.kind in "mM" or (sparse and dtype.kind not in "biuf"):
         raise InputTypeError(
-            "numbers in X",
+            "expected numbers in X",
             received=f"{'sparse data' if sparse else 'an array'} of dtype {dtype}",
             hint="turn dates and durations into numbers first, e.g. (X - X.min()) / numpy.timedelta64(1, 'D')"
             if dtype.kind in "mM"
@@ -115,7 +120,7 @@ def _object_rows(array: np.ndarray) -> np.ndarray:
             )
         if isinstance(value, NO_NUMBERS[-2:]):
             raise InputTypeError(
-                "numbers in X",
+                "expected numbers in X",
                 received=f"{cut(repr(value))} at row {i}, column {j}",
                 hint="turn dates and durations into numbers first, e.g. (t - t.min()) / numpy.timedelta64(1, 'D')",
             )
@@ -124,7 +129,7 @@ def _object_rows(array: np.ndarray) -> np.ndarray:
         except (TypeError, ValueError, OverflowError) as error:
             # Python's own sentence stays in front: scikit-learn's checks look for it.
             raise (InputTypeError if isinstance(error, TypeError) else InputError)(
-                f"numbers in X, but {error}",
+                f"expected numbers in X, but {error}",
                 received=f"{cut(repr(value))} at row {i}, column {j}",
                 hint="drop or encode columns that hold no numbers; rows and columns count from 0",
             ) from error

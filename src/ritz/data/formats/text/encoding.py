@@ -8,9 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from ritz._core.errors import FileError
+from ritz.data.formats.files import damaged
 from ritz.data.words import cut
 
 __all__ = ["decode", "not_a_table", "single_byte", "single_byte_note"]
+
+#: What endings of files that are no text promise.
+BINARY = {
+    ".parquet": "Parquet file", ".pq": "Parquet file", ".npy": "array file", ".npz": ".npz archive",
+    ".arrow": "Arrow file", ".feather": "Arrow file", ".h5ad": ".h5ad file",
+}  # fmt: skip
 
 BOMS = ((b"\xef\xbb\xbf", "utf8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
@@ -24,7 +31,7 @@ def decode(sample: bytes, path: Path, told: str | None, complete: bool) -> tuple
     if guess is None and b"\0" in sample:
         guess = _wide(sample)
         if guess is None:
-            raise not_a_table(path, "binary content", "give a table as text, Parquet or .npy")
+            raise _binary(path)
     if guess in ("utf-16", "utf-16-le", "utf-16-be"):
         text = sample[: len(sample) // 2 * 2].decode(guess, errors="replace")
         return text.lstrip("\ufeff"), guess, (f"the text is not UTF-8; read as {guess}",)
@@ -33,6 +40,14 @@ def decode(sample: bytes, path: Path, told: str | None, complete: bool) -> tuple
     except FileError:
         encoding = single_byte(sample)
         return sample.decode(encoding), encoding, (single_byte_note(encoding),)
+
+
+def _binary(path: Path) -> FileError:
+    """The error for bytes that begin like no format: a damaged file where the ending promises one of bytes."""
+    promised = BINARY.get(path.suffix.lower())
+    if promised is not None:
+        return damaged(path, promised, "a file that does not begin like one")
+    return not_a_table(path, "binary content", "give a table as text, Parquet or .npy")
 
 
 def single_byte(data: bytes) -> str:
