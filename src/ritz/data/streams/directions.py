@@ -91,6 +91,8 @@ class Directions(WithMeans):
     squares_low: Floats | None = None
     whole: bool = False
 
+    SQUARED = (*WithMeans.SQUARED, "high", "spare", "lost", "ridge")
+
     @classmethod
     def empty(cls, d: int, width: int) -> Directions:
         """No rows of d columns."""
@@ -147,6 +149,11 @@ class Directions(WithMeans):
             other.means, other.squares + low, other.unit, [part], (other.lost, other.ridge, other.noise)
         )
         return replace(joined, whole=self.whole and other.whole)
+
+    def along(self, V: Floats) -> Floats:
+        """vᵀSv of unit vectors V (d, k), from below, in units of unit²."""
+        Y = self.basis @ V
+        return np.asarray(np.einsum("ij,ij->j", Y, (np.diag(self.high) + self.spare) @ Y))
 
     def subtract(self, other: Any) -> Directions:
         """Refused: what was shrunk away is not there any more."""
