@@ -13,12 +13,13 @@ from ritz.data.streams.directions import Directions
 from ritz.methods.streams.held import with_state
 
 
-def scatter(X):
-    """Σ(x − μ)(x − μ)ᵀ of whole numbers: n·XᵀX − (Xᵀ1)(Xᵀ1)ᵀ in Python's integers, over n, rounded once."""
-    rows = X.astype(object)
-    n, sums = len(rows), rows.sum(axis=0)
-    exact = n * (rows.T @ rows) - np.outer(sums, sums)
-    return np.array([[float(Fraction(int(entry), n)) for entry in line] for line in exact])
+def scatter(X, weights=None):
+    """Σw(x − μ)(x − μ)ᵀ of whole numbers and weights: W·XᵀDX − (XᵀD1)(XᵀD1)ᵀ in integers, over W, rounded once."""
+    rows = np.array([[int(x) for x in row] for row in X], object)
+    w = np.array([1] * len(rows) if weights is None else [int(each) for each in weights], object)
+    total, sums = int(w.sum()), w @ rows
+    exact = total * (rows.T @ (w[:, None] * rows)) - np.outer(sums, sums)
+    return np.array([[float(Fraction(int(entry), total)) for entry in line] for line in exact])
 
 
 def joined(parts, width, *, merged):
@@ -83,3 +84,46 @@ def test_certificates_after_a_jump_hold(draw):
     true = np.linalg.eigvalsh(scatter(X))[::-1]
     off = np.maximum(c.lower - true[:k], true[:k] - c.upper)
     assert np.max(off) <= 1e-15 * true[0], off / true[0]
+
+
+@pytest.mark.parametrize("draw", range(8))
+def test_a_state_that_fades_encloses_what_is_left_of_its_rows(draw):
+    """Every further block halves the weights: powers of two, exact as whole numbers of the last weight's share."""
+    rng = np.random.default_rng(draw)
+    d, blocks = 14, 6
+    state, parts, weights = Directions.empty(d, 5), [], []
+    for i in range(blocks):
+        parts.append(np.rint(2.0**10 * rng.standard_normal((20, d)) * 0.8 ** np.arange(d)))
+        weights.append(np.full(20, 2 ** (i + 1)))
+        state = state.times(0.5).add(parts[-1])
+    below, above = between(state, scatter(np.vstack(parts), np.concatenate(weights)) / 2.0**blocks)
+    assert below <= 1
+    assert above <= 1
+
+
+def test_one_direction_that_was_let_go_of_is_below_the_ceiling():
+    """Six directions in a basis of five: what was left out is one eigenvalue, and the ceiling is no lower."""
+    sizes = np.array([900, 700, 500, 300, 200, 100])
+    X = np.zeros((24, 9))
+    for j, size in enumerate(sizes):  # pairs of opposite rows: the mean is zero
+        X[2 * j, j], X[2 * j + 1, j] = size, -size
+    model = with_state(ritz.PCA(5, mergeable="directions"), X, joined([X[:12], X[12:]], 5, merged=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.WideEnclosure)
+        c = model.certificate_
+    true = 2.0 * sizes**2
+    assert np.all((c.lower <= true[:5]) & (true[:5] <= c.upper))
+    assert c.ceiling >= true[5]
+    assert c.ceiling <= 1.001 * true[5]
+
+
+def test_a_mean_of_many_mergers_errs_by_one_rounding():
+    rows = 1e8 + np.random.default_rng(0).standard_normal((600, 3))
+    state = Directions.empty(3, 3)
+    for i in range(0, 600, 2):
+        state = state.add(rows[i : i + 2])
+    high, low = state.parts()
+    for j in range(3):
+        exact = sum(Fraction(float(x)) for x in rows[:, j]) / 600
+        off = Fraction(float(high[j])) + (0 if low is None else Fraction(float(low[j]))) - exact
+        assert abs(off) <= 2.0**-52, j  # of a spread of one; the mean itself is rounded to 1.5e-8
