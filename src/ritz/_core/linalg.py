@@ -60,6 +60,8 @@ __all__ = [
     "working_dtype",
 ]
 
+#: Entries of a matrix, in units of its largest, below which they are zero where LAPACK cannot take them.
+NEGLIGIBLE = 1e-100
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
@@ -169,10 +171,26 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
         theta, Y = _largest(S, top)
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
-    theta, Y = xp.linalg.eigh(S)
+    theta, Y = _all_pairs(S) if xp is np else xp.linalg.eigh(S)
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]
     return (theta[::-1], Y[:, ::-1]) if xp is np else (xp.flip(theta, axis=0), xp.flip(Y, axis=1))
+
+
+def _all_pairs(S: Any) -> tuple[Any, Any]:
+    """All eigenvalues, increasing, and vectors; LAPACK gives up on some matrices with entries near both ends of the
+    range, of which the smallest are nothing beside the rounding of the largest.
+    """
+    try:
+        return np.linalg.eigh(S)
+    except np.linalg.LinAlgError:
+        size = float(np.max(np.abs(S), initial=0.0))
+        if not 0 < size < np.inf:
+            raise
+        unit = float(np.ldexp(1.0, int(np.frexp(size)[1])))
+        T = S / unit
+        theta, Y = np.linalg.eigh(np.where(np.abs(T) < NEGLIGIBLE, 0.0, T))
+        return theta * unit, Y
 
 
 def _largest(S: Any, top: int) -> tuple[Any, Any]:

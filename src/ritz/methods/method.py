@@ -303,9 +303,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
         narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
-        names = vars(self).get("feature_names_in_")
-        stats = Statistics(blocks_of(X), weights, np.float32 if narrow else np.float64, names)
-        stats.rescales, stats.about_zero, stats.given = self._rescales, not getattr(self, "center", False), unit
+        names, zero = vars(self).get("feature_names_in_"), not getattr(self, "center", False)
+        stats = Statistics(blocks_of(X), weights, (np.float64, np.float32)[narrow], names, self._rescales, zero, unit)
+        stats.narrow = self._rescales and plan.precision.startswith("float32")
         dense = isinstance(X, np.ndarray) or self._shape(X).stored is None
         return (Dense if dense else Sparse)(X, stats), stats
 

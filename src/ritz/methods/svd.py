@@ -155,11 +155,11 @@ class SVD(AddsRows, Method):
         self._name(solution, stats.column, dtype, variance, rest)
 
     def _spread(
-        self, spectrum: Solution, column: ColumnStatistics, X: Any, weights: Any
+        self, spectrum: Solution, column: ColumnStatistics, X: Any, weights: Any, state: Any = None
     ) -> tuple[np.ndarray, Solution]:
         """Variances of the coordinates about their mean: from sums where these keep their digits, else from rows.
 
-        A state has no rows: what it cannot tell is at least not negative.
+        A state has no rows, but holds their scatter about the mean.
         """
         V = spectrum.vectors
         whole = np.maximum(spectrum.scaled, 0.0) / column.weight
@@ -167,8 +167,9 @@ class SVD(AddsRows, Method):
         doubt = rounding_in(spectrum) / column.weight + SUMMED * 2.0**-53 * whole
         if bool(np.all(doubt <= near_enough(spectrum) * variance)):
             return np.asarray(variance), spectrum
-        if X is None:
-            return np.maximum(variance, 0.0), spectrum
+        if state is not None:
+            along = state.along(V) * (state.unit / spectrum.unit) ** 2 / column.weight
+            return np.maximum(along, 0.0), spectrum
         about, unit = framed(column, center=True)
         squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
         return squares / column.weight, read_again(spectrum)
@@ -201,7 +202,7 @@ class SVD(AddsRows, Method):
         """Name what a state says."""
         rest, solution = left_over(solution, rank, None)
         column = columns_of(state)
-        variance, solution = self._spread(solution, column, None, None)
+        variance, solution = self._spread(solution, column, None, None, state)
         self._name(solution, column, self._record.dtype, variance, rest)
 
     def _check_parameters(self) -> None:

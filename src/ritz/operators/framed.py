@@ -29,6 +29,9 @@ from ritz.operators.rounding import taken_off
 
 __all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Tally", "Wrapper"]
 
+#: Units of rows whose entries, and those that are far smaller, float32 holds.
+FLOAT32 = 1e-25, 1e30
+
 
 class Tally:
     """Passes over one table, shared by all operators on it."""
@@ -226,6 +229,8 @@ class Rows(Framed):
         return column, None, False
 
     def at(self, dtype: Any) -> Rows:
+        if np.dtype(dtype).itemsize < 8 and not FLOAT32[0] <= self.statistics.unit <= FLOAT32[1]:
+            return self  # entries that float32 does not hold
         other = type(self)(self.X, self.statistics, dtype)
         other.tally = self.tally
         return other

@@ -103,6 +103,10 @@ class Moments:
     rounded: float = 0.0
     whole: bool = False
 
+    def along(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """vᵀSv of unit vectors V (d, k), in units of unit²."""
+        return np.asarray(np.einsum("ij,ij->j", V, self.scatter @ V))
+
     @property
     def d(self) -> int:
         """Number of columns."""

@@ -133,6 +133,7 @@ class Statistics:
     column: ColumnStatistics  # means and variances: from the moment state if it is there, else by one pass
     moments: Moments  # the moment state, by one pass
     _unevenness: float  # the largest weight over the least one of those that count
+    narrow = False  # whether a solver iterates in float32, whose range is shorter
 
     def __init__(
         self,
@@ -225,7 +226,7 @@ class Statistics:
             largest = max(-float(least.min()), float(most.max()))
         else:
             largest = 0.0
-        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8]
+        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
         if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:

@@ -91,6 +91,8 @@ class Directions(WithMeans):
     squares_low: Floats | None = None
     whole: bool = False
 
+    SQUARED = (*WithMeans.SQUARED, "high", "spare", "lost", "ridge")
+
     @classmethod
     def empty(cls, d: int, width: int) -> Directions:
         """No rows of d columns."""
@@ -147,6 +149,11 @@ class Directions(WithMeans):
             other.means, other.squares + low, other.unit, [part], (other.lost, other.ridge, other.noise)
         )
         return replace(joined, whole=self.whole and other.whole)
+
+    def along(self, V: Floats) -> Floats:
+        """vᵀSv of unit vectors V (d, k), from below, in units of unit²."""
+        Y = self.basis @ V
+        return np.asarray(np.einsum("ij,ij->j", Y, (np.diag(self.high) + self.spare) @ Y))
 
     def subtract(self, other: Any) -> Directions:
         """Refused: what was shrunk away is not there any more."""
@@ -206,7 +213,7 @@ def _cut(stack: list[Part], width: int, d: int) -> _Cut:
         return nothing
     root, core = np.sqrt(np.concatenate([part[1] for part in stack])), _gram(pieces)
     F = root[:, None] * core * root  # F Fᵀ
-    lam, W = scipy.linalg.eigh(F, check_finite=False)
+    lam, W = np.linalg.eigh(F)  # by divide and conquer: vectors of close values are orthonormal to rounding
     lam, W = lam[::-1], W[:, ::-1]
     top, trace = max(float(lam[0]), 0.0), float(np.trace(F))
     taken = sum(part[0].taken for part in stack)
@@ -217,7 +224,7 @@ def _cut(stack: list[Part], width: int, d: int) -> _Cut:
     Q = _orthonormal(pieces, root[:, None] * W[:, :m] / np.sqrt(lam[:m]))
     J = np.concatenate([piece.along(Q) for piece in pieces])  # C Qᵀ, C the pieces stacked
     G = root[:, None] * J
-    h, E = scipy.linalg.eigh(G.T @ G, check_finite=False)
+    h, E = np.linalg.eigh(G.T @ G)
     h, E = h[::-1], E[:, ::-1]
     lost = max(_largest(F - G @ G.T), 0.0) if m < d else 0.0
     high = np.maximum(h - lost, 0.0)
@@ -226,28 +233,40 @@ def _cut(stack: list[Part], width: int, d: int) -> _Cut:
     spare, ridge = np.diag(h - high), 0.0
     if old.stop and any(bool(np.any(each)) for each in held):
         sharp = slice(m, int(np.count_nonzero(lam > SHARP * top)))
-        leaving = (core[old] * root) @ W[:, sharp] / np.sqrt(lam[sharp])
-        kept, ridge = _spared(scipy.linalg.block_diag(*held), J[old] @ E, core[old, old], leaving, lam[sharp])
-        spare = spare + kept
+        W, lam = W[:, sharp] / np.sqrt(lam[sharp]), lam[sharp]
+        leaving = (core[old] * root) @ W - J[old] @ (G.T @ W)  # FᵀW holds a little of what stays, by its rounding
+        rounded = rounding(len(F), 2.0**-53)
+        kept, ridge = _spared(
+            scipy.linalg.block_diag(*held), J[old] @ E, core[old, old], leaving, lam, rounded, rounded * top / lam
+        )
+        spare, noise = spare + kept, noise + rounded * ridge / RIDGE
     return _Cut(E.T @ Q, high, spare, lost, ridge, noise)
 
 
-def _spared(X: Floats, J: Floats, gram: Floats, leaving: Floats, lam: Floats) -> tuple[Floats, float]:
+def _spared(
+    X: Floats, J: Floats, gram: Floats, leaving: Floats, lam: Floats, rounded: float, defect: Floats
+) -> tuple[Floats, float]:
     """Jᵀ(X⁻¹ + T(D + τ)⁻¹Tᵀ)⁻¹J, the largest matrix on the new directions below [[JᵀXJ, JᵀXT], [TᵀXJ, D + τ + TᵀXT]].
 
-    ``gram`` − JJᵀ = TTᵀ. D is diag(``lam``) on known directions, with cosines ``leaving``; elsewhere it counts as zero.
-    With R = X^½ the middle is R(I + RT(D + τ)⁻¹TᵀR)⁻¹R, which needs no inverse of X. The second value is τ.
+    ``gram`` − JJᵀ = TTᵀ. D ⪰ V diag(``lam``) Vᵀ with TV = ``leaving``, and zero elsewhere. V are directions Fᵀw/√λ of
+    the block, orthonormal but for its rounding: VᵀV ⪯ I + diag(``defect``), so that
+
+        T(D + τ)⁻¹Tᵀ  ⪯  (TTᵀ − TV(1 + defect + τ/λ)⁻¹VᵀTᵀ)/τ                                        (Woodbury)
+
+    With R = X^½ the middle is R(I + RT(D + τ)⁻¹TᵀR)⁻¹R, which needs no inverse of X; ``rounded`` is what solving with a
+    matrix above I may be off, in units of its norm. The second value is τ.
     """
-    values, E = scipy.linalg.eigh(X, check_finite=False)
+    values, E = np.linalg.eigh(X)
     R = (E * np.sqrt(np.maximum(values, 0.0))) @ E.T
     ridge = RIDGE * float(values[-1])
-    elsewhere = gram - J @ J.T - leaving @ leaving.T
-    known = leaving / (lam + ridge) @ leaving.T
-    outside = R @ (known + elsewhere / ridge) @ R + (COSINE * 2.0**-53 / ridge) * X
-    middle = scipy.linalg.cho_factor(np.eye(len(R)) + (outside + outside.T) / 2, check_finite=False)
+    elsewhere = gram - J @ J.T - leaving / (1 + defect + ridge / lam) @ leaving.T
+    outside = R @ (elsewhere / ridge) @ R + (COSINE * 2.0**-53 / ridge) * X
+    inner = np.eye(len(R)) + (outside + outside.T) / 2
+    middle = scipy.linalg.cho_factor(inner, check_finite=False)
     B = R @ J
     spare = B.T @ scipy.linalg.cho_solve(middle, B, check_finite=False)
-    return np.asarray((spare + spare.T) / 2), ridge
+    sure = 1 / (1 + rounded * float(np.linalg.norm(inner, 1)))
+    return np.asarray((spare + spare.T) * (sure / 2)), ridge
 
 
 def _gram(pieces: list[Piece]) -> Floats:

@@ -8,8 +8,9 @@ mergers errs by one rounding and not by N, also where the mean is 1e8 times the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,17 @@ class WithMeans:
     squares_low: Vector | None
     weight_low: float
     offset_low: Vector | None
+    unit: float
+
+    #: Fields that are held in units of unit².
+    SQUARED: ClassVar[tuple[str, ...]] = ("squares", "squares_low", "noise")
+
+    def in_unit(self, unit: float) -> Self:
+        """The same state in another unit, a power of two."""
+        factor = (self.unit / unit) ** 2
+        held = {name: getattr(self, name) for name in self.SQUARED}
+        changed = {name: value * factor for name, value in held.items() if value is not None}
+        return replace(self, unit=unit, **changed)  # type: ignore[type-var]
 
     @property
     def d(self) -> int:

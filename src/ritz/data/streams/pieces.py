@@ -18,7 +18,7 @@ from ritz.data.passes.unit import LEAST_EXTENT, out_of_range, power_of_two
 from ritz.data.passes.weights import sum_of_weights
 from ritz.data.streams.means import Means
 
-__all__ = ["DensePiece", "Piece", "SparsePiece", "common_unit", "piece_of"]
+__all__ = ["SAFE_EXTENT", "DensePiece", "Piece", "SparsePiece", "common_unit", "piece_of"]
 
 Floats = NDArray[np.float64]
 

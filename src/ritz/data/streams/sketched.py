@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 ROWS = 1024
 #: Round-offs of a sum of images, beside those of the products that the solver allows for.
 ROUNDED = 4.0
+#: Share of the largest eigenvalue of ΩᵀSΩ below which others are rounding.
+TOLD = 2.0**-40
 
 
 def probe_matrix(start: int, d: int, width: int) -> Floats:
@@ -70,6 +72,8 @@ class Sketched(WithMeans):
     offset_low: Floats | None = None
     squares_low: Floats | None = None
     whole: bool = False
+
+    SQUARED = (*WithMeans.SQUARED, "image")
 
     @classmethod
     def empty(cls, d: int, width: int, start: int) -> Sketched:
@@ -117,6 +121,14 @@ class Sketched(WithMeans):
         low = 0.0 if other.squares_low is None else other.squares_low
         joined = self._with(other.means, other.squares + low, other.image, other.unit, other.noise, self.omega)
         return replace(joined, whole=self.whole and other.whole)
+
+    def along(self, V: Floats) -> Floats:
+        """vᵀŜv of unit vectors V (d, k), in units of unit²: Ŝ = Y(ΩᵀY)⁺Yᵀ ⪯ S but for its rounding."""
+        core = self.omega.T @ self.image
+        values, E = np.linalg.eigh((core + core.T) / 2)
+        told = values > TOLD * float(np.max(values, initial=0.0))
+        B = (E[:, told] / np.sqrt(values[told])).T @ (self.image.T @ V)
+        return np.asarray(np.einsum("ij,ij->j", B, B))
 
     def subtract(self, other: Any) -> Sketched:
         """Refused: nothing would tell whether what is left is still the sketch of a table."""

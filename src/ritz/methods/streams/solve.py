@@ -17,11 +17,15 @@ import numpy as np
 from ritz._core.errors import InputError, WideEnclosure
 from ritz._core.progress import using
 from ritz._core.warn import warn
+from ritz.data.passes.unit import power_of_two
 from ritz.data.passes.weights import sum_of_weights
 from ritz.data.streams.directions import Directions
 from ritz.data.streams.gathered import Gathered
+from ritz.data.streams.pieces import SAFE_EXTENT
 from ritz.data.streams.sketched import Sketched
 from ritz.methods.one_pass import check_bounded
+from ritz.methods.scaling import require_variances
+from ritz.methods.streams.held import columns_of
 from ritz.operators.bounded import Bounded, Imaged
 from ritz.spectral.constants import sketch_width
 from ritz.spectral.plan import Plan, Shape, route
@@ -106,6 +110,7 @@ def solve_bounded(model: Any, state: Directions | Sketched) -> None:
     model._enough_rows(state.rows)
     center = bool(getattr(model, "center", False))
     require_divisor(state.weight, state.weight_low, model)
+    state = state if center else _with_mean(state)
     shape = Shape(state.rows, state.d, 8, None, symmetric=True)
     wanted = model._wanted(state.rows, state.d, centered=center)
     request = model._request(wanted, shape)
@@ -121,10 +126,20 @@ def solve_bounded(model: Any, state: Directions | Sketched) -> None:
     )
     frame = {"mean": state.mean if center else None, "scale": None}
     solution = model._solve(problem, plan, state.unit, frame)
+    require_variances(solution, columns_of(state), getattr(model, "feature_names_in_", None))
     model._record = replace(model._record, pending=None, weight_low=state.weight_low)
     model._name_state(solution, state, problem.rank)
     if isinstance(state, Directions):
         _tell(solution)
+
+
+def _with_mean(state: Directions | Sketched) -> Directions | Sketched:
+    """The state in a unit that suits its mean as well: about zero, √w·μ is one of its rows."""
+    largest = float(np.max(np.abs(state.mean), initial=0.0))
+    if largest == 0:
+        return state
+    extent = float(np.log2(largest) + 0.5 * np.log2(state.weight))
+    return state if extent - np.log2(state.unit) <= SAFE_EXTENT else state.in_unit(power_of_two(extent))
 
 
 def _directed(state: Directions) -> Plan:

@@ -21,6 +21,7 @@ from ritz.data.passes.moments import Moments
 from ritz.data.words import counted
 from ritz.methods.record import value_of, values_of
 from ritz.methods.streams.held import BOUNDED, settled
+from ritz.methods.verify.remainder import LEFT, remaining
 
 __all__ = ["refitted"]
 
@@ -37,6 +38,9 @@ PARTS = tuple(f"._state.{name}" for name in ("noise", "roundoff", "lost", "shift
 PAIRS = (("_mean64", "_mean_low"), ("_weight", "_weight_low"))
 STATE_PAIRS = (("scatter", "scatter_low"), ("offset", "offset_low"), ("weight", "weight_low"))
 LOW = (*(low for _, low in PAIRS), *(f"_state.{low}" for _, low in STATE_PAIRS))
+
+#: Means, under all names.
+MEANS = ("mean_", "_mean", "_mean64", "frame.mean")
 
 #: How far both parts of a mean together may be off, in standard deviations, and those of Σw in units of Σw − 1.
 TOGETHER = 1e-9
@@ -59,21 +63,24 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     for one in (model, other):
         settled(one)
     mine, theirs = (dict(_numbers("", _kept(one))) for one in (model, other))
+    _one_unit(model, other, mine, theirs)
     close = SINGLE if np.dtype(value_of(model, "_dtype", np.float64)) == np.float32 else DOUBLE
     close = max(close, _blurred(model))
     same = _basis(model, other, close)
     words = _two_parts(model, other)
     drawn = not same and model.certificate_.kind == "estimate"  # rows read once: a second fit draws another block
-    words += _left_by_sketch(model) if drawn else []
+    rest = remaining(model, other, close, drawn)
+    words += rest or []
     for name in mine.keys() & theirs.keys():
-        if name.lstrip(".") in LOW or (drawn and name in ("._left", ".noise_variance_")):
+        short = name.lstrip(".")
+        if short in LOW or (rest is not None and short in LEFT):
             continue
         a, b = np.asarray(mine[name]), np.asarray(theirs[name])
         if name == "._seen_values":  # how many of the others a solver knows depends on the road it took
             a, b = a[: len(b)], b[: len(a)]
         free = not same and a.ndim > 0 and model.n_components_ in a.shape
-        if not free and not _alike(a, b, close):
-            words.append(f"{name.lstrip('.')} is not what a second fit gives")
+        if not free and not _alike(a, b, close, _mean_off(model) if short in MEANS else 0.0):
+            words.append(f"{short} is not what a second fit gives")
     return _public(words)
 
 
@@ -101,10 +108,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     if words:
         return words
     divisor = max(float(fitted.get("_weight", 1.0)) - 1, 2.0**-52)
-    shown = model.certificate_.frame.get("shown", 1.0)
-    size = np.sqrt(max(float(model.certificate_.total), 0.0) / max(divisor, 1.0)) * shown
-    scale = fitted.get("_scale64")
-    allowed = {"_mean_low": TOGETHER * size * (1.0 if scale is None else scale), "_weight_low": TOGETHER * divisor}
+    allowed = {"_mean_low": _mean_off(model), "_weight_low": TOGETHER * divisor}
     loose = max(_blurred(model), SINGLE if fitted.get("_dtype") == np.float32 else 0.0) / TOGETHER
     for high, low in PAIRS:
         if high not in fitted or fitted.get(low) is None or again.get(low) is None:
@@ -115,16 +119,12 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     return words
 
 
-def _left_by_sketch(model: Any) -> list[str]:
-    """Whether what a sketch leaves is the difference of its total and its values."""
-    c, fitted = model.certificate_, values_of(model)
-    left = max(float(c.total - np.sum(c.values)), 0.0)
-    full = min(int(fitted["n_samples_"]), int(fitted["n_features_in_"])) - len(c.values)
-    divisor = max(float(fitted.get("_weight", fitted["n_samples_"])) - 1, 1.0)
-    noise = float(fitted.get("noise_variance_", np.nan)) * max(full, 1) * divisor
-    right = abs(float(fitted.get("_left", left)) - left) <= 1e-6 * c.total
-    right = right and (np.isnan(noise) or full <= 0 or abs(noise - left) <= 1e-4 * c.total)
-    return [] if right else ["what the sketch leaves is not the difference of its total and its values"]
+def _mean_off(model: Any) -> Any:
+    """What means may differ by, beside a share of their own size: where rows cancel, that is nothing."""
+    fitted, c = values_of(model), model.certificate_
+    size = np.sqrt(max(float(c.total), 0.0) / max(float(fitted.get("_weight", 1.0)) - 1, 1.0))
+    scale = fitted.get("_scale64")
+    return TOGETHER * size * c.frame.get("shown", 1.0) * (1.0 if scale is None else scale)
 
 
 def _kept(model: Any) -> dict[str, Any]:
@@ -142,6 +142,21 @@ def _kept(model: Any) -> dict[str, Any]:
     # of models that show other components, the vectors of the certificate are compared as well, signs included
     names = ("mean", "scale", "metric", "unit", *(() if type(model)._holds_vectors else ("vectors",)))
     return {**values, "frame": {name: frame.get(name) for name in names}}
+
+
+def _one_unit(model: Any, other: Any, mine: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """Bring what is held in units to those of the other fit: which power of two these are depends on cuts of rows."""
+    shown = [float(one.certificate_.frame.get("shown", 1.0)) for one in (model, other)]
+    if shown[0] != shown[1]:
+        for name in ("._seen_values", "._seen[0]"):
+            if name in mine:
+                mine[name] = np.asarray(mine[name]) * (shown[0] / shown[1]) ** 2
+    states = [settled(one) for one in (model, other)]
+    units = [float(getattr(state, "unit", 0.0)) for state in states]
+    if all(isinstance(state, Moments) for state in states) and units[0] != units[1]:
+        mine["._state.scatter"] = mine["._state.scatter"] * (units[0] / units[1]) ** 2
+    if mine.get(".frame.unit") == units[0]:  # the certificate is that of the state, in its unit
+        theirs.pop(".frame.unit", None)
 
 
 def _numbers(path: str, node: Any) -> Iterator[tuple[str, Any]]:
@@ -180,7 +195,7 @@ def _basis(model: Any, other: Any, close: float) -> bool:
     return mine.shape == theirs.shape and bool(np.all(np.abs(np.abs(mine) - np.abs(theirs)) <= max(close, 1e-6)))
 
 
-def _alike(a: Any, b: Any, close: float) -> bool:
+def _alike(a: Any, b: Any, close: float, slack: Any = 0.0) -> bool:
     if a.shape != b.shape:
         return False
     if a.dtype.kind in "iub" and b.dtype.kind in "iub":
@@ -189,4 +204,4 @@ def _alike(a: Any, b: Any, close: float) -> bool:
     gone = np.isnan(a) & np.isnan(b)
     size = np.max(np.abs(b[np.isfinite(b)]), initial=0.0)
     with np.errstate(invalid="ignore"):
-        return bool(np.all(gone | (a == b) | (np.abs(a - b) <= close * size)))
+        return bool(np.all(gone | (a == b) | (np.abs(a - b) <= close * size + slack)))

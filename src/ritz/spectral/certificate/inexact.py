@@ -48,10 +48,11 @@ def shown_in(pairs: Pairs, unit: float, total: float) -> tuple[float, Pairs]:
     """
     with np.errstate(over="ignore", under="ignore"):
         size = float(np.float64(max(total, float(np.max(pairs.leading(), initial=0.0)))) * unit * unit)
-    if unit == 1 or total <= 0 or SHOWN[0] <= size <= SHOWN[1]:
+    # small differences of huge rows stay in range where the square of their unit does not
+    if unit == 1 or total <= 0 or (SHOWN[0] <= size <= SHOWN[1] and SHOWN[0] <= unit * unit <= SHOWN[1]):
         return 1.0, pairs
     words = (
         f"eigenvalues are in units of 2^{2 * round(np.log2(unit))}: "
-        "in the units of the data they would leave the range of float64"
+        "in the units of the data they, or the squares that they are made of, would leave the range of float64"
     )
     return unit, replace(pairs, notes=(*pairs.notes, words))

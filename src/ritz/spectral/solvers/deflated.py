@@ -50,7 +50,7 @@ def by_search(
     with single_threaded_blas():
         H = symmetric(inner(Q, MQ))
         spread, theta = norm2(MQ - combine(Q, H)), to_numpy(eigh(H)[0])
-        space = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False)
+        space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)
         out = space.own(Q)
         block = orth(space.own(gaussian_rows(seed, STREAM, 0, p, columns)), against=out)
     following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]
@@ -62,11 +62,12 @@ def by_search(
         image = M.matmat(block)
         if M.checkable:
             M.check(block, image)
-        image = space.own(image)
+        image = space.own(image / unit)
         with single_threaded_blas():
             space.extend(block, image - combine(out, inner(out, image)))
             block = orth(space.remainder(), against=space.V, projected=True)
-        largest, most = float(space.theta[0]), float(space.theta[0]) + slack()
+        largest = unit * float(space.theta[0])
+        most = largest + slack()
         share = 1 - relative_gap(most, _rest(M, theta, spread + slack()), p, product, start)
         ceiling = min(ceiling, most / share if share > 0 else math.inf)
         if ceiling <= max(following, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
@@ -75,6 +76,12 @@ def by_search(
     spread += slack()
     status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
     return status, _missed(largest, theta[k - 1], spread)
+
+
+def _unit(theta: Floats) -> float:
+    """A power of two near the largest value: the space is held in float32, whose range is short."""
+    top = float(np.max(np.abs(theta), initial=0.0))
+    return math.ldexp(1.0, math.frexp(top)[1]) if 0 < top < math.inf else 1.0
 
 
 def _missed(largest: float, least: float, spread: float) -> bool:

@@ -12,7 +12,6 @@ kept than are wanted.
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
 from ritz._core.errors import ParameterError
 from ritz._core.linalg import Floats
@@ -32,7 +31,7 @@ def directions(problem: SpectralProblem, M: Operator) -> Pairs:
     if E is None:
         raise TypeError("directions are found for operators that tell what encloses them")
     core = E.high + E.spare
-    theta, Y = scipy.linalg.eigh(core, check_finite=False) if len(core) else (np.zeros(0), np.zeros((0, 0)))
+    theta, Y = np.linalg.eigh(core) if len(core) else (np.zeros(0), np.zeros((0, 0)))
     theta, Y = theta[::-1], Y[:, ::-1]
     higher = np.linalg.eigvalsh(E.high)[::-1] if len(core) else np.zeros(0)
     trace, top = float(M.trace() or 0.0), float(np.max(theta, initial=0.0))
@@ -46,7 +45,7 @@ def directions(problem: SpectralProblem, M: Operator) -> Pairs:
     upper = np.maximum(np.minimum(higher + E.lost, values + E.ridge + most), values)
     spare = np.clip(E.lost - np.einsum("ij,ij->j", Y, E.spare @ Y), 0.0, most)
     along = np.maximum(np.pad(spare, (0, m - len(spare)), constant_values=most) + E.ridge, upper - values)
-    residuals = np.sqrt((most + noise) * (np.minimum(along, most) + noise)) + E.ridge + noise
+    residuals = np.sqrt(most + noise) * np.sqrt(np.minimum(along, most) + noise) + E.ridge + noise
     residuals = np.maximum(residuals, upper - values)
     ceiling = float(upper[k]) + noise if k < d else -np.inf
     return Pairs(
@@ -59,7 +58,7 @@ def directions(problem: SpectralProblem, M: Operator) -> Pairs:
         2.0**-53,
         "float64, one pass",
         1,
-        estimate=float(np.sqrt(most * beyond)),
+        estimate=float(np.sqrt(most) * np.sqrt(beyond)),
         upper=upper[:k] + noise,
         notes=("from frequent directions; the enclosures hold, the vectors are approximate",),
         positive=True,

@@ -43,7 +43,10 @@ from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["climb", "krylov", "package", "rounding_of", "worst_residual"]
+__all__ = ["RANGE32", "climb", "in_range32", "krylov", "package", "rounding_of", "worst_residual"]
+
+#: Largest eigenvalues, in float32, whose squares and roots are in its range too.
+RANGE32 = 1e-12, 1e12
 
 
 def krylov(
@@ -66,7 +69,14 @@ def krylov(
     steps, status, image = 0, Completeness("none", np.inf), None
     with track("krylov", total=None) as advance:
         if narrow:
-            M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance)
+            with np.errstate(over="ignore", invalid="ignore"):
+                first = M.at(np.float32).unchecked().matmat(Q)
+            narrow = in_range32(first)
+            if not narrow and start is None and width < min(p, wide):
+                width = min(p, wide)
+                Q = orth(M.place.array(gaussian_rows(problem.start, 1, 0, p, width)))
+        if narrow:
+            M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance, first)
             problem = replace(problem, watch=None)  # nearly there
         space = Subspace(p, _capacity(p, wide, problem.basis), M.place)
         more, chain, converged = climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
@@ -83,16 +93,17 @@ def _narrow(
     wide: int,
     amplified: bool,
     advance: Callable[[int], None],
+    first: Array | None = None,
 ) -> tuple[Operator, Array, Array | None, int, Completeness]:
     """The float32 phase: the operator and the vectors to finish with, their image if that is accurate enough already,
-    steps taken, and what is proved about missed eigenvalues.
+    steps taken, and what is proved about missed eigenvalues. ``first``: the first product, where it was made.
     """
     p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
     space = Subspace(
         p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.place, narrow=True, images=A.checkable
     )
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
-    steps, chain, _ = climb(A.unchecked(), space, Q, problem, target, amplified, advance)
+    steps, chain, _ = climb(A.unchecked(), space, Q, problem, target, amplified, advance, image=first)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
     top = float(space.theta[0])
     slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
@@ -120,6 +131,14 @@ def _narrow(
     left = _left(Q, image, k, amplified)
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
     return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
+
+
+def in_range32(image: Array) -> bool:
+    """Whether the first product of a Gaussian block leaves room for squares and roots of eigenvalues in float32.
+
+    A product of zeros may be one of numbers too small for float32.
+    """
+    return RANGE32[0] <= float(np.max(np.abs(to_numpy(image)), initial=0.0)) <= RANGE32[1]
 
 
 def _left(Q: Array, image: Array, k: int, amplified: bool) -> float:

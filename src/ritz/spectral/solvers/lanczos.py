@@ -41,7 +41,7 @@ from ritz.spectral.constants import (
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.dense import roundoff, stated
-from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
+from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import by_chain
 from ritz.spectral.subspace import Subspace
 
@@ -49,8 +49,6 @@ __all__ = ["lanczos"]
 
 #: Growth of the basis, at most and at least, between two looks at H.
 SELDOM, OFTEN = 0.25, 0.04
-#: Largest eigenvalues, in float32, whose squares and roots are in its range too.
-RANGE32 = 1e-12, 1e12
 #: Times the tolerance that float32 products may round, in units of u times what they round: refining does the rest.
 BLUR = 30.0
 #: Share of θ₁ by which a Ritz value may differ when a chain that has ended is gone on with: it is the same.
@@ -118,6 +116,9 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
     """M in float32 where a chain in float32 pays; None elsewhere."""
     if problem.tol < FLOAT32_TOL or M.shape[0] < LANCZOS_NARROW or not M.positive or M.dtype != np.float64:
         return None
+    trace = M.trace()
+    if trace is not None and not RANGE32[0] <= trace <= RANGE32[1] * M.shape[0]:  # tr M ≥ λ₁ ≥ tr M/p
+        return None
     A = M.at(np.float32)
     return A if A.dtype == np.float32 and not A.checkable else None
 
@@ -144,6 +145,8 @@ def _climb(
         W = A.matmat(Q)
         steps += 1
         advance(1)
+        if steps == 1 and dtype is np.float32 and not in_range32(W):
+            return _Climbed(chain, steps, 0, held=False)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
             Q = chain.extend(Q, W)
             whole, ended = chain.m >= p, Q.shape[1] == 0

@@ -39,6 +39,8 @@ __all__ = ["moments", "scaled_gram_step", "suspects"]
 
 #: Ĝ counts as the identity when no pair of its columns is further from orthogonal than this.
 ORTHOGONAL = 1e-3
+#: Length of a column, in units of the longest, whose products with others like it float64 does not hold.
+UNDERFLOW = 2.0**-500
 
 
 def suspects(values: Vector, k: int, error: float, u: float, tol: float = 0.0) -> bool:
@@ -137,15 +139,16 @@ def _scaled(G: Array, floor: float) -> tuple[Array, Array, float]:
     if d == 0:
         return xp.zeros_like(G[:, 0]), G, 0.0
     nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
-    one = place_of(G).eye(d)
-    if bool(xp.all(nu > max(floor, 0.0))):  # as a rule: no column is zero, or nothing but rounding
+    one, least = place_of(G).eye(d), UNDERFLOW * float(xp.max(nu))
+    if bool(xp.all(nu > max(floor, least, 0.0))):  # as a rule: no column is zero, or nothing but rounding
         scaled = G / nu[:, None] / nu[None, :]
         scaled = xp.where(one > 0, one, scaled)
         return nu, scaled, float(xp.max(xp.abs(scaled - one)))
-    there, real, none = nu > 0, nu > floor, xp.zeros_like(one)
+    there, real, none = nu > least, nu > floor, xp.zeros_like(one)
     safe = xp.where(there, nu, xp.ones_like(nu))
     scaled = G / safe[:, None] / safe[None, :]
-    scaled = xp.where(one > 0, xp.where(there, one, none), scaled)
+    scaled = xp.where(there[:, None] & there[None, :], scaled, none)  # squares of the others are not what they were
+    scaled = xp.where(one > 0, xp.where(nu > 0, one, none), scaled)
     return nu, scaled, float(xp.max(xp.where(real[:, None] & real[None, :], xp.abs(scaled - one), none)))
 
 

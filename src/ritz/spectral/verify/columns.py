@@ -14,6 +14,9 @@ __all__ = ["columns"]
 #: Multiples of u that a mean may be off in units of the spread, a scale in units of itself.
 FRAME = 1000.0
 
+#: Spread of a column, in units of the table, whose square float64 does not hold beside the others.
+UNSEEN = 2.0**-500
+
 
 def columns(c: Any, a: Anew, rho: float) -> list[str]:
     """What differs, in words; ``rho`` is the certified rounding as far as it is explained, in solver units.
@@ -32,7 +35,8 @@ def columns(c: Any, a: Anew, rho: float) -> list[str]:
         slack = frame.get("mean_slack")
         if slack is not None:  # what ``subtract`` states, as far as ρ allows for it
             lost = np.maximum(lost, np.minimum(slack, np.sqrt(rho / A.weight) * A.unit))
-        words += _same("mean", frame["mean"], A.mean, stored + FRAME * u * A.spread + lost)
+        spread = np.maximum(A.spread, UNSEEN * A.unit)
+        words += _same("mean", frame["mean"], A.mean, stored + FRAME * u * spread + lost)
     if larger is not None:
         share = FRAME * u + extra + 4 * unit_roundoff(np.asarray(frame["scale"]).dtype)
         words += _same("scale", A.fitted, A.scale, share * larger + _least(frame["scale"]))
