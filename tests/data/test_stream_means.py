@@ -14,11 +14,8 @@ import ritz
 @pytest.mark.parametrize("mergeable", ["directions", "sketch"])
 def test_the_mean_of_equal_sparse_numbers_does_not_drift(mergeable: str) -> None:
     """A thousand equal entries added one after the other are rounded a thousand times the same way."""
-    rows = sp.csr_matrix(
-        np.where(
-            np.arange(4000)[:, None] % [2, 3, 5] == 0, 0.0, [4.94583530086934, 4.898717377892271, -4.651155299229915]
-        )
-    )
+    there = np.arange(4000)[:, None] // [1, 2, 5] % 2 == 0
+    rows = sp.csr_matrix(np.where(there, [4.305653655889308, 4.281556104310247, -4.344569072138981], 0.0))
     pca = ritz.PCA(1, mergeable=mergeable)
     for first in range(0, 4000, 1000):
         pca.partial_fit(rows[first : first + 1000])
