@@ -1,0 +1,279 @@
+"""Counts: how often each word occurs in each document, as a sparse matrix.
+
+    texts  →  CSR (n, d) float64,   entry (i, j) = c_j(x_i),   columns sorted by word
+
+One pass, in batches; what is kept of the texts is four bytes a token until the words are known, and the matrix then
+(twelve bytes for each word of a document). Columns are sorted by word, so shards that are merged, batches of any size
+and one call give the same matrix. With ``hashing`` no vocabulary is kept: column = abs(h) mod n_buckets with h the
+signed MurmurHash3 (32 bits, seed 0) of the word in UTF-8, as scikit-learn's ``HashingVectorizer`` [WDLSA09].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from ritz._core.errors import MergeError, ParameterError
+from ritz._core.threads import lane_count
+from ritz.data.words import describe
+from ritz.text.adopt import documents
+from ritz.text.ahead import ahead
+from ritz.text.buckets import Buckets
+from ritz.text.gather import Gathered
+from ritz.text.prune import kept_columns
+from ritz.text.tokens import Tokens
+from ritz.text.vocabulary import Vocabulary
+from ritz.text.words import Words
+
+__all__ = ["Counts"]
+
+
+class Counts(TransformerMixin, BaseEstimator):
+    """Counts of words.
+
+    Parameters
+    ----------
+    words : Words, optional
+        The rule that turns a text into tokens; ``Words()`` without it.
+    min_df, max_df : int or float
+        Words in fewer, or more, documents are left out; a float is a share of the documents.
+    max_features : int, optional
+        Keep that many words, the most frequent ones.
+    hashing : int, optional
+        Number of buckets: words share columns by their hash, and no vocabulary is kept.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Column of each word. With hashing: of the words that are remembered.
+    document_frequency_ : ndarray (d,)
+        Number of documents that contain each word.
+    global_frequency_ : ndarray (d,)
+        How often each word occurs in all documents.
+    n_documents_, n_empty_ : int
+        Documents of the fit, and how many of them had no token at all.
+    unseen_ : ndarray (n,)
+        After ``transform``: tokens of each document that have no column.
+    empty_ : ndarray
+        After ``transform`` and ``fit_transform``: rows without any count.
+
+    Examples
+    --------
+    >>> import ritz
+    >>> counts = ritz.text.Counts()
+    >>> X = counts.fit_transform(["red cat sat", "red red wings", ""])
+    >>> counts.get_feature_names_out().tolist(), X.toarray().tolist()
+    (['cat', 'red', 'sat', 'wings'], [[1.0, 1.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+    >>> counts.transform(["a green cat"]).toarray(), counts.unseen_
+    (array([[1., 0., 0., 0.]]), array([1]))
+    """
+
+    def __init__(
+        self,
+        words: Words | None = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        hashing: int | None = None,
+    ) -> None:
+        self.words = words
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.hashing = hashing
+
+    def fit(self, texts: Any, y: Any = None) -> Counts:
+        """Learn the words of texts.
+
+        Parameters
+        ----------
+        texts : anything that ``ritz.text.documents`` takes
+            The documents.
+        y : ignored
+            For pipelines.
+        """
+        self._begin()
+        return self.partial_fit(texts)
+
+    def partial_fit(self, texts: Any, y: Any = None) -> Counts:
+        """Learn the words of further texts; columns are sorted by word, so they move where words are new.
+
+        Parameters
+        ----------
+        texts : anything that ``ritz.text.documents`` takes
+            The documents.
+        y : ignored
+            For pipelines.
+        """
+        if not hasattr(self, "_state"):
+            self._begin()
+        for tokens in self._tokens(texts):
+            self._state.add(tokens)
+            self._saw(tokens)
+        self._settle()
+        return self
+
+    def fit_transform(self, texts: Any, y: Any = None) -> Any:
+        """Learn the words of texts and count them, in one pass.
+
+        Parameters
+        ----------
+        texts : anything that ``ritz.text.documents`` takes
+            The documents.
+        y : ignored
+            For pipelines.
+        """
+        self._begin()
+        rows = Gathered()
+        for tokens in self._tokens(texts):
+            rows.add(tokens, self._state.numbers_of(tokens))
+            self._saw(tokens)
+        _, numbers = self._state.in_order()
+        counts = rows.matrix(numbers, len(self._state))
+        df = np.bincount(counts.indices, minlength=counts.shape[1])
+        self._state.add_sums(numbers, df, counts.sum(axis=0))
+        self._settle()
+        if self._columns is not None:
+            counts = counts[:, self._columns]
+        self.unseen_ = rows.lengths() - np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
+        self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
+        return counts
+
+    def transform(self, texts: Any) -> Any:
+        """Count the words of texts; words without a column are ignored, and ``unseen_`` counts them.
+
+        Parameters
+        ----------
+        texts : anything that ``ritz.text.documents`` takes
+            The documents.
+        """
+        self._check_fitted()
+        rows = Gathered()
+        for tokens in self._tokens(texts):
+            rows.add(tokens, self._lookup(tokens.words))
+        counts = rows.matrix(None, len(self.document_frequency_))
+        self.unseen_ = rows.unseen()
+        self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
+        return counts
+
+    def merge(self, other: Counts, *more: Counts) -> Counts:
+        """The counts of several parts of the documents: the same columns as of all documents at once.
+
+        Parameters
+        ----------
+        other, *more : Counts
+            Fitted with the same parameters; none of them is changed.
+        """
+        merged = self
+        for one in (other, *more):
+            merged = merged._merged(one)
+        return merged
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Word of each column; with hashing the most frequent words of each bucket.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As scikit-learn has it.
+        """
+        self._check_fitted()
+        return np.asarray(self._names(), dtype=object)
+
+    def _names(self) -> list[str]:
+        if isinstance(self._state, Buckets):
+            return self._state.names()
+        return list(self.vocabulary_)
+
+    def _begin(self) -> None:
+        self._check_parameters()
+        self._state: Any = Vocabulary() if self.hashing is None else Buckets(int(self.hashing))
+        self._columns: Any = None
+        self.n_documents_ = self.n_empty_ = 0
+
+    def _saw(self, tokens: Tokens) -> None:
+        self.n_documents_ += tokens.n
+        self.n_empty_ += int((np.diff(tokens.starts) == 0).sum())
+
+    def _settle(self) -> None:
+        """State the fitted names."""
+        words, numbers = self._state.in_order()
+        df, gf = self._state.df[numbers], self._state.gf[numbers]
+        self._columns = kept_columns(self, df, gf, self.n_documents_)
+        if self._columns is not None:
+            df, gf = df[self._columns], gf[self._columns]
+            words = [words[j] for j in self._columns.tolist()]
+        if isinstance(self._state, Buckets):
+            self.vocabulary_ = self._state.known()
+        else:
+            self.vocabulary_ = dict(zip(words, range(len(words)), strict=True))
+        self.document_frequency_, self.global_frequency_ = df, gf
+
+    def _lookup(self, words: list[str]) -> Any:
+        if isinstance(self._state, Buckets):
+            return self._state.buckets(words)
+        column = self.vocabulary_.get
+        return np.fromiter((column(word, -1) for word in words), np.int32, len(words))
+
+    def _tokens(self, texts: Any) -> Iterator[Tokens]:
+        """Tokens of the texts, batch by batch; the next batches are cut into words while one is counted."""
+        rule = Words() if self.words is None else self.words
+        return ahead(rule.batch, documents(texts).batches(), lane_count())
+
+    def _merged(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            raise MergeError("expected fitted Counts", received=describe(other))
+        self._check_fitted()
+        other._check_fitted()
+        ours, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        for name, value in ours.items():
+            if value != theirs[name] and not (name == "words" and (value or Words()) == (theirs[name] or Words())):
+                raise MergeError(
+                    "Counts that are merged have the same parameters",
+                    received=f"{name}={value!r} and {name}={theirs[name]!r}",
+                )
+        both = type(self)(**ours)
+        both._begin()
+        both._state = self._state.merged(other._state)
+        both.n_documents_ = self.n_documents_ + other.n_documents_
+        both.n_empty_ = self.n_empty_ + other.n_empty_
+        both._settle()
+        return both
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "document_frequency_"):
+            raise NotFittedError("this Counts is not fitted yet: call fit with texts first")
+
+    def _check_parameters(self) -> None:
+        if self.words is not None and not isinstance(self.words, Words):
+            raise ParameterError("words must be a ritz.text.Words", received=describe(self.words), hint="words=Words()")
+        for name in ("min_df", "max_df"):
+            value = getattr(self, name)
+            share = isinstance(value, (float, np.floating)) and 0.0 <= value <= 1.0
+            number = (
+                isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= (name == "max_df")
+            )
+            if not share and not number:
+                raise ParameterError(
+                    f"{name} must be a whole number of documents, or a share between 0.0 and 1.0", received=repr(value)
+                )
+        for name in ("max_features", "hashing"):
+            value = getattr(self, name)
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1
+            if value is not None and not whole:
+                raise ParameterError(f"{name} must be None or a whole number from 1 on", received=repr(value))
+        if self.hashing is not None and (self.min_df != 1 or self.max_df != 1.0 or self.max_features is not None):
+            raise ParameterError(
+                "with hashing every bucket is a column: min_df, max_df and max_features cannot be used",
+                hint="leave them out, or leave out hashing",
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags

@@ -1,0 +1,219 @@
+"""Words of many texts at once, as numbers: which word stands where.
+
+    texts  →  codes (t,)     which of the distinct words each token is, token after token
+              starts (n + 1,)  the tokens of document i are codes[starts[i] : starts[i + 1]]
+              words           the distinct words
+
+No token is ever a Python object. The bytes of a piece of texts are looked up in a table of classes, a word is a run of
+letters, the runs laid end to end are an Arrow array of strings, and Arrow's hash table numbers the distinct ones:
+
+    "The cat, the hat."  →  "thecatthehat", offsets 0 3 6 9 12  →  0 1 0 2, ["the", "cat", "hat"]
+
+Texts with other characters than ASCII go through an array of code points; where a script has no spaces, each two
+neighbouring characters are a token (bigrams overlap; a character alone is one token).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ritz.text.characters import LETTER, UNSPACED, classes, written
+
+__all__ = ["Tokens", "encoded", "gathered", "pattern_tokens", "rewritten", "word_tokens"]
+
+#: Bytes of texts that are looked at together: small enough for the caches (64 kB to 1 MB are alike).
+PIECE = 1 << 18
+#: Characters from which a text is cut into parts, at a space: one text of 100 MB needs no arrays of its own size.
+LONG = 1 << 22
+#: Characters after which a text without any space or mark of punctuation is cut all the same.
+ENDLESS = 1 << 26
+_SPACE = re.compile(r"[\s!-/:-@\[-`{-~。，、！？；：]")
+_PLAIN = bytes(b for b in range(128) if chr(b).isalnum())
+_LETTERS = np.isin(np.arange(256, dtype=np.uint8), np.frombuffer(_PLAIN, np.uint8))
+_OTHERS = bytes(b for b in range(256) if b not in _PLAIN)
+_LOWER = bytes(range(256)).lower()
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of n texts: ``codes`` (t,) int32, ``starts`` (n + 1,) int64, and the distinct ``words``."""
+
+    codes: Any
+    starts: Any
+    words: list[str]
+
+    @property
+    def n(self) -> int:
+        """Number of texts."""
+        return len(self.starts) - 1
+
+    def listed(self) -> list[str]:
+        """All tokens in order, as words."""
+        return [self.words[code] for code in self.codes.tolist()]
+
+
+def word_tokens(texts: Sequence[str], *, lowercase: bool = True, accents: bool = False) -> Tokens:
+    """Runs of letters, marks and digits, of two characters or more; one-letter words are still among them."""
+    parts, ends = _in_parts(texts)
+    plain = [i for i, part in enumerate(parts) if part.isascii()]
+    wide = [i for i, part in enumerate(parts) if not part.isascii()] if len(plain) < len(parts) else []
+    arrays: list[Any] = []
+    lengths = np.zeros(len(parts), np.int64)
+    for at in _pieces(parts, plain):
+        array, counts = _plain_piece([parts[i] for i in at], lowercase)
+        arrays.append(array)
+        lengths[at] = counts
+    for at in _pieces(parts, wide):
+        spelled = [written(parts[i], lowercase=lowercase, accents=accents) for i in at]
+        array, counts = _wide_piece(spelled)
+        arrays.append(array)
+        lengths[at] = counts
+    codes, words = encoded(arrays)
+    if wide:
+        codes = _in_order(codes, lengths, np.array(plain + wide))
+    starts = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return Tokens(codes, starts[ends], words)
+
+
+def pattern_tokens(texts: Sequence[str], find: Callable[[str], list[str]]) -> Tokens:
+    """What ``find`` gives for each text."""
+    import pyarrow as pa
+
+    arrays, starts = [], np.zeros(len(texts) + 1, np.int64)
+    for i, text in enumerate(texts):
+        found = find(text)
+        starts[i + 1] = starts[i] + len(found)
+        arrays.append(found)
+    codes, words = encoded([pa.array([token for found in arrays for token in found], pa.string())])
+    return Tokens(codes, starts, words)
+
+
+def rewritten(tokens: Tokens, finals: Sequence[str | None]) -> Tokens:
+    """The tokens with ``finals[j]`` in place of word j; where that is None, the tokens are left out."""
+    if list(finals) == tokens.words:
+        return tokens
+    ids: dict[str, int] = {}
+    new = np.array([-1 if word is None else ids.setdefault(word, len(ids)) for word in finals], np.int32)
+    if not len(new):
+        return tokens
+    codes = new[tokens.codes]
+    kept = codes >= 0
+    if not kept.all():
+        before = np.zeros(len(codes) + 1, np.int64)
+        np.cumsum(kept, out=before[1:])
+        return Tokens(codes[kept], before[tokens.starts], list(ids))
+    return Tokens(codes, tokens.starts, list(ids))
+
+
+def encoded(arrays: Sequence[Any]) -> tuple[Any, list[str]]:
+    """Codes of Arrow arrays of strings laid end to end, as int32, and the distinct strings."""
+    import pyarrow as pa
+
+    arrays = [array for array in arrays if len(array)]
+    if not arrays:
+        return np.zeros(0, np.int32), []
+    chunks = pa.chunked_array(arrays).dictionary_encode().chunks
+    codes = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks])
+    return codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist()
+
+
+def gathered(starts: Any, lengths: Any) -> Any:
+    """Positions starts[0] … starts[0] + lengths[0] − 1, starts[1] …, laid end to end."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+
+
+def _in_parts(texts: Sequence[str]) -> tuple[Sequence[str], Any]:
+    """Texts with the long ones cut at spaces, and where each text ends among the parts."""
+    if max(map(len, texts), default=0) < LONG:
+        return texts, np.arange(len(texts) + 1)
+    parts: list[str] = []
+    ends = [0]
+    for text in texts:
+        start = 0
+        while len(text) - start >= LONG:
+            space = _SPACE.search(text, start + LONG // 2, start + ENDLESS)
+            cut = min(start + ENDLESS, len(text)) if space is None else space.start()
+            parts.append(text[start:cut])
+            start = cut
+        parts.append(text[start:] if start else text)
+        ends.append(len(parts))
+    return parts, np.array(ends)
+
+
+def _pieces(texts: Sequence[str], chosen: Sequence[int]) -> list[list[int]]:
+    """Positions of texts in groups of about ``PIECE`` characters."""
+    pieces: list[list[int]] = []
+    size = PIECE
+    for i in chosen:
+        if size >= PIECE:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(i)
+        size += len(texts[i]) + 1
+    return pieces
+
+
+def _plain_piece(texts: list[str], lowercase: bool) -> tuple[Any, Any]:
+    """Words of texts of ASCII as an Arrow array, and how many each text has."""
+    data = ("\n" + "\n".join(texts) + "\n").encode("ascii")
+    inside = _LETTERS[np.frombuffer(data, np.uint8)]
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    starts, ends = edges[::2], edges[1::2]
+    letters = data.translate(_LOWER if lowercase else None, _OTHERS)
+    return _strings(letters, ends - starts), _counts(starts, [len(text) for text in texts])
+
+
+def _wide_piece(texts: list[str]) -> tuple[Any, Any]:
+    """The same for texts of any characters, which are written as they shall be."""
+    data = ("\n" + "\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(data, "<u4")
+    kinds = classes(points)
+    inside = kinds == LETTER
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    starts, ends = edges[::2], edges[1::2]
+    unspaced = kinds == UNSPACED
+    if unspaced.any():
+        first = np.flatnonzero(unspaced[1:-1]) + 1
+        follows, precedes = unspaced[first + 1], unspaced[first - 1]
+        first, pair = first[follows | ~precedes], follows[follows | ~precedes]
+        starts, ends = np.concatenate([starts, first]), np.concatenate([ends, first + 1 + pair])
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], ends[order]
+    # Places in UTF-8: a code point takes one to four bytes.
+    sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    places = np.zeros(len(points) + 1, np.int64)
+    np.cumsum(sizes, out=places[1:])
+    text = np.frombuffer(data.decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass"), np.uint8)
+    lengths = places[ends] - places[starts]
+    letters = text[gathered(places[starts], lengths)]
+    return _strings(letters, lengths), _counts(starts, [len(text) for text in texts])
+
+
+def _strings(letters: Any, lengths: Any) -> Any:
+    """An Arrow array of strings from their bytes laid end to end."""
+    import pyarrow as pa
+
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(letters))
+
+
+def _counts(starts: Any, sizes: list[int]) -> Any:
+    """How many tokens begin in each of the texts, which stand behind one separator each."""
+    ends = np.cumsum(np.array(sizes, np.int64) + 1)
+    return np.diff(np.searchsorted(starts, np.concatenate([[0], ends]), side="right"))
+
+
+def _in_order(codes: Any, lengths: Any, order: Any) -> Any:
+    """Codes of texts in their own order; they came in the order ``order``."""
+    came = np.zeros(len(lengths), np.int64)
+    came[order] = np.concatenate([[0], np.cumsum(lengths[order])[:-1]])
+    return codes[gathered(came, lengths)]
