@@ -17,8 +17,11 @@ from ritz.data.words import counted, describe
 
 __all__ = ["BATCH", "Documents", "InMemory", "Once", "of_rows"]
 
-#: Characters of a batch: the distinct words of a batch are looked up once, and what is held with it stays below 100 MB.
-BATCH = 1 << 24
+#: Characters of a batch: words are joined once for each, and what is made of it stays below 50 MB (1 to 16 MB are
+#: equally fast, and several threads have one batch each).
+BATCH = 1 << 22
+#: Rows that are taken from memory at a time.
+TOGETHER = 1 << 12
 
 
 class Documents:
@@ -74,21 +77,31 @@ class Documents:
         most = self._batch if n_bytes is None else max(1, int(n_bytes))
         batch: list[str] = []
         size = missing = row = 0
-        for row, item in enumerate(self.items()):
-            if isinstance(item, str):
-                text = item
-            elif _is_missing(item):
-                text, missing = "", missing + 1
-            else:
-                raise self._no_text(row, item)
-            if batch and size + len(text) > most:
-                yield batch
-                batch, size = [], 0
-            batch.append(text)
-            size += len(text)
+        for items in self.pieces():
+            texts = items
+            if not set(map(type, items)) <= {str}:
+                texts = [self._text(row + i, item) for i, item in enumerate(items)]
+                missing += sum(map(_is_missing, items))
+            row += len(items)
+            total = sum(map(len, texts))
+            if size + total <= most:
+                batch += texts
+                size += total
+                continue
+            for text in texts:
+                if batch and size + len(text) > most:
+                    yield batch
+                    batch, size = [], 0
+                batch.append(text)
+                size += len(text)
         if batch:
             yield batch
         self.missing = missing
+
+    def pieces(self) -> Iterator[Sequence[Any]]:
+        """The items, several at a time where they are in memory anyway."""
+        for item in self.items():
+            yield [item]
 
     def text_of(self, row: int) -> str:
         """One text again.
@@ -118,7 +131,7 @@ class Documents:
         last, found = max(wanted, default=-1), dict[int, str]()
         for row, item in enumerate(self.items() if wanted else ()):
             if row in wanted:
-                found[row] = "" if _is_missing(item) else item
+                found[row] = self._text(row, item)
             if row >= last:
                 break
         lost = [row for row in wanted if row not in found]
@@ -144,6 +157,13 @@ class Documents:
         return (
             f"Documents({self.where}: {'a number of documents not known yet' if n is None else counted(n, 'document')})"
         )
+
+    def _text(self, row: int, item: Any) -> str:
+        if isinstance(item, str):
+            return item
+        if _is_missing(item):
+            return ""
+        raise self._no_text(row, item)
 
     def _no_text(self, row: int, item: Any) -> InputError:
         binary = isinstance(item, (bytes, bytearray))
@@ -172,12 +192,14 @@ class InMemory(Documents):
 
     def items(self) -> Iterator[Any]:
         """What stands in each row."""
-        if hasattr(self._items, "to_pylist"):  # Arrow: piece by piece, so that not all are Python objects at once
-            step = 1 << 14
-            for start in range(0, len(self._items), step):
-                yield from self._items.slice(start, step).to_pylist()
-        else:
-            yield from self._items
+        for piece in self.pieces():
+            yield from piece
+
+    def pieces(self) -> Iterator[Sequence[Any]]:
+        """The items, several at a time: of Arrow arrays not all are Python objects at once."""
+        for start in range(0, len(self._items), TOGETHER):
+            piece = self._items[start : start + TOGETHER]
+            yield piece.to_pylist() if hasattr(piece, "to_pylist") else piece
 
     def texts_of(self, rows: Sequence[int]) -> list[str]:
         """Several texts again, in the order of ``rows``."""
@@ -186,10 +208,7 @@ class InMemory(Documents):
             if not 0 <= row < len(self._items):
                 raise self._no_row(row)
             item = self._items[int(row)]
-            item = item.as_py() if hasattr(item, "as_py") else item
-            if not isinstance(item, str) and not _is_missing(item):
-                raise self._no_text(row, item)
-            found.append("" if not isinstance(item, str) else item)
+            found.append(self._text(row, item.as_py() if hasattr(item, "as_py") else item))
         return found
 
 
@@ -230,8 +249,13 @@ class OfTable(Documents):
 
     def items(self) -> Iterator[Any]:
         """The entries of the column."""
+        for piece in self.pieces():
+            yield from piece
+
+    def pieces(self) -> Iterator[Sequence[Any]]:
+        """The entries of the column, several at a time."""
         for piece in self._table.batches([self._column]):
-            yield from piece.column(0).to_pylist()
+            yield piece.column(0).to_pylist()
 
 
 def of_rows(table: Any, column: str | None, *, batch: int = BATCH) -> Documents:

@@ -22,14 +22,17 @@ from ritz._core.threads import lane_count
 from ritz.data.words import describe
 from ritz.text.adopt import documents
 from ritz.text.ahead import ahead
-from ritz.text.buckets import Buckets
+from ritz.text.buckets import Buckets, placed
 from ritz.text.gather import Gathered
 from ritz.text.prune import kept_columns
-from ritz.text.tokens import Tokens
+from ritz.text.tokens import Tokens, renumbered
 from ritz.text.vocabulary import Vocabulary
 from ritz.text.words import Words
 
 __all__ = ["Counts"]
+
+#: Words are looked up in a dictionary where the vocabulary is so many times larger; otherwise all at once.
+FEW = 20
 
 
 class Counts(TransformerMixin, BaseEstimator):
@@ -71,6 +74,11 @@ class Counts(TransformerMixin, BaseEstimator):
     >>> counts.transform(["a green cat"]).toarray(), counts.unseen_
     (array([[1., 0., 0., 0.]]), array([1]))
     """
+
+    _state: Any  # what was learned: the vocabulary, or the buckets
+    _words: Any  # words of the columns, in Arrow
+    _columns: Any  # columns of all words that stay; None for all
+    _dictionary: Any  # the same words as a dictionary, once it was asked for
 
     def __init__(
         self,
@@ -130,17 +138,21 @@ class Counts(TransformerMixin, BaseEstimator):
         self._begin()
         rows = Gathered()
         for tokens in self._tokens(texts):
-            rows.add(tokens, self._state.numbers_of(tokens))
             self._saw(tokens)
-        _, numbers = self._state.in_order()
-        counts = rows.matrix(numbers, len(self._state))
-        df = np.bincount(counts.indices, minlength=counts.shape[1])
-        self._state.add_sums(numbers, df, counts.sum(axis=0))
+            if self.hashing is None:
+                rows.add_words(tokens)
+            else:
+                self._state.add(tokens)
+                rows.add(placed(tokens, int(self.hashing)))
+        lengths = rows.lengths()
+        if self.hashing is None:
+            counts = self._in_columns(rows)
+        else:
+            counts = rows.matrix(None, int(self.hashing))
         self._settle()
         if self._columns is not None:
             counts = counts[:, self._columns]
-        self.unseen_ = rows.lengths() - np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
-        self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
+        self._say(counts, lengths)
         return counts
 
     def transform(self, texts: Any) -> Any:
@@ -152,12 +164,13 @@ class Counts(TransformerMixin, BaseEstimator):
             The documents.
         """
         self._check_fitted()
-        rows = Gathered()
+        rows, lengths = Gathered(), [np.zeros(0, np.int64)]
         for tokens in self._tokens(texts):
-            rows.add(tokens, self._lookup(tokens.words))
+            lengths.append(np.diff(tokens.starts))
+            known = placed(tokens, int(self.hashing)) if self.hashing is not None else self._known(tokens)
+            rows.add(known)
         counts = rows.matrix(None, len(self.document_frequency_))
-        self.unseen_ = rows.unseen()
-        self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
+        self._say(counts, np.concatenate(lengths))
         return counts
 
     def merge(self, other: Counts, *more: Counts) -> Counts:
@@ -182,42 +195,72 @@ class Counts(TransformerMixin, BaseEstimator):
             As scikit-learn has it.
         """
         self._check_fitted()
-        return np.asarray(self._names(), dtype=object)
+        names = self._state.names() if self.hashing is not None else self._words.to_pylist()
+        return np.asarray(names, dtype=object)
 
-    def _names(self) -> list[str]:
-        if isinstance(self._state, Buckets):
-            return self._state.names()
-        return list(self.vocabulary_)
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Column of each word. With hashing: of the words that are remembered."""
+        self._check_fitted()
+        columns: dict[str, int] | None = self._dictionary
+        if columns is None:
+            columns = self._state.known() if self.hashing is not None else _numbered(self._words.to_pylist())
+            self._dictionary = columns
+        return columns
 
     def _begin(self) -> None:
         self._check_parameters()
-        self._state: Any = Vocabulary() if self.hashing is None else Buckets(int(self.hashing))
-        self._columns: Any = None
+        self._state = Vocabulary() if self.hashing is None else Buckets(int(self.hashing))
+        self._words = self._columns = self._dictionary = None
         self.n_documents_ = self.n_empty_ = 0
 
     def _saw(self, tokens: Tokens) -> None:
         self.n_documents_ += tokens.n
         self.n_empty_ += int((np.diff(tokens.starts) == 0).sum())
 
+    def _say(self, counts: Any, lengths: Any) -> None:
+        """State what of the documents has no place in the matrix."""
+        self.unseen_ = lengths - np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
+        self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
+
+    def _in_columns(self, rows: Gathered) -> Any:
+        """CSR of all words, sorted, which are the vocabulary then."""
+        import pyarrow.compute as pc
+
+        words = rows.join()
+        if words is None:
+            return rows.matrix(None, 0)
+        order = pc.sort_indices(words)
+        column = np.zeros(len(words), np.int32)
+        column[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
+        counts = rows.matrix(column, len(words))
+        df = np.bincount(counts.indices, minlength=len(words))
+        gf = np.bincount(counts.indices, counts.data, len(words)).astype(np.int64)
+        self._state = Vocabulary(words.take(order), df, gf)
+        return counts
+
     def _settle(self) -> None:
         """State the fitted names."""
-        words, numbers = self._state.in_order()
-        df, gf = self._state.df[numbers], self._state.gf[numbers]
+        self._dictionary = None
+        if self.hashing is not None:
+            self.document_frequency_, self.global_frequency_ = self._state.df.copy(), self._state.gf.copy()
+            return
+        self._words, df, gf = self._state.in_order()
         self._columns = kept_columns(self, df, gf, self.n_documents_)
         if self._columns is not None:
-            df, gf = df[self._columns], gf[self._columns]
-            words = [words[j] for j in self._columns.tolist()]
-        if isinstance(self._state, Buckets):
-            self.vocabulary_ = self._state.known()
-        else:
-            self.vocabulary_ = dict(zip(words, range(len(words)), strict=True))
+            df, gf, self._words = df[self._columns], gf[self._columns], self._words.take(self._columns)
         self.document_frequency_, self.global_frequency_ = df, gf
 
-    def _lookup(self, words: list[str]) -> Any:
-        if isinstance(self._state, Buckets):
-            return self._state.buckets(words)
-        column = self.vocabulary_.get
-        return np.fromiter((column(word, -1) for word in words), np.int32, len(words))
+    def _known(self, tokens: Tokens) -> Tokens:
+        """Tokens of the words that have a column, numbered by it."""
+        if len(tokens.distinct) * FEW < len(self._words):
+            column = self.vocabulary_.get
+            numbers = np.array([column(word, -1) for word in tokens.words], np.int32)
+        else:
+            import pyarrow.compute as pc
+
+            numbers = pc.index_in(tokens.distinct, self._words).fill_null(-1).to_numpy(zero_copy_only=False)
+        return renumbered(tokens, numbers, None)
 
     def _tokens(self, texts: Any) -> Iterator[Tokens]:
         """Tokens of the texts, batch by batch; the next batches are cut into words while one is counted."""
@@ -277,3 +320,7 @@ class Counts(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _numbered(words: list[str]) -> dict[str, int]:
+    return dict(zip(words, range(len(words)), strict=True))

@@ -5,71 +5,67 @@ four bytes a token  →  columns in order  →  CSR, made in pieces of rows
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from ritz._core.threads import lane_count
+from ritz.text.ahead import ahead
 from ritz.text.tokens import Tokens
-from ritz.text.vocabulary import counted_rows
+from ritz.text.vocabulary import WAITING, counted_rows, unified
 
 __all__ = ["Gathered"]
 
 #: Tokens that are sorted at once.
-TOGETHER = 1 << 21
+TOGETHER = 1 << 20
 
 
 class Gathered:
-    """Codes of the tokens of all documents so far."""
+    """Codes of the tokens of all documents so far, and the distinct words of batches that are not joined yet."""
 
     def __init__(self) -> None:
         self._codes: list[Any] = []
         self._starts: list[Any] = []
-        self._unseen: list[Any] = []
+        self._words: list[Any] = []  # what is known, then one array for each of the last batches
 
-    def add(self, tokens: Tokens, numbers: Any) -> None:
-        """Take the tokens of a batch; ``numbers`` says which number each of its words has, −1 for none."""
-        codes = numbers[tokens.codes] if len(numbers) else np.zeros(0, np.int32)
-        starts = tokens.starts
-        if len(numbers) and numbers.min() < 0:
-            kept = codes >= 0
-            before = np.zeros(len(codes) + 1, np.int64)
-            np.cumsum(kept, out=before[1:])
-            self._unseen.append(np.diff(starts) - np.diff(before[starts]))
-            codes, starts = codes[kept], before[starts]
-        else:
-            self._unseen.append(np.zeros(len(starts) - 1, np.int64))
-        self._codes.append(codes)
-        self._starts.append(starts)
+    def add(self, tokens: Tokens) -> None:
+        """Take the tokens of a batch."""
+        self._codes.append(tokens.codes)
+        self._starts.append(tokens.starts)
+
+    def add_words(self, tokens: Tokens) -> None:
+        """Take the tokens of a batch together with its words, which are joined later."""
+        self.add(tokens)
+        self._words = self._words or [tokens.distinct.slice(0, 0)]
+        self._words.append(tokens.distinct)
+        if sum(map(len, self._words[1:])) > max(WAITING, len(self._words[0])):
+            self.join()
+
+    def join(self) -> Any:
+        """Number the words of all batches alike; gives the distinct words."""
+        if len(self._words) > 1:
+            waiting = len(self._words) - 1
+            numbers, words = unified(self._words)
+            for i, new in enumerate(numbers[1:], len(self._codes) - waiting):
+                self._codes[i] = new[self._codes[i]] if len(new) else self._codes[i]
+            self._words = [words]
+        return self._words[0] if self._words else None
 
     def lengths(self) -> Any:
-        """Tokens of each document that have a number."""
+        """Tokens of each document."""
         return np.concatenate([np.zeros(0, np.int64), *(np.diff(starts) for starts in self._starts)])
 
-    def unseen(self) -> Any:
-        """Tokens of each document that have none."""
-        return np.concatenate([np.zeros(0, np.int64), *self._unseen])
-
-    def matrix(self, order: Any, width: int) -> Any:
-        """CSR (n, width) of the counts; ``order`` gives the number that stands in each column. Forgets the tokens."""
+    def matrix(self, column: Any, width: int) -> Any:
+        """CSR (n, width) of the counts; ``column`` of each number, None where they are the same. Forgets the tokens."""
         from scipy.sparse import csr_array
 
-        column = None
-        if order is not None:
-            column = np.zeros(width, np.int32)
-            column[order] = np.arange(width, dtype=np.int32)
         n = sum(len(starts) - 1 for starts in self._starts)
         values, indices, lengths = [], [], [np.zeros(1, np.int64)]
-        for i in range(len(self._codes)):
-            codes, starts = self._codes[i], self._starts[i]
-            self._codes[i] = None
-            for first, last in _spans(starts):
-                piece = codes[starts[first] : starts[last]]
-                counts = counted_rows(
-                    piece if column is None else column[piece], _from_zero(starts, first, last), width
-                )
-                values.append(counts.data)
-                indices.append(counts.indices)
-                lengths.append(np.diff(counts.indptr).astype(np.int64))
+        for counts in ahead(lambda piece: _counts_of(piece, column, width), self._pieces(), lane_count()):
+            values.append(counts.data)
+            indices.append(counts.indices)
+            lengths.append(np.diff(counts.indptr).astype(np.int64))
         indptr = np.cumsum(np.concatenate(lengths))
         small = indptr[-1] < np.iinfo(np.int32).max
         data = np.concatenate([np.zeros(0), *values])
@@ -80,9 +76,17 @@ class Gathered:
         matrix.has_canonical_format = True
         return matrix
 
+    def _pieces(self) -> Iterator[tuple[Any, Any]]:
+        """Codes and starts of some rows at a time; a batch is forgotten when the next one begins."""
+        for i, starts in enumerate(self._starts):
+            codes, self._codes[i] = self._codes[i], None
+            for first, last in _spans(starts):
+                yield codes[starts[first] : starts[last]], starts[first : last + 1] - starts[first]
 
-def _from_zero(starts: Any, first: int, last: int) -> Any:
-    return starts[first : last + 1] - starts[first]
+
+def _counts_of(piece: tuple[Any, Any], column: Any, width: int) -> Any:
+    codes, starts = piece
+    return counted_rows(codes if column is None else column[codes], starts, width)
 
 
 def _spans(starts: Any) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.text.tokens import Tokens, gathered
+from ritz.text.tokens import Tokens, gathered, strings
 
 __all__ = ["character_grams", "word_grams"]
 
@@ -37,7 +37,7 @@ def character_grams(texts: Sequence[str], least: int, most: int, *, within_words
     padded = _characters([f" {word} " for found in words for word in found])
     grams = _grams(padded, least, most, "", whole=True)
     ends = np.concatenate([[0], np.cumsum(counts)])
-    return Tokens(grams.codes, grams.starts[ends], grams.words)
+    return Tokens(grams.codes, grams.starts[ends], grams.distinct)
 
 
 def _characters(texts: list[str]) -> Tokens:
@@ -45,17 +45,17 @@ def _characters(texts: list[str]) -> Tokens:
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
     starts = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
     codes, distinct = _numbered(points.astype(np.int64))
-    # A lone half of a surrogate pair is no character, and no file could keep it.
-    return Tokens(codes, starts, [chr(p) if not 0xD800 <= p < 0xE000 else "\ufffd" for p in distinct.tolist()])
+    return Tokens(codes, starts, strings([chr(point) for point in distinct.tolist()]))
 
 
 def _grams(tokens: Tokens, least: int, most: int, joint: str, *, whole: bool = False) -> Tokens:
     """Grams of all lengths, text by text; ``whole``: a text shorter than a gram is one gram of the next length."""
-    width = max(1, len(tokens.words))
+    words = tokens.words
+    width = max(1, len(words))
     lengths = np.diff(tokens.starts)
     at = np.arange(len(tokens.codes), dtype=np.int64)  # where the grams of this length begin
     left = np.repeat(tokens.starts[1:], lengths) - at  # tokens from there to the end of the text
-    codes, names = tokens.codes.astype(np.int64), tokens.words
+    codes, names = tokens.codes.astype(np.int64), words
     found: list[tuple[Any, Any, int]] = []
     all_names: list[str] = []
     for n in range(1, most + 1):
@@ -63,7 +63,7 @@ def _grams(tokens: Tokens, least: int, most: int, joint: str, *, whole: bool = F
             fits = left >= n
             at, left, codes = at[fits], left[fits], codes[fits]
             codes, distinct = _numbered(codes * width + tokens.codes[at + n - 1])
-            names = [f"{names[key // width]}{joint}{tokens.words[key % width]}" for key in distinct.tolist()]
+            names = [f"{names[key // width]}{joint}{words[key % width]}" for key in distinct.tolist()]
         if n >= least:
             found.append((at, codes + len(all_names), n))
             all_names = [*all_names, *names]
@@ -91,7 +91,7 @@ def _collected(found: list[tuple[Any, Any, int]], starts: Any, names: list[str])
         ids: dict[str, int] = {}
         dense = np.array([ids.setdefault(name, len(ids)) for name in kept], np.int32)[dense]
         kept = list(ids)
-    return Tokens(dense, out, kept)
+    return Tokens(dense, out, strings(kept))
 
 
 def _numbered(keys: Any) -> tuple[Any, Any]:

@@ -27,6 +27,6 @@ def kept_columns(rule: Any, df: Any, gf: Any, n: int) -> Any:
         columns = np.flatnonzero(fits)
         most = np.argsort(-gf[columns], kind="stable")[:limit]
         return np.sort(columns[most])
-    if rule.hashing is not None or fits.all():
+    if fits.all():
         return None
     return np.flatnonzero(fits)

@@ -18,13 +18,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ritz.text.characters import LETTER, UNSPACED, classes, written
 
-__all__ = ["Tokens", "encoded", "gathered", "pattern_tokens", "rewritten", "word_tokens"]
+__all__ = [
+    "Tokens",
+    "encoded",
+    "gathered",
+    "pattern_tokens",
+    "renumbered",
+    "rewritten",
+    "selected",
+    "strings",
+    "word_tokens",
+]
 
 #: Bytes of texts that are looked at together: small enough for the caches (64 kB to 1 MB are alike).
 PIECE = 1 << 18
@@ -41,86 +52,126 @@ _LOWER = bytes(range(256)).lower()
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of n texts: ``codes`` (t,) int32, ``starts`` (n + 1,) int64, and the distinct ``words``."""
+    """Tokens of n texts: ``codes`` (t,) int32, ``starts`` (n + 1,) int64, and the ``distinct`` words in Arrow."""
 
     codes: Any
     starts: Any
-    words: list[str]
+    distinct: Any
 
     @property
     def n(self) -> int:
         """Number of texts."""
         return len(self.starts) - 1
 
+    @property
+    def words(self) -> list[str]:
+        """The distinct words."""
+        words: list[str] = self.distinct.to_pylist()
+        return words
+
     def listed(self) -> list[str]:
         """All tokens in order, as words."""
-        return [self.words[code] for code in self.codes.tolist()]
+        words = self.words
+        return [words[code] for code in self.codes.tolist()]
 
 
 def word_tokens(texts: Sequence[str], *, lowercase: bool = True, accents: bool = False) -> Tokens:
-    """Runs of letters, marks and digits, of two characters or more; one-letter words are still among them."""
-    parts, ends = _in_parts(texts)
-    plain = [i for i, part in enumerate(parts) if part.isascii()]
-    wide = [i for i, part in enumerate(parts) if not part.isascii()] if len(plain) < len(parts) else []
-    arrays: list[Any] = []
+    """Runs of letters, marks and digits, those of one letter among them."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    parts, ends = texts, None
+    if len(sizes) and sizes.max() >= LONG:
+        parts, ends = _in_parts(texts)
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
     lengths = np.zeros(len(parts), np.int64)
-    for at in _pieces(parts, plain):
-        array, counts = _plain_piece([parts[i] for i in at], lowercase)
-        arrays.append(array)
-        lengths[at] = counts
-    for at in _pieces(parts, wide):
-        spelled = [written(parts[i], lowercase=lowercase, accents=accents) for i in at]
-        array, counts = _wide_piece(spelled)
-        arrays.append(array)
-        lengths[at] = counts
-    codes, words = encoded(arrays)
-    if wide:
-        codes = _in_order(codes, lengths, np.array(plain + wide))
+    arrays: list[Any] = []
+    plain = np.fromiter(map(str.isascii, parts), bool, len(parts))
+    order = None
+    if plain.all():
+        for first, last in _pieces(sizes):
+            array, lengths[first:last] = _plain_piece(list(parts[first:last]), sizes[first:last], lowercase)
+            arrays.append(array)
+    else:
+        order = np.argsort(~plain, kind="stable")
+        sorted_parts = [parts[i] for i in order.tolist()]
+        border = int(plain.sum())
+        for first, last in _pieces(sizes[order[:border]]):
+            at = order[first:last]
+            array, lengths[at] = _plain_piece(sorted_parts[first:last], sizes[at], lowercase)
+            arrays.append(array)
+        for first, last in _pieces(sizes[order[border:]]):
+            at = order[border + first : border + last]
+            spelled = [
+                written(text, lowercase=lowercase, accents=accents) for text in sorted_parts[border:][first:last]
+            ]
+            array, lengths[at] = _wide_piece(spelled)
+            arrays.append(array)
+    codes, distinct = encoded(arrays)
+    if order is not None:
+        codes = _in_order(codes, lengths, order)
     starts = np.zeros(len(parts) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
-    return Tokens(codes, starts[ends], words)
+    return Tokens(codes, starts if ends is None else starts[ends], distinct)
 
 
 def pattern_tokens(texts: Sequence[str], find: Callable[[str], list[str]]) -> Tokens:
     """What ``find`` gives for each text."""
+    found = [find(text) for text in texts]
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(tokens) for tokens in found], out=starts[1:])
+    codes, distinct = encoded([strings([token for tokens in found for token in tokens])])
+    return Tokens(codes, starts, distinct)
+
+
+def strings(words: list[str]) -> Any:
+    """Words as an Arrow array; a lone half of a surrogate pair, which no file could keep, becomes U+FFFD."""
     import pyarrow as pa
 
-    arrays, starts = [], np.zeros(len(texts) + 1, np.int64)
-    for i, text in enumerate(texts):
-        found = find(text)
-        starts[i + 1] = starts[i] + len(found)
-        arrays.append(found)
-    codes, words = encoded([pa.array([token for found in arrays for token in found], pa.string())])
-    return Tokens(codes, starts, words)
+    try:
+        return pa.array(words, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([re.sub("[\ud800-\udfff]", "\ufffd", word) for word in words], pa.string())
+
+
+def renumbered(tokens: Tokens, numbers: Any, distinct: Any) -> Tokens:
+    """The tokens with number ``numbers[j]`` in place of j; of −1, left out."""
+    if not len(numbers):
+        return Tokens(tokens.codes, tokens.starts, distinct)
+    codes = numbers[tokens.codes]
+    if numbers.min() >= 0:
+        return Tokens(codes, tokens.starts, distinct)
+    kept = codes >= 0
+    before = np.zeros(len(codes) + 1, np.int64)
+    np.cumsum(kept, out=before[1:])
+    return Tokens(codes[kept], before[tokens.starts], distinct)
+
+
+def selected(tokens: Tokens, kept: Any) -> Tokens:
+    """Only the tokens of the words for which ``kept`` is true."""
+    if kept.all():
+        return tokens
+    import pyarrow as pa
+
+    numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return renumbered(tokens, numbers, tokens.distinct.filter(pa.array(kept)))
 
 
 def rewritten(tokens: Tokens, finals: Sequence[str | None]) -> Tokens:
     """The tokens with ``finals[j]`` in place of word j; where that is None, the tokens are left out."""
-    if list(finals) == tokens.words:
-        return tokens
     ids: dict[str, int] = {}
-    new = np.array([-1 if word is None else ids.setdefault(word, len(ids)) for word in finals], np.int32)
-    if not len(new):
-        return tokens
-    codes = new[tokens.codes]
-    kept = codes >= 0
-    if not kept.all():
-        before = np.zeros(len(codes) + 1, np.int64)
-        np.cumsum(kept, out=before[1:])
-        return Tokens(codes[kept], before[tokens.starts], list(ids))
-    return Tokens(codes, tokens.starts, list(ids))
+    numbers = np.array([-1 if word is None else ids.setdefault(word, len(ids)) for word in finals], np.int32)
+    return renumbered(tokens, numbers, strings(list(ids)))
 
 
-def encoded(arrays: Sequence[Any]) -> tuple[Any, list[str]]:
+def encoded(arrays: Sequence[Any]) -> tuple[Any, Any]:
     """Codes of Arrow arrays of strings laid end to end, as int32, and the distinct strings."""
     import pyarrow as pa
 
     arrays = [array for array in arrays if len(array)]
     if not arrays:
-        return np.zeros(0, np.int32), []
+        return np.zeros(0, np.int32), pa.array([], pa.string())
     chunks = pa.chunked_array(arrays).dictionary_encode().chunks
     codes = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks])
-    return codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist()
+    return codes.astype(np.int32, copy=False), chunks[-1].dictionary
 
 
 def gathered(starts: Any, lengths: Any) -> Any:
@@ -132,8 +183,6 @@ def gathered(starts: Any, lengths: Any) -> Any:
 
 def _in_parts(texts: Sequence[str]) -> tuple[Sequence[str], Any]:
     """Texts with the long ones cut at spaces, and where each text ends among the parts."""
-    if max(map(len, texts), default=0) < LONG:
-        return texts, np.arange(len(texts) + 1)
     parts: list[str] = []
     ends = [0]
     for text in texts:
@@ -148,27 +197,23 @@ def _in_parts(texts: Sequence[str]) -> tuple[Sequence[str], Any]:
     return parts, np.array(ends)
 
 
-def _pieces(texts: Sequence[str], chosen: Sequence[int]) -> list[list[int]]:
-    """Positions of texts in groups of about ``PIECE`` characters."""
-    pieces: list[list[int]] = []
-    size = PIECE
-    for i in chosen:
-        if size >= PIECE:
-            pieces.append([])
-            size = 0
-        pieces[-1].append(i)
-        size += len(texts[i]) + 1
-    return pieces
+def _pieces(sizes: Any) -> list[tuple[int, int]]:
+    """Runs of texts of about ``PIECE`` characters."""
+    if not len(sizes):
+        return []
+    group = np.cumsum(sizes + 1) // PIECE
+    edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(sizes)]
+    return list(pairwise(edges))
 
 
-def _plain_piece(texts: list[str], lowercase: bool) -> tuple[Any, Any]:
+def _plain_piece(texts: list[str], sizes: Any, lowercase: bool) -> tuple[Any, Any]:
     """Words of texts of ASCII as an Arrow array, and how many each text has."""
     data = ("\n" + "\n".join(texts) + "\n").encode("ascii")
     inside = _LETTERS[np.frombuffer(data, np.uint8)]
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
     starts, ends = edges[::2], edges[1::2]
     letters = data.translate(_LOWER if lowercase else None, _OTHERS)
-    return _strings(letters, ends - starts), _counts(starts, [len(text) for text in texts])
+    return _strings(letters, ends - starts), _counts(starts, sizes)
 
 
 def _wide_piece(texts: list[str]) -> tuple[Any, Any]:
@@ -194,7 +239,7 @@ def _wide_piece(texts: list[str]) -> tuple[Any, Any]:
     text = np.frombuffer(data.decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass"), np.uint8)
     lengths = places[ends] - places[starts]
     letters = text[gathered(places[starts], lengths)]
-    return _strings(letters, lengths), _counts(starts, [len(text) for text in texts])
+    return _strings(letters, lengths), _counts(starts, np.array([len(text) for text in texts]))
 
 
 def _strings(letters: Any, lengths: Any) -> Any:
@@ -206,9 +251,9 @@ def _strings(letters: Any, lengths: Any) -> Any:
     return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(letters))
 
 
-def _counts(starts: Any, sizes: list[int]) -> Any:
+def _counts(starts: Any, sizes: Any) -> Any:
     """How many tokens begin in each of the texts, which stand behind one separator each."""
-    ends = np.cumsum(np.array(sizes, np.int64) + 1)
+    ends = np.cumsum(sizes + 1)
     return np.diff(np.searchsorted(starts, np.concatenate([[0], ends]), side="right"))
 
 

@@ -2,7 +2,8 @@
 
     df(w)   documents in which w occurs          gf(w)   how often w occurs in all of them
 
-Both are sums over documents, so shards are merged by adding them up: whole numbers, and exact.
+Both are sums over documents, so shards are merged by adding them up: whole numbers, and exact. The words are an Arrow
+array, never one Python object each; those of new batches wait and are joined by one hash table for many of them.
 """
 
 from __future__ import annotations
@@ -12,74 +13,75 @@ from typing import Any
 
 import numpy as np
 
-from ritz.text.tokens import Tokens
+from ritz.text.tokens import Tokens, encoded, strings
 
-__all__ = ["Vocabulary", "counted_rows"]
+__all__ = ["Vocabulary", "counted_rows", "unified"]
+
+#: Words that wait before they are joined to those that are known, at the least.
+WAITING = 1 << 20
 
 
 class Vocabulary:
-    """Distinct words in the order in which they came, and how many documents and places each stands in."""
+    """Distinct words, and how many documents and places each stands in."""
 
-    def __init__(self) -> None:
-        self.ids: dict[str, int] = {}
-        self._df = np.zeros(0, np.int64)
-        self._gf = np.zeros(0, np.int64)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def df(self) -> Any:
-        """Document frequency of each word, int64."""
-        return self._df[: len(self.ids)]
-
-    @property
-    def gf(self) -> Any:
-        """Global frequency of each word, int64."""
-        return self._gf[: len(self.ids)]
-
-    def numbers(self, words: Sequence[str]) -> Any:
-        """Number of each word, int32; words that are new get the next ones."""
-        ids = self.ids
-        found = np.fromiter((ids.setdefault(word, len(ids)) for word in words), np.int32, len(words))
-        if len(ids) > len(self._df):
-            more = np.zeros(max(len(ids), 2 * len(self._df)) - len(self._df), np.int64)
-            self._df, self._gf = np.concatenate([self._df, more]), np.concatenate([self._gf, more])
-        return found
-
-    def numbers_of(self, tokens: Tokens) -> Any:
-        """Number of each word of texts."""
-        return self.numbers(tokens.words)
+    def __init__(self, words: Any = None, df: Any = None, gf: Any = None) -> None:
+        nothing = np.zeros(0, np.int64)
+        self._words = strings([]) if words is None else words
+        self._df: Any = nothing if df is None else df
+        self._gf: Any = nothing if gf is None else gf
+        self._waiting: list[tuple[Any, Any, Any]] = []
 
     def add(self, tokens: Tokens) -> None:
         """Count the words of texts."""
-        numbers = self.numbers_of(tokens)
-        counts = counted_rows(tokens.codes, tokens.starts, len(tokens.words))
-        self.add_sums(numbers, np.bincount(counts.indices, minlength=len(numbers)), counts.sum(axis=0))
-
-    def add_sums(self, numbers: Any, df: Any, gf: Any) -> None:
-        """Add sums of words, each of which comes once."""
-        self._df[numbers] += np.asarray(df, np.int64).ravel()
-        self._gf[numbers] += np.asarray(gf).ravel().astype(np.int64)
+        counts = counted_rows(tokens.codes, tokens.starts, len(tokens.distinct))
+        df = np.bincount(counts.indices, minlength=counts.shape[1])
+        self._wait(tokens.distinct, df, np.bincount(tokens.codes, minlength=counts.shape[1]))
 
     def merged(self, other: Vocabulary) -> Vocabulary:
         """The words of both."""
-        both = Vocabulary()
-        for one in (self, other):
-            both.add_sums(both.numbers(list(one.ids)), one.df, one.gf)
+        both = Vocabulary(*self.in_order())
+        both._wait(*other.in_order())
         return both
 
-    def in_order(self) -> tuple[list[str], Any]:
-        """All words sorted by their code points, and the number of each."""
-        words = sorted(self.ids)
-        return words, np.fromiter((self.ids[word] for word in words), np.int64, len(words))
+    def in_order(self) -> tuple[Any, Any, Any]:
+        """All words, sorted by their code points, with df and gf."""
+        import pyarrow.compute as pc
+
+        self._join()
+        order = pc.sort_indices(self._words)
+        at = order.to_numpy()
+        self._words, self._df, self._gf = self._words.take(order), self._df[at], self._gf[at]
+        return self._words, self._df, self._gf
+
+    def _wait(self, words: Any, df: Any, gf: Any) -> None:
+        self._waiting.append((words, df, gf))
+        if sum(len(words) for words, _, _ in self._waiting) > max(WAITING, len(self._words)):
+            self._join()
+
+    def _join(self) -> None:
+        if not self._waiting:
+            return
+        everything = [(self._words, self._df, self._gf), *self._waiting]
+        numbers, self._words = encoded([words for words, _, _ in everything])
+        self._df, self._gf = (
+            # Sums of whole numbers below 2^53 are exact in float64.
+            np.bincount(numbers, np.concatenate([one[j] for one in everything]), len(self._words)).astype(np.int64)
+            for j in (1, 2)
+        )
+        self._waiting = []
+
+
+def unified(arrays: Sequence[Any]) -> tuple[list[Any], Any]:
+    """Numbers of the words of several arrays among the distinct words of all, int32, and these words."""
+    numbers, words = encoded(arrays)
+    return np.split(numbers, np.cumsum([len(array) for array in arrays])[:-1]), words
 
 
 def counted_rows(codes: Any, starts: Any, width: int) -> Any:
     """CSR (n, width) of how often each code occurs in each row; columns in order, none twice."""
     from scipy.sparse import csr_array
 
-    codes = np.array(codes, np.int32 if width <= np.iinfo(np.int32).max else np.int64)
+    codes = np.array(codes, np.int32)
     indptr = starts.astype(np.int32) if len(codes) < np.iinfo(np.int32).max else starts
     counts = csr_array((np.ones(len(codes)), codes, indptr), shape=(len(starts) - 1, width))
     counts.sum_duplicates()

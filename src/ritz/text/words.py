@@ -14,12 +14,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.words import describe, nearest
 from ritz.text.characters import is_unspaced, written
 from ritz.text.grams import character_grams, word_grams
 from ritz.text.stems import known, stemmer, stop_words
-from ritz.text.tokens import Tokens, pattern_tokens, rewritten, word_tokens
+from ritz.text.tokens import Tokens, pattern_tokens, rewritten, selected, word_tokens
 
 __all__ = ["KINDS", "Words"]
 
@@ -109,7 +111,7 @@ class Words:
             tokens = pattern_tokens(texts, lambda text: ready.find(self._written(text)))  # type: ignore[misc]
         else:
             tokens = word_tokens(texts, lowercase=self.lowercase, accents=self.accents)
-        tokens = rewritten(tokens, ready.finals(tokens.words))
+        tokens = ready.finished(tokens)
         return tokens if self.ngrams == (1, 1) else word_grams(tokens, least, most)
 
     def parameters(self) -> dict[str, Any]:
@@ -180,19 +182,29 @@ class _Ready:
         self.stem = stemmer(rule.stem)
         self.memory: dict[str, str | None] = {}
 
-    def finals(self, words: list[str]) -> list[str | None]:
-        """What becomes of each distinct word; None where it is left out."""
-        short = self.find is None
+    def finished(self, tokens: Tokens) -> Tokens:
+        """Tokens without stop words and words that are too short, the others as their stems."""
+        short = self._short(tokens.distinct) if self.find is None else np.zeros(len(tokens.distinct), bool)
         if self.stem is None and not self.stop:
-            return [w if len(w) > 1 or not short or is_unspaced(w) else None for w in words] if short else [*words]
-        memory = self.memory
+            return selected(tokens, ~short)
+        memory, words = self.memory, tokens.words
         if len(memory) > REMEMBERED:
             memory.clear()
         for word in words:
             if word not in memory:
-                out = word in self.stop or (short and len(word) < 2 and not is_unspaced(word))
-                memory[word] = None if out else word if self.stem is None else self.stem(word)
-        return [memory[word] for word in words]
+                memory[word] = None if word in self.stop else word if self.stem is None else self.stem(word)
+        return rewritten(
+            tokens, [None if out else memory[word] for word, out in zip(words, short.tolist(), strict=True)]
+        )
+
+    def _short(self, distinct: Any) -> Any:
+        """Which words have one character only, and are not of a script without spaces."""
+        import pyarrow.compute as pc
+
+        short = np.array(pc.less(pc.utf8_length(distinct), 2), bool)
+        for j in np.flatnonzero(short).tolist():
+            short[j] = not is_unspaced(distinct[j].as_py())
+        return short
 
 
 def _compiled(pattern: Any) -> re.Pattern[str]:
