@@ -85,7 +85,7 @@ class Documents:
             row += len(items)
             total = sum(map(len, texts))
             if size + total <= most:
-                batch += texts
+                batch.extend(texts)
                 size += total
                 continue
             for text in texts:
@@ -154,9 +154,8 @@ class Documents:
 
     def __repr__(self) -> str:
         n = self.n_documents
-        return (
-            f"Documents({self.where}: {'a number of documents not known yet' if n is None else counted(n, 'document')})"
-        )
+        size = "not counted yet" if n is None else counted(n, "document")
+        return f"Documents({self.where}: {size})"
 
     def _text(self, row: int, item: Any) -> str:
         if isinstance(item, str):

@@ -304,6 +304,11 @@ class Counts(TransformerMixin, BaseEstimator):
                 raise ParameterError(
                     f"{name} must be a whole number of documents, or a share between 0.0 and 1.0", received=repr(value)
                 )
+        if type(self.min_df) is type(self.max_df) and self.max_df < self.min_df:
+            raise ParameterError(
+                "max_df must allow as many documents as min_df asks for",
+                received=f"min_df={self.min_df!r}, max_df={self.max_df!r}",
+            )
         for name in ("max_features", "hashing"):
             value = getattr(self, name)
             whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1

@@ -6,9 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError
-from ritz.data.words import counted
-
 __all__ = ["kept_columns"]
 
 
@@ -16,11 +13,6 @@ def kept_columns(rule: Any, df: Any, gf: Any, n: int) -> Any:
     """Columns that stay, in order; None where all do. Of equally frequent words the first ones stay."""
     low = rule.min_df if isinstance(rule.min_df, (int, np.integer)) else rule.min_df * n
     high = rule.max_df if isinstance(rule.max_df, (int, np.integer)) else rule.max_df * n
-    if high < low and n:
-        raise InputError(
-            "expected max_df to allow as many documents as min_df asks for",
-            received=f"min_df={rule.min_df!r}, max_df={rule.max_df!r} of {counted(n, 'document')}",
-        )
     fits = (df >= low) & (df <= high)
     limit = rule.max_features
     if limit is not None and fits.sum() > limit:
