@@ -40,7 +40,9 @@ __all__ = [
 #: Bytes of texts that are looked at together: small enough for the caches (64 kB to 1 MB are alike).
 PIECE = 1 << 18
 #: Characters from which a text is cut into parts, at a space: one text of 100 MB needs no arrays of its own size.
-LONG = 1 << 22
+LONG = 1 << 20
+#: Characters of parts of long texts whose tokens are numbered together.
+TOGETHER = 1 << 23
 #: Characters after which a text without any space or mark of punctuation is cut all the same.
 ENDLESS = 1 << 26
 _SPACE = re.compile(r"[\s!-/:-@\[-`{-~。，、！？；：]")
@@ -78,39 +80,49 @@ class Tokens:
 def word_tokens(texts: Sequence[str], *, lowercase: bool = True, accents: bool = False) -> Tokens:
     """Runs of letters, marks and digits, those of one letter among them."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    parts, ends = texts, None
-    if len(sizes) and sizes.max() >= LONG:
-        parts, ends = _in_parts(texts)
-        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
-    lengths = np.zeros(len(parts), np.int64)
-    arrays: list[Any] = []
-    plain = np.fromiter(map(str.isascii, parts), bool, len(parts))
-    order = None
-    if plain.all():
-        for first, last in _pieces(sizes):
-            array, lengths[first:last] = _plain_piece(list(parts[first:last]), sizes[first:last], lowercase)
-            arrays.append(array)
-    else:
+    if not len(sizes) or sizes.max() < LONG:
+        return _tokens_of(texts, sizes, lowercase, accents)
+    parts, ends = _in_parts(texts)
+    sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+    spans = _runs(sizes, TOGETHER)
+    tokens = joined([_tokens_of(parts[a:b], sizes[a:b], lowercase, accents) for a, b in spans])
+    return Tokens(tokens.codes, tokens.starts[ends], tokens.distinct)
+
+
+def joined(several: Sequence[Tokens]) -> Tokens:
+    """Tokens of texts, and of further texts, in one."""
+    numbers, distinct = encoded([tokens.distinct for tokens in several])
+    codes = np.empty(sum(len(tokens.codes) for tokens in several), np.int32)
+    starts, words, done = [np.zeros(1, np.int64)], 0, 0
+    for tokens in several:
+        codes[done : done + len(tokens.codes)] = numbers[words:][tokens.codes]
+        starts.append(tokens.starts[1:] + done)
+        words, done = words + len(tokens.distinct), done + len(tokens.codes)
+    return Tokens(codes, np.concatenate(starts), distinct)
+
+
+def _tokens_of(texts: Sequence[str], sizes: Any, lowercase: bool, accents: bool) -> Tokens:
+    """The same for texts none of which is long."""
+    plain = np.fromiter(map(str.isascii, texts), bool, len(texts))
+    border, order = int(plain.sum()), None
+    if border < len(texts):  # those of ASCII first
         order = np.argsort(~plain, kind="stable")
-        sorted_parts = [parts[i] for i in order.tolist()]
-        border = int(plain.sum())
-        for first, last in _pieces(sizes[order[:border]]):
-            at = order[first:last]
-            array, lengths[at] = _plain_piece(sorted_parts[first:last], sizes[at], lowercase)
-            arrays.append(array)
-        for first, last in _pieces(sizes[order[border:]]):
-            at = order[border + first : border + last]
-            spelled = [
-                written(text, lowercase=lowercase, accents=accents) for text in sorted_parts[border:][first:last]
-            ]
-            array, lengths[at] = _wide_piece(spelled)
-            arrays.append(array)
+        texts, sizes = [texts[i] for i in order.tolist()], sizes[order]
+    arrays: list[Any] = []
+    lengths = np.zeros(len(texts), np.int64)
+    for a, b in _runs(sizes[:border], PIECE):
+        array, lengths[a:b] = _plain_piece(texts[a:b], sizes[a:b], lowercase)
+        arrays.append(array)
+    for a, b in _runs(sizes[border:], PIECE):
+        wide = slice(border + a, border + b)
+        array, lengths[wide] = _wide_piece([written(t, lowercase=lowercase, accents=accents) for t in texts[wide]])
+        arrays.append(array)
     codes, distinct = encoded(arrays)
     if order is not None:
-        codes = _in_order(codes, lengths, order)
-    starts = np.zeros(len(parts) + 1, np.int64)
+        codes, lengths = _in_order(codes, lengths, order)
+    starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
-    return Tokens(codes, starts if ends is None else starts[ends], distinct)
+    return Tokens(codes, starts, distinct)
 
 
 def pattern_tokens(texts: Sequence[str], find: Callable[[str], list[str]]) -> Tokens:
@@ -140,9 +152,11 @@ def renumbered(tokens: Tokens, numbers: Any, distinct: Any) -> Tokens:
     if numbers.min() >= 0:
         return Tokens(codes, tokens.starts, distinct)
     kept = codes >= 0
-    before = np.zeros(len(codes) + 1, np.int64)
-    np.cumsum(kept, out=before[1:])
-    return Tokens(codes[kept], before[tokens.starts], distinct)
+    starts = np.zeros(len(tokens.starts), np.int64)
+    filled = np.flatnonzero(np.diff(tokens.starts))  # ``reduceat`` gives no zero for rows without tokens
+    if len(filled):
+        starts[1:][filled] = np.add.reduceat(kept, tokens.starts[filled], dtype=np.int64)
+    return Tokens(codes[kept], np.cumsum(starts), distinct)
 
 
 def selected(tokens: Tokens, kept: Any) -> Tokens:
@@ -197,16 +211,16 @@ def _in_parts(texts: Sequence[str]) -> tuple[Sequence[str], Any]:
     return parts, np.array(ends)
 
 
-def _pieces(sizes: Any) -> list[tuple[int, int]]:
-    """Runs of texts of about ``PIECE`` characters."""
+def _runs(sizes: Any, most: int) -> list[tuple[int, int]]:
+    """Runs of texts of about ``most`` characters."""
     if not len(sizes):
         return []
-    group = np.cumsum(sizes + 1) // PIECE
+    group = np.cumsum(sizes + 1) // most
     edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(sizes)]
     return list(pairwise(edges))
 
 
-def _plain_piece(texts: list[str], sizes: Any, lowercase: bool) -> tuple[Any, Any]:
+def _plain_piece(texts: Sequence[str], sizes: Any, lowercase: bool) -> tuple[Any, Any]:
     """Words of texts of ASCII as an Arrow array, and how many each text has."""
     data = ("\n" + "\n".join(texts) + "\n").encode("ascii")
     inside = _LETTERS[np.frombuffer(data, np.uint8)]
@@ -257,8 +271,8 @@ def _counts(starts: Any, sizes: Any) -> Any:
     return np.diff(np.searchsorted(starts, np.concatenate([[0], ends]), side="right"))
 
 
-def _in_order(codes: Any, lengths: Any, order: Any) -> Any:
-    """Codes of texts in their own order; they came in the order ``order``."""
-    came = np.zeros(len(lengths), np.int64)
-    came[order] = np.concatenate([[0], np.cumsum(lengths[order])[:-1]])
-    return codes[gathered(came, lengths)]
+def _in_order(codes: Any, lengths: Any, order: Any) -> tuple[Any, Any]:
+    """Codes and numbers of tokens of texts in their own order; they came in the order ``order``."""
+    own, came = np.zeros_like(lengths), np.zeros_like(lengths)
+    own[order], came[order] = lengths, np.cumsum(lengths) - lengths
+    return codes[gathered(came, own)], own

@@ -81,6 +81,12 @@ def counted_rows(codes: Any, starts: Any, width: int) -> Any:
     """CSR (n, width) of how often each code occurs in each row; columns in order, none twice."""
     from scipy.sparse import csr_array
 
+    if len(starts) == 2 and len(codes) > width:  # one long document: no sorting, and no room for it
+        row = np.zeros(width, np.int64)
+        for i in range(0, len(codes), WAITING):  # which would be copied as int64, all at once
+            row += np.bincount(codes[i : i + WAITING], minlength=width)
+        columns = np.flatnonzero(row).astype(np.int32)
+        return csr_array((row[columns].astype(float), columns, np.array([0, len(columns)])), shape=(1, width))
     codes = np.array(codes, np.int32)
     indptr = starts.astype(np.int32) if len(codes) < np.iinfo(np.int32).max else starts
     counts = csr_array((np.ones(len(codes)), codes, indptr), shape=(len(starts) - 1, width))
