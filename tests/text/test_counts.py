@@ -223,6 +223,34 @@ def test_an_error_comes_in_its_turn_and_ends_the_threads():
     stream.close()
 
 
+@pytest.mark.parametrize("given", [{}, {"min_df": 2, "words": Words(stop_words=["the"])}, {"hashing": 16}])
+def test_counts_are_made_again_from_their_record(given):
+    fitted = Counts(**given).fit(TEXTS)
+    record = fitted.record()
+    again = Counts.from_record(record)
+    assert again.vocabulary_ == fitted.vocabulary_
+    assert again.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+    assert (again.n_documents_, again.n_empty_) == (6, fitted.n_empty_)
+    equal(again.transform(TEXTS), fitted.transform(TEXTS))
+    more = again.merge(Counts(**given).fit(["the red dragon", "dragon"]))  # what was too rare is still known
+    assert more.vocabulary_ == Counts(**given).fit([*TEXTS, "the red dragon", "dragon"]).vocabulary_
+    assert Counts.from_record(Counts(**given).fit([]).record()).n_documents_ == 0
+
+
+def test_a_fit_that_fails_leaves_what_was_known():
+    counts = Counts().fit(["red cat"])
+    for call in (counts.fit, counts.partial_fit, counts.fit_transform):
+        with pytest.raises(ritz.InputError):
+            call(iter([*corpus(50), 7]))
+        assert list(counts.vocabulary_) == ["cat", "red"]
+        assert counts.n_documents_ == 1
+    fresh = Counts()
+    with pytest.raises(ritz.InputError):
+        fresh.fit([7])
+    with pytest.raises(NotFittedError):
+        fresh.vocabulary_  # noqa: B018
+
+
 def test_counts_are_an_estimator():
     counts = Counts(words=Words(stop_words="english"), min_df=2)
     twin = clone(counts)

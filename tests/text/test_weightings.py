@@ -172,6 +172,9 @@ def test_weightings_are_estimators():
     rule = weighting("bm25").set_params(k1=1.2)
     again = pickle.loads(pickle.dumps(rule.fit(TF)))
     np.testing.assert_array_equal(again.transform(TF).toarray(), rule.transform(TF).toarray())
+    same = Weighting.from_record(rule.record())
+    np.testing.assert_array_equal(same.transform(TF).toarray(), rule.transform(TF).toarray())
+    assert same.get_params() == rule.get_params()
     assert weighting(rule) is rule
     assert weighting("tf-idf") is not weighting("tf-idf")
     with pytest.raises(NotFittedError):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 import ritz
-from ritz.text import Words, tokens
+from ritz.text import Words, grams, tokens
 from ritz.text.characters import BLOCKS, UNSEEN
 
 # ---------------------------------------------------------------------------------------- a rule letter by letter
@@ -178,6 +178,25 @@ def test_character_grams_are_those_of_scikit_learn(kind, ngrams):
     for i, text in enumerate(TEXTS):
         codes = together.codes[together.starts[i] : together.starts[i + 1]]
         assert sorted(together.words[c] for c in codes) == sorted(analyse(text))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text("ab cé\n", max_size=25), max_size=6),
+    st.sampled_from(["word", "char", "char_wb"]),
+    st.sampled_from([(1, 2), (2, 4), (3, 3)]),
+    st.integers(1, 12),
+)
+def test_grams_numbered_in_stretches_of_any_length_are_the_same(texts, kind, ngrams, together):
+    rule = Words(kind=kind, ngrams=ngrams)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grams, "TOGETHER", together)
+        cut = rule.batch(texts)
+    whole = rule.batch(texts)
+    np.testing.assert_array_equal(cut.starts, whole.starts)
+    for a, b in zip(whole.starts[:-1], whole.starts[1:], strict=True):
+        assert sorted(cut.listed()[a:b]) == sorted(whole.listed()[a:b])
+    assert len(set(cut.words)) == len(cut.words)
 
 
 def test_a_pattern_finds_words_instead():

@@ -25,24 +25,30 @@ NAMED = 3
 class Buckets:
     """Document and global frequencies of m buckets, and words that fall into them."""
 
-    def __init__(self, m: int) -> None:
+    def __init__(self, m: int, df: Any = None, gf: Any = None) -> None:
         self.m = m
-        self.df = np.zeros(m, np.int64)
-        self.gf = np.zeros(m, np.int64)
+        self.df: Any = np.zeros(m, np.int64) if df is None else df
+        self.gf: Any = np.zeros(m, np.int64) if gf is None else gf
         self.seen: dict[str, int] = {}
+
+    def copy(self) -> Buckets:
+        """The same buckets, to go on from."""
+        twin = Buckets(self.m, self.df, self.gf)
+        twin.seen = dict(self.seen)
+        return twin
 
     def add(self, tokens: Tokens) -> None:
         """Count the words of texts."""
         counts = np.bincount(tokens.codes, minlength=len(tokens.distinct))
         self._remember(zip(tokens.words, counts.tolist(), strict=True))
         rows = placed(tokens, self.m)
-        self.df += np.bincount(counted_rows(rows.codes, rows.starts, self.m).indices, minlength=self.m)
-        self.gf += np.bincount(rows.codes, minlength=self.m)
+        there = counted_rows(rows.codes, rows.starts, self.m).indices
+        self.df = self.df + np.bincount(there, minlength=self.m)
+        self.gf = self.gf + np.bincount(rows.codes, minlength=self.m)
 
     def merged(self, other: Buckets) -> Buckets:
         """The buckets of both."""
-        both = Buckets(self.m)
-        both.df, both.gf = self.df + other.df, self.gf + other.gf
+        both = Buckets(self.m, self.df + other.df, self.gf + other.gf)
         both.seen = dict(self.seen)
         both._remember(other.seen.items())
         return both

@@ -128,9 +128,9 @@ class Documents:
                 hint="give a list, a table, or a path; an iterator is gone once it was read",
             )
         wanted = [int(row) for row in rows]
-        last, found = max(wanted, default=-1), dict[int, str]()
+        chosen, last, found = set(wanted), max(wanted, default=-1), dict[int, str]()
         for row, item in enumerate(self.items() if wanted else ()):
-            if row in wanted:
+            if row in chosen:
                 found[row] = self._text(row, item)
             if row >= last:
                 break

@@ -24,7 +24,7 @@ from ritz.text.adopt import documents
 from ritz.text.ahead import ahead
 from ritz.text.buckets import Buckets, placed
 from ritz.text.gather import Gathered
-from ritz.text.prune import kept_columns
+from ritz.text.learned import Columns, Learned, Limits
 from ritz.text.tokens import Tokens, renumbered
 from ritz.text.vocabulary import Vocabulary
 from ritz.text.words import Words
@@ -75,10 +75,7 @@ class Counts(TransformerMixin, BaseEstimator):
     (array([[1., 0., 0., 0.]]), array([1]))
     """
 
-    _state: Any  # what was learned: the vocabulary, or the buckets
-    _words: Any  # words of the columns, in Arrow
-    _columns: Any  # columns of all words that stay; None for all
-    _dictionary: Any  # the same words as a dictionary, once it was asked for
+    _learned: Learned
 
     def __init__(
         self,
@@ -104,8 +101,11 @@ class Counts(TransformerMixin, BaseEstimator):
         y : ignored
             For pipelines.
         """
-        self._begin()
-        return self.partial_fit(texts)
+        learned = self._begun()
+        for tokens in self._tokens(texts):
+            learned.add(tokens)
+        self._learned = learned
+        return self
 
     def partial_fit(self, texts: Any, y: Any = None) -> Counts:
         """Learn the words of further texts; columns are sorted by word, so they move where words are new.
@@ -117,12 +117,10 @@ class Counts(TransformerMixin, BaseEstimator):
         y : ignored
             For pipelines.
         """
-        if not hasattr(self, "_state"):
-            self._begin()
+        learned = self._begun() if self._unfitted() else self._learned.copy()
         for tokens in self._tokens(texts):
-            self._state.add(tokens)
-            self._saw(tokens)
-        self._settle()
+            learned.add(tokens)
+        self._learned = learned
         return self
 
     def fit_transform(self, texts: Any, y: Any = None) -> Any:
@@ -135,23 +133,23 @@ class Counts(TransformerMixin, BaseEstimator):
         y : ignored
             For pipelines.
         """
-        self._begin()
-        rows = Gathered()
+        learned, rows = self._begun(), Gathered()
         for tokens in self._tokens(texts):
-            self._saw(tokens)
             if self.hashing is None:
+                learned.saw(tokens)
                 rows.add_words(tokens)
             else:
-                self._state.add(tokens)
+                learned.add(tokens)
                 rows.add(placed(tokens, int(self.hashing)))
         lengths = rows.lengths()
         if self.hashing is None:
-            counts = self._in_columns(rows)
+            counts, learned.state = rows.with_vocabulary()
         else:
             counts = rows.matrix(None, int(self.hashing))
-        self._settle()
-        if self._columns is not None:
-            counts = counts[:, self._columns]
+        kept = learned.columns().kept
+        if kept is not None:
+            counts = counts[:, kept]
+        self._learned = learned
         self._say(counts, lengths)
         return counts
 
@@ -163,13 +161,12 @@ class Counts(TransformerMixin, BaseEstimator):
         texts : anything that ``ritz.text.documents`` takes
             The documents.
         """
-        self._check_fitted()
+        columns = self._fitted().columns()
         rows, lengths = Gathered(), [np.zeros(0, np.int64)]
         for tokens in self._tokens(texts):
             lengths.append(np.diff(tokens.starts))
-            known = placed(tokens, int(self.hashing)) if self.hashing is not None else self._known(tokens)
-            rows.add(known)
-        counts = rows.matrix(None, len(self.document_frequency_))
+            rows.add(placed(tokens, int(self.hashing)) if self.hashing is not None else _known(tokens, columns))
+        counts = rows.matrix(None, len(columns.df))
         self._say(counts, np.concatenate(lengths))
         return counts
 
@@ -194,73 +191,66 @@ class Counts(TransformerMixin, BaseEstimator):
         input_features : ignored
             As scikit-learn has it.
         """
-        self._check_fitted()
-        names = self._state.names() if self.hashing is not None else self._words.to_pylist()
-        return np.asarray(names, dtype=object)
+        return np.asarray(self._fitted().columns().names, dtype=object)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         """Column of each word. With hashing: of the words that are remembered."""
-        self._check_fitted()
-        columns: dict[str, int] | None = self._dictionary
-        if columns is None:
-            columns = self._state.known() if self.hashing is not None else _numbered(self._words.to_pylist())
-            self._dictionary = columns
-        return columns
+        return self._fitted().columns().dictionary
 
-    def _begin(self) -> None:
+    @property
+    def document_frequency_(self) -> Any:
+        """Number of documents that contain each word."""
+        return self._fitted().columns().df
+
+    @property
+    def global_frequency_(self) -> Any:
+        """How often each word occurs in all documents."""
+        return self._fitted().columns().gf
+
+    @property
+    def n_documents_(self) -> int:
+        """Documents of the fit."""
+        return self._fitted().n
+
+    @property
+    def n_empty_(self) -> int:
+        """Documents of the fit without any token."""
+        return self._fitted().empty
+
+    def record(self) -> dict[str, Any]:
+        """What was learned, as plain numbers, texts and arrays, for files; ``from_record`` makes the same Counts."""
+        parameters = self.get_params(deep=False)
+        parameters["words"] = None if self.words is None else self.words.parameters()
+        return {"parameters": parameters, **self._fitted().record()}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Counts:
+        """The Counts of a record.
+
+        Parameters
+        ----------
+        record : dict
+            What ``record`` gave.
+        """
+        parameters = dict(record["parameters"])
+        parameters["words"] = None if parameters["words"] is None else Words(**parameters["words"])
+        counts = cls(**parameters)
+        counts._check_parameters()
+        counts._learned = Learned.from_record(record, counts._limits(), counts.hashing)
+        return counts
+
+    def _limits(self) -> Limits:
+        return Limits(self.min_df, self.max_df, self.max_features)
+
+    def _begun(self) -> Learned:
         self._check_parameters()
-        self._state = Vocabulary() if self.hashing is None else Buckets(int(self.hashing))
-        self._words = self._columns = self._dictionary = None
-        self.n_documents_ = self.n_empty_ = 0
-
-    def _saw(self, tokens: Tokens) -> None:
-        self.n_documents_ += tokens.n
-        self.n_empty_ += int((np.diff(tokens.starts) == 0).sum())
+        return Learned(Vocabulary() if self.hashing is None else Buckets(int(self.hashing)), self._limits())
 
     def _say(self, counts: Any, lengths: Any) -> None:
         """State what of the documents has no place in the matrix."""
         self.unseen_ = lengths - np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
         self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
-
-    def _in_columns(self, rows: Gathered) -> Any:
-        """CSR of all words, sorted, which are the vocabulary then."""
-        import pyarrow.compute as pc
-
-        words = rows.join()
-        if words is None:
-            return rows.matrix(None, 0)
-        order = pc.sort_indices(words)
-        column = np.zeros(len(words), np.int32)
-        column[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
-        counts = rows.matrix(column, len(words))
-        df = np.bincount(counts.indices, minlength=len(words))
-        gf = np.bincount(counts.indices, counts.data, len(words)).astype(np.int64)
-        self._state = Vocabulary(words.take(order), df, gf)
-        return counts
-
-    def _settle(self) -> None:
-        """State the fitted names."""
-        self._dictionary = None
-        if self.hashing is not None:
-            self.document_frequency_, self.global_frequency_ = self._state.df.copy(), self._state.gf.copy()
-            return
-        self._words, df, gf = self._state.in_order()
-        self._columns = kept_columns(self, df, gf, self.n_documents_)
-        if self._columns is not None:
-            df, gf, self._words = df[self._columns], gf[self._columns], self._words.take(self._columns)
-        self.document_frequency_, self.global_frequency_ = df, gf
-
-    def _known(self, tokens: Tokens) -> Tokens:
-        """Tokens of the words that have a column, numbered by it."""
-        if len(tokens.distinct) * FEW < len(self._words):
-            column = self.vocabulary_.get
-            numbers = np.array([column(word, -1) for word in tokens.words], np.int32)
-        else:
-            import pyarrow.compute as pc
-
-            numbers = pc.index_in(tokens.distinct, self._words).fill_null(-1).to_numpy(zero_copy_only=False)
-        return renumbered(tokens, numbers, None)
 
     def _tokens(self, texts: Any) -> Iterator[Tokens]:
         """Tokens of the texts, batch by batch; the next batches are cut into words while one is counted."""
@@ -270,8 +260,7 @@ class Counts(TransformerMixin, BaseEstimator):
     def _merged(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
             raise MergeError("expected fitted Counts", received=describe(other))
-        self._check_fitted()
-        other._check_fitted()
+        first, second = self._fitted(), other._fitted()
         ours, theirs = self.get_params(deep=False), other.get_params(deep=False)
         for name, value in ours.items():
             if value != theirs[name] and not (name == "words" and (value or Words()) == (theirs[name] or Words())):
@@ -280,16 +269,19 @@ class Counts(TransformerMixin, BaseEstimator):
                     received=f"{name}={value!r} and {name}={theirs[name]!r}",
                 )
         both = type(self)(**ours)
-        both._begin()
-        both._state = self._state.merged(other._state)
-        both.n_documents_ = self.n_documents_ + other.n_documents_
-        both.n_empty_ = self.n_empty_ + other.n_empty_
-        both._settle()
+        both._learned = first.merged(second)
         return both
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "document_frequency_"):
+    def _unfitted(self) -> bool:
+        return not hasattr(self, "_learned")
+
+    def _fitted(self) -> Learned:
+        if self._unfitted():
             raise NotFittedError("this Counts is not fitted yet: call fit with texts first")
+        return self._learned
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._unfitted()
 
     def _check_parameters(self) -> None:
         if self.words is not None and not isinstance(self.words, Words):
@@ -327,5 +319,13 @@ class Counts(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _numbered(words: list[str]) -> dict[str, int]:
-    return dict(zip(words, range(len(words)), strict=True))
+def _known(tokens: Tokens, columns: Columns) -> Tokens:
+    """Tokens of the words that have a column, numbered by it."""
+    if len(tokens.distinct) * FEW < len(columns.df):
+        column = columns.dictionary.get
+        numbers = np.array([column(word, -1) for word in tokens.words], np.int32)
+    else:
+        import pyarrow.compute as pc
+
+        numbers = pc.index_in(tokens.distinct, columns.words).fill_null(-1).to_numpy(zero_copy_only=False)
+    return renumbered(tokens, numbers, None)

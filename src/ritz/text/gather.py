@@ -13,7 +13,7 @@ import numpy as np
 from ritz._core.threads import lane_count
 from ritz.text.ahead import ahead
 from ritz.text.tokens import Tokens
-from ritz.text.vocabulary import WAITING, counted_rows, unified
+from ritz.text.vocabulary import WAITING, Vocabulary, counted_rows, unified
 
 __all__ = ["Gathered"]
 
@@ -51,6 +51,21 @@ class Gathered:
                 self._codes[i] = new[self._codes[i]] if len(new) else self._codes[i]
             self._words = [words]
         return self._words[0] if self._words else None
+
+    def with_vocabulary(self) -> tuple[Any, Vocabulary]:
+        """CSR of the counts of all words, sorted, and the vocabulary that they are."""
+        import pyarrow.compute as pc
+
+        words = self.join()
+        if words is None:
+            return self.matrix(None, 0), Vocabulary()
+        order = pc.sort_indices(words)
+        column = np.zeros(len(words), np.int32)
+        column[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
+        counts = self.matrix(column, len(words))
+        df = np.bincount(counts.indices, minlength=len(words))
+        gf = np.bincount(counts.indices, counts.data, len(words)).astype(np.int64)
+        return counts, Vocabulary(words.take(order), df, gf)
 
     def lengths(self) -> Any:
         """Tokens of each document."""

@@ -27,13 +27,16 @@ from ritz.text.characters import LETTER, UNSPACED, classes, written
 
 __all__ = [
     "Tokens",
+    "bytes_of",
     "encoded",
     "gathered",
+    "joined",
     "pattern_tokens",
     "renumbered",
     "rewritten",
     "selected",
     "strings",
+    "strings_of",
     "word_tokens",
 ]
 
@@ -142,6 +145,21 @@ def strings(words: list[str]) -> Any:
         return pa.array(words, pa.string())
     except UnicodeEncodeError:
         return pa.array([re.sub("[\ud800-\udfff]", "\ufffd", word) for word in words], pa.string())
+
+
+def bytes_of(words: Any) -> tuple[Any, Any]:
+    """UTF-8 of words laid end to end, uint8, and where each begins and the last one ends, int64."""
+    words = words.to_pylist() if hasattr(words, "to_pylist") else words
+    data = [word.encode("utf-8") for word in words]
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in data], dtype=np.int64)])
+    return np.frombuffer(b"".join(data), np.uint8), offsets
+
+
+def strings_of(letters: Any, offsets: Any) -> Any:
+    """The words again, as an Arrow array; what is no UTF-8 is an error of Arrow."""
+    array = _strings(letters.tobytes(), np.diff(offsets))
+    array.validate(full=True)
+    return array
 
 
 def renumbered(tokens: Tokens, numbers: Any, distinct: Any) -> Tokens:

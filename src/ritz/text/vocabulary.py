@@ -31,6 +31,12 @@ class Vocabulary:
         self._gf: Any = nothing if gf is None else gf
         self._waiting: list[tuple[Any, Any, Any]] = []
 
+    def copy(self) -> Vocabulary:
+        """The same words, to go on from."""
+        twin = Vocabulary(self._words, self._df, self._gf)
+        twin._waiting = list(self._waiting)
+        return twin
+
     def add(self, tokens: Tokens) -> None:
         """Count the words of texts."""
         counts = counted_rows(tokens.codes, tokens.starts, len(tokens.distinct))

@@ -187,6 +187,26 @@ class Weighting(TransformerMixin, BaseEstimator):
         moved.sums_ = self.sums_.moved(np.asarray(columns, np.int64), int(d))
         return moved
 
+    def record(self) -> dict[str, Any]:
+        """What was learned, as plain numbers, texts and arrays, for files; ``from_record`` makes the same weighting."""
+        self._check_fitted()
+        return {"parameters": self.get_params(), **vars(self.sums_)}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Weighting:
+        """The weighting of a record.
+
+        Parameters
+        ----------
+        record : dict
+            What ``record`` gave.
+        """
+        rule = cls(**record["parameters"])
+        rule._check_parameters()
+        arrays = (np.asarray(record[name], np.float64) for name in ("df", "gf", "tf_log_tf"))
+        rule.sums_ = Sums(int(record["n"]), float(record["length"]), *arrays)
+        return rule
+
     @property
     def n_documents_(self) -> int:
         """Documents of the fit."""
