@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -141,6 +142,19 @@ def test_stems_are_taken_after_stop_words_and_once_for_each_word(monkeypatch):
     rule.batch(["flutter flutter flutters"] * 50)
     rule.batch(["flutters flutter"] * 50)
     assert sorted(asked) == ["flutter", "flutters"]
+
+
+def test_stems_are_remembered_up_to_a_limit_and_by_several_threads(monkeypatch):
+    pytest.importorskip("Stemmer", reason="PyStemmer is not installed")
+    from ritz.text import words as module
+
+    monkeypatch.setattr(module, "REMEMBERED", 3)
+    rule = Words(stem="english")
+    texts = [[f"flying{i} wings{j} fluttering" for j in range(20)] for i in range(30)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda batch: rule.batch(batch).listed(), texts))
+    assert found == [Words(stem="english").batch(batch).listed() for batch in texts]
+    assert len(rule._made_ready().memory) < 60
 
 
 def test_every_language_has_a_stemmer():

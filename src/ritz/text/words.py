@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -181,18 +182,21 @@ class _Ready:
         self.stop = frozenset(spell(word) for word in stop_words(rule.stop_words))
         self.stem = stemmer(rule.stem)
         self.memory: dict[str, str | None] = {}
+        self.lock = Lock()
 
     def finished(self, tokens: Tokens) -> Tokens:
         """Tokens without stop words and words that are too short, the others as their stems."""
         short = self._short(tokens.distinct) if self.find is None else np.zeros(len(tokens.distinct), bool)
         if self.stem is None and not self.stop:
             return selected(tokens, ~short)
-        memory, words = self.memory, tokens.words
-        if len(memory) > REMEMBERED:
-            memory.clear()
-        for word in words:
-            if word not in memory:
-                memory[word] = None if word in self.stop else word if self.stem is None else self.stem(word)
+        words = tokens.words
+        with self.lock:  # stemmers have a state of their own
+            if len(self.memory) > REMEMBERED:
+                self.memory = {}  # another thread may still read the old one
+            memory = self.memory
+            for word in words:
+                if word not in memory:
+                    memory[word] = None if word in self.stop else word if self.stem is None else self.stem(word)
         return rewritten(
             tokens, [None if out else memory[word] for word, out in zip(words, short.tolist(), strict=True)]
         )
