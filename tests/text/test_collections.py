@@ -22,7 +22,7 @@ def test_counts_of_a_judged_collection(shared, collection):
         docs = documents(f"{title} {text}" for title, text in zip(titles, docs, strict=True))
     X = counts.fit_transform(docs)
     assert X.shape == truth.shape
-    assert (X != truth).nnz == 0
+    assert (truth != X).nnz == 0
     assert counts.get_feature_names_out().tolist() == stored["terms"].tolist()
     np.testing.assert_array_equal(np.flatnonzero(np.diff(truth.indptr) == 0), counts.empty_)
     queries = documents(shared / collection / "queries.jsonl", text="text")

@@ -4,6 +4,7 @@
                             LETTER       part of a word: letters, marks and digits (categories L, M, N of Unicode)
                             UNSPACED     the same in a script that is written without spaces between words: Han,
                                          Hiragana, Katakana, Thai, Lao, Khmer, Myanmar
+                            HIDDEN       not seen, and taken out of the text
 
     written(text)           NFKC (ﬁ is fi, a letter and its accent are one character, full-width forms are plain),
                             lower case, and without characters that are not seen (soft hyphens, joiners, variation
@@ -22,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LETTER", "SEPARATOR", "UNSPACED", "classes", "is_unspaced", "written"]
+__all__ = ["HIDDEN", "LETTER", "SEPARATOR", "UNSPACED", "classes", "is_unspaced", "written"]
 
-SEPARATOR, LETTER, UNSPACED, UNKNOWN = 0, 1, 2, 255
+SEPARATOR, LETTER, UNSPACED, HIDDEN, UNKNOWN = 0, 1, 2, 3, 255
 
 #: First and last characters of the blocks of scripts without spaces; what is no letter there stays a separator.
 BLOCKS = (
@@ -53,14 +54,14 @@ UNSEEN = re.compile(
 ACCENT = 200
 
 
-def written(text: str, *, lowercase: bool = True, accents: bool = False) -> str:
-    """The text in one spelling; ``accents`` takes them off."""
+def written(text: str, *, lowercase: bool = True, accents: bool = False, hidden: bool = False) -> str:
+    """The text in one spelling; ``accents`` takes them off. ``hidden`` leaves characters in that are not seen."""
     if text.isascii():
         return text.lower() if lowercase else text
     text = unicodedata.normalize("NFKC", text)
     if lowercase:
         text = text.lower()
-    if UNSEEN.search(text):
+    if not hidden and UNSEEN.search(text):
         text = unicodedata.normalize("NFKC", UNSEEN.sub("", text))
     if accents:
         text = unicodedata.normalize("NFKC", _accents().sub("", unicodedata.normalize("NFD", text)))
@@ -84,6 +85,8 @@ def is_unspaced(character: str) -> bool:
 
 
 def _class_of(point: int) -> int:
+    if UNSEEN.match(chr(point)):
+        return HIDDEN
     if unicodedata.category(chr(point))[0] not in "LMN":
         return SEPARATOR
     return UNSPACED if any(first <= point <= last for first, last in BLOCKS) else LETTER

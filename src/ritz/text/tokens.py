@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.text.characters import LETTER, UNSPACED, classes, written
+from ritz.text.characters import HIDDEN, LETTER, UNSPACED, classes, written
 
 __all__ = [
     "Tokens",
@@ -118,7 +118,7 @@ def _tokens_of(texts: Sequence[str], sizes: Any, lowercase: bool, accents: bool)
         arrays.append(array)
     for a, b in _runs(sizes[border:], PIECE):
         wide = slice(border + a, border + b)
-        array, lengths[wide] = _wide_piece([written(t, lowercase=lowercase, accents=accents) for t in texts[wide]])
+        array, lengths[wide] = _wide_piece(texts[wide], lowercase, accents)
         arrays.append(array)
     codes, distinct = encoded(arrays)
     if order is not None:
@@ -248,11 +248,16 @@ def _plain_piece(texts: Sequence[str], sizes: Any, lowercase: bool) -> tuple[Any
     return _strings(letters, ends - starts), _counts(starts, sizes)
 
 
-def _wide_piece(texts: list[str]) -> tuple[Any, Any]:
-    """The same for texts of any characters, which are written as they shall be."""
-    data = ("\n" + "\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass")
-    points = np.frombuffer(data, "<u4")
+def _wide_piece(texts: Sequence[str], lowercase: bool, accents: bool) -> tuple[Any, Any]:
+    """The same for texts of any characters."""
+    # A search in every text for what is hidden takes longer than all else; the table of classes finds it on the way.
+    spelled = [written(text, lowercase=lowercase, accents=accents, hidden=not accents) for text in texts]
+    points = _points(spelled)
     kinds = classes(points)
+    if (kinds == HIDDEN).any():
+        spelled = [written(text, lowercase=lowercase, accents=accents) for text in texts]
+        points = _points(spelled)
+        kinds = classes(points)
     inside = kinds == LETTER
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
     starts, ends = edges[::2], edges[1::2]
@@ -268,10 +273,15 @@ def _wide_piece(texts: list[str]) -> tuple[Any, Any]:
     sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     places = np.zeros(len(points) + 1, np.int64)
     np.cumsum(sizes, out=places[1:])
-    text = np.frombuffer(data.decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass"), np.uint8)
+    text = np.frombuffer(("\n" + "\n".join(spelled) + "\n").encode("utf-8", "surrogatepass"), np.uint8)
     lengths = places[ends] - places[starts]
     letters = text[gathered(places[starts], lengths)]
-    return _strings(letters, lengths), _counts(starts, np.array([len(text) for text in texts]))
+    return _strings(letters, lengths), _counts(starts, np.array([len(text) for text in spelled]))
+
+
+def _points(texts: Sequence[str]) -> Any:
+    """Code points of texts, with a separator before, between and behind them."""
+    return np.frombuffer(("\n" + "\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 def _strings(letters: Any, lengths: Any) -> Any:
