@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ritz import plot as plot
     from ritz import report as report
     from ritz import testing as testing
+    from ritz import text as text
     from ritz._core.errors import AccuracyWarning as AccuracyWarning
     from ritz._core.errors import Cancelled as Cancelled
     from ritz._core.errors import ColumnsSetAside as ColumnsSetAside
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileCutOff as FileCutOff
     from ritz._core.errors import FileError as FileError
+    from ritz._core.errors import FilesSetAside as FilesSetAside
     from ritz._core.errors import GammaAtEdge as GammaAtEdge
     from ritz._core.errors import IdentifiersAsCategories as IdentifiersAsCategories
     from ritz._core.errors import InputError as InputError
@@ -85,6 +87,7 @@ __all__ = [
     "FactorAnalysis",
     "FileCutOff",
     "FileError",
+    "FilesSetAside",
     "GammaAtEdge",
     "IdentifiersAsCategories",
     "InputError",
@@ -116,6 +119,7 @@ __all__ = [
     "report",
     "save",
     "testing",
+    "text",
 ]
 
 __version__ = "0.1.0"
@@ -141,7 +145,7 @@ _HOMES = {
     "read": "ritz.data.tables.read",
     "save": "ritz.persist.model",
 }
-_SUBMODULES = {"insight", "kernels", "plot", "report", "testing"}
+_SUBMODULES = {"insight", "kernels", "plot", "report", "testing", "text"}
 
 # A library stays silent until its user asks: without this, records would reach Python's last-resort handler.
 logging.getLogger("ritz").addHandler(logging.NullHandler())

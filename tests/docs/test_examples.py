@@ -22,7 +22,7 @@ from ritz.methods import METHODS
 from tests.docs.test_docs import same
 
 #: Modules whose names are public, in all of ``__all__``; of the others, the names that users meet.
-MODULES = ["ritz", "ritz.insight", "ritz.kernels", "ritz.operators", "ritz.plot", "ritz.testing"]
+MODULES = ["ritz", "ritz.insight", "ritz.kernels", "ritz.operators", "ritz.plot", "ritz.testing", "ritz.text"]
 OTHERS = {
     "ritz.data.engines": ["Engine", "adopt", "engine_of", "engines", "register", "unregister"],
     "ritz.report": ["Content", "Part", "render", "write"],

@@ -88,7 +88,7 @@ def test_every_public_name_is_on_a_page_of_the_reference():
     there = {id(found(path)) for path in shown()}
     names = [(module, name) for module in MODULES for name in import_module(module).__all__]
     names += [(module, name) for module, chosen in OTHERS.items() for name in chosen]
-    modules = {"insight", "kernels", "plot", "report", "testing"}
+    modules = {"insight", "kernels", "plot", "report", "testing", "text"}
     lost = [f"{m}.{n}" for m, n in names if id(getattr(import_module(m), n)) not in there and n not in modules]
     assert not lost
 

@@ -19,6 +19,7 @@ files cannot steer the terminal that it is shown on.
     │   └── WideEnclosure              a bounded state that knows no variance to within a factor of two
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
+    ├── FilesSetAside                  files of a folder that are no texts, with the reason
     ├── FileCutOff                     a text file whose last line looks cut off
     ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
@@ -46,6 +47,7 @@ __all__ = [
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
+    "FilesSetAside",
     "GammaAtEdge",
     "IdentifiersAsCategories",
     "InputError",
@@ -151,6 +153,10 @@ class ConstantColumnWarning(RitzWarning):
 
 class ColumnsSetAside(RitzWarning):
     """Columns of a table that were not used, each with its reason."""
+
+
+class FilesSetAside(RitzWarning):
+    """Files of a folder that were not read as texts, each with its reason."""
 
 
 class FileCutOff(RitzWarning):
