@@ -106,3 +106,28 @@ def test_a_state_of_uneven_columns_is_that_of_dense_rows():
     sparse, dense = ritz.PCA(3).fit(X), ritz.PCA(3).fit(rows.astype(np.float64))
     np.testing.assert_allclose(sparse.explained_variance_, dense.explained_variance_, rtol=1e-12)
     assert sparse.verify(X)
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "sums"),
+    [
+        (200, 3, 1),  # every chain is short: one product
+        (2000, 3, 1),  # crowded columns, one group of rows
+        (5000, 3, 3),  # 2,048 rows a group
+    ],
+)
+def test_sums_that_follow_one_another_are_counted(n, columns, sums):
+    """The bound on rounding grows with this count: one that says less would make it too small."""
+    S = np.zeros((columns, columns))
+    assert sparse_gram.add_gram(S, sp.csr_matrix(np.ones((n, columns)))) == sums
+    assert np.array_equal(S, np.full((columns, columns), float(n)))
+
+
+@pytest.mark.parametrize(("n", "sums"), [(40_000, 1), (160_000, 4), (300_000, 4)])  # 133, 533 and 1,000 entries each
+def test_halves_of_rows_add_up_their_counts(n, sums):
+    """Long columns with few entries in a row: rows are cut into halves until chains are short, every half is a sum."""
+    d = 300
+    rows = sp.csr_matrix((np.ones(n), np.arange(n) % d, np.arange(n + 1)), shape=(n, d))
+    S = np.zeros((d, d))
+    assert sparse_gram.add_gram(S, rows) == sums
+    assert np.array_equal(S, np.diag(np.bincount(np.arange(n) % d).astype(float)))
