@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,23 @@ def test_kernel_models_take_this_route(kernel):
     assert np.allclose(np.abs(np.sum(quick.eigenvectors_ * whole.eigenvectors_, axis=0)), 1, atol=1e-10)
     assert quick.verify(X)
     assert quick.explained_variance_ratio_ == pytest.approx(whole.explained_variance_ratio_)
+
+
+def ring(n, gamma):
+    """(n,) eigenvalues of J K J, RBF, of n points on the unit circle: a Fourier transform, each twice but the last."""
+    m = np.arange(n)
+    entries = np.exp(-4 * gamma * np.sin(np.pi * m / n) ** 2)
+    values = [math.fsum(entries * np.cos(2 * np.pi * (j * m % n) / n)) for j in range(1, n)]
+    return np.sort(np.append(values, 0.0))[::-1]  # centring takes off the constant vector
+
+
+@pytest.mark.parametrize("k", [1, 4, 5, 6])
+@pytest.mark.parametrize(("n", "gamma"), [(260, 0.5), (301, 8.0), (700, 60.0)])
+def test_points_on_a_ring_against_their_fourier_transform(n, gamma, k):
+    """Every eigenvalue twice, so that a single vector sees one of each in exact arithmetic; odd k ends in between."""
+    angle = 2 * np.pi * np.arange(n) / n
+    model = ritz.KernelPCA(k, kernel="rbf", gamma=gamma).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
+    truth, certificate = ring(n, gamma), model.certificate_
+    assert np.all((certificate.lower <= truth[:k]) & (truth[:k] <= certificate.upper))
+    assert truth[k] <= certificate.ceiling
+    assert np.max(np.abs(model.eigenvalues_ - truth[:k])) <= 1e-12 * truth[0]

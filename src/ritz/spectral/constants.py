@@ -129,9 +129,9 @@ EIGH_COPIES = 4.0
 KERNEL_DENSE = 1000
 
 #: Rows up to which a kernel matrix is formed and its leading pairs found (``solvers/leading.py``). Processor ms of that
-#: and of Krylov, k = 10, RBF of small and of large gamma, d = 20: n = 500 9 and 22, 12 and 75; n = 1,000 27 and 31, 33
-#: and 120; n = 1,500 81 and 53, 112 and 158.
-KERNEL_FORMED = 1200
+#: and of Krylov, k = 10, d = 20, RBF of large and of small gamma: n = 500 7 and 75, 6 and 22; n = 1,200 31 and 62, 27
+#: and 29; n = 1,500 49 and 79, 43 and 38; n = 2,000 96 and 100, 85 and 51.
+KERNEL_FORMED = 1600
 
 #: Rows for every explicit feature of a kernel of vectors, at least, for features to be taken instead of K: the cubic
 #: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.04 s. And rows times
