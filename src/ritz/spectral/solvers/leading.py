@@ -88,7 +88,8 @@ def leading_pairs(
         return None
     if G.dtype != np.float64 or not np.isfinite(np.trace(G)):
         return None
-    F = G.T if G.flags.c_contiguous else G  # column by column, as LAPACK wants it: the lower triangle is read
+    # column by column, as LAPACK wants it: the lower triangle is read
+    F = G.T if G.flags.c_contiguous else np.asfortranarray(G)
     found = _lanczos(F, k, start)
     if found is None:
         return None
