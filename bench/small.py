@@ -1,11 +1,14 @@
-"""Small tables beside others: ``python -m bench.small [--seconds 0.3] [--only 150x4]``.
+"""Small tables beside others: ``python -m bench.small [--seconds 0.3] [--only 150x4] [--kernels]``.
 
     ratio = best processor time of Ritz / best of the other      fit, transform, transform of one row, pickle in bytes
     error = largest |λ̂ᵢ − λᵢ|/λᵢ of the k variances, λ by a singular value decomposition in float64
 
 Defaults on all sides, in one process with one BLAS thread, in turns, so that what else the machine does falls on all
 alike. Ritz forms its certificate in the same time. Of other libraries those that can be imported are measured, for
-their fit: faiss (PCAMatrix), torch (pca_lowrank; eigh of the covariance), scikit-learn's IncrementalPCA.
+their fit: faiss (PCAMatrix), torch (pca_lowrank; eigh of the covariance), scikit-learn's IncrementalPCA. Of float32
+rows scikit-learn keeps fewer digits than Ritz: "of float64" is its fit of a copy in float64, the copy included.
+
+``--kernels``: fits of kernel PCA, k = 10, beside each of scikit-learn's solvers; λ by a dense decomposition.
 """
 
 from __future__ import annotations
@@ -30,7 +33,12 @@ TABLES: tuple[tuple[int, int, int | None], ...] = (
     (50, 300, 3),
     (100, 2_000, 5),
     (20, 20_000, 3),
+    (50_000, 30, 2),
+    (50_000, 30, 10),
 )
+#: Rows of kernel PCA.
+KERNEL_ROWS = (50, 100, 200, 300, 500, 700, 1_000, 1_500)
+KERNELS = ("rbf", "poly", "linear")
 DTYPES = ("float64", "float32")
 
 Fits = dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]  # what is timed, and the variances of its answer
@@ -73,6 +81,8 @@ def fits(X: Any, k: int) -> Fits:
         "ritz": (lambda: ritz.PCA(k).fit(X), lambda model: model.explained_variance_),
         "scikit-learn": (lambda: PCA(k).fit(X), lambda model: model.explained_variance_),
     }
+    if X.dtype == np.float32:
+        made["of float64"] = lambda: PCA(k).fit(X.astype(np.float64)), lambda model: model.explained_variance_
     if k <= n:
         made["incremental"] = lambda: IncrementalPCA(k).fit(X), lambda model: model.explained_variance_
     try:
@@ -141,12 +151,57 @@ def measure(n: int, d: int, k: int | None, dtype: str, seconds: float) -> Iterat
         yield "pickle", name, float(len(pickle.dumps(model))), math.nan
 
 
+def measure_kernel(n: int, kernel: str, seconds: float) -> Iterator[tuple[str, float, float, float]]:
+    """Solver of scikit-learn, seconds of Ritz and of it for kernel PCA with ten components, and its error.
+
+    Two at a time: whoever follows a dense decomposition finds the caches full of it, and memory given back.
+    """
+    import warnings
+
+    import numpy as np
+    from sklearn.decomposition import KernelPCA
+
+    import ritz
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 20)) * np.linspace(2, 1, 20)
+
+    def ours() -> Any:
+        return ritz.KernelPCA(10, kernel=kernel).fit(X)
+
+    def peer(solver: str) -> Callable[[], Any]:
+        return lambda: KernelPCA(10, kernel=kernel, eigen_solver=solver).fit(X)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of products by the matmul of NumPy in scikit-learn's randomized solver
+        values = peer("dense")().eigenvalues_
+        yield "ritz", math.nan, math.nan, float(np.max(np.abs(ours().eigenvalues_ - values) / values))
+        for solver in ("arpack", "randomized", "dense"):
+            mine, cost = in_turns([ours, peer(solver)], seconds)
+            yield solver, mine, cost, float(np.max(np.abs(peer(solver)().eigenvalues_ - values) / values))
+
+
+def print_kernels(seconds: float) -> None:
+    """One line a kernel, number of rows and solver."""
+    print(f"{'kernel':>8} {'rows':>6} {'who':>11} {'ms':>9} {'error':>8} {'Ritz, ms':>9} {'ratio':>6}")
+    for kernel in KERNELS:
+        for n in KERNEL_ROWS:
+            for who, mine, cost, error in measure_kernel(n, kernel, seconds):
+                times = f"{cost * 1e3:9.3f} {error:8.0e} {mine * 1e3:9.3f} {mine / cost:6.2f}"
+                shown = f"{'':>9} {error:8.0e}" if who == "ritz" else times
+                print(f"{kernel:>8} {n:6,} {who:>11} {shown}", flush=True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print the table of ratios, and their geometric means."""
     parser = argparse.ArgumentParser(prog="python -m bench.small")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each library and each thing that it does")
     parser.add_argument("--only", help="a table such as 150x4")
+    parser.add_argument("--kernels", action="store_true", help="kernel PCA instead of PCA")
     given = parser.parse_args(arguments)
+    if given.kernels:
+        print_kernels(given.seconds)
+        return
     print(f"{'table':>22} {'dtype':>8} {'what':>10} {'who':>14} {'ms or bytes':>12} {'error':>8} {'Ritz ratio':>10}")
     ratios: dict[tuple[str, str], list[float]] = {}
     for dtype in DTYPES:

@@ -15,8 +15,7 @@ from ritz.spectral.course import Course, History, Left, Watch
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
-from ritz.spectral.solvers.leading import COUNTED, _counted, leading_pairs
-from ritz.spectral.subspace import Subspace
+from ritz.spectral.solvers.leading import LEFT_OUT, leading_pairs
 from ritz.testing import true_spectrum
 
 
@@ -76,14 +75,14 @@ def test_every_iteration_can_be_made_to_leave_and_the_truth_agrees(solver):
 
 def test_a_flat_spectrum_is_noticed_on_the_way():
     X = np.random.default_rng(0).standard_normal((1500, 1000))
-    plan = choose(Shape(1500, 1000), 10)
+    plan = choose(Shape(1500, 1000), 5)
     assert plan.solver == "krylov"
-    model = ritz.SVD(10).fit(X)
+    model = ritz.SVD(5).fit(X)
     assert model.plan_.solver == "moments"
     words = str(model.plan_)
     assert "because krylov was planned" in words
     assert "the residual was" in words
-    again = ritz.SVD(10).fit(X)
+    again = ritz.SVD(5).fit(X)
     assert again.plan_.reasons == model.plan_.reasons  # residuals decide, not a clock
     assert np.array_equal(again.components_, model.components_)
 
@@ -95,26 +94,19 @@ def test_a_solver_that_was_asked_for_stays():
 
 @pytest.mark.parametrize(("p", "k"), [(300, 4), (300, 20), (120, 1)])
 def test_leading_pairs_of_a_matrix_at_hand(p, k):
-    G = path_laplacian(p)
-    truth = np.sort(2 - 2 * np.cos(np.pi * np.arange(p) / p))[::-1]
+    G = np.minimum.outer(np.arange(1.0, p + 1), np.arange(1.0, p + 1))  # of a random walk
+    truth = 0.25 / np.sin((2 * np.arange(1, p + 1) - 1) * np.pi / (4 * p + 2)) ** 2
     found = leading_pairs(G, k, always=True)
     noise = 1e-14 * truth[0]
     assert np.all(np.abs(found.values[:k] - truth[:k]) <= noise)
     assert np.all(found.values[:k] + found.reach >= truth[:k] - noise)
     assert truth[k] <= found.ceiling <= truth[k - 1]
-    assert np.linalg.norm(G @ found.vectors[:, :k] - found.vectors[:, :k] * found.values[:k]) <= 1e-12
+    assert np.linalg.norm(G @ found.vectors[:, :k] - found.vectors[:, :k] * found.values[:k]) <= 1e-14 * truth[0] * p
 
 
-def test_an_eigenvalue_that_was_missed_makes_the_factorisation_fail():
-    p, k = 200, 3
-    theta, V = np.linalg.eigh(path_laplacian(p))
-    G = path_laplacian(p)
-    for left_out, proved in ((1, False), (7, True)):  # the second largest, and one that nobody asked for
-        basis = np.delete(V, p - 1 - left_out, axis=1)[:, ::-1][:, :20]
-        space = Subspace(p, 20)
-        space.extend(basis, G @ basis)
-        assert (_counted(G, space, k, 1) is not None) is proved
-    assert theta[-1] < 4
+def test_what_does_not_come_soon_is_left_to_lapack():
+    G = path_laplacian(400)  # its largest eigenvalues are 4 but for some 1e-5
+    assert leading_pairs(G, 4, always=True) is None
 
 
 def test_repeated_eigenvalues_of_a_matrix_at_hand():
@@ -131,7 +123,7 @@ def test_a_factorisation_is_a_reason_that_verify_knows():
     from ritz.testing.certify.problem import on_course
 
     on_course(model, "iterated").fit(X)
-    assert model.certificate_.completeness == COUNTED
+    assert model.certificate_.completeness == LEFT_OUT
     assert model.verify(X).ok
     truth = true_spectrum(X, center=True).values[:5]
     certificate = model.certificate_

@@ -173,6 +173,10 @@ class Kernel(ABC):
         """ρ (n,): entries are off by about u·(ρᵢ + ρⱼ)/2, in units of themselves (``relative``) or of √(kᵢᵢkⱼⱼ)."""
         return np.ones(A.n)
 
+    def surely_finite(self, A: Prepared) -> bool:
+        """Whether the prepared rows tell that no entry of a tile can overflow; False where one has to be looked at."""
+        return False
+
     def working_bytes(self, X: Any) -> float | None:
         """About how many bytes ``prepare`` takes at most; None where the size of the rows tells."""
         return None
@@ -288,11 +292,14 @@ def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
     lanes = min(lane_count(), max(len(steps), 1)) if A.n > ALONE else 1
 
     def work(lane: int) -> None:
+        room = np.empty(min(MIRRORED, A.n) * min(COLS, A.n), A.dtype)  # memory that is used again
+        below = np.tri(min(MIRRORED, A.n), k=-1, dtype=bool)
         for I in steps[lane::lanes]:
+            height = I.stop - I.start
             for J in chunks(A.n, COLS, I.start):
-                K[I, J] = kernel.tile(A, A, I, J)
-            own = np.triu(K[I, I])
-            K[I, I] = own + np.triu(own, 1).T
+                width = J.stop - J.start
+                K[I, J] = kernel.tile(A, A, I, J, room[: height * width].reshape(height, width))
+            np.copyto(K[I, I], K[I, I].T.copy(), where=below[:height, :height])
             for J in chunks(A.n, MIRRORED, I.stop):
                 K[J, I] = K[I, J].T
 

@@ -27,8 +27,8 @@ __all__ = ["RBF", "DistanceKernel"]
 
 #: Rows that are shifted and scaled at a time: few enough that memory is used again rather than asked for.
 BLOCK = 512
-#: Differences of rows that are squared at a time.
-REFERENCED = 1 << 16
+#: Rows that are compared by differences at a time, and columns whose squares are summed at a time.
+REFERENCED, SHORT = 4096, 256
 
 
 class DistanceKernel(Kernel):
@@ -97,16 +97,19 @@ class DistanceKernel(Kernel):
     def reference(self, A: Prepared, index: NDArray[np.intp]) -> NDArray[np.float64]:
         if A["sparse"]:
             return self.wide_rows(A, index)
-        d = A["d"]
-        few = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)["Z"][:, :d]
-        K = np.empty((len(few), A.n))
-        for block in chunks(A.n, BLOCK):
-            Z = self.prepare(take_rows(A.source, block), dtype=np.float64, like=A)["Z"][:, :d]
-            for some in chunks(len(few), max(1, REFERENCED // max(Z.size, 1))):
-                gap = Z - few[some, None]
-                np.einsum("hij,hij->hi", gap, gap, out=K[some, block])
+        K = np.empty((len(index), A.n))
+        few = self._differing(A, index)
+        for block in chunks(A.n, REFERENCED):
+            K[:, block] = _square_distances(few, self._differing(A, block))
         K *= -0.5
         return self._apply(K)
+
+    def _differing(self, A: Prepared, index: Any) -> NDArray[np.float64]:
+        """Some rows z in float64, (m, d)."""
+        if A.dtype == np.float64:
+            return np.asarray(A["Z"][index, : A["d"]])
+        some = self.prepare(take_rows(A.source, index), dtype=np.float64, like=A)
+        return np.asarray(some["Z"][:, : A["d"]])
 
     @property
     def relative(self) -> bool:
@@ -114,7 +117,25 @@ class DistanceKernel(Kernel):
 
     def roughness(self, A: Prepared) -> NDArray[np.float64]:
         # z·z' ≤ 2s, and s twice, are rounded where rows are close
-        return 1.0 + 4.0 * np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]], np.float64)
+        return 1.0 + 4.0 * np.asarray(_half(A), np.float64)
+
+    def surely_finite(self, A: Prepared) -> bool:
+        return not A.n or float(_half(A).max()) < float(np.finfo(A.dtype).max) / 16
+
+
+def _half(A: Prepared) -> NDArray[Any]:
+    """‖z‖²/2 of prepared rows."""
+    return np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]])
+
+
+def _square_distances(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """‖zᵢ − z'ⱼ‖² from differences, in sums of short sums: nothing cancels."""
+    from scipy.spatial.distance import cdist
+
+    total = np.zeros((len(left), len(right)))
+    for some in chunks(left.shape[1], SHORT):
+        total += cdist(left[:, some], right[:, some], "sqeuclidean")
+    return total
 
 
 def _mean(X: NDArray[Any]) -> NDArray[np.float64]:

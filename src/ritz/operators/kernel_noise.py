@@ -17,7 +17,8 @@ entries too, and the norm is that of the block, since an eigenvalue repeated l t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,9 @@ UNSEEN, SEEN = 4.0, 0.25
 
 #: Rows of a block in which every row is compared with itself.
 OWN = 64
+
+#: Rows up to which BLAS may use its threads: asking it not to takes as long as what it does.
+FEW = 1000
 
 #: Entries below this share of 1 are not asked how far they are off, in units of themselves.
 VANISHED = 1e-250
@@ -133,12 +137,11 @@ class SampledRows:
         return np.asarray(bound, np.float64)
 
     def of_matrix(self, K: NDArray[Any], dtype: np.dtype[Any]) -> float | None:
-        """‖K̃ − K‖ of K̃ formed in this precision: in the 2-norm of sampled rows, or ‖·‖_F of a kernel of products."""
-        rows = self.rows(dtype)
+        """‖K̃ − K‖_F of K̃ formed in this precision, from the sampled rows; None where ``of_entries`` bounds it."""
+        rows = None if self.kernel.relative and dtype.itemsize >= 8 else self.rows(dtype)
         if rows is None:
             return None
-        gap = (K[self.index] - rows) * self.weight[:, None]
-        return SAFETY * (_norm2(gap) if self.kernel.relative else float(np.linalg.norm(gap))) if gap.size else 0.0
+        return SAFETY * float(np.linalg.norm((K[self.index] - rows) * self.weight[:, None]))
 
     def of_entries(self, reach: float, most: float) -> float | None:
         """‖K̃ − K‖₂ of float64 tiles from ``reach`` = max_i Σ kᵢⱼ(ρᵢ + ρⱼ)/2 and ``most`` = max_i Σ kᵢⱼ; None where
@@ -154,17 +157,20 @@ class SampledRows:
         if not self._referenced or not self.prepared.n:
             return 1.0
         A, u = self.prepared.at(np.float64), unit_roundoff(np.float64)
-        few, worst = A.take(self.index), 0.0
-        with single_threaded_blas():
+        index = self.index[:: 2 if A.n > CHECKED else 1]  # the largest of half as many entries is hardly smaller
+        few, reference, worst = A.take(index), self.kernel.reference(A, index), 0.0
+        with single_threaded_blas() if A.n > FEW else nullcontext():
             for columns in chunks(A.n, 4096):
-                tile = self.kernel.tile(few, A, slice(0, few.n), columns)
-                exact, rough = self.exact[:, columns], (self.rough[self.index, None] + self.rough[columns]) / 2
-                off = np.abs(tile - exact) / (u * rough * np.maximum(exact, VANISHED))
+                off = self.kernel.tile(few, A, slice(0, few.n), columns)
+                exact = reference[:, columns]
+                np.abs(np.subtract(off, exact, out=off), out=off)
+                off /= np.maximum(exact, VANISHED)
+                off /= (u / 2) * (self.rough[index, None] + self.rough[columns])
                 worst = max(worst, float(np.max(off, initial=0.0)))
+            other, own = replace(A), np.empty(A.n)  # as if they were other rows: what products make of the diagonal
             for columns in chunks(A.n, OWN):
-                own, same = A.take(columns), slice(0, columns.stop - columns.start)
-                off = np.abs(np.diagonal(self.kernel.tile(own, A, same, columns)) - self.diagonal[columns])
-                worst = max(worst, float(np.max(off / (u * self.rough[columns]), initial=0.0)))
+                own[columns] = self.kernel.tile(A, other, columns, columns).diagonal()
+        worst = max(worst, float(np.max(np.abs(own - self.diagonal) / (u * self.rough), initial=0.0)))
         return max(SAFETY * worst, SEEN)
 
 
@@ -180,15 +186,6 @@ def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:
     share /= share.sum()
     index = np.sort(np.random.default_rng(0x52495A).choice(n, CHECKED, p=share))
     return SampledRows(kernel, A, index, CHECKED * share, rough, diagonal)
-
-
-def _norm2(gap: Floats) -> float:
-    """‖·‖₂ of few rows, from their products with each other: an SVD of them would take longer than K took to form."""
-    most = float(np.max(np.abs(gap)))
-    if most == 0 or not np.isfinite(most):
-        return most
-    gap = gap / most  # squares of rounding could leave the range
-    return most * float(np.sqrt(np.linalg.eigvalsh(gap @ gap.T)[-1]))
 
 
 def _systematic(size: Floats, draws: int) -> NDArray[np.intp]:

@@ -31,13 +31,12 @@ __all__ = [
     "FLOAT32_TOL",
     "FLOAT32_WORK",
     "FORMED_LEAST",
+    "FORMED_PRODUCTS",
     "FORMED_SHARE",
     "GEMM32",
     "GEMM64",
     "GEMV",
     "HASTE",
-    "ITERATE_BLOCK",
-    "ITERATE_SHARE",
     "ITERATE_SIDE",
     "KERNEL_DENSE",
     "KERNEL_FORMED",
@@ -96,15 +95,17 @@ GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 # Those below were measured on one core in processor seconds, which count half here.
 SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
-STORED = 34e9  # flops of a product of a matrix that is at hand with sixteen columns, 3,000²: 17 ms
+STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
 READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system
 
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
 
-#: A Gram matrix at hand is iterated on in blocks of ITERATE_BLOCK columns from ITERATE_SIDE columns on, for at most
-#: ITERATE_SHARE of its pairs. p = 3,000, k = 50, one core: LAPACK 2.5 s; fast decay 0.7, slow 1.0, none 3.0 s.
-ITERATE_BLOCK, ITERATE_SIDE, ITERATE_SHARE = 16, 2000, 0.05
+#: Columns from which the leading pairs of a Gram matrix are found by Lanczos and proved by a Cholesky factorisation;
+#: products that this takes, in units of k + 10. Processor ms of that and of LAPACK's subset, k = 10 and 50, where
+#: eigenvalues decay fast, slowly and not at all: p = 1,000 9 to 20 and 50; p = 2,000 94, 112, 200 and 300 to 350, 151,
+#: 194, 386 and 380; p = 4,000 0.6, 0.7, 1.5 s and 2.4, 1.0, 1.1, 2.7 s and 2.7.
+ITERATE_SIDE, FORMED_PRODUCTS = 800, 4.0
 
 #: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
 #: rows 20,000×10,000 with 1.1·10⁶ entries and uniform ones 20,000×5,000 with 10⁶ differ by a tenth. Wider blocks take
@@ -127,10 +128,10 @@ EIGH_COPIES = 4.0
 #: more than a few components are wanted: 0.16 s at n = 1,000.
 KERNEL_DENSE = 1000
 
-#: Rows up to which a kernel matrix is formed and its leading pairs found (``solvers/formed.py``). Processor ms of that
-#: and of Krylov, k = 10, RBF of small and of large gamma, d = 20: n = 500 9 and 22, 12 and 75; n = 1,000 27 and 31, 33
-#: and 120; n = 1,500 81 and 53, 112 and 158.
-KERNEL_FORMED = 1200
+#: Rows up to which a kernel matrix is formed and its leading pairs found (``solvers/leading.py``). Processor ms of that
+#: and of Krylov, k = 10, d = 20, RBF of large and of small gamma: n = 500 7 and 75, 6 and 22; n = 1,200 31 and 62, 27
+#: and 29; n = 1,500 49 and 79, 43 and 38; n = 2,000 96 and 100, 85 and 51.
+KERNEL_FORMED = 1600
 
 #: Rows for every explicit feature of a kernel of vectors, at least, for features to be taken instead of K: the cubic
 #: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.04 s. And rows times
@@ -138,8 +139,9 @@ KERNEL_FORMED = 1200
 FEATURE_ROWS, FEATURE_WORK = 4, 1e7
 
 #: Rows from which, and share of them up to which, the leading pairs of a formed matrix are found by Lanczos and proved
-#: by a Cholesky factorisation. RBF, n = 200, k = 10: 1.2 ms, LAPACK's subset 1.6, all 3.5; n = 1,000: 19, 50 and 120.
-FORMED_LEAST, FORMED_SHARE = 100, 0.1
+#: by a Cholesky factorisation. RBF, k = 10, slow and fast decay: n = 200 1.9 and 1.3 ms, LAPACK's subset 1.7; n = 300
+#: 3.0 and 2.0, 3.2; n = 1,000 15 and 12, 50.
+FORMED_LEAST, FORMED_SHARE = 250, 0.1
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000

@@ -4,7 +4,7 @@
     gram           ZᵀZ                    dense q·p²/r;     sparse nnz²/q·mult + entries·each
     orthonormal    (I − VVᵀ)W twice       8·p·m·l/r         m columns in the basis
     looking        Rayleigh–Ritz          m³
-    eigh           leading pairs of G     p³ for LAPACK;    columns·(2·p² + …) and p³/3 for an iteration that counts
+    eigh           leading pairs of G     p³ for LAPACK;    products·(2·p² + …) and p³/3 for Lanczos with a proof
     reading        a pass outside memory  bytes/r
 
 Everything is a function of shape, stored entries and numbers of columns: no clock is asked.
@@ -61,9 +61,9 @@ def looking(m: int) -> float:
     return c.LOOKING * float(m) ** 3
 
 
-def stored_product(p: int, columns: int) -> float:
-    """A product with a p×p matrix that is at hand."""
-    return 2.0 * p * p * columns / c.STORED
+def stored_product(p: int) -> float:
+    """A product of one vector with a symmetric p×p matrix that is at hand, of which one triangle is read."""
+    return 2.0 * p * p / c.STORED
 
 
 def eigh(p: int, k: int) -> float:
@@ -74,10 +74,8 @@ def eigh(p: int, k: int) -> float:
 def solve_formed(p: int, k: int, *, flat: bool = False) -> float:
     """Leading pairs of a p×p matrix that is at hand, by the cheaper way; ``flat``: where eigenvalues do not decay."""
     whole = eigh(p, k)
-    if p < c.ITERATE_SIDE or k + 1 > c.ITERATE_SHARE * p:
+    if p < c.ITERATE_SIDE or k + 1 > c.FORMED_SHARE * p:
         return whole
-    columns = c.thin_columns(k, c.ITERATE_BLOCK, 1e-14) * (c.FLAT if flat else 1.0)
-    steps, basis = columns / c.ITERATE_BLOCK, int(min(columns, k + 24 * c.ITERATE_BLOCK))
-    each = stored_product(p, c.ITERATE_BLOCK) + orthonormal(p, basis // 2, c.ITERATE_BLOCK)
-    looks = (8.0 if flat else 4.0) * looking(basis)
-    return min(whole, steps * each + looks + float(p) ** 3 / 3 / c.GEMM64)
+    products = c.FORMED_PRODUCTS * (k + 10) * (c.FLAT if flat else 1.0)
+    each = stored_product(p) + 8.0 * p * (1.5 * k + 10) / c.GEMV  # two products with a basis of 2k + 20 at most
+    return min(whole, products * each + float(p) ** 3 / 3 / c.GEMM64)

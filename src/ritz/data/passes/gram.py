@@ -42,7 +42,7 @@ SHORT_WORK = 1e8
 COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
 #: second-level cache. 10,000×100 in short pieces: 4.2 ms in blocks of 1,024 rows, 5.1 in blocks of 2,048.
-LOOK_BYTES = 1 << 20
+LOOK_BYTES, STEPS = 1 << 20, 4
 #: Rows and bytes of a block whose Gram matrix is formed, at most, for tables of at least TALL_ABOVE columns: mirroring
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
 #: of 1,280 rows, 86e9 of 4,096.
@@ -92,7 +92,7 @@ class DensePass(Watched):
         """Add the rows of a block."""
         if self.S is None or self.short:
             step = self._look if self.S is None else self._feed
-            rows = max(PIECE, min(GROUP, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE) * PIECE)
+            rows = max(PIECE, min(STEPS * GROUP, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE) * PIECE)
             if block.values.shape[0] <= rows:
                 step(block)
                 return

@@ -54,7 +54,8 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     shift = shift_of(kernel, rows)  # J K J does not feel a shift of the rows of a linear kernel, its digits do
     A = in_range(kernel, given if shift is None else kernel.prepare(rows - shift, dtype=given.dtype))
     M = KernelMatrix(kernel, A, cache_bytes=room.cache).centered()
-    M = M if estimator.tol >= c.FLOAT32_TOL and M.inner.narrows() else M.at(np.float64)
+    if M.dtype.itemsize < 8 and not (estimator.tol >= c.FLOAT32_TOL and M.inner.narrows()):
+        M = M.at(np.float64)
     n, seed = A.n, seed_of(estimator.random_state)
     plan = exact_plan(estimator, n, wanted, limit, kernel, room)
     if plan.precision.startswith("float32") and not _narrow(M):
@@ -142,9 +143,10 @@ def _solve_one(
     n = M.shape[0]
     k, rule = (wanted, None) if isinstance(wanted, int) else (min(FIRST_GUESS, n), wanted)
     k = n if rule is not None and rule.needs_all else k
+    thin = M.positive and plan.solver == "krylov" and M.at(np.float32).keeps()
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True,
-        thin=M.positive and M.at(np.float32).keeps(), basis=basis, partial=estimator.solver == "auto",
+        thin=thin, basis=basis, partial=estimator.solver == "auto",
     )  # fmt: skip
     spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
     estimator._remember(problem, spectrum, 1.0)

@@ -76,7 +76,7 @@ def _any(rows: Any) -> bool:
 
 def representable(kernel: Kernel, A: Prepared, dtype: Any) -> bool:
     """Whether k(x, ·) is finite in this precision for the row with the largest entry."""
-    if kernel.takes != "vectors" or not A.n:
+    if kernel.takes != "vectors" or not A.n or (A.dtype == dtype and kernel.surely_finite(A)):
         return True
     rows = A.source
     size = abs(rows).max(axis=1).toarray() if is_sparse(rows) else np.max(np.abs(rows), axis=1, initial=0.0)

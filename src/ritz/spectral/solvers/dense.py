@@ -15,8 +15,8 @@ from ritz._core.linalg import Array, eigh, inner, leading, positive, svd, symmet
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
+from ritz.spectral.constants import SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
-from ritz.spectral.solvers.formed import leading_eigh
 
 __all__ = [
     "Vector",
@@ -87,7 +87,7 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
     S = M.to_dense(budget)
     u, S = _stored(S), wide(S)
     if problem.partial and problem.rule is None:
-        few = leading_eigh(problem, M, S, u)
+        few = _leading_eigh(problem, M, S, u)
         if few is not None:
             return stated(few, M)
     S = symmetric(S)
@@ -102,3 +102,24 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
     V = leading(V, k)
     block, complete = S @ V - V * theta[:k], counted(values, k, slack)
     return stated(Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, positive=M.positive), M)
+
+
+def _leading_eigh(problem: SpectralProblem, M: Operator, S: Array, u: float) -> Pairs | None:
+    """The k largest eigenvalues of S, which is M written out; None where a dense decomposition is as quick."""
+    n, k = S.shape[0], problem.k
+    if not isinstance(S, np.ndarray) or not M.positive or not 0 < k + 1 < SUBSET_SHARE * n:
+        return None
+    from ritz.spectral.solvers.leading import leading_pairs  # small matrices do without
+
+    found = leading_pairs(S, k)
+    theta, V = eigh(S, k + 1) if found is None else (found.values, found.vectors)  # both read one triangle
+    values: Vector = np.maximum(theta, 0.0)
+    V = np.ascontiguousarray(V[:, :k])
+    slack = rounding(n, u) * (float(values[0]) + M.inflation()) + (M.measured() or 0.0)
+    slack += 2 * M.scale_error() * float(values[0])
+    if found is None:
+        block, complete = S @ V - V * values[:k], counted(values, k, slack)
+    else:
+        slack += float(np.max(found.reach, initial=0.0))
+        block, complete = found.residual, found.complete(slack)
+    return Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, positive=True)

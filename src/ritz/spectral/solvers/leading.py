@@ -1,44 +1,48 @@
-"""A few leading pairs of a matrix that is at hand: block Krylov on it, then a factorisation that counts the others.
+"""A few leading pairs of a positive semidefinite matrix that lies in memory, and the proof that none was missed.
 
-    G = Gᵀ (p×p),  G V = V Θ + R,  k pairs to rounding;      B = G − V_k Θ_k V_kᵀ
-    τI − B = L Lᵀ  (Cholesky)    ⇒    λ₁(B) < τ    ⇒    λ_{k+1} ≤ τ, for G − B has rank k                (interlacing)
-    λᵢ ≤ θᵢ + ‖R_k‖²/(θᵢ − τ),   or θᵢ + ‖R_k‖ + max(0, τ − θᵢ)                                        (Schur, Weyl)
+    G V = V Θ + R      Lanczos with implicit restarts, to the last digit [LSY98];      G (p×p), V (p×k)
+    τI − B = L Lᵀ      B = G − VΘVᵀ, a Cholesky factor   ⇒  λ₁(B) ≤ τ + ρ  ⇒  λ_{k+1}(G) ≤ τ + ρ         (interlacing)
+    λᵢ ≤ θᵢ + ‖R‖²/(θᵢ − τ),   or θᵢ + ‖R‖ + max(0, τ − θᵢ)                                             (Schur, Weyl)
 
 LAPACK reduces the whole matrix to a tridiagonal one, 4/3·p³ flops of which half read all of it for one vector; some
-dozens of products with sixteen columns and a Cholesky factor, p³/3 flops at the speed of products, say as much about
-k ≪ p pairs. An eigenvalue that the iteration missed makes the factorisation fail: then LAPACK solves it.
+dozens of products with one vector, which read one triangle, and a Cholesky factor, p³/3 flops at the speed of products,
+say as much about k ≪ p pairs. Nothing is asked of V: G − B has rank k whatever it is. The factor is formed in float32,
+half the time, where its rounding ρ is small beside the gap behind the k-th value, in float64 otherwise. An eigenvalue
+that the iteration missed makes the factorisation fail: then LAPACK solves it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.linalg
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ritz._core.keys import key_of_numbers
-from ritz._core.linalg import Array, Floats, combine, norm2, norms, orth
-from ritz._core.random import gaussian_rows
-from ritz._core.tolerance import rounding, solving
-from ritz.operators.base import Operator
+from ritz._core.linalg import Array, Floats, norm2
+from ritz._core.tolerance import solving, unit_roundoff
 from ritz.spectral import costs
-from ritz.spectral.constants import ITERATE_BLOCK, ITERATE_SHARE, ITERATE_SIDE
-from ritz.spectral.course import Course, Left, Watch
-from ritz.spectral.problem import Completeness, SpectralProblem
-from ritz.spectral.solvers.krylov import climb
-from ritz.spectral.subspace import Subspace
+from ritz.spectral.constants import FORMED_LEAST, FORMED_SHARE, LEAVE
+from ritz.spectral.problem import Completeness
 
-__all__ = ["Leading", "leading_pairs"]
+__all__ = ["LEFT_OUT", "Leading", "leading_pairs"]
 
-U = 2.0**-53
-#: Why no other eigenvalue is larger.
-COUNTED = "a factorisation of the Gram matrix counts every larger eigenvalue"
-#: Rounding of a Cholesky factor in units of what a dense eigenproblem is allowed: |LLᵀ − A| stays near u·√p·max aᵢᵢ.
+#: Why no eigenvalue is missing.
+LEFT_OUT = "a Cholesky factorisation leaves no room for a larger eigenvalue"
+#: Rounding of VΘVᵀ − G and of its factor, in units of what a dense eigenproblem is allowed: |LLᵀ − A| stays near
+#: u·√p·max aᵢᵢ. Kernel matrices, copies of rows and equal eigenvalues, p = 50 … 2,000: up to 0.1.
 FACTORED = 4.0
+#: Share of the gap behind the k-th value that rounding of a float32 factor may take.
+NEAR = 0.05
+#: Restarts before LAPACK is asked instead, at least and at most. RBF kernels of any width take 2 to 8, noise up to 15.
+RESTARTS = 10, 40
+#: Defect of VᵀV above which vectors of Lanczos are not used.
+LOOSE = 1e-12
 #: Share of other directions in a start that is near the answer.
 OTHERS = 1e-3
-#: Share of the gap behind the k-th value within which the one that follows has to be known.
-NEAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -47,99 +51,106 @@ class Leading:
 
     values: Floats  # (k + 1,)
     vectors: Array  # (p, k + 1)
+    residual: Array  # (p, k)
     reach: Floats  # (k,) how far above its Ritz value the i-th eigenvalue can lie
     ceiling: float  # above every eigenvalue but the first k
-    products: int
 
     def complete(self, error: float) -> Completeness:
         """None of the other eigenvalues is larger; ``error``: the rounding of G."""
-        return Completeness("count", self.ceiling + error, 0.0, COUNTED)
+        return Completeness("count", self.ceiling + error, 0.0, LEFT_OUT)
 
 
-class _Matrix(Operator):
-    """A symmetric matrix of the host that was looked at before."""
+class _Triangle(LinearOperator):  # type: ignore[misc]  # SciPy has no types
+    """Products of vectors with a symmetric matrix whose lower triangle is read."""
 
-    symmetric = True
+    def __init__(self, F: NDArray[np.float64]) -> None:
+        super().__init__(np.dtype(np.float64), F.shape)
+        self.F = F
 
-    def __init__(self, G: Array) -> None:
-        super().__init__(G.shape, np.float64)
-        self.G = G
+    def matvec(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Without the checks of SciPy's, which take half as long as a product with a small matrix."""
+        return blas.dsymv(1.0, self.F, x, lower=1)  # type: ignore[no-any-return]
 
-    def _matmat(self, V: Array) -> Array:
-        return combine(self.G, V)
-
-    def _rmatmat(self, U: Array) -> Array:
-        return combine(self.G, U)
-
-    def trace(self) -> float:
-        return float(np.trace(self.G))
-
-    def key(self) -> int:
-        return key_of_numbers(self.G.sum(axis=1), self.G.diagonal())
-
-    def symbol(self) -> str:
-        return "G"
+    _matvec = matvec
 
 
-def leading_pairs(G: Array, k: int, *, start: Array | None = None, always: bool = False) -> Leading | None:
+def leading_pairs(
+    G: Array, k: int, *, start: Array | None = None, least: int = FORMED_LEAST, always: bool = False
+) -> Leading | None:
     """The k + 1 leading pairs of a positive semidefinite G; None where LAPACK is the cheaper way or has to decide.
 
-    ``start``: a block that is near the answer. ``always``: whatever LAPACK would cost, for tests.
+    G is symmetric up to rounding: what is read is one triangle of it. ``start``: a block that is near the answer.
+    ``least``: the smallest side. ``always``: whatever LAPACK would cost, for tests.
     """
     p = G.shape[0]
-    worthwhile = p >= ITERATE_SIDE and k + 1 <= ITERATE_SHARE * p
-    if not isinstance(G, np.ndarray) or k < 1 or k + 1 >= p or not (worthwhile or always):
+    worthwhile = p >= least and k + 1 <= FORMED_SHARE * p
+    if not isinstance(G, np.ndarray) or k < 1 or k + 2 >= p or not (worthwhile or always):
         return None
-    if not np.isfinite(np.trace(G)):
+    if G.dtype != np.float64 or not np.isfinite(np.trace(G)):
         return None
-    M = _Matrix(G)
-    width = min(ITERATE_BLOCK, p)
-    most = min(p, max(4 * (k + 1), k + 24 * width))
-    course = Course(costs.stored_product(p, width), p, width, (("LAPACK", costs.eigh(p, k + 1)),), most=most)
-    watch = None if always else Watch(course, rounding(p, U))
-    problem = SpectralProblem(M, k, kind="eigh", tol=0.0, watch=watch)
-    Q = gaussian_rows(problem.start, 1, 0, p, width)
-    if start is not None:  # mixtures of what is known already, a little of everything else beside
-        mixed = np.asarray(start, np.float64) @ gaussian_rows(problem.start, 2, 0, start.shape[1], width)
-        Q = mixed + OTHERS * (start.shape[1] / p) ** 0.5 * Q
-    space = Subspace(p, most)
-    products = _converged(problem, M, space, orth(Q))
-    if products and _near(space, k):  # what follows has to be known as well to tell it from the last
-        further = orth(space.remainder(), against=space.V, projected=True)
-        more = _converged(replace(problem, k=k + 1), M, space, further[:, : space.room()])
-        products = products + more if more else 0
-    return _counted(G, space, k, products) if products else None
+    # column by column, as LAPACK wants it: the lower triangle is read
+    F = G.T if G.flags.c_contiguous else np.asfortranarray(G)
+    found = _lanczos(F, k, start)
+    if found is None:
+        return None
+    theta, V = found
+    ceiling = _ceiling(F, theta, V)
+    return None if ceiling is None else _bounded(F, theta, V, ceiling)
 
 
-def _converged(problem: SpectralProblem, M: Operator, space: Subspace, Q: Array) -> int:
-    """Products until the pairs are as accurate as float64 allows; 0 where that was given up."""
+def _lanczos(F: NDArray[np.float64], k: int, start: Array | None) -> tuple[Floats, Array] | None:
+    """The k + 1 leading pairs to the last digit; None where they do not come soon."""
+    p, columns = len(F), min(len(F), max(2 * k + 4, k + 20))
+    random = np.random.default_rng(key_of_numbers(F.diagonal(), F[:, 0]))
+    first = random.standard_normal(p)
+    if start is not None:  # a mixture of what is known already, a little of everything else beside
+        known = np.asarray(start, np.float64) @ random.standard_normal(start.shape[1])
+        first = known + OTHERS * (start.shape[1] / p) ** 0.5 * first
+    each = (columns - k - 1) * costs.stored_product(p)
+    restarts = int(min(max(LEAVE * costs.eigh(p, k + 1) / each, RESTARTS[0]), RESTARTS[1]))
     try:
-        products, _, reached = climb(M, space, Q, problem, 0.0, False, lambda _: None)
-    except Left:
-        return 0
-    return products if reached and space.m > problem.k else 0
-
-
-def _near(space: Subspace, k: int) -> bool:
-    """Whether the k-th pair lies too near to what follows for a rough idea of that."""
-    room = space.room() >= ITERATE_BLOCK
-    return room and float(norms(space.residual_block(k + 1))[k]) > NEAR * float(space.theta[k - 1] - space.theta[k])
-
-
-def _counted(G: Array, space: Subspace, k: int, products: int) -> Leading | None:
-    """The pairs with the proof that no other eigenvalue lies above the last; None where that fails."""
-    p, theta = space.p, np.asarray(space.theta, np.float64)
-    V, R = space.vectors(k + 1), space.residual_block(k + 1)
-    lost = FACTORED * solving(p, U) * float(theta[0])
-    gap = float(theta[k - 1] - theta[k])
-    tau = float(theta[k]) + min(NEAR * gap + 2 * float(norms(R[:, k:])[0]), gap / 2) + 2 * lost
-    B = combine(V[:, :k] * theta[:k], V[:, :k].T)
-    B -= G
-    B[np.diag_indices(p)] += tau
-    if scipy.linalg.lapack.dpotrf(B.T, lower=1, clean=0, overwrite_a=1)[1] != 0:
+        theta, V = eigsh(_Triangle(F), k + 1, which="LA", v0=first, ncv=columns, maxiter=restarts)
+    except ArpackError:  # no convergence is one of them
         return None
-    ceiling, spread = tau + lost, float(norm2(R[:, :k]))
-    gaps = theta[:k] - ceiling
+    theta, V = np.asarray(theta[::-1], np.float64), np.ascontiguousarray(V[:, ::-1])
+    if not np.isfinite(theta).all() or not theta[-1] > 0 or np.any(theta[1:] > theta[:-1]):
+        return None
+    return (theta, V) if float(np.max(np.abs(V.T @ V - np.eye(k + 1)))) <= LOOSE else None
+
+
+def _ceiling(F: NDArray[np.float64], theta: Floats, V: Array) -> float | None:
+    """What every eigenvalue but the first k lies below, just above θ_{k+1}; None where one is larger."""
+    k = len(theta) - 1
+    gap = float(theta[k - 1] - theta[k])
+    narrow = 3 * _lost(len(F), np.float32) * float(theta[0]) <= NEAR * gap
+    return _below(F, theta[:k], V[:, :k], float(theta[k]), np.float32 if narrow else np.float64)
+
+
+def _lost(p: int, dtype: Any) -> float:
+    """Rounding of a factor and of the matrix that is factored, in units of θ₁."""
+    return FACTORED * solving(p, unit_roundoff(dtype))
+
+
+def _below(F: NDArray[np.float64], theta: Floats, V: Array, following: float, dtype: Any) -> float | None:
+    """What λ₁(G − VΘVᵀ) lies below, about ``following``; None where it does not. In units of θ₁ until the end."""
+    p, top = len(F), float(theta[0])
+    lost = _lost(p, dtype)
+    shift = following / top + 2 * lost
+    W = np.asfortranarray(V * np.sqrt(theta / top), dtype)
+    D = np.empty((p, p), dtype, order="F")
+    np.multiply(F, 1 / top, out=D, casting="same_kind")
+    syrk, factor = (blas.ssyrk, lapack.spotrf) if dtype == np.float32 else (blas.dsyrk, lapack.dpotrf)
+    D = syrk(1.0, W, beta=-1.0, c=D, lower=1, overwrite_c=1)  # VΘVᵀ − G, one triangle
+    D[np.diag_indices(p)] += shift
+    failed = factor(D, lower=1, overwrite_a=1, clean=0)[1]
+    return None if failed else (shift + lost) * top
+
+
+def _bounded(F: NDArray[np.float64], theta: Floats, V: Array, ceiling: float) -> Leading:
+    k = len(theta) - 1
+    R = (np.ascontiguousarray(V[:, :k].T) @ F.T).T  # few rows times a matrix are half as long as that times columns
+    R -= V[:, :k] * theta[:k]
+    spread, gaps = float(norm2(R)), theta[:k] - ceiling
     with np.errstate(divide="ignore"):
         schur = np.where(gaps > 0, spread**2 / np.where(gaps > 0, gaps, 1.0), np.inf)
-    return Leading(theta[: k + 1], V, np.minimum(schur, spread + np.maximum(-gaps, 0.0)), ceiling, products)
+    return Leading(theta, V, R, np.minimum(schur, spread + np.maximum(-gaps, 0.0)), ceiling)
