@@ -114,6 +114,7 @@ BROKEN = {
     "to_dense": (lambda: broken(Plain, to_dense=lambda s, budget=9: s.X * OFF)(X), X, "to_dense: differs"),
     "to_dense beyond its budget": (lambda: broken(Plain, to_dense=lambda s, budget=9: s.X)(X), X, "to_dense beyond"),
     "shape": (lambda: Plain(X), X[:, :-1], "P  .* has shape"),
+    "advice": (lambda: broken(Plain, advice=3)(X), X, "advice: neither None nor words"),
     "a shape that is not checked": (
         lambda: broken(Plain, _check=lambda s, *a: None, _matmat=lambda s, V: s.X @ V[: s.shape[1]])(X),
         X,

@@ -79,6 +79,8 @@ class Operator(ABC):
     positive: bool = False
     #: whether ``check`` can tell the rounding of a product from its vectors alone
     checkable: bool = False
+    #: what to try where a solver does not converge, if no other solver can be asked
+    advice: str | None = None
     #: the array namespace of the blocks it takes and gives, and the device they lie on; None is the library's choice
     xp: Any = np
     device: Any = None

@@ -113,6 +113,7 @@ class Imaged(Operator):
 
     symmetric = True
     positive = True
+    advice = "mergeable='directions' from the first rows on"  # the rows are gone
 
     def __init__(self, state: Sketched, *, center: bool = True) -> None:
         super().__init__((state.d, state.d), np.float64)

@@ -17,7 +17,6 @@ from ritz._core.frozen import changed
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
-from ritz.operators.bounded import Imaged
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
@@ -254,10 +253,8 @@ def _warn(pairs: Pairs, plan: Plan, problem: SpectralProblem) -> None:
     other = (
         "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
     )
-    if isinstance(problem.operator, Imaged):  # rows that are gone: no other solver can be asked
-        other = "mergeable='directions' from the first rows on"
     warn(
         f"{plan.solver} reached a residual of {worst:.1e}·{word} instead of tol={problem.tol:g}; the certificate "
-        f"bounds what that means. Try {other}, fewer components, or a looser tol.",
+        f"bounds what that means. Try {problem.operator.advice or other}, fewer components, or a looser tol.",
         AccuracyWarning,
     )

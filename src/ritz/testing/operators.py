@@ -145,6 +145,7 @@ class _Checks:
         A, D = self.A, self.dense
         n, d = A.shape
         size, slack = self.size, self.allowed()
+        _true("advice", A.advice is None or isinstance(A.advice, str), "neither None nor words")
         if A.symmetric:
             _true("symmetric", n == d, f"said of a {n}×{d} operator")
             _same("symmetric: A − Aᵀ", D, D.T, SLACK * unit_roundoff(A.dtype) * size + slack)
