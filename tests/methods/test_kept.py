@@ -110,7 +110,7 @@ def test_what_a_method_has_not_is_refused_in_the_one_wording():
         lambda: fitted.encoded(ROWS), lambda: fitted.present(ROWS), lambda: fitted.place(ROWS),
         lambda: fitted.sample(ROWS), lambda: fitted.result("row_cos2_"),
     ):  # fmt: skip
-        with pytest.raises(ritz.ParameterError, match=r"PCA has no .*received Principal component analysis"):
+        with pytest.raises(ritz.ParameterError, match=r"^PCA has no [a-z _]+"):
             ask()
     with pytest.raises(ritz.ParameterError, match="KernelPCA has no linear map"):
         fitted_of(ritz.KernelPCA(2).fit(ROWS)).linear_map()
