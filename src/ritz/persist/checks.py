@@ -33,7 +33,8 @@ SHAPES = {
     "_spread": "d", "_weights": "dk", "_loadings": "dk", "_unrotated": "dk", "_psi": "d", "_score_covariance": "kk",
     "_lambda": "k", "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d",
     "_profiles": "d", "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n",
-    "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d", "embedding_": "nk", "_lengths": "n", "_since": "d",
+    "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
+    "embedding_": "nk", "_lengths": "n", "_since": "d",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")

@@ -21,7 +21,8 @@ class About:
     axis
         What results call an axis: ``PC`` for PC1, PC2, …
     takes
-        ``numbers``, ``counts``, ``categories``, ``mixed`` columns, ``groups`` of columns, ``texts``, or ``objects`` with a kernel.
+        ``numbers``, ``counts``, ``categories``, ``mixed`` columns, ``groups`` of columns, ``texts``, or ``objects``
+        with a kernel.
     whole
         What shares are shares of.
     measure

@@ -34,7 +34,9 @@ class LSIRecord(LinearRecord):
     row_labels: list[Any] | None = ABSENT  # names of the documents
     texts: list[str] | None = ABSENT  # the documents themselves, where that was asked for
     table: dict[str, Any] | None = ABSENT  # of a correspondence analysis: what it recorded
-    lost: float | None = ABSENT  # Σ of the eigenvalues that updates may have cut off
+    lost: float | None = ABSENT  # Σ(τ + ‖R‖) over the updates: what was cut off
+    mixed: float | None = ABSENT  # Σ‖R‖
+    cut: tuple[float, float] | None = ABSENT  # τ and ‖R‖ of the last one
     updates: int | None = ABSENT
     energies: tuple[float, ...] | None = ABSENT  # what ``drift_`` is made of
     source: Any = ABSENT  # Documents of which texts can be read again

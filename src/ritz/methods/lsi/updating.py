@@ -5,12 +5,13 @@
     B = [ΣVᵀ; D]   ((k + m)×d'),     B V' ≈ U' Σ',     documents of the fit  e ↦ e (Vᵀ V'),   new ones  D V'
 
 Zha and Simon decompose B through a QR factorisation of (I − VVᵀ)Dᵀ; here it is handed to the solvers as it is, by its
-products, so that D stays sparse and the answer has its residuals. What is lost is E, once in each update:
+products, so that D stays sparse and the answer has its residuals. What all documents say differs from what B says by
+what was cut off before, M = BᵀB + P, and P only grows by what each step leaves of its own B:
 
-    [W; D]ᵀ[W; D] = BᵀB + EᵀE        so        λ_i(BᵀB) ≤ λ_i ≤ λ_i(BᵀB) + Σ‖E‖₂²
+    −Σ‖R‖  ⪯  P  ⪯  Σ(τ + ‖R‖)        so        λ_i(BᵀB) − Σ‖R‖  ≤  λ_i  ≤  λ_i(BᵀB) + min(Σ(τ + ‖R‖), tr P)
 
-where ‖E‖₂² is the largest eigenvalue that was cut off, bounded by the certificate. With k not below the rank E is
-rounding, and an update is the fit of all documents.
+R the residuals of the pairs that were kept and τ the largest eigenvalue that was not, both bounded by the certificate.
+With k not below the rank P is rounding, and an update is the fit of all documents.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ def update(model: Any, X: Any, text: str | None) -> None:
     rows = grown.rows
     V = grown.padded(np.asarray(model.components_, np.float64)).T
     inside = np.square(np.asarray(rows @ V)).sum(axis=1)
-    solution, lost = _solved(model, V, rows)
-    _name(model, solution, V, rows, lost)
+    solution = _solved(model, V, rows)
+    _name(model, solution, V, rows)
     _grow(model, found, grown, inside)
     tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
     told = drift_of(model)
@@ -157,28 +158,30 @@ class _Weighs:
         self._record = type(model._record)(sums=sums)
 
 
-def _solved(model: Any, V: Floats, rows: Any) -> tuple[Any, float]:
-    """Leading pairs of [ΣVᵀ; D], and what the cut before them may have lost."""
+def _solved(model: Any, V: Floats, rows: Any) -> Any:
+    """Leading pairs of [ΣVᵀ; D]."""
     B = Stacked(np.asarray(model.singular_values_, np.float64)[:, None] * V.T, rows)
     n, d = B.shape
     k = min(_wanted(model), n, d)
     shape = Shape(n, d, 8, None)
     plan = route(shape, k, solver="auto", tol=model.tol, memory=None)
     problem = SpectralProblem(B, k, tol=model.tol, seed=seed_of(model.random_state))
-    solution = solve(problem, plan, frame={"matrix": "[ΣVᵀ; D]ᵀ[ΣVᵀ; D]"})
-    return solution, cut_off(
-        model.certificate_, len(model.singular_values_), int(model.n_features_in_), model.n_samples_
-    )
+    return solve(problem, plan, frame={"matrix": "WᵀW"})
 
 
-def cut_off(model: Any) -> float:
-    """Bound on the largest eigenvalue that the components of a model leave out."""
-    certificate, k = model.certificate_, len(model.singular_values_)
-    if k >= min(model.n_samples_, model.n_features_in_):
-        return 0.0
-    rest = max(float(certificate.total) - float(np.sum(np.maximum(certificate.lower, 0.0))), 0.0)
+def cut_off(certificate: Any, small: int) -> tuple[float, float]:
+    """τ and ‖R‖ of a certificate of a table whose smaller side is ``small``."""
+    values = np.asarray(certificate.values, np.float64)
+    residual = float(np.linalg.norm(certificate.residuals)) + float(certificate.rounding)
+    if len(values) >= small:
+        return 0.0, residual
+    rest = max(float(certificate.total) - float(np.sum(values)), 0.0) + len(values) * float(certificate.rounding)
     ceiling = float(certificate.ceiling)
-    return max(min(rest, ceiling if np.isfinite(ceiling) else rest), 0.0)
+    if not np.isfinite(ceiling):
+        return rest, residual
+    apart = len(values) > 0 and values[-1] - residual > ceiling
+    ceiling = ceiling if apart else max(ceiling, float(np.max(certificate.upper[-1:], initial=0.0)))
+    return max(min(ceiling + residual, rest), 0.0), residual
 
 
 def _wanted(model: Any) -> int:
@@ -189,57 +192,44 @@ def _wanted(model: Any) -> int:
     return int(asked) if isinstance(asked, (int, np.integer)) else int(model.n_components_)
 
 
-def _name(model: Any, solution: Any, V: Floats, rows: Any, lost: float) -> None:
+def _name(model: Any, solution: Any, V: Floats, rows: Any) -> None:
     """Topics and documents of the updated model, with a certificate that knows what was cut off."""
     record, before = model._record, model.certificate_
-    mixed = _residual(before)
+    cut = record.cut or cut_off(before, min(model.n_samples_, model.n_features_in_))
+    lost, mixed = ((record.lost or 0.0) + sum(cut), (record.mixed or 0.0) + cut[1])
+    left = max(float(before.total) - float(np.sum(before.values)), 0.0) + mixed
     total = float(model.total_) + float(np.sum(np.square(rows.data)))
-    lost_before = float(record.lost or 0.0)
-    if record.updates:  # the certificate before speaks of what was known then
-        lost, mixed = lost + 0.0, mixed
-    new = np.asarray(solution.vectors, np.float64)
-    model.certificate_ = widened(solution.certificate, lost, mixed, total, rows.shape[0])
+    new, told = np.asarray(solution.vectors, np.float64), solution.certificate
+    n = model.n_samples_ + rows.shape[0]
+    model.certificate_ = widened(told, min(lost, left), mixed, total, n)
     E = np.asarray(model.embedding_, np.float64) @ (V.T @ new)
-    added = np.asarray(rows @ new)
-    model.embedding_ = np.vstack([E, added]).astype(model.embedding_.dtype)
+    model.embedding_ = np.vstack([E, np.asarray(rows @ new)]).astype(model.embedding_.dtype)
     model.components_ = np.ascontiguousarray(new.T)
     model.singular_values_ = np.asarray(solution.singular_values, np.float64)
-    model.plan_ = solution.plan
-    model.total_, model.n_components_ = total, len(model.singular_values_)
-    n = len(model.embedding_)
+    model.plan_, model.total_, model.n_components_ = solution.plan, total, len(model.singular_values_)
     variance = np.var(np.asarray(model.embedding_, np.float64), axis=0)
     model.explained_variance_ = variance
     model.explained_variance_ratio_ = variance * n / total if total > 0 else np.zeros_like(variance)
-    record.lost, record.weight = lost_before + lost, float(n)
-    record.left = max(total - float(np.sum(model.certificate_.values)), 0.0)
+    record.lost, record.mixed, record.cut = lost, mixed, cut_off(told, min(n, rows.shape[1]))
+    record.left = max(total - float(np.sum(told.values)), 0.0)
+    record.weight = float(n)
     record.norms = record.columns = record.seen = record.seen_values = record.choice = None
 
 
-def _residual(certificate: Any) -> float:
-    """‖R‖ of the pairs of a certificate, rounding included: by so much [W; D]ᵀ[W; D] differs from what is computed."""
-    return float(np.linalg.norm(certificate.residuals)) + float(certificate.rounding)
-
-
-def widened(certificate: Any, lost: float, mixed: float, total: float, added: int) -> Any:
-    """The certificate of BᵀB as one of all documents: λ moves by −``mixed`` to ``lost`` + ``mixed``."""
-    c, reach = certificate, lost + mixed
-    lower, upper = np.maximum(c.lower - mixed, 0.0), c.upper + reach
-    ceiling = c.ceiling + reach if np.isfinite(c.ceiling) else c.ceiling
-    k = len(c.values)
-    above = np.append(np.inf, lower[:-1]) if k else np.zeros(0)
-    below = np.append(upper[1:], ceiling) if k else np.zeros(0)
+def widened(certificate: Any, lost: float, mixed: float, total: float, n: int) -> Any:
+    """The certificate of BᵀB as one of all documents: λ moves by −``mixed`` to ``lost``."""
+    c, reach = certificate, max(lost, mixed)
+    lower, upper = np.maximum(c.lower - mixed, 0.0), c.upper + lost
+    ceiling = c.ceiling + lost if np.isfinite(c.ceiling) else c.ceiling
+    above, below = np.append(np.inf, lower[:-1])[: len(lower)], np.append(upper[1:], ceiling)[: len(lower)]
     gaps = np.minimum(above - c.values, c.values - below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        moved = np.where(gaps > 0, reach / gaps, np.inf)
-        angles = c.angles + moved
-    angles = np.where(angles < 1, angles, np.nan)
+        angles = c.angles + np.where(gaps > 0, reach / gaps, np.inf)
     frame = {name: value for name, value in c.frame.items() if name != "grounds"} | {"updated": True}
-    note = (
-        f"updated by {counted(added, 'document')}: what was cut off before moves no eigenvalue by more than {reach:.3g}"
-    )
+    note = f"updated, {counted(n, 'document')}: what updates cut off moves eigenvalues by {reach:.3g} at most"
     return replace(
-        c, lower=lower, upper=upper, residuals=c.residuals + reach, angles=angles, clusters=(), ceiling=ceiling,
-        total=total, rounding=c.rounding + mixed, notes=(*c.notes, note), frame=frame,
+        c, lower=lower, upper=upper, residuals=c.residuals + reach, angles=np.where(angles < 1, angles, np.nan),
+        clusters=(), ceiling=ceiling, total=total, rounding=c.rounding + mixed, notes=(*c.notes, note), frame=frame,
     )  # fmt: skip
 
 
