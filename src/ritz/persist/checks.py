@@ -47,7 +47,7 @@ COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing
 STATES = ("Moments", "KeptRows", "Directions", "Sketched")
 RECORD_NAMES = {"certificate_": ("Certificate",), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
                 "_filler": ("Filler",), "_raw": ("Counts",), "_sums": ("Sums",), "_now": ("Sums",),
-                "language_": ("Language",)}  # fmt: skip
+                "language_": ("Language",), "_energies": ("Energies",)}  # fmt: skip
 #: Types of what else a model keeps.
 TYPES: dict[str, tuple[type[Any], ...]] = {
     "_dtype": (np.dtype,), "_weight": (int, float, np.number), "_pending": (bool,), "_members": (dict,),

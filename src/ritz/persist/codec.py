@@ -36,6 +36,7 @@ from ritz.data.streams.sketched import Sketched
 from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
+from ritz.methods.lsi.drift import Energies
 from ritz.persist.checks import check_record
 from ritz.persist.functions import describe_kernel
 from ritz.project.incomplete import Filler
@@ -55,6 +56,7 @@ RECORDS: dict[str, type[Any]] = {
         Counts,
         Directions,
         Encoder,
+        Energies,
         Fill,
         Filler,
         KeptRows,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.methods.linear_record import LinearRecord
+from ritz.methods.lsi.drift import Energies
 from ritz.methods.record import ABSENT
 from ritz.text.sums import Sums
 
@@ -38,7 +39,7 @@ class LSIRecord(LinearRecord):
     mixed: float | None = ABSENT  # Σ‖R‖
     cut: tuple[float, float] | None = ABSENT  # τ and ‖R‖ of the last one
     updates: int | None = ABSENT
-    energies: tuple[float, ...] | None = ABSENT  # what ``drift_`` is made of
+    energies: Energies | None = ABSENT  # what ``drift_`` is made of
     source: Any = ABSENT  # Documents of which texts can be read again
     columns: Any = ABSENT  # column of each word
     norms: Any = ABSENT  # (n,) lengths of the rows of ``embedding_``
