@@ -28,8 +28,8 @@ __all__ = ["Drift", "Energies", "added_energies", "drift_of", "first_energies"]
 #: A refit is due where new documents lie above those of the fit with this probability (messages of the same newsgroups:
 #: 0.25 to 0.6; of another group: 0.8 to 1), by more than so many standard errors …
 ABOVE, SURE = 0.7, 3.0
-#: … or where topics explain less than this share of what they are expected to explain (0.8 to 2.5 of messages of the same
-#: newsgroups, 0.1 to 0.45 of another group), …
+#: … or where topics explain less than this share of what they are expected to explain (0.8 to 2.5 of messages of the
+#: same newsgroups, 0.1 to 0.45 of another group), …
 EXPLAINED = 0.5
 #: … or where the weights of words, by how often these occur, have changed by more than this share: twenty times as many
 #: documents of the same kind change them by 0.4.
@@ -144,11 +144,13 @@ def _reweighted(model: Any) -> float:
     from ritz.methods.lsi.weighed import weighting_of
 
     record = model._record
-    if record.now is None:
+    if record.word_sums_now is None:
         return 0.0
     old, new = weighting_of(model), weighting_of(model)
-    old.sums_, new.sums_ = record.sums, record.now
-    known = record.sums.df > 0
-    before, after, often = (np.asarray(x)[known] for x in (old.global_weights_, new.global_weights_, record.now.gf))
+    old.sums_, new.sums_ = record.word_sums, record.word_sums_now
+    known = record.word_sums.df > 0
+    before, after, often = (
+        np.asarray(x)[known] for x in (old.global_weights_, new.global_weights_, record.word_sums_now.gf)
+    )
     size = float(np.sum(often * before))
     return float(np.sum(often * np.abs(after - before))) / size if size > 0 else 0.0

@@ -20,8 +20,8 @@ class OfTexts(Uncentred):
     """A model of documents about zero, which takes texts or counts; of a correspondence analysis it has less."""
 
     named: ClassVar[tuple[str, ...]] = (*Uncentred.named, "embedding_")
-    needs: ClassVar[tuple[str, ...]] = ("components_", "embedding_", "_sums")
-    derived = ("unseen_", "_source", "_columns", "_norms", "_given")
+    needs: ClassVar[tuple[str, ...]] = ("components_", "embedding_", "_word_sums")
+    derived = ("unseen_", "_source", "_word_columns", "_norms")
     restates = False
 
     @property

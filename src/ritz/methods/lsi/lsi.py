@@ -228,9 +228,9 @@ class LSI(SVD):
         record = self._record
         if record.rule is None or record.buckets is not None:
             return None
-        if record.columns is None:
-            record.columns = {str(word): j for j, word in enumerate(self.feature_names_in_)}
-        columns: dict[str, int] = record.columns
+        if record.word_columns is None:
+            record.word_columns = {str(word): j for j, word in enumerate(self.feature_names_in_)}
+        columns: dict[str, int] = record.word_columns
         return columns
 
     # documents

@@ -23,12 +23,12 @@ class LSIRecord(LinearRecord):
     """Of texts, or of a matrix of counts."""
 
     #: what belongs to a process and not to a model: where texts can be read again, and what is made of other fields
-    TRANSIENT: ClassVar[tuple[str, ...]] = ("source", "columns", "norms")
+    TRANSIENT: ClassVar[tuple[str, ...]] = ("source", "word_columns", "norms")
 
     rule: dict[str, Any] | None = ABSENT  # parameters of the words; None where counts were given without names
     buckets: int | None = ABSENT  # columns that words share by their hash
-    sums: Sums | None = ABSENT  # of the documents of the fit, by which words are weighted
-    now: Sums | None = ABSENT  # with those of the updates
+    word_sums: Sums | None = ABSENT  # of the documents of the fit, by which words are weighted
+    word_sums_now: Sums | None = ABSENT  # with those of the updates
     since: NDArray[np.int64] | None = ABSENT  # (d,) row from which on a word is counted; None: all from the first
     inverted: Any = ABSENT  # CSR (d, n) of the counts, for BM25
     lengths: Floats | None = ABSENT  # (n,) words of each document
@@ -41,7 +41,7 @@ class LSIRecord(LinearRecord):
     updates: int | None = ABSENT
     energies: Energies | None = ABSENT  # what ``drift_`` is made of
     source: Any = ABSENT  # Documents of which texts can be read again
-    columns: Any = ABSENT  # column of each word
+    word_columns: Any = ABSENT  # column of each word
     norms: Any = ABSENT  # (n,) lengths of the rows of ``embedding_``
 
     def __getstate__(self) -> dict[str, Any]:

@@ -139,8 +139,8 @@ class _Grown:
         record = model._record
         self.words, self.d = words, counts.shape[1]
         self.before = int(model.n_features_in_)
-        self.sums = record.sums.moved(np.arange(self.before), self.d)
-        now = record.sums if record.now is None else record.now
+        self.sums = record.word_sums.moved(np.arange(self.before), self.d)
+        now = record.word_sums if record.word_sums_now is None else record.word_sums_now
         self.now = now.moved(np.arange(self.before), self.d) + Sums.of(sp.csr_array(counts, dtype=np.float64))
         shadow = _Weighs(model, self.sums)
         self.rows = weigh(shadow, counts)
@@ -155,7 +155,7 @@ class _Weighs:
 
     def __init__(self, model: Any, sums: Sums) -> None:
         self.method, self.weighting, self.norm = model.method, model.weighting, model.norm
-        self._record = type(model._record)(sums=sums)
+        self._record = type(model._record)(word_sums=sums)
 
 
 def _solved(model: Any, V: Floats, rows: Any) -> Any:
@@ -213,7 +213,7 @@ def _name(model: Any, solution: Any, V: Floats, rows: Any) -> None:
     record.lost, record.mixed, record.cut = lost, mixed, cut_off(told, min(n, rows.shape[1]))
     record.left = max(total - float(np.sum(told.values)), 0.0)
     record.weight = float(n)
-    record.norms = record.columns = record.seen = record.seen_values = record.choice = None
+    record.norms = record.word_columns = record.seen = record.seen_values = record.choice = None
 
 
 def widened(certificate: Any, lost: float, mixed: float, total: float, n: int) -> Any:
@@ -240,7 +240,7 @@ def _grow(model: Any, found: Counted, grown: _Grown, inside: Any) -> None:
     before = n
     record.energies = added_energies(record.energies, grown.rows, inside)
     record.updates = int(record.updates or 0) + 1
-    record.sums, record.now = grown.sums, grown.now
+    record.word_sums, record.word_sums_now = grown.sums, grown.now
     if len(grown.words):
         since = np.zeros(grown.before, np.int64) if record.since is None else record.since
         record.since = np.concatenate([since, np.full(len(grown.words), before, np.int64)])

@@ -40,7 +40,7 @@ def weighting_of(model: Any) -> Weighting:
 def weigh(model: Any, counts: Any) -> Any:
     """CSR of weights, by the sums of the fit."""
     rule = weighting_of(model)
-    rule.sums_ = model._record.sums
+    rule.sums_ = model._record.word_sums
     return rule.transform(counts)
 
 
@@ -49,7 +49,7 @@ def adopted(model: Any, found: Counted) -> Any:
     counts, record = found.counts, model._record
     weights = weighting_of(model)
     rows = weights.fit_transform(counts)
-    record.sums, record.rule = weights.sums_, None if found.rule is None else found.rule.parameters()
+    record.word_sums, record.rule = weights.sums_, None if found.rule is None else found.rule.parameters()
     record.buckets = model.hashing if found.documents is not None else None
     model.n_features_in_ = int(counts.shape[1])
     vars(model).pop("feature_names_in_", None)
