@@ -79,6 +79,7 @@ REFUSED: dict[str, set[str]] = {
     "RobustPCA": {"bootstrap", "permutation_test", "choose_rank"},
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
+    "LSI": {"bootstrap", "permutation_test"},
 }
 
 

@@ -32,8 +32,10 @@ from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
 from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, weigh
 from ritz.methods.posed import Posed
+from ritz.methods.rank.linear import handed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
+from ritz.rank.material import Material
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.verify import Verification
 from ritz.text.counts import Counts
@@ -44,6 +46,8 @@ from ritz.text.words import Words
 __all__ = ["LSI"]
 
 METHODS = ("svd", "ca", "kernel")
+#: Why a rule that asks rows has no answer for a kernel.
+NO_ROWS = "it looks at columns, and a kernel has none: method='svd' has the same spectrum"
 #: Components without being told: of 100, 200 and 300, 200 finds most on two collections of abstracts.
 DEFAULT_K = 200
 
@@ -174,7 +178,8 @@ class LSI(SVD):
             return Posed(rows=found.counts, wanted=wanted, kept=found)
         if self.method == "kernel":
             n = rows.shape[0]
-            return Posed(documents_gram(rows), "eigh", shape=Shape(n, n, 8, symmetric=False), rows=rows, wanted=wanted,
+            wanted = handed(wanted, lambda: Material("LSI", why_not=NO_ROWS), self._rules)
+            return Posed(documents_gram(rows), "eigh", shape=Shape(n, n, 8), rows=rows, wanted=wanted,
                          frame={"matrix": "WWᵀ"}, kept=found)  # fmt: skip
         posed = super().pose(rows, None)
         posed.kept = (*posed.kept, found)
