@@ -77,7 +77,12 @@ def plain_code(module) -> str:
     tree = ast.parse(inspect.getsource(module))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+        ):
             body[0] = ast.Pass()
     return ast.unparse(tree)
 
@@ -119,7 +124,20 @@ def test_titles_tell_their_language_too():
         [DECLARATION["english"], DECLARATION["german"]],
         [DECLARATION["french"], DECLARATION["spanish"], DECLARATION["italian"]],
     ],
-    ids="nothing spaces short numbers code more-code japanese emoji log names two three".split(),
+    ids=[
+        "nothing",
+        "spaces",
+        "short",
+        "numbers",
+        "code",
+        "more-code",
+        "japanese",
+        "emoji",
+        "log",
+        "names",
+        "two",
+        "three",
+    ],
 )
 def test_what_has_no_language_is_taken_as_it_is(texts):
     found = recognise(texts)
