@@ -389,7 +389,7 @@ def test_topics_have_both_ends():
             assert weight == lsi.components_[i, lsi.vocabulary_[word]]
         assert all(weight > 0 for _, weight in topic.positive)
         assert all(weight < 0 for _, weight in topic.negative)
-        assert set(topic.words[:6]) & set(sum(SUBJECTS, []))
+        assert set(topic.words[:6]) & {word for subject in SUBJECTS for word in subject}
     assert str(topics).startswith("topic 1: singular value ")
     assert len(lsi.topics(1)) == 1
     with pytest.raises(ritz.ParameterError):

@@ -1,13 +1,14 @@
 """Drift: whether the documents that were added are like those of the fit, and whether the weights still hold.
 
     outside(x) = ‖x − V Vᵀx‖²/‖x‖²        share of a new document that no topic of the model explains
-    expected   = ‖r_i‖²/(1 − h_i)²,  r_i the rest of document i of the fit, h_i = Σ_j (e_ij/σ_j)² its leverage
+    expected   = w·q + (1 − w)·q/(q + 1 − ρ),   q = ρ/(1 − h)²,   w = 1 − h^1.5
 
-A document of the fit has bent the topics towards itself; dividing by (1 − h)² undoes that, as in leave-one-out
-residuals [All74], so that further documents of the same kind are expected to leave as much; where there are as many
-topics as documents, h = 1 and its limit is 1/Σ_j (e_ij/σ_j²)², the distance from the span of the others. On random
-halves of newsgroups of 100 to 1,000 messages with 20 to 200 topics its mean is right to 0.03 while h < 0.3, and up to
-0.12 too large beyond.
+ρ the share that topics leave of a document of the fit, h = Σ_j (e_j/σ_j)² its leverage. A document of the fit has bent
+the topics towards itself; dividing by (1 − h)² undoes that, as in leave-one-out residuals [All74], so that further
+documents of the same kind are expected to leave as much. This is right for small h and too large for others, where
+parts must still sum to one; w was chosen between both on random parts of newsgroups (100 to 1,000 messages, 20 to 200
+topics), of which the mean is foretold to 0.03. With as many topics as documents h = 1, and the limit is known:
+1/Σ_j (e_j/σ_j²)², the distance from the span of the others.
 
     above = P(outside of a new document > expected of a document of the fit)        ½ if they are alike  [MW47]
 
@@ -34,6 +35,8 @@ EXPLAINED = 0.5
 #: … or where the weights of words, by how often these occur, have changed by more than this share: twenty times as many
 #: documents of the same kind change them by 0.4.
 REWEIGHTED = 0.5
+#: Documents of the fit, and of the updates, from which on they are compared.
+FEW = 10
 #: Leverage from which a document is a topic by itself, and singular values, beside the first, that are none.
 WHOLE, FAINT = 1.0 - 1e-6, 1e-8
 #: Quantiles that are kept of what is expected.
@@ -95,8 +98,10 @@ def first_energies(model: Any, rows: Any) -> Energies:
     leverage = np.minimum(np.square(E / scaled).sum(axis=1), 1.0)
     rest = np.maximum(1.0 - np.square(E).sum(axis=1) / whole, 0.0)
     span = 1.0 / np.maximum(np.square(E / scaled / scaled).sum(axis=1) * whole, 1e-300)
-    alone = np.where(leverage > WHOLE, span, rest / np.square(np.maximum(1.0 - leverage, 1.0 - WHOLE)))
-    share = np.minimum(alone, 1.0)
+    alone = rest / np.square(np.maximum(1.0 - leverage, 1.0 - WHOLE))
+    part, large = alone / np.maximum(alone + 1.0 - rest, 1e-300), leverage**1.5
+    share = np.where(leverage > WHOLE, span, (1.0 - large) * np.minimum(alone, 1.0) + large * part)
+    share = np.clip(share, 0.0, 1.0)
     return Energies(int(there.sum()), float(np.mean(share)), np.quantile(share, QUANTILES))
 
 
@@ -126,7 +131,7 @@ def drift_of(model: Any) -> Drift:
     changed = _reweighted(model)
     spread = np.sqrt(max(seen.squares / m - outside**2, 0.0) / m + np.var(seen.quantiles) / max(n, 1))
     less = 1.0 - outside < EXPLAINED * (1.0 - seen.expected) and outside - seen.expected > SURE * spread
-    further = less or (above > ABOVE and above - 0.5 > SURE * error)
+    further = min(n, m) >= FEW and (less or (above > ABOVE and above - 0.5 > SURE * error))
     words = f"topics leave {outside:.0%} of {m:,} documents that were added, where {seen.expected:.0%} are expected"
     words += f" (further outside than those of the fit with probability {above:.2f})"
     if changed > REWEIGHTED:
