@@ -278,10 +278,7 @@ class Decoder:
 
     def _rule(self, content: Any) -> Any:
         name, told = self.value(content)
-        made = {"Words": Words, "Weighting": Weighting}[name](**_plain(told, dict))
-        if isinstance(made, Weighting):
-            made._check_parameters()
-        return made
+        return {"Words": Words, "Weighting": Weighting}[name](**_plain(told, dict))
 
     def _function(self, content: Any) -> Kernel:
         return self._kernel(content)

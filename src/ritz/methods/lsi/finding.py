@@ -21,7 +21,7 @@ from ritz.methods.lsi.search import best, exact, mixed
 from ritz.methods.lsi.weighed import counts_of, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
-__all__ = ["attach", "norms_of", "search", "similar", "written"]
+__all__ = ["attach", "norms_of", "search", "similar", "unit_rows", "written"]
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +43,12 @@ def norms_of(model: Any) -> Floats:
         record.norms = sizes
     found: Floats = record.norms
     return found
+
+
+def unit_rows(model: Any) -> NDArray[Any]:
+    """(n, k) coordinates of the documents, each of length 1."""
+    sizes = norms_of(model)
+    return np.asarray(model.embedding_ / np.where(sizes > 0, sizes, 1.0)[:, None], model.embedding_.dtype)
 
 
 def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:

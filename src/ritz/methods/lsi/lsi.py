@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import MergeError, ParameterError
-from ritz.data.words import counted, describe, nearest
+from ritz._core.errors import MergeError
+from ritz.data.words import describe
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.lsi import finding, updating
+from ritz.methods.lsi.checks import check_parameters, summary
 from ritz.methods.lsi.counted import Counted, Given, count
 from ritz.methods.lsi.drift import Drift, drift_of
 from ritz.methods.lsi.fitted import OfTexts
@@ -30,7 +31,7 @@ from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, documents_gram, table_of
 from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, weigh
+from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.svd import SVD
@@ -38,14 +39,9 @@ from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.verify import Verification
-from ritz.text.counts import Counts
-from ritz.text.named import weighting as named_weighting
-from ritz.text.weights import NORMS
-from ritz.text.words import Words
 
 __all__ = ["LSI"]
 
-METHODS = ("svd", "ca", "kernel")
 #: Why a rule that asks rows has no answer for a kernel.
 NO_ROWS = "it looks at columns, and a kernel has none: method='svd' has the same spectrum"
 #: Components without being told: of 100, 200 and 300, 200 finds most on two collections of abstracts.
@@ -100,7 +96,7 @@ class LSI(SVD):
     >>> lsi.search("wings that flutter", top=2).rows
     array([2, 3])
     >>> lsi.topics(1)[0].words[:2]
-    ['wing', 'flutter']
+    ['wine', 'glass']
     """
 
     about: ClassVar[About] = About(
@@ -230,13 +226,7 @@ class LSI(SVD):
     def vocabulary_(self) -> dict[str, int] | None:
         """Column of each word; None where columns have no names, or share words by their hash."""
         check_is_fitted(self)
-        record = self._record
-        if record.rule is None or record.buckets is not None:
-            return None
-        if record.word_columns is None:
-            record.word_columns = {str(word): j for j, word in enumerate(self.feature_names_in_)}
-        columns: dict[str, int] = record.word_columns
-        return columns
+        return vocabulary_of(self)
 
     # documents
 
@@ -285,7 +275,15 @@ class LSI(SVD):
         return np.array(self.embedding_)
 
     def transform_to(self, X: Any, path: Any, *, text: str | None = None) -> Path:
-        """Write the coordinates of texts to a file; parameters as ``transform`` and :meth:`ritz.PCA.transform_to`."""
+        """Write the coordinates of texts to a file; parameters as ``transform`` and :meth:`ritz.PCA.transform_to`.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> texts = ["red wine", "white wine", "thin wings", "wings in flutter"]
+        >>> ritz.read(ritz.LSI(2).fit(texts).transform_to(texts, "topics.csv")).names
+        ['T1', 'T2']
+        """
         return finding.written(self, X, text, path)
 
     def search(self, query: Any, top: int = 10, *, hybrid: Any = None, index: Any = None) -> Any:
@@ -323,6 +321,13 @@ class LSI(SVD):
             Its number from 0.
         top : int
             How many.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> lsi = ritz.LSI(2).fit(["red wine", "white wine", "thin wings", "wings in flutter"])
+        >>> lsi.similar(0, top=1).texts
+        ['white wine']
         """
         return finding.similar(self, row, top)
 
@@ -347,22 +352,13 @@ class LSI(SVD):
           + wine 0.82
         """
         check_is_fitted(self)
-        k = self.n_components_
-        number = k if n_topics is None else n_topics
-        for name, value in (("n_topics", number), ("words", words)):
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-                raise ParameterError(f"{name} must be a whole number", received=repr(value))
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"word {j}" for j in range(self.n_features_in_)] if names is None else names
-        shares = OfTexts(self).shares
-        return topics_of(self.components_, self.singular_values_, shares, names, min(int(number), k), int(words))
+        return topics_of(self, n_topics, words)
 
     @property
     def unit_embedding_(self) -> np.ndarray:
         """(n, k) coordinates of the documents, each of length 1: what an index for ``search`` is fitted to."""
         check_is_fitted(self)
-        sizes = finding.norms_of(self)
-        return np.asarray(self.embedding_ / np.where(sizes > 0, sizes, 1.0)[:, None], self.embedding_.dtype)
+        return finding.unit_rows(self)
 
     def attach(self, X: Any, *, text: str | None = None) -> Self:
         """Give a model that was loaded from a file the texts of its documents again, for ``hits.texts``.
@@ -372,6 +368,15 @@ class LSI(SVD):
         X : the texts of the fit and of all updates, in their order
         text : str, optional
             As in ``fit``.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> texts = ["red wine", "white wine", "thin wings", "wings in flutter"]
+        >>> ritz.save(ritz.LSI(2).fit(texts), "topics.ritz")
+        >>> lsi = ritz.load("topics.ritz")
+        >>> lsi.search("flutter", top=1).texts is None, lsi.attach(texts).search("flutter", top=1).texts
+        (True, ['wings in flutter'])
         """
         finding.attach(self, X, text)
         return self
@@ -409,17 +414,49 @@ class LSI(SVD):
         return drift_of(self)
 
     def partial_fit(self, X: Any, y: Any = None, *, text: str | None = None) -> Self:  # type: ignore[override]
-        """``fit`` the first time, ``update`` afterwards."""
+        """``fit`` the first time, ``update`` afterwards.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> lsi = ritz.LSI(2)
+        >>> for part in (["red wine", "white wine"], ["thin wings", "wings in flutter"]):
+        ...     lsi = lsi.partial_fit(part)
+        >>> lsi.n_samples_
+        4
+        """
         return self.update(X, text=text) if self.__sklearn_is_fitted__() else self.fit(X, y, text=text)
 
     def merge(self, other: Any, *more: Any) -> Self:
-        """Models of texts are not merged: ``update`` adds the documents themselves."""
+        """Models of texts are not merged: ``update`` adds the documents themselves.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> lsi = ritz.LSI(2).fit(["red wine", "white wine", "thin wings", "wings in flutter"])
+        >>> try:
+        ...     lsi.merge(lsi)
+        ... except ritz.MergeError as error:
+        ...     print(error.hint)
+        model.update(texts) adds the documents
+        """
         raise MergeError(
             "LSI models are not merged", received=describe(other), hint="model.update(texts) adds the documents"
         )
 
     def subtract(self, other: Any) -> Self:
-        """Documents are not taken away again."""
+        """Documents are not taken away again.
+
+        Examples
+        --------
+        >>> import ritz
+        >>> lsi = ritz.LSI(2).fit(["red wine", "white wine", "thin wings", "wings in flutter"])
+        >>> try:
+        ...     lsi.subtract(lsi)
+        ... except ritz.MergeError as error:
+        ...     print(error.hint)
+        fit the others
+        """
         raise MergeError("documents are not taken away from an LSI", received=describe(other), hint="fit the others")
 
     def verify(self, X: Any, sample_weight: Any = None, *, text: str | None = None) -> Verification:
@@ -446,28 +483,11 @@ class LSI(SVD):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.method not in METHODS:
-            raise ParameterError(
-                f"method must be one of {', '.join(map(repr, METHODS))}", received=repr(self.method),
-                hint=f"method={nearest(self.method, METHODS)!r}",
-            )  # fmt: skip
-        if self.norm not in ("auto", *NORMS):
-            raise ParameterError("norm must be 'auto', 'l2', 'l1' or None", received=repr(self.norm))
-        if self.words is not None and not isinstance(self.words, Words):
-            raise ParameterError(
-                "words must be None or a ritz.text.Words", received=describe(self.words), hint="words=ritz.text.Words()"
-            )
-        named_weighting(self.weighting)._check_parameters()
-        Counts(self.words, self.min_df, self.max_df, self.max_features, self.hashing)._check_parameters()
+        check_parameters(self)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         shown: str = super().__repr__(N_CHAR_MAX)
-        if not self.__sklearn_is_fitted__():
-            return shown
-        words = f"{counted(self.n_samples_, 'document')}, {counted(self.n_features_in_, 'word')}, "
-        words += counted(self.n_components_, "topic")
-        told = "" if self.language_ is None else f"\n  {self.language_}"
-        return f"{shown}\n  {words}{told}"
+        return f"{shown}\n{summary(self)}" if self.__sklearn_is_fitted__() else shown
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

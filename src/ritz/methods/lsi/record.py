@@ -49,4 +49,5 @@ class LSIRecord(LinearRecord):
         return {name: value for name, value in vars(self).items() if name not in self.TRANSIENT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(dict.fromkeys(self.TRANSIENT), **state)
+        for name, value in {**dict.fromkeys(self.TRANSIENT), **state}.items():
+            setattr(self, name, value)

@@ -14,10 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.errors import ParameterError
+
 __all__ = ["Topic", "Topics", "topics_of"]
 
 #: Topics that are printed of many.
 PRINTED = 20
+#: Digits to which weights of words are equal: words that occur in the same documents come in alphabetical order.
+DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,26 @@ class Topics(tuple[Topic, ...]):
         return "\n".join(lines)
 
 
-def topics_of(components: Any, values: Any, shares: Any, names: Any, count: int, words: int) -> Topics:
-    """The first ``count`` components in ``words`` words for each end."""
+def topics_of(model: Any, n_topics: int | None, words: int) -> Topics:
+    """The first components of a fitted model in ``words`` words for each end."""
+    k = model.n_components_
+    number = k if n_topics is None else n_topics
+    for name, value in (("n_topics", number), ("words", words)):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+            raise ParameterError(f"{name} must be a whole number from 0 on", received=repr(value))
+    names = getattr(model, "feature_names_in_", None)
+    names = [f"word {j}" for j in range(model.n_features_in_)] if names is None else names
+    shares = model.fitted(model).shares
     found = []
-    for i in range(count):
-        v = np.asarray(components[i], np.float64)
-        ends = []
-        for sign in (1.0, -1.0):
-            there = np.flatnonzero(sign * v > 0)
-            best = there[np.lexsort((there, -sign * v[there]))][:words]
-            ends.append(tuple((str(names[j]), float(v[j])) for j in best))
-        found.append(Topic(i + 1, float(values[i]), float(shares[i]), ends[0], ends[1]))
+    for i in range(min(int(number), k)):
+        v = np.asarray(model.components_[i], np.float64)
+        ends = [_end(v, sign, names, int(words)) for sign in (1.0, -1.0)]
+        found.append(Topic(i + 1, float(model.singular_values_[i]), float(shares[i]), ends[0], ends[1]))
     return Topics(found)
+
+
+def _end(v: Any, sign: float, names: Any, words: int) -> tuple[tuple[str, float], ...]:
+    """The heaviest words of one sign; of equal weight in the order of their columns."""
+    there = np.flatnonzero(sign * v > 0)
+    best = there[np.lexsort((there, -np.round(sign * v[there], DIGITS)))][:words]
+    return tuple((str(names[j]), float(v[j])) for j in best)

@@ -20,7 +20,17 @@ from ritz.text.named import weighting
 from ritz.text.weights import Weighting
 from ritz.text.words import Words
 
-__all__ = ["adopted", "columns_of", "counts_of", "require_words", "rule_of", "tell_empty", "weigh", "weighting_of"]
+__all__ = [
+    "adopted",
+    "columns_of",
+    "counts_of",
+    "require_words",
+    "rule_of",
+    "tell_empty",
+    "vocabulary_of",
+    "weigh",
+    "weighting_of",
+]
 
 #: Bytes of counts that are kept however small the coordinates are.
 LITTLE_COUNTS = 1 << 26
@@ -52,9 +62,10 @@ def adopted(model: Any, found: Counted) -> Any:
     record.word_sums, record.rule = weights.sums_, None if found.rule is None else found.rule.parameters()
     record.buckets = model.hashing if found.documents is not None else None
     model.n_features_in_ = int(counts.shape[1])
-    vars(model).pop("feature_names_in_", None)
     if found.words is not None:
         model.feature_names_in_ = found.words
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
     charge(model, 24.0 * counts.nnz)
     k = model.n_components if isinstance(model.n_components, int) else 200
     small = 6.0 * counts.nnz <= max(LITTLE_COUNTS, 8.0 * counts.shape[0] * k)
@@ -87,6 +98,17 @@ def rule_of(model: Any) -> Words:
             hint="fit(counts, vocabulary=words) names them",
         )
     return Words(**rule)
+
+
+def vocabulary_of(model: Any) -> dict[str, int] | None:
+    """Column of each word; None where columns have no names, or share words by their hash."""
+    record = model._record
+    if record.rule is None or record.buckets is not None:
+        return None
+    if record.word_columns is None:
+        record.word_columns = {str(word): j for j, word in enumerate(model.feature_names_in_)}
+    columns: dict[str, int] = record.word_columns
+    return columns
 
 
 def columns_of(model: Any, words: Any) -> Any:
