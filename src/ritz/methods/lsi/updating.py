@@ -33,7 +33,7 @@ from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, re
 from ritz.methods.lsi.drift import added_energies, drift_of
 from ritz.methods.lsi.weighed import columns_of, rule_of, tell_empty, weigh
 from ritz.operators.base import Operator
-from ritz.spectral.plan import Shape, route
+from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.text.adopt import documents
@@ -163,8 +163,7 @@ def _solved(model: Any, V: Floats, rows: Any) -> Any:
     B = Stacked(np.asarray(model.singular_values_, np.float64)[:, None] * V.T, rows)
     n, d = B.shape
     k = min(_wanted(model), n, d)
-    shape = Shape(n, d, 8, None)
-    plan = route(shape, k, solver="auto", tol=model.tol, memory=None)
+    plan = model._plan_for(Shape(n, d, 8, B.top.size + rows.nnz), k)
     problem = SpectralProblem(B, k, tol=model.tol, seed=seed_of(model.random_state))
     return solve(problem, plan, frame={"matrix": "WᵀW"})
 

@@ -21,16 +21,9 @@ from ritz.text.weights import Weighting
 from ritz.text.words import Words
 
 __all__ = [
-    "adopted",
-    "columns_of",
-    "counts_of",
-    "require_words",
-    "rule_of",
-    "tell_empty",
-    "vocabulary_of",
-    "weigh",
-    "weighting_of",
-]
+    "adopted", "columns_of", "counts_of", "require_words", "rule_of", "tell_empty", "unknown_words", "vocabulary_of",
+    "weigh", "weighting_of",
+]  # fmt: skip
 
 #: Bytes of counts that are kept however small the coordinates are.
 LITTLE_COUNTS = 1 << 26
