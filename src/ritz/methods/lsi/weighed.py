@@ -11,7 +11,6 @@ import numpy as np
 
 from ritz._core.errors import EmptyDocuments, InputError
 from ritz._core.warn import warn
-from ritz.data.validate import charge
 from ritz.data.words import counted, describe, shorten
 from ritz.methods.lsi.bm25 import inverted
 from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, read
@@ -59,7 +58,7 @@ def adopted(model: Any, found: Counted) -> Any:
         model.feature_names_in_ = found.words
     elif hasattr(model, "feature_names_in_"):
         del model.feature_names_in_
-    charge(model, 24.0 * counts.nnz)
+    record.added_bytes = int(24 * counts.nnz)  # counts and weights: the plan has so much less
     k = model.n_components if isinstance(model.n_components, int) else 200
     small = 6.0 * counts.nnz <= max(LITTLE_COUNTS, 8.0 * counts.shape[0] * k)
     if model.keep_counts or (model.keep_counts is None and small):
