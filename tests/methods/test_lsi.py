@@ -252,6 +252,7 @@ def test_counts_of_another_width_are_refused():
         (lambda: ritz.LSI(2, words="english").fit(TITLES), "ritz.text.Words"),
         (lambda: ritz.LSI(2, min_df=-1).fit(TITLES), "min_df"),
         (lambda: ritz.LSI(50).fit(TITLES), "n_components"),
+        (lambda: ritz.LSI(2).fit(TITLES, sample_weight=np.ones(9)), "no weights"),
         (lambda: deerwester(2).search("human", top=0), "top must be"),
         (lambda: deerwester(2).search("human", hybrid=2), "hybrid must be"),
         (lambda: deerwester(2).similar(9), "one of the 9 documents"),

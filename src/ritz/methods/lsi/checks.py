@@ -11,7 +11,7 @@ from ritz.text.named import weighting
 from ritz.text.weights import NORMS
 from ritz.text.words import Words
 
-__all__ = ["METHODS", "check_parameters", "summary"]
+__all__ = ["METHODS", "check_parameters", "require_unweighted", "summary"]
 
 METHODS = ("svd", "ca", "kernel")
 
@@ -31,6 +31,14 @@ def check_parameters(model: Any) -> None:
         )
     weighting(model.weighting)._check_parameters()
     Counts(model.words, model.min_df, model.max_df, model.max_features, model.hashing)._check_parameters()
+
+
+def require_unweighted(sample_weight: Any) -> None:
+    """Refuse weights of documents."""
+    if sample_weight is not None:
+        raise ParameterError(
+            "documents of an LSI have no weights", received=describe(sample_weight), hint="leave out sample_weight="
+        )
 
 
 def summary(model: Any) -> str:

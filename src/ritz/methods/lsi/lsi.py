@@ -21,29 +21,25 @@ from ritz.data.words import describe
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.lsi import finding, updating
-from ritz.methods.lsi.checks import check_parameters, summary
+from ritz.methods.lsi.checks import check_parameters, require_unweighted, summary
 from ritz.methods.lsi.counted import Counted, Given, count
 from ritz.methods.lsi.drift import Drift, drift_of
 from ritz.methods.lsi.fitted import OfTexts
 from ritz.methods.lsi.hits import Hits
 from ritz.methods.lsi.naming import describe_documents, name_kernel, name_table
 from ritz.methods.lsi.record import LSIRecord
-from ritz.methods.lsi.routes import analysed, documents_gram, table_of
+from ritz.methods.lsi.routes import analysed, posed_kernel, table_of
 from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
 from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, vocabulary_of, weigh
 from ritz.methods.posed import Posed
-from ritz.methods.rank.linear import handed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
-from ritz.rank.material import Material
-from ritz.spectral.plan import Plan, Shape
+from ritz.spectral.plan import Plan
 from ritz.spectral.verify import Verification
 
 __all__ = ["LSI"]
 
-#: Why a rule that asks rows has no answer for a kernel.
-NO_ROWS = "it looks at columns, and a kernel has none: method='svd' has the same spectrum"
 #: Components without being told: of 100, 200 and 300, 200 finds most on two collections of abstracts.
 DEFAULT_K = 200
 
@@ -145,7 +141,9 @@ class LSI(SVD):
 
     # the fit
 
-    def fit(self, X: Any, y: Any = None, *, text: str | None = None, vocabulary: Any = None) -> Self:  # type: ignore[override]
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, text: str | None = None, vocabulary: Any = None
+    ) -> Self:  # fmt: skip
         """Fit to texts, or to counts of words.
 
         Parameters
@@ -153,11 +151,14 @@ class LSI(SVD):
         X : list, Series, frame, Table, path, iterable; or a matrix of counts (n, d)
             Whatever ``ritz.text.documents`` takes, or numbers: documents × words.
         y : ignored
+        sample_weight : None
+            Documents have no weights.
         text : str, optional
             Column of a frame or Table, or field of records, that holds the texts.
         vocabulary : list of str or dict, optional
             Words of the columns of a matrix of counts.
         """
+        require_unweighted(sample_weight)
         return self._fit(Given(X, text, vocabulary), y)
 
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
@@ -173,10 +174,7 @@ class LSI(SVD):
         if self.method == "ca":
             return Posed(rows=found.counts, wanted=wanted, kept=found)
         if self.method == "kernel":
-            n = rows.shape[0]
-            wanted = handed(wanted, lambda: Material("LSI", why_not=NO_ROWS), self._rules)
-            return Posed(documents_gram(rows), "eigh", shape=Shape(n, n, 8), rows=rows, wanted=wanted,
-                         frame={"matrix": "WWᵀ"}, kept=found)  # fmt: skip
+            return posed_kernel(self, rows, wanted, found)
         posed = super().pose(rows, None)
         posed.kept = (*posed.kept, found)
         return posed
@@ -479,6 +477,7 @@ class LSI(SVD):
         (True, False)
         """
         check_is_fitted(self)
+        require_unweighted(sample_weight)
         return verify_texts(self, counts_of(self, X, text).counts)
 
     def _check_parameters(self) -> None:

@@ -21,14 +21,20 @@ from ritz._core.warn import unsaid
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.methods.correspondence.ca.ca import CA
+from ritz.methods.posed import Posed
+from ritz.methods.rank.linear import handed
 from ritz.methods.record import values_of
 from ritz.operators import Gram, Sparse, Transpose
+from ritz.rank.material import Material
+from ritz.spectral.plan import Shape
 from ritz.spectral.solution import Solution
 
-__all__ = ["analysed", "documents_gram", "kept_of", "right_side", "table_of"]
+__all__ = ["analysed", "documents_gram", "kept_of", "posed_kernel", "right_side", "table_of"]
 
 #: What a correspondence analysis knows of its rows, which the model has itself.
 OF_ROWS = ("_F", "_row_weights", "_row_squares", "_row_labels", "_added_bytes")
+#: Why a rule that asks rows has no answer for a kernel.
+NO_COLUMNS = "it looks at columns, and a kernel has none: method='svd' has the same spectrum"
 #: Components whose eigenvalue is below this multiple of its rounding have no direction on the side of the words.
 TOLD = 4.0
 
@@ -36,6 +42,14 @@ TOLD = 4.0
 def documents_gram(rows: Any) -> Gram:
     """K = WWᵀ."""
     return Gram(Transpose(Sparse(rows)))
+
+
+def posed_kernel(model: Any, rows: Any, wanted: Any, kept: Any) -> Posed:
+    """The eigenproblem of the kernel between documents."""
+    n = rows.shape[0]
+    wanted = handed(wanted, lambda: Material(type(model).__name__, why_not=NO_COLUMNS), model._rules)
+    return Posed(documents_gram(rows), "eigh", shape=Shape(n, n, 8), rows=rows, wanted=wanted,
+                 frame={"matrix": "WWᵀ"}, kept=kept)  # fmt: skip
 
 
 def right_side(solution: Solution, rows: Any) -> tuple[Solution, Any]:
