@@ -502,3 +502,17 @@ def test_a_changed_model_is_not_verified(method):
     found = lsi.verify(texts)
     assert not found
     assert "embedding_" in found.words[0]
+
+
+@pytest.mark.parametrize("name", ["components_", "singular_values_"])
+@pytest.mark.parametrize("method", ["svd", "kernel", "ca", "updated"])
+def test_what_a_model_holds_is_what_its_certificate_speaks_of(method, name):
+    texts = documents(60)
+    lsi = ritz.LSI(4, method="svd" if method == "updated" else method).fit(texts[:40])
+    lsi = lsi.update(texts[40:]) if method == "updated" else lsi
+    kept = texts if method == "updated" else texts[:40]
+    assert lsi.verify(kept)
+    held = getattr(lsi, name).copy()
+    held[..., 1] *= 1.001
+    setattr(lsi, name, held)
+    assert not lsi.verify(kept)

@@ -109,9 +109,23 @@ def _held(model: Any, rows: Any) -> list[str]:
     words = []
     if E.shape != anew.shape:
         return [f"embedding_ has shape {E.shape}, the documents {anew.shape}"]
+    theta = np.sqrt(np.maximum(np.asarray(model.certificate_.values, np.float64), 0.0))
+    sigma = np.asarray(model.singular_values_, np.float64)
+    if sigma.shape != theta.shape or not bool(np.all(np.abs(sigma - theta) <= DOUBLE * np.max(theta, initial=0.0))):
+        words.append("singular_values_ of the model are not those of its certificate")
+    if model.method == "kernel" and not model._record.updates and not _of_kernel(model, rows):
+        words.append("the components of the model do not belong to the vectors of its certificate")
     size = np.max(np.abs(anew), initial=0.0)
     lost = float(np.sqrt(model._record.lost or 0.0)) if model._record.updates else 0.0
     close = (SINGLE if E.dtype == np.float32 else DOUBLE) * size + lost
     if not bool(np.all(np.abs(E - anew) <= close)):
         words.append("embedding_ of the model is not that of the documents")
     return words
+
+
+def _of_kernel(model: Any, rows: Any) -> bool:
+    """Whether components are WᵀU, scaled to length 1."""
+    V = np.asarray(rows.T @ np.asarray(model.certificate_.frame["vectors"], np.float64)).T
+    V = V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-300)
+    C = np.asarray(model.components_, np.float64)
+    return C.shape == V.shape and bool(np.all(np.abs(C - V) <= DOUBLE))
