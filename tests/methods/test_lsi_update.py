@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import lzma
 import warnings
@@ -78,6 +79,57 @@ def test_what_is_cut_off_is_bounded_and_told(k, parts, seed):
     assert not lsi.verify(texts[::-1])
     with pytest.raises(ritz.InputError, match="of the fit and of its updates, in their order"):
         lsi.verify(texts[:50])
+
+
+def tables(rng):
+    """Small tables of many kinds: counts, copies of unit rows, low rank with zeros, columns of any size."""
+    n, d = rng.integers(12, 60), rng.integers(6, 50)
+    yield rng.poisson(0.5, (n, d))
+    yield np.eye(d)[rng.integers(0, d, n)] * rng.integers(1, 4, (n, 1))
+    yield np.abs(rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))) * (rng.random((n, d)) < 0.7)
+    yield rng.poisson(0.3, (n, d)) * 10.0 ** rng.integers(-3, 4, d)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("solver", ["auto", "lanczos", "krylov", "svd"])
+def test_enclosures_and_angles_of_updated_models_hold(solver, seed):
+    rng = np.random.default_rng(seed)
+    checked = 0
+    for X in (table.astype(float) for _ in range(4) for table in tables(rng)):
+        size = len(X) // int(rng.integers(2, 6))
+        if not X[:size].any():
+            continue
+        k, tol = int(rng.integers(1, min(size, X.shape[1]) + 1)), float(10.0 ** rng.integers(-8, -1))
+        method = str(rng.choice(["svd", "kernel"]))
+        lsi = ritz.LSI(k, weighting="count", solver=solver, tol=tol, method=method).fit(sp.csr_array(X[:size]))
+        for start in range(size, len(X), size):
+            lsi.update(sp.csr_array(X[start : start + size]))
+        _, sigma, V = np.linalg.svd(X)
+        exact = np.append(np.square(sigma), np.zeros(k))
+        told, m = lsi.certificate_, lsi.n_components_
+        slack = 1e-12 * exact[0]
+        inside = (told.lower <= exact[:m] + slack) & (exact[:m] <= told.upper + slack)
+        assert inside[told.labelled].all()
+        known = np.isfinite(told.angles[: len(V)])
+        sines = np.sqrt(np.maximum(1 - np.square(np.sum(V[:m] * lsi.components_[: len(V)], axis=1)), 0))
+        assert (sines[known] <= told.angles[: len(V)][known] + 1e-7).all()
+        assert lsi.verify(sp.csr_array(X))
+        checked += 1
+    assert checked > 10
+
+
+def test_a_copy_keeps_its_own_documents():
+    texts = texts_of(40)
+    lsi = ritz.LSI(5, words=PLAIN).fit(texts[:30])
+    other = copy.copy(lsi)
+    before = lsi.search("waa", hybrid=0.5).rows.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.LSIDrift)
+        other.update(texts[30:])
+    assert (lsi.n_samples_, other.n_samples_) == (30, 40)
+    assert lsi.search("waa", hybrid=0.5).rows.tolist() == before
+    assert lsi.verify(texts[:30])
+    assert other.verify(texts)
 
 
 def test_loss_is_small_where_the_spectrum_falls():

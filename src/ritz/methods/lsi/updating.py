@@ -88,6 +88,7 @@ def update(model: Any, X: Any, text: str | None) -> None:
     V = grown.padded(np.asarray(model.components_, np.float64)).T
     inside = np.square(np.asarray(rows @ V)).sum(axis=1)
     solution = _solved(model, V, rows)
+    model._record = replace(model._record)  # a copy of the model keeps its own
     _name(model, solution, V, rows)
     _grow(model, found, grown, inside)
     tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
@@ -252,9 +253,10 @@ def _grow(model: Any, found: Counted, grown: _Grown, inside: Any) -> None:
 def _grow_rows(model: Any, found: Counted, before: int) -> None:
     record, m = model._record, found.counts.shape[0]
     if record.inverted is not None:
-        old = record.inverted
-        old.resize((found.counts.shape[1], before))
-        record.inverted = inverted(sp.hstack([old, found.counts.T], format="csr").T)
+        old, d = record.inverted, found.counts.shape[1]
+        ends = np.append(old.indptr, np.full(d - old.shape[0], old.indptr[-1], old.indptr.dtype))
+        grown = sp.csr_array((old.data, old.indices, ends), shape=(d, before))
+        record.inverted = inverted(sp.hstack([grown, found.counts.T], format="csr").T)
         lengths = np.asarray(found.counts.sum(axis=1), np.float64).ravel()
         record.lengths = np.concatenate([record.lengths, lengths])
     names = found.names
