@@ -260,6 +260,7 @@ def test_counts_of_another_width_are_refused():
         (lambda: deerwester(2).merge(deerwester(2)), r"model.update\(texts\)"),
         (lambda: deerwester(2).verify(TITLES[:3]), "verify takes the 9 documents of the fit"),
         (lambda: ritz.LSI(2, memory="1kB").fit(["some words of a text"] * 100), "must fit into memory"),
+        (lambda: ritz.LSI(9, memory="1MB").fit(sp.eye_array(10, 5000)), "9 topics of 10 documents and 5,000 words"),
     ],
 )  # fmt: skip
 def test_refusals_say_what_to_do(make, words):

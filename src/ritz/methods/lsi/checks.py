@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ritz._core.errors import ParameterError
+from ritz._core.errors import MemoryLimitError, ParameterError
+from ritz._core.memory import limit
 from ritz.data.words import counted, describe, nearest
+from ritz.spectral.plan import size_words
 from ritz.text.counts import Counts
 from ritz.text.named import weighting
 from ritz.text.weights import NORMS
 from ritz.text.words import Words
 
-__all__ = ["METHODS", "check_parameters", "require_unweighted", "summary"]
+__all__ = ["METHODS", "check_parameters", "require_room", "require_unweighted", "summary"]
 
 METHODS = ("svd", "ca", "kernel")
+#: Blocks of the size of the components, d×k, that solving takes at its peak beside what the plan counts: 7.4 for 6,000
+#: messages of 77,141 words and 100 topics.
+BLOCKS = 8.0
 
 
 def check_parameters(model: Any) -> None:
@@ -39,6 +44,21 @@ def require_unweighted(sample_weight: Any) -> None:
         raise ParameterError(
             "documents of an LSI have no weights", received=describe(sample_weight), hint="leave out sample_weight="
         )
+
+
+def require_room(model: Any, rows: Any, wanted: Any) -> None:
+    """Refuse topics that do not fit into memory, before they are computed."""
+    (n, d), k, room = rows.shape, wanted if isinstance(wanted, int) else 0, limit(model.memory)
+    needed = 24.0 * rows.nnz + 8.0 * k * (BLOCKS * d + n)
+    if needed > room:
+        error = MemoryLimitError(
+            f"{counted(k, 'topic')} of {counted(n, 'document')} and {counted(d, 'word')} must fit into "
+            f"memory={size_words(room)}",
+            received=f"about {size_words(needed)}",
+            hint="fewer n_components, min_df=2 or max_features= for fewer words, or a larger memory=",
+        )
+        error.least = needed
+        raise error
 
 
 def summary(model: Any) -> str:

@@ -21,7 +21,7 @@ from ritz.data.words import describe
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.lsi import finding, updating
-from ritz.methods.lsi.checks import check_parameters, require_unweighted, summary
+from ritz.methods.lsi.checks import check_parameters, require_room, require_unweighted, summary
 from ritz.methods.lsi.counted import Counted, Given, count
 from ritz.methods.lsi.drift import Drift, drift_of
 from ritz.methods.lsi.fitted import OfTexts
@@ -171,6 +171,7 @@ class LSI(SVD):
     def pose(self, rows: Any, found: Counted) -> Posed:  # type: ignore[override]
         """Weighted words as they are, their kernel, or the table of counts."""
         wanted = self._wanted(*rows.shape, centered=False)
+        require_room(self, rows, wanted)
         if self.method == "ca":
             return Posed(rows=found.counts, wanted=wanted, kept=found)
         if self.method == "kernel":
