@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import DataChanged as DataChanged
     from ritz._core.errors import DigitsLost as DigitsLost
+    from ritz._core.errors import EmptyDocuments as EmptyDocuments
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileCutOff as FileCutOff
     from ritz._core.errors import FileError as FileError
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import InputError as InputError
     from ritz._core.errors import IntegersAsNumbers as IntegersAsNumbers
     from ritz._core.errors import JournalIgnored as JournalIgnored
+    from ritz._core.errors import LSIDrift as LSIDrift
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
     from ritz._core.errors import MissingDependency as MissingDependency
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.mfa.mfa import MFA as MFA
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
+    from ritz.methods.lsi.lsi import LSI as LSI
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CA",
     "FAMD",
+    "LSI",
     "MCA",
     "MFA",
     "PCA",
@@ -83,6 +87,7 @@ __all__ = [
     "ConstantColumnWarning",
     "DataChanged",
     "DigitsLost",
+    "EmptyDocuments",
     "EmptyProfiles",
     "FactorAnalysis",
     "FileCutOff",
@@ -94,6 +99,7 @@ __all__ = [
     "IntegersAsNumbers",
     "JournalIgnored",
     "KernelPCA",
+    "LSIDrift",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
@@ -130,6 +136,7 @@ _HOMES = {
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "LSI": "ritz.methods.lsi.lsi",
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
     "PCA": "ritz.methods.pca",

@@ -27,6 +27,13 @@ COUNTS = pd.DataFrame(
 ANSWERS = pd.DataFrame({name: RNG.choice(["low", "mid", "high"], 60) for name in ("p", "q", "r")})
 MIXED = pd.concat([NUMBERS[["a", "b"]], ANSWERS], axis=1)
 
+SUBJECTS = (
+    ["wing", "flutter", "lift", "drag"],
+    ["wine", "grape", "red", "cellar"],
+    ["court", "law", "judge", "appeal"],
+)
+TEXTS = [" ".join(RNG.choice(SUBJECTS[i % 3], 5)) + " " + " ".join(RNG.choice(["some", "other"], 2)) for i in range(60)]
+
 MODELS: dict[str, tuple[Any, Any]] = {
     "PCA": (ritz.PCA(2), NUMBERS),
     "SVD": (ritz.SVD(2), NUMBERS),
@@ -38,6 +45,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "RobustPCA": (ritz.RobustPCA(2), NUMBERS),
     "SparsePCA": (ritz.SparsePCA(2, n_nonzero=3), NUMBERS),
     "FactorAnalysis": (ritz.FactorAnalysis(2), NUMBERS),
+    "LSI": (ritz.LSI(2), TEXTS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -71,6 +79,7 @@ REFUSED: dict[str, set[str]] = {
     "RobustPCA": {"bootstrap", "permutation_test", "choose_rank"},
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
+    "LSI": {"bootstrap", "permutation_test"},
 }
 
 

@@ -22,6 +22,8 @@ files cannot steer the terminal that it is shown on.
     ├── FilesSetAside                  files of a folder that are no texts, with the reason
     ├── FileCutOff                     a text file whose last line looks cut off
     ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
+    ├── EmptyDocuments                 documents without a known word
+    ├── LSIDrift                       documents unlike those that a model of texts was fitted to
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -44,6 +46,7 @@ __all__ = [
     "ConstantColumnWarning",
     "DataChanged",
     "DigitsLost",
+    "EmptyDocuments",
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
@@ -53,6 +56,7 @@ __all__ = [
     "InputError",
     "IntegersAsNumbers",
     "JournalIgnored",
+    "LSIDrift",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
@@ -169,6 +173,14 @@ class DigitsLost(RitzWarning):
 
 class EmptyProfiles(RitzWarning):
     """Rows or columns without any count: they have no profile and no place on a map."""
+
+
+class EmptyDocuments(RitzWarning):
+    """Documents without a known word: their coordinates are zero, and no search finds them."""
+
+
+class LSIDrift(RitzWarning):
+    """Documents that were added are unlike those of the fit, or the weights of words have changed: a refit is due."""
 
 
 class IntegersAsNumbers(RitzWarning):

@@ -26,6 +26,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "MFA": ("correspondence.mfa.mfa", "mfa"),
     "RobustPCA": ("robust_pca.robust_pca", "robust"),
     "SparsePCA": ("sparse_pca.sparse_pca", "sparse"),
+    "LSI": ("lsi.lsi", "lsi"),
     "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
 }
 _joined: dict[str, type[Any]] = {}

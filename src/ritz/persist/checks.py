@@ -34,6 +34,7 @@ SHAPES = {
     "_lambda": "k", "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d",
     "_profiles": "d", "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n",
     "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
+    "embedding_": "nk", "_lengths": "n", "_since": "d",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
@@ -45,7 +46,8 @@ POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 STATES = ("Moments", "KeptRows", "Directions", "Sketched")
 RECORD_NAMES = {"certificate_": ("Certificate",), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
-                "_filler": ("Filler",), "_raw": ("Counts",)}  # fmt: skip
+                "_filler": ("Filler",), "_raw": ("Counts",), "_word_sums": ("Sums",), "_word_sums_now": ("Sums",),
+                "language_": ("Language",), "_energies": ("Energies",)}  # fmt: skip
 #: Types of what else a model keeps.
 TYPES: dict[str, tuple[type[Any], ...]] = {
     "_dtype": (np.dtype,), "_weight": (int, float, np.number), "_pending": (bool,), "_members": (dict,),
@@ -257,6 +259,14 @@ def _solvable(f: Any) -> None:
         raise ValueError("a rule that fills gaps by axes that are not orthonormal")
 
 
+def _sums(s: Any) -> None:
+    d = np.shape(s.df)
+    _sides(s, df=d, gf=d, tf_log_tf=d)
+    arrays = (s.df, s.gf, s.tf_log_tf)
+    if len(d) != 1 or s.n < 0 or not 0 <= s.length < np.inf or not all(np.isfinite(one).all() for one in arrays):
+        raise ValueError("Sums with numbers that are no sums of counts")
+
+
 def _counts(c: Any) -> None:
     if tuple(getattr(c.values, "shape", ())) != (len(c.rows), len(c.columns)):
         raise ValueError("Counts with more or fewer names than rows and columns")
@@ -265,7 +275,7 @@ def _counts(c: Any) -> None:
 MORE: dict[str, Callable[[Any], None]] = {
     "Certificate": _certificate, "Counts": _counts, "Encoder": _encoder, "Fill": _fill, "Filler": _filler,
     "Directions": _directions, "KeptRows": _kept_rows, "Moments": _moments, "Sketched": _sketched,
-    "Variable": _variable,
+    "Sums": _sums, "Variable": _variable,
 }  # fmt: skip
 
 

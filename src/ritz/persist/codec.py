@@ -6,6 +6,7 @@
     array of names                     {"names": […]}; long ones, and long lists of texts: {"texts": [as, key]}
     dtype, NumPy scalar, slice         {"dtype": "<f8"}, {"scalar": ["<f4", 0.5]}, {"slice": […]}
     sparse matrix, kernel, day or time {"csr": {…}}, {"kernel": {…}}, {"time": "2024-05-01T12:00:00"}
+    rules for words and their weights  {"rule": [name, parameters]}
     one of RECORDS                     {"record": name, "fields": {…}}
 
 Only the record types listed here are ever built, and each is looked at by ``ritz.persist.checks`` before it is used.
@@ -35,11 +36,16 @@ from ritz.data.streams.sketched import Sketched
 from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
+from ritz.methods.lsi.drift import Energies
 from ritz.persist.checks import check_record
 from ritz.persist.functions import describe_kernel
 from ritz.project.incomplete import Filler
 from ritz.spectral.certificate.certificate import Certificate
 from ritz.spectral.plan import Plan
+from ritz.text.language import Language
+from ritz.text.sums import Sums
+from ritz.text.weights import Weighting
+from ritz.text.words import Words
 
 __all__ = ["DAMAGE", "RECORDS", "Decoder", "Encoded", "damaged"]
 
@@ -50,12 +56,15 @@ RECORDS: dict[str, type[Any]] = {
         Counts,
         Directions,
         Encoder,
+        Energies,
         Fill,
         Filler,
         KeptRows,
+        Language,
         Moments,
         Plan,
         Sketched,
+        Sums,
         Variable,
         Vocabulary,
     )
@@ -100,6 +109,9 @@ class Encoded:
             return {"record": name, "fields": {n: self.value(item, f"{key}.{n}") for n, item in fields.items()}}
         if isinstance(value, Kernel):
             return {"kernel": describe_kernel(value)}
+        if isinstance(value, (Words, Weighting)):
+            told = value.parameters() if isinstance(value, Words) else value.get_params()
+            return {"rule": {"list": [name, self.value(told, key)]}}
         if isinstance(value, slice):
             return {"slice": [self.value(end, key) for end in (value.start, value.stop, value.step)]}
         if is_sparse(value):
@@ -264,6 +276,10 @@ class Decoder:
         form = dt.datetime if "T" in content else dt.date
         return form.fromisoformat(content)
 
+    def _rule(self, content: Any) -> Any:
+        name, told = self.value(content)
+        return {"Words": Words, "Weighting": Weighting}[name](**_plain(told, dict))
+
     def _function(self, content: Any) -> Kernel:
         return self._kernel(content)
 
@@ -276,7 +292,9 @@ class Decoder:
 
 #: How each kind is read: the name of a method of Decoder.
 READERS = {
-    **{kind: kind for kind in ("array", "columns", "csr", "dict", "dtype", "list", "names", "record", "scalar")},
+    **{
+        kind: kind for kind in ("array", "columns", "csr", "dict", "dtype", "list", "names", "record", "rule", "scalar")
+    },
     **{kind: kind for kind in ("slice", "texts", "time", "tuple")},
     "float": "number",
     "kernel": "function",

@@ -21,6 +21,7 @@ from ritz.data.passes.blocks import are_blocks
 from ritz.data.tables.frames import is_frame, row_labels
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
+from ritz.methods.fitted import fitted_of
 
 __all__ = ["Rows", "naming_column", "rows_of"]
 
@@ -155,6 +156,7 @@ def rows_of(model: Any, X: Any) -> Rows | None:
     """What a report can see of X; None where there is nothing, or nothing that could be read again."""
     if X is None:
         return None
+    X = fitted_of(model).tabled(X)
     if isinstance(X, Table):
         n = X.n_rows if X.n_rows is not None else getattr(model, "n_samples_", None)
         return TableRows(X, int(n), model) if X.repeatable and n else None

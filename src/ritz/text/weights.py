@@ -9,7 +9,7 @@ with word j;  gf_j = Σ_i tf_ij;  p_ij = tf_ij/gf_j.
     count       tf                                           none      1
     binary      1                                            idf       log((1 + N)/(1 + df)) + 1      [SB88], smoothed
     histogram   tf/|x|, the Φ(x) of lecture notes                      as in scikit-learn
-    log         log(1 + tf)                     [Dum91]      entropy   1 + Σ_i p log p / log N                 [Dum91]
+    log         log₂(1 + tf)                    [Dum91]      entropy   1 + Σ_i p log p / log N                 [Dum91]
     sublinear   1 + log tf                      [SB88]       gfidf     gf/df                                   [Dum91]
     bm25        tf/(tf + k₁(1 − b + b|x|/avg))  [RZ09]       bm25      log(1 + (N − df + ½)/(df + ½))   [RZ09], Lucene's
     pivoted     (1 + log(1 + log tf))/(1 − s + s|x|/avg)     pivoted   log((N + 1)/df)                  [SBM96, Sin01]
@@ -242,7 +242,7 @@ class Weighting(TransformerMixin, BaseEstimator):
         if self.local == "histogram":
             return tf / np.repeat(lengths, rows)
         if self.local == "log":
-            return np.log1p(tf)
+            return np.log2(1.0 + tf)
         if self.local == "sublinear":
             return _one_plus_log(tf)
         if self.local == "bm25":

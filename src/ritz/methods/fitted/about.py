@@ -21,7 +21,8 @@ class About:
     axis
         What results call an axis: ``PC`` for PC1, PC2, …
     takes
-        ``numbers``, ``counts``, ``categories``, ``mixed`` columns, ``groups`` of columns, or ``objects`` with a kernel.
+        ``numbers``, ``counts``, ``categories``, ``mixed`` columns, ``groups`` of columns, ``texts``, or ``objects``
+        with a kernel.
     whole
         What shares are shares of.
     measure
@@ -41,7 +42,7 @@ class About:
     title: str
     short: str
     axis: str
-    takes: Literal["numbers", "counts", "categories", "mixed", "groups", "objects"] = "numbers"
+    takes: Literal["numbers", "counts", "categories", "mixed", "groups", "texts", "objects"] = "numbers"
     whole: str = "variance"
     measure: str = "variance"
     component: str = "component"

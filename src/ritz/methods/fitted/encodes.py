@@ -20,6 +20,10 @@ Floats = NDArray[np.float64]
 class Encodes(Words):
     """Capabilities of models of encoded tables, refused in the one wording."""
 
+    def tabled(self, X: Any) -> Any:
+        """Rows as a table that ``transform`` takes: themselves, or counts of the words of texts."""
+        return X
+
     def encoded(self, X: Any, sample_weight: Any = None, *, fitted: bool = False) -> Any:
         """Rows with their weights and names, encoded as a table's; ``fitted``: they are those of the fit."""
         self.refuse("rows that can be encoded")

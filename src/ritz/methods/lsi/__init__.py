@@ -1,0 +1,1 @@
+"""Latent semantic indexing of texts."""

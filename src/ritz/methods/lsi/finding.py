@@ -1,0 +1,229 @@
+"""Search, neighbours, and files of coordinates of a fitted model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ritz._core.errors import InputError, ParameterError
+from ritz.data.tables.identifiers import identifiers_of
+from ritz.data.tables.write import row_writer
+from ritz.data.words import counted
+from ritz.methods.coordinates import keep_apart
+from ritz.methods.lsi import bm25
+from ritz.methods.lsi.counted import is_counts
+from ritz.methods.lsi.hits import Hits
+from ritz.methods.lsi.search import best, exact, mixed
+from ritz.methods.lsi.weighed import counts_of, tell_empty, unknown_words
+from ritz.text.adopt import documents
+
+__all__ = ["attach", "norms_of", "search", "similar", "unit_rows", "written"]
+
+Floats = NDArray[np.float64]
+
+#: Share of BM25 in a hybrid score unless another is given.
+HYBRID = 0.3
+#: Rows whose coordinates are written at once.
+ROWS = 1 << 14
+
+
+def norms_of(model: Any) -> Floats:
+    """(n,) lengths of the coordinates of the documents; zero where they say nothing."""
+    record = model._record
+    if record.norms is None:
+        E = model.embedding_
+        sizes = np.sqrt(np.einsum("ij,ij->i", E, E, dtype=np.float64))
+        floor = len(model.singular_values_) * np.finfo(E.dtype).eps * float(np.max(sizes, initial=0.0))
+        sizes[sizes <= floor] = 0.0
+        sizes[model.empty_] = 0.0
+        record.norms = sizes
+    found: Floats = record.norms
+    return found
+
+
+def unit_rows(model: Any) -> NDArray[Any]:
+    """(n, k) coordinates of the documents, each of length 1."""
+    sizes = norms_of(model)
+    return np.asarray(model.embedding_ / np.where(sizes > 0, sizes, 1.0)[:, None], model.embedding_.dtype)
+
+
+def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:
+    """``Hits`` of one query, or a list of them."""
+    check_is_fitted(model)
+    top, share = _checked(top), _share(hybrid)
+    if share is not None and index is not None:
+        raise ParameterError("hybrid looks at all documents", received="hybrid and index", hint="leave out one of them")
+    if share is not None and model._record.inverted is None:
+        raise InputError(
+            "hybrid search needs the counts of the documents, which this model did not keep",
+            received=f"keep_counts={model.keep_counts!r}",
+            hint="fit with keep_counts=True",
+        )
+    one = isinstance(query, str)
+    asked = [query] if one else query if is_counts(query) else list(query)
+    counts = counts_of(model, asked)
+    model.unseen_ = counts.unseen
+    rows = model._weighed(counts.counts)
+    places = model._coordinates(rows)
+    names = asked if not is_counts(asked) else [""] * rows.shape[0]
+    found = _answers(model, counts, places, top, share, index)
+    hits = [_told(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
+    return hits[0] if one else hits
+
+
+def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | None, index: Any) -> list[Any]:
+    """Rows and scores for each query."""
+    none = (np.zeros(0, np.int64), np.zeros(0))
+    N, norms, E = counts.counts, norms_of(model), model.embedding_
+    there = np.linalg.norm(places, axis=1) > 0
+    if share is not None:
+        known, record = np.diff(N.indptr) > 0, model._record
+        found = []
+        for i in range(N.shape[0]):
+            span = slice(N.indptr[i], N.indptr[i + 1])
+            words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span]) if known[i] else None
+            found.append(none if words is None else mixed(E, norms, places[i], words, share, top))
+        return found
+    answers: list[Any] = [none] * len(places)
+    asked = np.flatnonzero(there)
+    if len(asked):
+        made = _indexed(model, index, places[asked], top) if index is not None else exact(E, norms, places[asked], top)
+        for i, answer in zip(asked.tolist(), made, strict=True):
+            answers[i] = answer
+    return answers
+
+
+def _indexed(model: Any, index: Any, places: Floats, top: int) -> list[Any]:
+    """Candidates of an index, in the order of their cosines."""
+    if not hasattr(index, "kneighbors"):
+        raise ParameterError(
+            "index must have kneighbors", received=type(index).__name__,
+            hint="sklearn.neighbors.NearestNeighbors().fit(model.unit_embedding_)",
+        )  # fmt: skip
+    unit = places / np.linalg.norm(places, axis=1, keepdims=True)
+    norms, found = norms_of(model), []
+    near = index.kneighbors(unit.astype(model.embedding_.dtype), min(top, model.n_samples_), return_distance=False)
+    for query, rows in zip(unit, near, strict=True):
+        rows = np.unique(np.asarray(rows, np.int64))
+        rows = rows[(rows >= 0)]
+        rows = rows[norms[rows] > 0]
+        cosines = np.asarray(model.embedding_[rows] @ query, np.float64) / norms[rows]
+        found.append(best(cosines, rows, top, 1e-12 if model.embedding_.dtype.itemsize == 8 else 1e-6))
+    return found
+
+
+def similar(model: Any, row: int, top: int) -> Hits:
+    """Documents nearest to one of the fit."""
+    check_is_fitted(model)
+    n = model.n_samples_
+    if not isinstance(row, (int, np.integer)) or isinstance(row, bool) or not 0 <= row < n:
+        raise InputError(f"expected the row of one of the {counted(n, 'document')}", received=repr(row),
+                         hint=f"rows are counted from 0 to {n - 1}")  # fmt: skip
+    norms = norms_of(model)
+    if norms[row] == 0:
+        nothing = "the document has no known word"
+        return Hits(np.zeros(0, np.int64), np.zeros(0), query=_name(model, int(row)), note=nothing)
+    place = np.asarray(model.embedding_[int(row)], np.float64)[None, :]
+    answer = exact(model.embedding_, norms, place, _checked(top), leave_out=int(row))[0]
+    return _hits(model, answer, _name(model, int(row)), "")
+
+
+def _name(model: Any, row: int) -> str:
+    labels = model._record.row_labels
+    return f"row {row}" if labels is None else str(labels[row])
+
+
+def _told(model: Any, answer: Any, query: str, counts: Any, i: int) -> Hits:
+    note = ""
+    if not len(answer[0]):
+        known = counts.counts.indptr[i + 1] > counts.counts.indptr[i]
+        alone = counts.counts.shape[0] == 1
+        note = NO_DIRECTION if known else unknown_words(counts.ignored if alone else _words_of(model, query))
+    return _hits(model, answer, query, note)
+
+
+def _words_of(model: Any, query: str) -> list[str]:
+    from ritz.methods.lsi.weighed import rule_of
+
+    return list(dict.fromkeys(rule_of(model).tokens(query))) if query else []
+
+
+NO_DIRECTION = "the words of the query have no part in any topic of the model"
+
+
+def _hits(model: Any, answer: Any, query: str, note: str) -> Hits:
+    rows, scores = answer
+    labels = model._record.row_labels
+    names = None if labels is None else [labels[row] for row in rows.tolist()]
+    return Hits(rows, scores, names, query, note, lambda wanted: texts_of(model, wanted))
+
+
+def texts_of(model: Any, rows: list[int]) -> list[str] | None:
+    """Texts of documents, kept or read again; None where neither can be done."""
+    record = model._record
+    if record.texts is not None:
+        return [record.texts[row] for row in rows]
+    if record.source is None:
+        return None
+    sources = record.source if isinstance(record.source, list) else [(0, record.source)]
+    found: dict[int, str] = {}
+    for i, (start, docs) in enumerate(sources):
+        stop = sources[i + 1][0] if i + 1 < len(sources) else model.n_samples_
+        mine = [row for row in rows if start <= row < stop]
+        if docs is None and mine:
+            return None
+        if mine:
+            found |= dict(zip(mine, docs.texts_of([row - start for row in mine]), strict=True))
+    return [found[row] for row in rows]
+
+
+def attach(model: Any, X: Any, text: str | None) -> None:
+    """Let hits read their texts again."""
+    check_is_fitted(model)
+    docs = documents(X, text=text, memory=model.memory)
+    n = docs.n_documents
+    if not docs.reiterable or (n is not None and n != model.n_samples_):
+        raise InputError(
+            f"expected the {counted(model.n_samples_, 'document')} of the model, which can be read again",
+            received=repr(docs),
+        )
+    model._record.source = docs
+
+
+def written(model: Any, X: Any, text: str | None, path: Any) -> Path:
+    """Write coordinates to a file that appears when it is complete."""
+    check_is_fitted(model)
+    counts = counts_of(model, X, text)
+    model.unseen_ = counts.unseen
+    rows = model._weighed(counts.counts)
+    tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
+    target = Path(path)
+    keep_apart(target, X)
+    names = [f"{model.about.axis}{i + 1}" for i in range(model._n_features_out)]
+    labels = identifiers_of(X) if hasattr(X, "columns") else identifiers_of(np.zeros((rows.shape[0], 1)))
+    with row_writer(target, names, np.dtype(np.float64)) as write:
+        for start in range(0, rows.shape[0], ROWS):
+            T = model._coordinates(rows[start : start + ROWS])
+            write(T, labels.take(len(T)))
+    return target
+
+
+def _checked(top: Any) -> int:
+    if not isinstance(top, (int, np.integer)) or isinstance(top, bool) or top < 1:
+        raise ParameterError("top must be a whole number from 1 on", received=repr(top), hint="top=10")
+    return int(top)
+
+
+def _share(hybrid: Any) -> float | None:
+    if hybrid is None or hybrid is False:
+        return None
+    if hybrid is True:
+        return HYBRID
+    if not isinstance(hybrid, (int, float, np.number)) or not 0 <= hybrid <= 1:
+        raise ParameterError("hybrid must be None, True or a share from 0 to 1", received=repr(hybrid),
+                             hint=f"hybrid={HYBRID}")  # fmt: skip
+    return float(hybrid)

@@ -1,0 +1,87 @@
+"""Exact search: cosines of queries with all documents, a block of documents at a time.
+
+    cos(q, x_i) = ⟨q V, e_i⟩ / (‖q V‖ ‖e_i‖),   e_i = x_i V the rows of ``embedding_`` (n, k)
+
+    hybrid h:   h·z(BM25) + (1 − h)·z(cos),   z: mean 0 and standard deviation 1 over all documents, query by query
+
+Scores that agree to ``DIGITS`` count as equal, and equal ones come in the order of their rows: a product of matrices
+may round copies of one document differently. Documents without a known word are never found.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["best", "exact", "mixed", "standard"]
+
+Floats = NDArray[np.float64]
+
+#: Bytes of a block of documents with its scores.
+BLOCK = 1 << 25
+#: Queries that are multiplied at once.
+TOGETHER = 256
+#: Difference of scores below which they are equal, for float64 and float32 coordinates.
+DIGITS = {8: 1e-12, 4: 1e-6}
+
+
+def best(scores: Floats, rows: NDArray[np.int64], top: int, same: float) -> tuple[NDArray[np.int64], Floats]:
+    """The ``top`` largest scores, those of equal size in the order of their rows."""
+    if len(scores) > top:
+        least = np.partition(scores, len(scores) - top)[len(scores) - top]
+        near = np.flatnonzero(scores >= least - 2 * same)
+        scores, rows = scores[near], rows[near]
+    order = np.lexsort((rows, -np.round(scores / same)))[:top]
+    return rows[order], scores[order]
+
+
+def exact(
+    embedding: Any, norms: Floats, queries: Floats, top: int, *, leave_out: int | None = None
+) -> list[tuple[NDArray[np.int64], Floats]]:
+    """Rows and cosines of the ``top`` documents nearest to each query (m, k), never all cosines at once."""
+    n, k = embedding.shape
+    same = DIGITS[embedding.dtype.itemsize]
+    found: list[tuple[NDArray[np.int64], Floats]] = []
+    for first in range(0, len(queries), TOGETHER):
+        block = queries[first : first + TOGETHER]
+        unit = (block / np.linalg.norm(block, axis=1, keepdims=True)).astype(embedding.dtype)
+        step = max(1, BLOCK // (8 * (k + len(block))))
+        kept: list[tuple[NDArray[np.int64], Floats]] = [(np.zeros(0, np.int64), np.zeros(0)) for _ in block]
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            there = np.flatnonzero(norms[start:stop] > 0) + start
+            if leave_out is not None:
+                there = there[there != leave_out]
+            if not len(there):
+                continue
+            rows = embedding[start:stop] if len(there) == stop - start else embedding[there]
+            cosines = np.asarray(unit @ rows.T, np.float64) / norms[there]
+            for i, scores in enumerate(cosines):
+                old_rows, old = kept[i]
+                kept[i] = best(np.concatenate([old, scores]), np.concatenate([old_rows, there]), top, same)
+        found += kept
+    return found
+
+
+def standard(scores: Floats) -> Floats:
+    """Scores with mean 0 and standard deviation 1; zeros where all are the same."""
+    spread = float(np.std(scores))
+    return np.zeros(len(scores)) if spread <= 0 else np.asarray((scores - np.mean(scores)) / spread)
+
+
+def mixed(
+    embedding: Any, norms: Floats, query: Floats, words: Floats, share: float, top: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """Rows and scores of the ``top`` documents by cosine and BM25 (n,) together."""
+    cosines = np.zeros(len(norms))
+    there, length = np.flatnonzero(norms > 0), float(np.linalg.norm(query))
+    if length > 0:
+        unit = (query / length).astype(embedding.dtype)
+        step = max(1, BLOCK // (8 * embedding.shape[1]))
+        for start in range(0, len(norms), step):
+            cosines[start : start + step] = embedding[start : start + step] @ unit
+        cosines[there] /= norms[there]
+    scores = share * standard(words) + (1.0 - share) * standard(cosines)
+    return best(scores[there], there, top, DIGITS[embedding.dtype.itemsize])

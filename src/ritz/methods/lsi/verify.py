@@ -1,0 +1,131 @@
+"""The check of a model against its documents: the certificate, then the coordinates of every document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ritz._core.errors import InputError
+from ritz.data.words import counted
+from ritz.methods.correspondence.ca.ca import CA
+from ritz.methods.fitted.restored import restored
+from ritz.methods.lsi.routes import documents_gram
+from ritz.methods.verify.model import with_held
+from ritz.spectral.verify import Verification
+from ritz.spectral.verify.operator import verify_operator
+
+__all__ = ["verify_texts"]
+
+#: Relative differences that rounding may leave in coordinates held in float64 and float32.
+DOUBLE, SINGLE = 1e-9, 1e-5
+#: What rounding leaves of |VᵀV − I| and of a total.
+ORTHONORMAL, TOTAL = 1e-10, 1e-9
+
+
+def verify_texts(model: Any, counts: Any) -> Verification:
+    """Check a model against the counts of all its documents."""
+    if counts.shape[0] != model.n_samples_:
+        raise InputError(
+            f"verify takes the {counted(model.n_samples_, 'document')} of the fit"
+            + (" and of its updates, in their order" if model._record.updates else ""),
+            received=counted(counts.shape[0], "document"),
+        )
+    counts = _as_counted(model, counts)
+    rows = model._weighed(counts)
+    checked = _checked(model, counts, rows)
+    words = _held(model, rows)
+    if not words:
+        return checked
+    return replace(checked, ok=False, words=(*words, *checked.words))
+
+
+def _as_counted(model: Any, counts: Any) -> Any:
+    """Words that updates have brought count in the documents of these updates and later ones."""
+    since = model._record.since
+    if since is None:
+        return counts
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    counts = counts.copy()
+    counts.data[rows < since[counts.indices]] = 0
+    counts.eliminate_zeros()
+    return counts
+
+
+def _checked(model: Any, counts: Any, rows: Any) -> Verification:
+    if model._record.updates:
+        return _updated(model, rows)
+    if model.method == "ca":
+        params = {name: getattr(model, name) for name in ("solver", "tol", "random_state", "memory")}
+        ca = restored(CA, {"n_components": int(model.n_components_), "mergeable": False, **params}, model._record.table)
+        same = np.array_equal(ca.components_, model.components_)
+        return ca.certificate_.verify(*_profiles(counts)) if same else _other()
+    if model.method == "kernel":
+        return verify_operator(model.certificate_, documents_gram(rows), "eigh")
+    return with_held(model, model.certificate_.verify(rows))
+
+
+def _profiles(counts: Any) -> tuple[Any, Any]:
+    """Rows and weights that the certificate of a correspondence analysis speaks of."""
+    totals = np.asarray(counts.sum(axis=1), np.float64).ravel()
+    rows = counts.astype(np.float64)
+    rows.data = rows.data / np.repeat(np.where(totals > 0, totals, 1.0), np.diff(rows.indptr))
+    return rows, totals / totals.sum()
+
+
+def _other() -> Verification:
+    words = ("the components of the model are not those of its correspondence analysis",)
+    return Verification(False, np.zeros(0), None, 0, None, words)
+
+
+def _updated(model: Any, rows: Any) -> Verification:
+    """Residuals and bounds of an updated model, from all documents."""
+    c, V = model.certificate_, np.asarray(model.components_, np.float64).T
+    theta = np.asarray(c.values, np.float64)
+    image = rows.T @ (rows @ V)
+    found = np.linalg.norm(image - V * theta, axis=0)
+    quotients = np.einsum("ij,ij->j", V, image)
+    slack = float(c.rounding) + 1e-12 * float(np.max(theta, initial=0.0))
+    total = float(np.sum(np.square(rows.data)))
+    wrong = []
+    if bool(np.any(found > c.residuals + 2 * slack)):
+        wrong.append("a residual is larger than certified")
+    if bool(np.any(quotients > c.upper + slack)) or bool(np.any(np.diff(theta) > 0)):
+        wrong.append("a value lies outside its enclosure")
+    if float(np.max(np.abs(V.T @ V - np.eye(len(theta))), initial=0.0)) > ORTHONORMAL:
+        wrong.append("the components are not orthonormal")
+    if abs(total - float(c.total)) > TOTAL * total:
+        wrong.append(f"the sum of squares is {total:.9g}, certified {float(c.total):.9g}")
+    if not np.allclose(np.sqrt(np.maximum(theta, 0.0)), model.singular_values_, rtol=1e-9, atol=1e-12):
+        wrong.append("the singular values of the model are not those of its certificate")
+    said = f"largest residual {np.max(found, initial=0.0):.2e}; certified {np.max(c.residuals, initial=0.0):.2e}"
+    return Verification(not wrong, found, None, len(theta), None, tuple(wrong or [said]))
+
+
+def _held(model: Any, rows: Any) -> list[str]:
+    """What the model holds of its documents, against these."""
+    E, anew = np.asarray(model.embedding_), model._coordinates(rows)
+    words = []
+    if E.shape != anew.shape:
+        return [f"embedding_ has shape {E.shape}, the documents {anew.shape}"]
+    theta = np.sqrt(np.maximum(np.asarray(model.certificate_.values, np.float64), 0.0))
+    sigma = np.asarray(model.singular_values_, np.float64)
+    if sigma.shape != theta.shape or not bool(np.all(np.abs(sigma - theta) <= DOUBLE * np.max(theta, initial=0.0))):
+        words.append("singular_values_ of the model are not those of its certificate")
+    if model.method == "kernel" and not model._record.updates and not _of_kernel(model, rows):
+        words.append("the components of the model do not belong to the vectors of its certificate")
+    size = np.max(np.abs(anew), initial=0.0)
+    lost = float(np.sqrt(model._record.lost or 0.0)) if model._record.updates else 0.0
+    close = (SINGLE if E.dtype == np.float32 else DOUBLE) * size + lost
+    if not bool(np.all(np.abs(E - anew) <= close)):
+        words.append("embedding_ of the model is not that of the documents")
+    return words
+
+
+def _of_kernel(model: Any, rows: Any) -> bool:
+    """Whether components are WᵀU, scaled to length 1."""
+    V = np.asarray(rows.T @ np.asarray(model.certificate_.frame["vectors"], np.float64)).T
+    V = V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-300)
+    C = np.asarray(model.components_, np.float64)
+    return C.shape == V.shape and bool(np.all(np.abs(C - V) <= DOUBLE))
