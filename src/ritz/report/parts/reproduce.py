@@ -35,7 +35,7 @@ def _call(about: Context) -> Html:
     weight = ", sample_weight=weights" if about.weighted else ""
     fitted = table if about.of_fit else "X_fit"
     kind = type(about.model)
-    own = not kind._guest
+    own = kind.__module__.startswith("ritz.")
     first = ["import ritz"] if own else ["import ritz", f"from {kind.__module__} import {kind.__name__}"]
     made = f"model = {'ritz.' if own else ''}{_parameters(about.model)}.fit({fitted}{weight})"
     return join("\n".join([*first, "", made, f"ritz.report(model, {table}, 'report.html')"]))
