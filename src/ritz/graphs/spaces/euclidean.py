@@ -135,6 +135,20 @@ class Products(Screen):
         bound = far - self.norms[1][rows] + space.d * 2.0**-120
         return bound + 4 * np.finfo(np.float64).eps * (far + self.norms[1][rows])
 
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        if not np.isfinite(self.c):
+            return np.full(len(distances), -np.inf)
+        space, own = self.space, self.norms[1][rows]
+        with np.errstate(over="ignore"):
+            far = np.square(distances * space.scale * (1 - distance_rounding(space.d)))
+        # The key is the least that the distance can be: by as much again it can be more.
+        lost = 2 * self.c / (1 - self.c) * (own + float(self.norms[0].max(initial=0)))
+        return far - own - 1.01 * lost - space.d * 2.0**-120 - 4 * np.finfo(np.float64).eps * (far + own)
+
+    def lengths(self, rows: Any, keys: NDArray[Any]) -> Floats:
+        far = keys + self.norms[1][rows][:, None]
+        return np.sqrt(np.maximum(far, 0.0, out=far), out=far) / self.space.scale
+
     def content(self, of: str, rows: Places) -> list[bytes]:
         return row_bytes(self.Q if of == "rows" else self.space.X, rows)
 
