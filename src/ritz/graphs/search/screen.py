@@ -34,7 +34,10 @@ class Screen(ABC):
 
     @abstractmethod
     def tile(self, rows: Any, cols: slice) -> NDArray[Any]:
-        """Keys of some rows (a slice or positions) with some columns; the caller may write into them."""
+        """Keys of some rows (a slice or positions) with some columns.
+
+        The caller may write into them, and has them until the same thread asks for the next tile.
+        """
 
     @abstractmethod
     def reach(self, rows: Any, distances: Floats) -> Floats:
