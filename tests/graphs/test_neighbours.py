@@ -79,6 +79,17 @@ def test_rows_that_float32_cannot_tell_apart_are_searched_again_and_right():
         assert indices[i].tolist() == [j for _, j in true_order(X, i)[:4]]
 
 
+def test_rows_in_doubt_are_not_compared_with_everybody():
+    """Of two far clouds float32 keys know nothing; closer keys must find candidates before distances are taken."""
+    from ritz.graphs.spaces.vectors import EuclideanRows
+
+    rng = np.random.default_rng(16)
+    X = np.vstack([rng.standard_normal((600, 40)), rng.standard_normal((600, 40)) + 1e6])
+    found = EuclideanRows(X).nearest(None, 5)
+    assert found.again == 1200
+    assert found.looked < 60 * 1200  # all pairs of a cloud would be 600 a row
+
+
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 @pytest.mark.parametrize("d", [3, 14])
 def test_sizes_whose_squares_overflow_or_underflow(d, size):

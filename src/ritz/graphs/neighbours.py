@@ -41,8 +41,8 @@ DISCONNECTED = ("apart", "join", "largest", "error")
 TIES = {"row": "the first by row number", "keep": "all kept"}
 #: Measured recall below which a search is warned of.
 RECALL = 0.95
-#: Bytes of a tile and what is made of it, a key.
-PER_KEY = 24
+#: Bytes of a neighbour in lists, edges and the graph while these are made; of a key of a tile and what is made of it.
+PER_NEIGHBOUR, PER_KEY = 100.0, 24
 
 
 class Neighbours(TransformerMixin, BaseEstimator):
@@ -111,7 +111,7 @@ class Neighbours(TransformerMixin, BaseEstimator):
            [0., 0., 4., 0.]])
     >>> near.certificate_
     neighbours (exact: none missed)
-    Euclidean distance; tree: 1 columns, at most 10
+    Euclidean distance; tree: 1 columns, at most 8
     proof: a k-d tree compares differences in float64; ties at the k-th distance were fetched whole
     distances are off by at most 1.0e-15 of themselves
     ties: the first by row number
@@ -269,7 +269,7 @@ class Neighbours(TransformerMixin, BaseEstimator):
 
     def _require_room(self, n: int, k: int | None, room: float) -> None:
         """Lists, edges and the graph, and a tile a lane."""
-        least = 120.0 * n * (k or 1) + lane_count() * min(n, ROWS) * min(n, COLS) * PER_KEY
+        least = PER_NEIGHBOUR * n * (k or 1) + lane_count() * min(n, ROWS) * min(n, COLS) * PER_KEY
         if least > room:
             error = MemoryLimitError(
                 f"neighbours of {n:,} rows need about {least / 1e6:,.0f} MB beside the rows",

@@ -3,7 +3,7 @@
     1  candidates    the k + some rows of least key, K_i the largest of these keys
     2  distances     of candidates, exactly; r_i the k-th of them
     3  proof         K_i > reach_i(r_i): no other row is as near as r_i, so none was lost and none is tied
-    4  the rest      rows without that proof collect everything within r_i, by closer keys
+    4  the rest      rows without that proof are looked at by closer keys; what is left collects everything within r_i
 
 Copies of a row are a case of their own: where r_i = 0, the neighbours are copies, found by comparing bytes.
 """
@@ -22,7 +22,7 @@ from ritz.graphs.search.collect import COLS, ROWS, collect
 from ritz.graphs.search.copies import copies
 from ritz.graphs.search.screen import Screen
 
-__all__ = ["Nearest", "merged", "nearest"]
+__all__ = ["Nearest", "in_order", "merged", "nearest"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -45,30 +45,43 @@ class Nearest:
 def nearest(screen: Screen, k: int, own: bool, keep_ties: bool = False, room: float = np.inf) -> Nearest:
     """The k nearest of the n columns to each of the m rows; ``own``: row i is column i, no neighbour of itself."""
     m = screen.m
-    steps = [slice(a, min(a + ROWS, m)) for a in range(0, m, ROWS)]
-    lanes = min(lane_count() if screen.parallel else 1, max(len(steps), 1))
     indices, distances = np.empty((m, k), np.intp), np.empty((m, k))
-    proved, looked = np.zeros(m, bool), [0] * lanes
-
-    def work(lane: int) -> None:
-        for at in steps[lane::lanes]:
-            go_on()
-            keys, cols = _candidates(screen, at, k, own)
-            indices[at], distances[at], proved[at], pairs = _ranked(screen, at, keys, cols, k, keep_ties)
-            looked[lane] += pairs
-
-    run_lanes(work, list(range(lanes)))
-    even = Lists(np.arange(m + 1) * k, indices.reshape(-1), distances.reshape(-1))
-    again, lists = np.flatnonzero(~proved), even
+    again, looked, doubtful = np.arange(m), 0, 0
+    sight: Screen | None = screen
+    while sight is not None and len(again):  # closer keys for rows that are left in doubt
+        indices[again], distances[again], proved, pairs = _looked_at(sight, again, k, own, keep_ties)
+        again, looked, closest = again[~proved], looked + pairs, sight
+        doubtful = max(doubtful, len(again))
+        sight = sight.wide
+    lists = Lists(np.arange(m + 1) * k, indices.reshape(-1), distances.reshape(-1))
     alike = again[distances[again, -1] == 0]
     if len(alike):
         rows, twins = copies(screen, alike, own, k, keep_ties)
         lists, again = merged(lists, rows, twins), np.setdiff1d(again, rows)
-    if not len(again):
-        return Nearest(lists, 0, sum(looked))
-    closer = screen if screen.wide is None else screen.wide
-    more = collect(closer, again, distances[again, -1], own, None if keep_ties else k, room)
-    return Nearest(merged(lists, again, more.lists), len(again), sum(looked) + more.looked)
+    if len(again):
+        more = collect(closest, again, distances[again, -1], own, None if keep_ties else k, room)
+        lists, looked = merged(lists, again, more.lists), looked + more.looked
+    return Nearest(lists, doubtful, looked)
+
+
+def _looked_at(
+    screen: Screen, rows: Places, k: int, own: bool, keep_ties: bool
+) -> tuple[Places, Floats, NDArray[np.bool_], int]:
+    """Neighbours of some rows by one kind of keys: numbers, distances, which rows are proved, and pairs compared."""
+    steps = [slice(a, min(a + ROWS, len(rows))) for a in range(0, len(rows), ROWS)]
+    lanes = min(lane_count() if screen.parallel else 1, max(len(steps), 1))
+    indices, distances = np.empty((len(rows), k), np.intp), np.empty((len(rows), k))
+    proved, looked = np.zeros(len(rows), bool), [0] * lanes
+
+    def work(lane: int) -> None:
+        for at in steps[lane::lanes]:
+            go_on()
+            keys, cols = _candidates(screen, rows[at], k, own)
+            indices[at], distances[at], proved[at], pairs = _ranked(screen, rows[at], keys, cols, k, keep_ties)
+            looked[lane] += pairs
+
+    run_lanes(work, list(range(lanes)))
+    return indices, distances, proved, sum(looked)
 
 
 def merged(lists: Lists, rows: Places, others: Lists) -> Lists:
@@ -92,6 +105,12 @@ def merged(lists: Lists, rows: Places, others: Lists) -> Lists:
     return Lists(indptr, indices, distances)
 
 
+def in_order(rows: Places) -> Any:
+    """The same rows as a slice where they follow each other: a view of memory instead of a copy."""
+    following = len(rows) > 0 and int(rows[-1]) - int(rows[0]) == len(rows) - 1 and bool(np.all(np.diff(rows) == 1))
+    return slice(int(rows[0]), int(rows[-1]) + 1) if following else rows
+
+
 def _spread(starts: Places, counts: Places) -> Places:
     """``starts[i], starts[i] + 1, …``, ``counts[i]`` of them, one after another."""
     if not len(starts):
@@ -100,18 +119,18 @@ def _spread(starts: Places, counts: Places) -> Places:
     return np.arange(ends[-1]) + np.repeat(starts - (ends - counts), counts)
 
 
-def _candidates(screen: Screen, rows: slice, k: int, own: bool) -> tuple[NDArray[Any], Places]:
+def _candidates(screen: Screen, rows: Places, k: int, own: bool) -> tuple[NDArray[Any], Places]:
     """The k + some columns of least key, in order of their keys; (rows, width) each."""
     width = min(k + max(SPARE, k // SPARE_SHARE), screen.n)
     best_keys: NDArray[Any] | None = None
-    best_cols = np.zeros((rows.stop - rows.start, width), np.intp)
+    best_cols = np.zeros((len(rows), width), np.intp)
     mask = np.empty(len(best_cols) * min(COLS, screen.n), bool)  # memory that is used again: fresh pages cost more
     for start in range(0, screen.n, COLS):
         cols = slice(start, min(start + COLS, screen.n))
-        keys = screen.tile(rows, cols)
+        keys = screen.tile(in_order(rows), cols)
         if own:
-            here = np.arange(max(rows.start, start), min(rows.stop, cols.stop))
-            keys[here - rows.start, here - start] = np.inf
+            here = np.flatnonzero((rows >= start) & (rows < cols.stop))
+            keys[here, rows[here] - start] = np.inf
         if best_keys is None:
             best_keys = np.full(best_cols.shape, np.inf, keys.dtype)
         _improve(best_keys, best_cols, keys, start, mask)
@@ -126,10 +145,11 @@ def _improve(
 ) -> None:
     """Put smaller keys of a tile among the best, in place: a mask first, for few are smaller."""
     width, wide = best_keys.shape[1], keys.shape[1]
-    bound = best_keys.max(axis=1)
-    if not np.isfinite(bound).all():  # the first tile
-        bound = np.minimum(bound, _bound(keys, width))
-    small = np.less_equal(keys, bound[:, None], out=mask[: keys.size].reshape(keys.shape))
+    bound, small = best_keys.max(axis=1), mask[: keys.size].reshape(keys.shape)
+    if np.isfinite(bound).all():
+        np.less(keys, bound[:, None], out=small)
+    else:  # the first tile
+        np.less_equal(keys, np.minimum(bound, _bound(keys, width))[:, None], out=small)
     i, j = np.divmod(np.flatnonzero(small), wide)
     if not len(i):
         return
@@ -162,11 +182,11 @@ def _bound(keys: NDArray[Any], width: int) -> NDArray[Any]:
 
 
 def _ranked(
-    screen: Screen, rows: slice, keys: NDArray[Any], cols: Places, k: int, keep_ties: bool
+    screen: Screen, rows: Places, keys: NDArray[Any], cols: Places, k: int, keep_ties: bool
 ) -> tuple[Places, Floats, NDArray[np.bool_], int]:
     """Of candidates the k nearest by their distances, whether these are proved to be all; how many were compared."""
     b, width = keys.shape
-    number = np.repeat(np.arange(rows.start, rows.stop), k)
+    number = np.repeat(rows, k)
     distances = np.full((b, width), np.inf)
     distances[:, :k] = screen.exact(number, cols[:, :k].reshape(-1), keys[:, :k].reshape(-1)).reshape(b, k)
     upper = distances[:, :k].max(axis=1)
@@ -174,7 +194,7 @@ def _ranked(
     i, j = np.nonzero(keys[:, k:] <= reach[:, None])
     real = np.isfinite(keys[i, j + k])  # the row itself was given an infinite key
     i, j = i[real], j[real] + k
-    distances[i, j] = screen.exact(i + rows.start, cols[i, j], keys[i, j])
+    distances[i, j] = screen.exact(rows[i], cols[i, j], keys[i, j])
     order = np.lexsort((cols, distances), axis=1)[:, :k]
     kept = np.take_along_axis(distances, order, axis=1)
     # All columns were candidates, or the least key of the others lies beyond what is near.

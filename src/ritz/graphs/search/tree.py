@@ -26,8 +26,10 @@ __all__ = ["TREE_COLUMNS", "Tree"]
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-#: Columns up to which a tree is faster than blocks of products, for any number of rows.
-TREE_COLUMNS = 10
+#: Columns up to which a tree is taken. On 20,000 Gaussian rows, the worst for a tree, it takes 0.4, 1.3, 2.9 and 5.5 s
+#: for 6, 8, 10 and 12 columns, blocks of products 0.9 s for any of them (bench/neighbours.py); rows near a surface, and
+#: more rows, speak for the tree.
+TREE_COLUMNS = 8
 #: Pairs that are fetched at a time where distances are tied.
 FETCHED = 1 << 21
 #: Rows that are asked for at a time, so that a search can be stopped between them.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz.graphs.search.nearest import in_order
 from ritz.graphs.search.screen import Screen
 from ritz.graphs.spaces.base import Space
 
@@ -75,8 +76,7 @@ def _block(screen: Screen, rows: Places, pairs: Places) -> NDArray[np.int64]:
 
 def _keys(screen: Screen, rows: Places) -> NDArray[Any]:
     """Keys of rows with all columns, (m, n)."""
-    together = bool(np.all(np.diff(rows) == 1)) and len(rows) > 0
-    return screen.tile(slice(int(rows[0]), int(rows[-1]) + 1) if together else rows, slice(0, screen.n))
+    return screen.tile(in_order(rows), slice(0, screen.n))
 
 
 def _counted(keys: NDArray[Any], lower: Floats, upper: Floats) -> tuple[Any, Any]:
