@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import NotFittedError
 
 import ritz
 from ritz.graphs.search.tree import TREE_COLUMNS
@@ -307,6 +308,25 @@ def test_the_route_and_the_threads_change_nothing(monkeypatch):
     for one in (blocks, alone):
         assert np.array_equal(one.indices, tree.indices)
         assert np.array_equal(one.distances, tree.distances)
+
+
+def test_a_fit_that_fails_leaves_no_model_behind():
+    X = np.vstack([np.arange(20.0)[:, None], np.arange(20.0)[:, None] + 1e3])
+    model = ritz.Neighbours(3, disconnected="apart").fit(X)
+    with pytest.raises(ritz.InputError):
+        model.set_params(disconnected="error").fit(X)
+    with pytest.raises(NotFittedError):
+        model.kneighbors()
+
+
+@pytest.mark.parametrize("d", [2, 12])
+def test_progress_is_told_and_can_stop_a_search(d):
+    X = np.random.default_rng(17).standard_normal((1500, d))
+    seen = []
+    ritz.Neighbours(3, progress=lambda event: seen.append(event.stage)).fit(X)
+    assert "neighbours" in seen
+    with pytest.raises(ritz.Cancelled):
+        ritz.Neighbours(3, progress=lambda event: False).fit(X)
 
 
 def test_transform_is_a_graph_that_scikit_learn_takes():

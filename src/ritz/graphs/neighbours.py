@@ -136,6 +136,8 @@ class Neighbours(TransformerMixin, BaseEstimator):
         X : (n, d) rows, dense or sparse; a list of objects for kernels of strings and functions; or distances (n, n)
         y : ignored
         """
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # a fit that fails leaves no model behind
         self._check_parameters()
         kind = takes(self.metric)
         rows = checked_rows(self, X, kind, reset=True)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz._core.progress import track
+from ritz._core.threads import lane_count, run_lanes
 from ritz.graphs.lists import Lists
 from ritz.graphs.search.collect import COLS, ROWS, collect
 from ritz.graphs.search.copies import copies
@@ -75,12 +76,13 @@ def _looked_at(
 
     def work(lane: int) -> None:
         for at in steps[lane::lanes]:
-            go_on()
             keys, cols = _candidates(screen, rows[at], k, own)
             indices[at], distances[at], proved[at], pairs = _ranked(screen, rows[at], keys, cols, k, keep_ties)
             looked[lane] += pairs
+            step()
 
-    run_lanes(work, list(range(lanes)))
+    with track("neighbours", total=len(steps)) as step:
+        run_lanes(work, list(range(lanes)))
     return indices, distances, proved, sum(looked)
 
 

@@ -8,12 +8,14 @@ than that rounding, or not at all, everything within the k-th distance is fetche
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import MemoryLimitError
+from ritz._core.progress import track
 from ritz._core.threads import go_on, lane_count
 from ritz.graphs.lists import Lists, of_pairs
 from ritz.graphs.search.copies import copies
@@ -61,9 +63,7 @@ class Tree:
         ask = min(k + 1 + own, n)
         margin = 1 + 4 * distance_rounding(self.X.shape[1])
         indices, distances, sure = np.empty((m, k), np.intp), np.empty((m, k)), np.empty(m, bool)
-        for start in range(0, m, ASKED):
-            go_on()
-            at = slice(start, min(start + ASKED, m))
+        for at in _shown(m):
             far, where = self.tree.query(rows[at], k=np.arange(1, ask + 1), p=self.p, workers=lane_count())
             if own:
                 far, where = _without_self(far, where, np.arange(at.start, at.stop))
@@ -121,6 +121,14 @@ class Tree:
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         indices = np.concatenate([part.indices for part in parts]) if parts else np.zeros(0, np.intp)
         return Lists(indptr, indices, np.concatenate([part.distances for part in parts]) if parts else np.zeros(0))
+
+
+def _shown(m: int) -> Iterator[slice]:
+    """Rows ``ASKED`` at a time, each block reported."""
+    with track("neighbours", total=-(-m // ASKED)) as step:
+        for start in range(0, m, ASKED):
+            yield slice(start, min(start + ASKED, m))
+            step()
 
 
 def _without_self(far: Floats, where: Places, rows: Places) -> tuple[Floats, Places]:
