@@ -148,6 +148,19 @@ def test_ties_go_to_the_first_row_or_are_all_kept(d):
     assert "all kept" in repr(keep.certificate_)
 
 
+@pytest.mark.parametrize("far", [1e3, 1e10])
+def test_kept_ties_are_ties_where_keys_leave_a_doubt(far):
+    """One row far away takes the digits of all keys: the first candidates are not the nearest rows."""
+    X = np.random.default_rng(18).standard_normal((150, 12))
+    X[0] *= far
+    X[1:] = np.round(X[1:], 1)
+    model = ritz.Neighbours(4, ties="keep").fit(X)
+    D = cdist(X, X)
+    np.fill_diagonal(D, np.inf)
+    last = np.sort(D, axis=1)[:, 3:4]
+    assert np.array_equal(model.neighbours_.counts, np.count_nonzero(last * (1 + 1e-12) >= D, axis=1))
+
+
 @pytest.mark.parametrize("d", [2, 13])
 def test_new_rows_and_radii(d):
     rng = np.random.default_rng(6)

@@ -65,6 +65,13 @@ class Lists:
         indptr = np.concatenate([[0], np.cumsum(np.minimum(self.counts, k))]).astype(np.intp)
         return Lists(indptr, self.indices[keep], self.distances[keep])
 
+    def with_ties(self, k: int) -> Lists:
+        """The first k of each row, and all that are as near as the k-th."""
+        near = self.distances <= self.distances[self.indptr[:-1] + k - 1][self.rows]
+        counts = np.bincount(self.rows[near], minlength=len(self))
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+        return Lists(indptr, self.indices[near], self.distances[near])
+
     def to_csr(self, columns: int, by_distance: bool = False) -> Any:
         """Distances as a CSR array (m, columns), zero distances stored; entries of a row by column, or by distance."""
         from scipy.sparse import csr_array

@@ -61,7 +61,9 @@ def nearest(screen: Screen, k: int, own: bool, keep_ties: bool = False, room: fl
         lists, again = merged(lists, rows, twins), np.setdiff1d(again, rows)
     if len(again):
         more = collect(closest, again, distances[again, -1], own, None if keep_ties else k, room)
-        lists, looked = merged(lists, again, more.lists), looked + more.looked
+        # The k-th candidate was no nearer than the k-th neighbour: of what lies within, the rest may be farther.
+        others = more.lists.with_ties(k) if keep_ties else more.lists
+        lists, looked = merged(lists, again, others), looked + more.looked
     return Nearest(lists, doubtful, looked)
 
 

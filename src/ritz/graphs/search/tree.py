@@ -84,7 +84,7 @@ class Tree:
             return Nearest(lists, 0, m * ask)
         radii = distances[again, -1]
         more = self.within(screen, Q, again, radii, None if keep_ties else k, room)
-        return Nearest(merged(lists, again, more), len(again), m * ask)
+        return Nearest(merged(lists, again, more.with_ties(k) if keep_ties else more), len(again), m * ask)
 
     def within(
         self, screen: Screen, Q: Any, rows: Places, radii: Floats, most: int | None = None, room: float = np.inf

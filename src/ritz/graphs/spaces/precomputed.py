@@ -186,11 +186,7 @@ class Graph(Space):
             )
         if not keep_ties:
             return Nearest(found.nearest(k), 0, len(found.indices))
-        last = found.distances[found.indptr[:-1] + k - 1]
-        near = found.distances <= last[found.rows]
-        counts = np.bincount(found.rows[near], minlength=len(found))
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        return Nearest(Lists(indptr, found.indices[near], found.distances[near]), 0, len(found.indices))
+        return Nearest(found.with_ties(k), 0, len(found.indices))
 
     def within(self, Q: Any, radius: float, room: float = np.inf) -> Lists:
         """Stored distances up to the radius."""
