@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import WideEnclosure as WideEnclosure
     from ritz.data.tables.read import read as read
     from ritz.data.tables.table import Table as Table
+    from ritz.graphs.neighbours import Neighbours as Neighbours
     from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.methods.correspondence.ca.ca import CA as CA
     from ritz.methods.correspondence.famd.famd import FAMD as FAMD
@@ -88,6 +89,7 @@ __all__ = [
     "DataChanged",
     "DigitsLost",
     "EmptyDocuments",
+    "DisconnectedGraph",
     "EmptyProfiles",
     "FactorAnalysis",
     "FileCutOff",
@@ -104,6 +106,7 @@ __all__ = [
     "MergeError",
     "MissingDependency",
     "NegativeEigenvalues",
+    "Neighbours",
     "NoAssociation",
     "NonFiniteError",
     "ParameterError",
@@ -139,6 +142,7 @@ _HOMES = {
     "LSI": "ritz.methods.lsi.lsi",
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
+    "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",

@@ -24,6 +24,7 @@ files cannot steer the terminal that it is shown on.
     ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
     ├── EmptyDocuments                 documents without a known word
     ├── LSIDrift                       documents unlike those that a model of texts was fitted to
+    ├── DisconnectedGraph              a graph of neighbours in several components, and what became of them
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -47,6 +48,7 @@ __all__ = [
     "DataChanged",
     "DigitsLost",
     "EmptyDocuments",
+    "DisconnectedGraph",
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
@@ -169,6 +171,10 @@ class FileCutOff(RitzWarning):
 
 class DigitsLost(RitzWarning):
     """Integers beyond 2^53 were turned into float64, which cannot hold their last digits."""
+
+
+class DisconnectedGraph(RitzWarning):
+    """A graph of neighbours falls into several components; the text says what became of them."""
 
 
 class EmptyProfiles(RitzWarning):
