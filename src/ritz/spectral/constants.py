@@ -341,6 +341,7 @@ def expected_steps(tol: float) -> int:
     digits = max(1.0, -math.log10(max(tol, 1e-15)))
     return round(3 + digits)
 
+
 # The smallest eigenvalues.
 
 #: Rows up to which all eigenvalues are found densely where the smallest are wanted.

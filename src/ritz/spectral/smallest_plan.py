@@ -1,7 +1,7 @@
 """The route to the smallest eigenvalues: which solver, how long, how much memory, and why.
 
     p ≤ DENSE_SMALLEST      every eigenvalue, by a dense decomposition
-    inverse                 one sparse factorisation to solve with, another to count with;   fill = entries of its factor
+    inverse                 one sparse factorisation to solve with, another to count with; fill: entries of its factor
     lanczos                 from afar, on cI − M: where the factor would not fit, or take far longer; gaps must be wide
 
 How much a factor fills depends on how the graph of M can be cut. Balls around a few nodes tell: the rows that a breadth

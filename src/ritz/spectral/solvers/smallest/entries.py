@@ -43,7 +43,9 @@ class Entries:
         power = power if given.root is not None else power // 2
         #: M is divided by its square
         self.unit = math.ldexp(1.0, power)
-        self.p, self.root, self.matrix = given.p, None, None
+        self.p = given.p
+        self.root: Any = None
+        self.matrix: Any = None
         if given.root is not None:
             self.root = _divided(given.root, self.unit)
             self.noise = given.noise / self.unit
