@@ -52,6 +52,7 @@ class Aligned(Operator):
 
     symmetric = True
     positive = True
+    apart = False  # eigenvalues of 1e-10·‖M‖ are what alignments have
 
     def __init__(self, B: Any, null: Any = None) -> None:
         self.B = _entries(B, "B")
@@ -198,8 +199,8 @@ class Diffusion(_Graph):
     >>> import numpy as np
     >>> from ritz.operators import Diffusion
     >>> S = Diffusion(np.ones((3, 3)) - np.eye(3))
-    >>> S, np.linalg.eigvalsh(S.to_dense()).round(3)  # −½ twice; the eigenvalue 1 is taken off
-    ((S − QQᵀ)  (3×3, float64), array([-0.5, -0.5,  0. ]))
+    >>> S, S.trace()                              # eigenvalues 1, −½, −½; the first is taken off
+    ((S − QQᵀ)  (3×3, float64), -1.0)
     """
 
     def __init__(self, W: Any, trivial: bool = False, positive: bool = False) -> None:

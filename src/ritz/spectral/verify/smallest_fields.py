@@ -25,10 +25,10 @@ WHOLE = ("the dense decomposition returns every eigenvalue", "the subspace is th
 POSITIVE = "no eigenvalue is negative"
 COUNTED = "the negative pivots of a sparse factorisation count every smaller eigenvalue"
 CHANCE = (
-    f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}",
-    f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}",
+    f"a Gaussian start misses a smaller eigenvalue with probability below {FAILURE:.0e}",
+    f"fresh Gaussian columns miss a smaller eigenvalue with probability below {FAILURE:.0e}",
 )
-TRACE = "the trace leaves no room for a larger eigenvalue"
+TRACE = "the trace leaves no room for a smaller eigenvalue"
 NOTHING = (
     "the factorisation rounds by more than the gap",
     "a narrow start cannot see how often an eigenvalue is repeated",

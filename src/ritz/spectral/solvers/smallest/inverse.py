@@ -40,10 +40,11 @@ COUNTED = "the negative pivots of a sparse factorisation count every smaller eig
 POSITIVE = "no eigenvalue is negative"
 #: The shift s, in units of ‖M‖: above the rounding of a factorisation, 1e-14, and below most eigenvalues.
 SHIFT = 1e-13
-#: Residuals of (M + sI)⁻¹, relative to its eigenvalue, at which a pair has settled; and of the one that follows.
-SETTLED, FOLLOWING = 1e-10, 1e-3
-#: Residuals of M, relative to θ and to ‖M‖, at which a pair is one to rest a count on.
-PAIR, ROUNDED = 1e-8, 1e-13
+#: Residuals of (M + sI)⁻¹, relative to its eigenvalue and to tol, at which a pair has settled, and the least that they
+#: come to; that of the pair that follows.
+SETTLED, LEAST, FOLLOWING = 1e-2, 1e-13, 1e-3
+#: Residuals of M, relative to θ and to ‖M‖, at which a pair is one to rest a count on: the first in units of that.
+PAIR, ROUNDED = 100.0, 1e-13
 #: Columns of a block: solves with four cost half as much a column as with one.
 WIDTH = 4
 #: Share of θ_{K+1} that a gap takes at least, and multiples of the backward bound.
@@ -122,6 +123,7 @@ class _Search:
         self.factor, self.shift = self._factor()
         self.order = np.argsort(self.factor.perm_c)
         self.V = np.zeros((entries.p, 0))
+        self.target = max(SETTLED * problem.tol, LEAST)
         self.settled, self.stuck = 0, False  # stuck: a chain did not settle, and no other is begun
         self.beta = EXPECTED * self.norm
         self.all: Ritz | None = None
@@ -161,7 +163,7 @@ class _Search:
             V = np.linalg.qr(off(V, self.null.Q))[0]
             self.all = ritz(self.entries, self.null, V)
             self.V = self.all.V
-            late = self.all.own > np.maximum(PAIR * self.all.theta, ROUNDED * self.norm)
+            late = self.all.own > np.maximum(PAIR * self.target * self.all.theta, ROUNDED * self.norm)
             self.settled = int(np.argmax(np.append(late, True)))
             self.stuck = self.stuck or self.starts - begun > STARTS
 
@@ -181,7 +183,7 @@ class _Search:
                 chain.ritz()
                 few = min(many + 1, chain.m)
                 share = np.asarray(chain.residuals(few)) / np.maximum(np.abs(chain.theta[:few]), 1e-300)
-                done = bool(np.all(share[:many] <= SETTLED)) and bool(np.all(share[many:] <= FOLLOWING))
+                done = bool(np.all(share[:many] <= self.target)) and bool(np.all(share[many:] <= FOLLOWING))
                 if ended or done or broken > RESTARTS or chain.m >= left:
                     images = chain.pairs(few)[1]  # one more step of the inverse, and free
                     return np.asarray(images / np.linalg.norm(images, axis=0))

@@ -100,8 +100,9 @@ def known_null(entries: Entries, null: object) -> Null:
     Y = entries.image(Q)
     MQ = entries.back(Y)
     image = float(np.linalg.norm(Y)) + (entries.image_error or 0.0) * np.sqrt(many)
-    product = float(np.linalg.norm(MQ)) + entries.product_error * np.sqrt(many)
-    if not product <= NULL * entries.norm + 4 * entries.product_error * np.sqrt(many):
+    added = entries.product_error(image) * np.sqrt(many)
+    product = float(np.linalg.norm(MQ)) + added
+    if not product <= NULL * entries.norm + 4 * added:
         raise InputError(
             "null vectors are mapped to zero", received=f"one of length 1 mapped to one of about {product:.3g}, "
             f"the norm of the operator being at most {entries.norm:.3g}",
@@ -122,13 +123,12 @@ def ritz(entries: Entries, null: Null, V: Vector) -> Ritz:
         H = V.T @ Y
         theta = np.asarray(scipy.linalg.eigvalsh((H + H.T) / 2, check_finite=False))
         size = float(np.max(np.abs(theta), initial=0.0)) + float(np.max(norms(Y), initial=0.0))
-        error = entries.product_error * np.sqrt(K) + 2 * null.product + rounding(p, U) * size
+        error = entries.product_error(0.0) * np.sqrt(K) + 2 * null.product + rounding(p, U) * size
     block = MV - V * theta
     Z = np.hstack([null.Q, V])
     defect = float(np.linalg.norm(Z.T @ Z - np.eye(m + K))) + defect_rounding(p) * (m + K)
-    added = entries.product_error * (1 + defect) + 4 * U * (
-        float(np.max(np.abs(theta), initial=0.0)) + entries.product_error
-    )
+    lost = entries.product_error(float(np.max(norms(Y), initial=0.0))) * (1 + defect)
+    added = lost + 4 * U * (float(np.max(np.abs(theta), initial=0.0)) + lost)
     residual = (np.hypot(float(np.linalg.norm(block)) + np.sqrt(K) * added, null.product)) * (1 + 2 * defect)
     return Ritz(theta, V, block, error, entries.root is not None, defect, added, float(residual))
 
