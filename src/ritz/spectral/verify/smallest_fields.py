@@ -69,13 +69,17 @@ def _shapes(c: Any) -> list[str]:
 
 def _words(c: Any) -> list[str]:
     g, words = c.frame["grounds"], []
-    sure = c.completeness in WHOLE
+    sure = g["floor"] == math.inf  # nothing else is left
     known = {**dict.fromkeys((*WHOLE, COUNTED, POSITIVE, TRACE, *NOTHING), 1.0), **dict.fromkeys(CHANCE, 1.0 - FAILURE)}
     if c.completeness not in known:
         words.append(f"completeness is {c.completeness!r}, which is not a reason that a solver gives")
     elif c.probability != known[c.completeness]:
         words.append(f"the probability is {c.probability!r}; its reason gives {known[c.completeness]!r}")
-    if (g["floor"] == math.inf) != sure or (g["floor"] == -math.inf) != (c.completeness in NOTHING):
+    if (
+        (sure and c.completeness not in WHOLE)
+        or (c.completeness == WHOLE[0] and not sure)
+        or (g["floor"] == -math.inf) != (c.completeness in NOTHING)
+    ):
         words.append("the floor does not fit the reason for it")
     if not 0 <= g["counted"] <= len(g["theta"]) or (c.completeness == POSITIVE) != (g["floor"] == 0 == g["counted"]):
         words.append("what was counted does not fit the reason for the floor")

@@ -187,10 +187,12 @@ class _Search:
                 if ended or done or broken > RESTARTS or chain.m >= left:
                     images = chain.pairs(few)[1]  # one more step of the inverse, and free
                     return np.asarray(images / np.linalg.norm(images, axis=0))
-            if full:
-                chain.restart(min(many + width, chain.capacity - 2 * width))
+            if full and chain.capacity < left:
+                chain.restart(min(many + width, chain.capacity - 2 * width, chain.m))
                 broken += 1
+            if chain.room() < Q.shape[1]:  # the whole space is nearly there
                 Q = Q[:, : chain.room()]
+                chain.begin_anew()
 
     def gap(self, k: int) -> int | None:
         """The first K ≥ k after which a gap is wide enough to be counted in."""
