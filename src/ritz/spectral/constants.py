@@ -12,6 +12,8 @@ __all__ = [
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
+    "DENSE_SMALLEST",
+    "DENSE_SMALLEST_MOST",
     "DIRECTIONS_BYTES",
     "DIRECTIONS_ROWS",
     "DIRECT_LIMIT",
@@ -20,9 +22,15 @@ __all__ = [
     "EIGH_ALL",
     "EIGH_COPIES",
     "EIGH_SUBSET",
+    "FACTOR_BYTES",
+    "FACTOR_RATE",
+    "FAR_CUT",
+    "FAR_PRODUCTS",
+    "FAR_SECONDS",
     "FEATURE_ROWS",
     "FEATURE_WORK",
     "FEW_LOOKS",
+    "FILL_CUT",
     "FINISH_SPARE",
     "FLAT",
     "FLOAT32_FLOOR",
@@ -45,6 +53,7 @@ __all__ = [
     "KRYLOV_WIDE",
     "LANCZOS_BYTES",
     "LANCZOS_NARROW",
+    "LANCZOS_SMALLEST",
     "LEAN_SHARE",
     "LEAVE",
     "LOOKING",
@@ -55,6 +64,7 @@ __all__ = [
     "MAX_RESTARTS",
     "MAX_STEPS",
     "NULL",
+    "ORDER_ROW",
     "PATIENCE",
     "PRODUCT32",
     "PRODUCT64",
@@ -64,6 +74,7 @@ __all__ = [
     "SEARCH_PRODUCTS",
     "SETTLED",
     "SMALL_SIDE",
+    "SOLVE_ENTRY",
     "SPARSE_ROW",
     "SPMM",
     "STEADY",
@@ -275,12 +286,14 @@ FACTOR_BYTES = 100.0
 #: Columns of the basis of Lanczos on the inverse.
 LANCZOS_SMALLEST = 64
 
-#: Share of the rows in a cut from which gaps are wide, and products with a block that then find a few pairs.
+#: Share of the rows in a cut from which gaps are wide.
 FAR_CUT = 0.1
+
+#: Products with a block that then find a few pairs.
+FAR_PRODUCTS = 20
 
 #: Seconds that factorisations may be predicted to take before that is done: they prove what products make likely.
 FAR_SECONDS = 30.0
-FAR_PRODUCTS = 20
 
 
 def oversampling(k: int) -> int:

@@ -60,7 +60,7 @@ def solve_smallest(
     theta = found.pairs.theta * found.unit**2
     total = float(np.sum(theta)) if trace is None else float(trace)
     seconds = time.perf_counter() - begin
-    record = {"vectors": V, "unit": 1.0, "null": null.Q, **(frame or {})}
+    record = {"matrix": M.symbol(), "vectors": V, "unit": 1.0, **(frame or {})}
     certificate = certify_smallest(
         found, k, total=total * unit**2, tol=problem.tol, seconds=seconds, passes=M.passes(), frame=record,
         signs=flip, unit=unit,
