@@ -67,7 +67,7 @@ GRAPHS = {
     "torus": lambda: box(cycle(16), cycle(16)),
     "cube": lambda: box(box(path(8), path(8)), path(8)),
     "star": lambda: star(300),
-    "complete": lambda: complete(260),
+    "complete": lambda: complete(90),
     "ladder of complete graphs": lambda: box(path(12), complete(51, 0.25)),  # multiplicity 50 above eleven
     "two paths": lambda: apart(path(200), path(201)),
     "five alike": lambda: apart(*[cycle(60)] * 5),
@@ -230,6 +230,12 @@ def test_what_is_refused():
         solved(Laplacian(path(5)[0]), 5)
     with pytest.raises(ParameterError, match="solver must be"):
         solved(Laplacian(path(5)[0]), 2, "krylov")
+    with pytest.raises(InputError, match="within the range of float64"):
+        solved(Aligned(sp.eye_array(300) * 1e200), 2)
+    wrong = Symmetric(sp.csr_array(sp.diags_array(np.append(np.arange(299.0), -5.0))), positive=False)
+    wrong.positive = True
+    with pytest.raises(InputError, match="no negative eigenvalue"):
+        solved(wrong, 2, "svd")
     with pytest.raises(InputError, match="without negative ones"):
         SpectralProblem(Symmetric(np.diag([1.0, -1.0])), 1, kind="eigh", which="smallest")
 

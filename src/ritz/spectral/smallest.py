@@ -33,6 +33,10 @@ from ritz.spectral.solvers.smallest.whole import whole
 __all__ = ["known", "solve_smallest"]
 
 
+#: Sizes of the root of M whose squares, and squares of these, are in the range of float64.
+RANGE = 1e-70, 1e70
+
+
 def known(problem: SpectralProblem) -> Any:
     """The null vectors of a problem: those given, or those that its operator knows."""
     return problem.operator.null() if problem.null is None else problem.null
@@ -45,6 +49,12 @@ def solve_smallest(
     """The k smallest pairs."""
     begin, M = time.perf_counter(), problem.operator
     entries = Entries(_written(M))
+    if not RANGE[0] < entries.unit < RANGE[1]:
+        raise InputError(
+            "eigenvalues must be within the range of float64",
+            received=f"entries of a root, or roots of entries, up to about {entries.unit:.3g}",
+            hint="divide the weights by the largest",
+        )
     null = known_null(entries, known(problem))
     if not 0 < problem.k <= entries.p - null.m:
         raise ParameterError(

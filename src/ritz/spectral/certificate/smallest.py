@@ -108,6 +108,7 @@ def _grounds(found: Found, k: int, block: Vector, c: float) -> dict[str, Any]:
         "rounding": float(pairs.rounding) * c,
         "floor": float(found.floor) * c,
         "counted": int(found.counted),
+        "highest": _highest(found) * c,
         "null": int(found.null.m),
         "leak": float(_leak(found)) * c,
         "norm": float(found.norm) * c,
@@ -123,7 +124,7 @@ def _leak(found: Found) -> float:
 def _enclosed(found: Found, k: int) -> _Box:
     pairs, J, f = found.pairs, found.counted, found.floor
     low, high = pairs.bounds()
-    inside = _inside(f, float(high[J - 1]) if J else -np.inf, pairs.residual)
+    inside = _inside(f, _highest(found), pairs.residual)
     own = (pairs.own + pairs.rounding) * (1 + 2 * pairs.defect)
     index = np.arange(len(high))
     labelled = np.where(index < J, inside > high, np.isfinite(f))
@@ -138,6 +139,14 @@ def _enclosed(found: Found, k: int) -> _Box:
     below = np.concatenate([[null], np.maximum.accumulate(high)[:-1]])
     above = np.append(least[1:], f)
     return _Box(lower, upper, labelled, below, above, float(above[k - 1]))
+
+
+def _highest(found: Found) -> float:
+    """The largest Ritz value of the pairs that were counted, from above."""
+    if found.counted == 0:
+        return -np.inf
+    high = float(found.pairs.bounds()[1][found.counted - 1])
+    return high if found.highest is None else max(high, found.highest)
 
 
 def _inside(floor: float, highest: float, residual: float) -> float:

@@ -105,9 +105,8 @@ def _derived(c: Any) -> list[str]:
     theta, grow = np.asarray(g["theta"], np.float64), 1 + 2 * g["defect"]
     low, high = _of_space(theta, g, grow)
     f, R, J = g["floor"], g["residual"], g["counted"]
-    inside = -math.inf
-    if J == 0 or f > high[J - 1]:
-        inside = f - (R * R / (f - high[J - 1]) if J and math.isfinite(f) else 0.0)
+    top = max(g["highest"], float(high[J - 1])) if J else -math.inf
+    inside = f - (R * R / (f - top) if J and math.isfinite(f) else 0.0) if f > top else -math.inf
     lower, upper = np.empty(len(theta)), np.empty(len(theta))
     labelled = np.array([inside > high[i] if i < J else math.isfinite(f) for i in range(len(theta))], bool)
     for i in range(len(theta)):

@@ -41,5 +41,5 @@ def far(problem: SpectralProblem, entries: Entries, null: Null) -> Found:
     words = said.words.replace("larger", "smaller")
     return Found(
         pairs, null, pairs.theta.shape[0], float(floor), said.failure, words, entries.unit, entries.norm,
-        found.iterations, tuple(found.notes),
+        found.iterations, notes=tuple(found.notes),
     )  # fmt: skip

@@ -31,4 +31,5 @@ class Found:
     unit: float
     norm: float  # ‖M‖ from above
     products: int = 0
+    highest: float | None = None  # largest Ritz value of the first J pairs alone, from above; that of all where J = K
     notes: tuple[str, ...] = ()

@@ -101,7 +101,7 @@ def _cluster(search: _Search, k: int) -> Found:
             search.extend(min(search.settled + missing, search.entries.p - search.null.m), afresh=True)
             pairs, best = search.pairs(min(k, search.V.shape[1])), None
             continue
-        if counted is not None and missing == 0 and (J == 0 or counted.floor > float(pairs.bounds()[1][J - 1])):
+        if counted is not None and missing == 0 and counted.floor > search.highest(J):
             best = (J, counted.floor) if best is None or counted.floor > best[1] else best
             if search.beta <= 4 * away:
                 break
@@ -240,6 +240,10 @@ class _Search:
         """The K smallest pairs."""
         return ritz(self.entries, self.null, self.V[:, :K])
 
+    def highest(self, J: int) -> float:
+        """The largest Ritz value of the first J pairs alone, from above."""
+        return float(self.pairs(J).bounds()[1][-1]) if J else -np.inf
+
     def _theta(self) -> Vector:
         if self.all is None:
             raise AssertionError("nothing was found yet")
@@ -249,7 +253,10 @@ class _Search:
         """The answer with its floor."""
         words = COUNTED if np.isfinite(floor) else "the subspace is the whole space"
         words = POSITIVE if floor == 0 and counted == 0 else words
-        return Found(pairs, self.null, counted, floor, 0.0, words, self.entries.unit, self.norm, self.products)
+        return Found(
+            pairs, self.null, counted, floor, 0.0, words, self.entries.unit, self.norm, self.products,
+            highest=self.highest(counted) if counted < pairs.theta.shape[0] else None,
+        )  # fmt: skip
 
     def unproved(self, pairs: Ritz) -> Found:
         """The answer where no count was possible."""

@@ -122,6 +122,12 @@ def ritz(entries: Entries, null: Null, V: Vector) -> Ritz:
     else:
         H = V.T @ Y
         theta = np.asarray(scipy.linalg.eigvalsh((H + H.T) / 2, check_finite=False))
+        if float(np.min(theta, initial=0.0)) < -NULL * entries.norm:
+            raise InputError(
+                "the operator was said to have no negative eigenvalue",
+                received=f"one at or below {float(theta[0]) * entries.unit**2:.6g}",
+                hint="look at the matrix: smallest eigenvalues are found of those without negative ones",
+            )
         size = float(np.max(np.abs(theta), initial=0.0)) + float(np.max(norms(Y), initial=0.0))
         error = entries.product_error(0.0) * np.sqrt(K) + 2 * null.product + rounding(p, U) * size
     block = MV - V * theta
