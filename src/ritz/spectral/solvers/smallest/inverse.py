@@ -61,7 +61,7 @@ def inverse(problem: SpectralProblem, entries: Entries, null: Null) -> Found:
     """The k smallest pairs off the null vectors, with a count that proves them complete."""
     search = _Search(problem, entries, null)
     k, most = problem.k, entries.p - null.m
-    search.extend(min(k + 1, most))
+    search.extend(k)  # and the one that follows, roughly
     for _ in range(COUNTS):
         K = search.gap(k)
         while K is None and search.settled < min(k + SPARE, most) and not search.stuck:
