@@ -42,10 +42,9 @@ from ritz.methods.fitted.base import Fitted, fitted_of, require_named
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, planned_smallest, verify_posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
-from ritz.methods.smallest import planned_smallest, verify_posed
 from ritz.methods.streams.decay import faded_rows
 from ritz.methods.unfitted import absent, tell_unfitted
 from ritz.methods.verify.model import with_held

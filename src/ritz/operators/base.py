@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,8 +26,10 @@ from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import Array, Place, namespace, to_numpy
 from ritz._core.random import gaussian_rows
-from ritz.operators.assembled import Assembled
 from ritz.operators.enclosed import Enclosed
+
+if TYPE_CHECKING:
+    from ritz.operators.assembled import Assembled
 
 __all__ = ["Calls", "Operator"]
 

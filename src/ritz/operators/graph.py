@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ritz._core.errors import InputError
 from ritz._core.keys import key_of_numbers
@@ -108,6 +107,8 @@ class _Graph(Operator):
     @cached_property
     def components(self) -> np.ndarray:
         """The connected component of every node, (p,)."""
+        from scipy.sparse.csgraph import connected_components
+
         return np.asarray(connected_components(self.W, directed=False)[1])
 
     def _indicators(self, height: Any) -> np.ndarray:
