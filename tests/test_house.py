@@ -490,6 +490,8 @@ def test_a_large_family_is_found(tmp_path):
 
 #: Words that kernels and operators share because both are added, multiplied and scaled.
 ALGEBRA = {"Product", "Scaled", "Sum"}
+#: Words of two fields: the Laplacian of a graph and the kernel of that name; an alignment, and a map that was aligned.
+FIELDS = {"Aligned", "Laplacian"}
 
 
 def test_no_class_is_called_like_a_public_one():
@@ -500,7 +502,7 @@ def test_no_class_is_called_like_a_public_one():
     places: dict[str, set[str]] = {}
     for path in SOURCE.rglob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and node.name in public - ALGEBRA:
+            if isinstance(node, ast.ClassDef) and node.name in public - ALGEBRA - FIELDS:
                 places.setdefault(node.name, set()).add(str(path.relative_to(SOURCE)))
     assert len(places) > 30
     assert not {name: files for name, files in places.items() if len(files) > 1}

@@ -44,7 +44,7 @@ from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, planned_smallest, verify_posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
 from ritz.methods.streams.decay import faded_rows
@@ -60,7 +60,6 @@ from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, siz
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
-from ritz.spectral.verify.operator import verify_operator
 
 if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
@@ -180,6 +179,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return posed
 
     def _plan(self, posed: Posed) -> Any:
+        if posed.which == "smallest":
+            return planned_smallest(self, posed)
         return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
 
     def _solved(self, posed: Posed, plan: Any) -> Any:
@@ -197,9 +198,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """The problem that is solved by this plan."""
-        return SpectralProblem(
-            posed.operator, kind=posed.kind, centered=posed.centered, **self._request(posed.wanted, posed.shape)
-        )
+        asked = self._request(posed.wanted, posed.shape)
+        return SpectralProblem(posed.operator, **posed.question(), **asked)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
         return False  # True: the fit is done already, because rows that can be read only once were added up
@@ -401,8 +401,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
-            posed = self._posed(rows, weights)
-            return with_held(self, verify_operator(certificate, posed.operator, posed.kind), (X, sample_weight))
+            return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)
         return with_held(self, checked, (X, sample_weight))
 

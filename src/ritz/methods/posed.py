@@ -6,14 +6,19 @@ rows (n, d), weights (n,)   →   operator A, or how to make it once the plan is
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.spectral.plan import Shape
+from ritz.data.validate import room_for
+from ritz.spectral.plan import Plan, Shape
+from ritz.spectral.verify.operator import verify_operator
 
-__all__ = ["Posed", "rows_that_count"]
+if TYPE_CHECKING:
+    from ritz.spectral.verify import Verification
+
+__all__ = ["Posed", "planned_smallest", "rows_that_count", "verify_posed"]
 
 
 @dataclass
@@ -26,7 +31,10 @@ class Posed:
         A (n×d), or the symmetric operator itself; None where it depends on the plan and the method makes it.
     kind
         ``"svd"`` for the leading singular pairs of A, ``"eigh"`` for the largest eigenvalues of a symmetric operator.
-        The smallest eigenvalues of L are the largest of cI − L: pose that one, and turn values round in ``read``.
+    which
+        ``"largest"``, or ``"smallest"`` eigenvalues of a symmetric operator without negative ones.
+    null
+        Null vectors (p, m) that are known and left out of the smallest; those that the operator knows unless said.
     centered
         Whether a mean was taken off, which costs one direction.
     shape
@@ -48,6 +56,8 @@ class Posed:
 
     operator: Any = None
     kind: Literal["svd", "eigh"] = "svd"
+    which: Literal["largest", "smallest"] = "largest"
+    null: Any = None
     centered: bool = False
     shape: Shape = None  # type: ignore[assignment]  # filled in by the pipeline
     wanted: Any = None
@@ -61,6 +71,10 @@ class Posed:
     key: str | None = None  # of the rows, of a method that places no others
     rank: int = 0  # eigenvalues that can differ from zero
 
+    def question(self) -> dict[str, Any]:
+        """What is asked of the operator, for a ``SpectralProblem``."""
+        return {"kind": self.kind, "centered": self.centered, "which": self.which, "null": self.null}
+
 
 def rows_that_count(method: Any, rows: Any, weights: Any, what: str = "a variance") -> int:
     """Rows with a weight; fewer than two have no ``what``, and are refused."""
@@ -71,3 +85,21 @@ def rows_that_count(method: Any, rows: Any, weights: Any, what: str = "a varianc
             hint="pass more rows",
         )  # fmt: skip
     return count
+
+
+def planned_smallest(method: Any, posed: Posed) -> Plan:
+    """The route to the smallest eigenvalues of a problem as it was posed."""
+    from ritz.spectral.smallest_plan import choose_smallest, known_null_vectors  # loaded by methods that need it
+
+    room = None if method.memory is None else room_for(method)
+    known = known_null_vectors(posed.operator, posed.null)
+    return choose_smallest(posed.operator, posed.wanted, known, solver=method.solver, memory=room)
+
+
+def verify_posed(certificate: Any, posed: Posed) -> Verification:
+    """Check a certificate against the operator of a problem that was posed again from the data."""
+    if posed.which == "largest":
+        return verify_operator(certificate, posed.operator, posed.kind)
+    from ritz.spectral.verify.smallest import verify_smallest
+
+    return verify_smallest(certificate, posed.operator, posed.null)

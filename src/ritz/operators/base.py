@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import Array, Place, namespace, to_numpy
 from ritz._core.random import gaussian_rows
 from ritz.operators.enclosed import Enclosed
+
+if TYPE_CHECKING:
+    from ritz.operators.assembled import Assembled
 
 __all__ = ["Calls", "Operator"]
 
@@ -81,6 +84,8 @@ class Operator(ABC):
     checkable: bool = False
     #: what to try where a solver does not converge, if no other solver can be asked
     advice: str | None = None
+    #: whether the smallest eigenvalues may lie so far apart, in units of ‖M‖, that products alone find them
+    apart: bool = True
     #: the array namespace of the blocks it takes and gives, and the device they lie on; None is the library's choice
     xp: Any = np
     device: Any = None
@@ -207,6 +212,14 @@ class Operator(ABC):
     def scale_error(self) -> float:
         """Relative error of column scales that were themselves computed from the data."""
         return 0.0
+
+    def assembled(self) -> Assembled | None:
+        """The sparse entries of a symmetric operator without negative eigenvalues, for a factorisation; else None."""
+        return None
+
+    def null(self) -> Array | None:
+        """Vectors (p, m) that a symmetric operator is known to map to zero; None where none is known."""
+        return None
 
     def wider(self) -> Operator | None:
         """The same operator whose Gram matrix is formed in float64; None if it already is."""

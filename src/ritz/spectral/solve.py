@@ -53,6 +53,10 @@ def solve(
 
     ``quiet``: a missed tolerance is in the certificate only.
     """
+    if problem.which == "smallest":
+        from ritz.spectral.smallest import solve_smallest  # by methods that need it
+
+        return solve_smallest(problem, plan, unit=unit, frame=frame, quiet=quiet)
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
     V = to_numpy(pairs.vectors)

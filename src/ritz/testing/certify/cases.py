@@ -8,6 +8,7 @@ bound (`hard`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,16 @@ from ritz.testing.certify.counts import count_cases
 from ritz.testing.certify.hard import HARD, pick
 from ritz.testing.certify.kernels import kernel_cases
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
+from ritz.testing.certify.smallest import smallest_cases
 from ritz.testing.spectra import HOSTILE, KINDS
 
 __all__ = ["ADVERSE_FROM", "ROUTES", "SOLVERS", "Case", "adverse_cases", "cases", "is_hard"]
 
 #: Adverse cases are counted from here, so that the numbers of the others stay what they were.
 ADVERSE_FROM = 1_000_000
+
+#: Graphs and alignments after every round of the others.
+GRAPHS = 4
 
 _TALL = [(60, 8), (200, 20), (500, 12), (120, 30), (1000, 5), (41, 40), (300, 1), (12, 2)]
 _WIDE = [(8, 60), (20, 200), (30, 100), (2, 9), (3, 50)]
@@ -53,6 +58,7 @@ def cases(seed: int = 0) -> Iterator[Case]:
 def adverse_cases(seed: int = 0) -> Iterator[Any]:
     """Cases that break an assumption about rounding each, every family in turn, without end."""
     rng, others, number = np.random.default_rng([seed, 1]), (kernel_cases(seed), count_cases(seed)), 0
+    graphs = smallest_cases(seed)
     while True:
         for draw in ADVERSE:
             yield draw(rng, number // (len(ADVERSE) + len(others)), seed * 100_003 + number)
@@ -60,6 +66,7 @@ def adverse_cases(seed: int = 0) -> Iterator[Any]:
         for stream in others:
             yield next(stream)
             number += 1
+        yield from islice(graphs, GRAPHS)  # not counted: the cases that came before stay what they were
 
 
 def is_hard(number: int) -> bool:
