@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.lsi.lsi import LSI as LSI
+    from ritz.methods.nearest.index import Index as Index
+    from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CA",
     "FAMD",
+    "LSH",
     "LSI",
     "MCA",
     "MFA",
@@ -98,6 +101,7 @@ __all__ = [
     "FilesSetAside",
     "GammaAtEdge",
     "IdentifiersAsCategories",
+    "Index",
     "InputError",
     "IntegersAsNumbers",
     "JournalIgnored",
@@ -140,6 +144,8 @@ _HOMES = {
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "Index": "ritz.methods.nearest.index",
+    "LSH": "ritz.methods.nearest.lsh",
     "LSI": "ritz.methods.lsi.lsi",
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MFA": "ritz.methods.correspondence.mfa.mfa",

@@ -216,13 +216,21 @@ def test_keys_of_json_are_those_that_the_page_lists(place, root):
         "report": ["wine_ritz", "wine.csv"], "inspect": ["wine_ritz"], "verify": ["wine_ritz", "wine.csv"],
         "compare": ["wine_ritz", "again"], "merge": ["wine_ritz", "again", "-o", "m.ritz"],
         "export": ["wine_ritz", "--to", "csv", "-o", "c.csv"], "doctor": [],
+        "search": ["texts_ritz", "wine", "-o", "h.csv"],
     }  # fmt: skip
+    (place / "texts.csv").write_text("text\nred wine\nwhite wine\nthin wings\n", encoding="utf-8")
+    texts = set(json.loads(invoke("fit", "texts.csv", "--text", "text", "-k", 2, "--json").stdout))
+    assert texts <= listed["fit"]
+    of_texts = {"documents", "words", "empty_documents", "missing_texts", "language", "language_reason", "weighting"}
+    of_texts |= {"topics"}
+    assert of_texts <= texts
+    may = INNER | of_texts | {"scaled", "scaling", "kernel", "unseen_words", "text", "document", "rank", "row"}
     assert set(listed) == {*calls, "demo"} == {command.name for command in app.registered_commands}
     for name, words in calls.items():
         extra = ["-k", 3] if name == "fit" else []
         keys = set(json.loads(invoke(name, *words, *extra, "--json").stdout))
         assert keys <= listed[name], (name, keys - listed[name])
-        assert listed[name] - keys <= INNER | {"scaled", "scaling", "kernel"}, (name, listed[name] - keys)
+        assert listed[name] - keys <= may, (name, listed[name] - keys)
 
 
 def test_every_command_speaks_json_quietly_and_in_debug(place):

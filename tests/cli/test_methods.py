@@ -287,7 +287,7 @@ def test_a_kernel_of_strings_wants_strings(fit):
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca")])
 def test_every_method_plans_ranks_and_verifies(fit, method):
     Path("t.csv").write_text(survey())
-    options = ["--method", method]
+    options = ["--method", method, *(["--text", "c0"] if method == "lsi" else [])]
     facts = fit("t.csv", *options, "-k", 2)
     assert len(facts["components"]) == 2
     assert fit("t_ritz", "t.csv", command="verify").stdout.startswith("verification: passed")

@@ -9,6 +9,7 @@ Times, sizes of reports and rounding errors differ from machine to machine, so t
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import shlex
@@ -137,6 +138,29 @@ def survey() -> None:
     lines("survey.csv", "\n".join(rows) + "\n")
 
 
+def texts() -> None:
+    """A folder of short texts, one of them binary, and the same texts as a table and as lines of JSON."""
+    written = {
+        "wines/red": "A glass of red wine from the old vineyard, with the taste of cherries and of oak.",
+        "wines/white": "White wine from the vineyard by the river: a taste of apples, and of grass.",
+        "wines/rose": "The rose wine of the vineyard is neither red nor white; a taste of berries and of summer.",
+        "wines/price": "The price of a bottle of wine depends on the vineyard and on the year of the harvest.",
+        "wings/flutter": "Flutter of thin wings in supersonic flow: the wings of a plane begin to shake.",
+        "wings/lift": "The lift of a wing depends on the angle at which the flow meets the wing of the plane.",
+        "wings/drag": "Drag of a wing in a supersonic flow, measured in a wind tunnel with a model of the plane.",
+        "wings/heat": "Heat on the skin of a plane in supersonic flow, and the wings that have to bear it.",
+    }
+    for name, text in written.items():
+        path = Path("docs") / f"{name}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    Path("docs/picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    Path("empty").mkdir()
+    rows = [f'r{i + 1:02},{1 + i % 5},"{text}"' for i, text in enumerate(written.values())]
+    lines("reviews.csv", "id,stars,review\n" + "\n".join(rows) + "\n")
+    lines("reviews.jsonl", "".join(json.dumps({"review": text}) + "\n" for text in written.values()))
+
+
 #: Name of the transcript: what lies in the folder, and what is typed.
 CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
     "01_wrong_file_name": (wine, ["fit whine.csv", "fit data/wine.csv", "transform wine_ritz wine.csv"]),
@@ -168,6 +192,27 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
          "merge mine mine -o twice.ritz",
          "export wine_ritz --to sql -o score.sql", "compare wine_ritz mine",
          "transform wine_ritz wine.csv -o wine.csv", "inspect wine_rits"],
+    ),
+    "15_texts": (
+        texts,
+        ["fit docs --method lsi -k 3", "search docs_ritz flutter of thin wings --top 3",
+         "search docs_ritz 'red zebra' --top 2 --texts docs", "search docs_ritz the of", "search docs_ritz zebra",
+         "search docs_ritz wine --hybrid 0.3 --top 2", "verify docs_ritz docs", "verify docs_ritz docs/wines",
+         "inspect docs_ritz", "transform docs_ritz docs/wines -o new.csv", "plan docs --method lsi",
+         "fit reviews.csv --text review -k 2 --language english --no-stem", "search reviews_ritz wine --top 2",
+         "fit reviews.jsonl --text review -k 2 --plain -o lines --quiet"],
+    ),
+    "16_slips_with_texts": (
+        texts,
+        ["fit docs", "fit docs --text review", "fit empty --method lsi", "fit docs/wines/red.txt --method lsi",
+         "fit doks --method lsi", "fit reviews.jsonl", "fit reviews.jsonl --text revue", "fit reviews.csv --text revew",
+         "fit reviews.csv --text stars", "fit reviews.csv --text review --weights stars",
+         "fit docs --method lsi --delimiter ,", "fit docs --method lsi --weighting tfidf",
+         "fit docs --method lsi --language englisch", "fit docs --method lsi --plain --stem",
+         "fit docs --method pca --weighting count", "fit docs --method lsi -k 99", "fit docs --method lsi -o docs/out",
+         "fit docs --method lsi -k 2 --quiet", "merge docs_ritz docs_ritz -o m.ritz", "search docs_ritz",
+         "search docs_ritz wine --top 0", "search docs_ritz wine --texts docs/wines",
+         "fit reviews.csv --columns stars,id -o pca --quiet --method pca", "search pca wine"],
     ),
 }  # fmt: skip
 

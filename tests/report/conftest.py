@@ -75,6 +75,16 @@ EVIL = "</script><script>window.hacked = 1</script>"
 
 
 @pytest.fixture(scope="session")
+def spoken() -> tuple[Any, Any]:
+    """Documents about one of three subjects each, and their LSI."""
+    rng = np.random.default_rng(0)
+    subjects = [[f"{name}{i}" for i in range(10)] for name in ("wine", "wing", "court")]
+    common = [f"common{i:02}" for i in range(30)]
+    texts = [" ".join([*rng.choice(subjects[i % 3], 8), *rng.choice(common, 12)]) for i in range(60)]
+    return ritz.LSI(8).fit(texts), texts
+
+
+@pytest.fixture(scope="session")
 def hostile() -> tuple[Any, Any]:
     """Names that would do harm, or break a page, if they were not text."""
     rng = np.random.default_rng(0)

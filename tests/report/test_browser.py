@@ -48,17 +48,17 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile) -> dict[str, Path]:
+def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile, spoken) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     held = {"wine": (wine, {}), "counts": (counts, {}), "answers": (answers, {}), "ring": (ring, {}),
-            "squares": (squares, {"image_shape": (5, 5)}),
+            "squares": (squares, {"image_shape": (5, 5)}), "texts": (spoken, {}),
             "hostile": (hostile, {"title": hostile[1].columns[0]})}  # fmt: skip
     return {
         name: ritz.report(model, X, folder / f"{name}.html", **options) for name, ((model, X), options) in held.items()
     }
 
 
-NAMES = ["wine", "counts", "answers", "ring", "squares", "hostile"]
+NAMES = ["wine", "counts", "answers", "ring", "squares", "texts", "hostile"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,9 +68,8 @@ def test_every_chart_is_drawn_in_silence(browser, reports, name):
         assert held.asked == [reports[name].as_uri()]
         drawn = held.page.evaluate(INK)
         assert [chart for chart, ink in drawn if ink < 20] == []
-        empty = (
-            "() => [...document.querySelectorAll('[data-chart]')].filter(c => !c.querySelector('svg, canvas')).length"
-        )
+        charts = "[...document.querySelectorAll('[data-chart]')]"
+        empty = f"() => {charts}.filter(c => !c.querySelector('svg, canvas, ol')).length"
         assert held.page.evaluate(empty) == 0
         assert held.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
@@ -223,4 +222,23 @@ def test_a_hundred_thousand_points_stay_smooth(browser, tmp_path):
             p.canvas.getContext("2d").getImageData(0, 0, 1, 1);
             return (performance.now() - start) / 5; }""")
         assert took < 400  # milliseconds a picture, without a graphics card, on a busy machine
+        assert held.said == []
+
+
+def test_neighbours_of_a_document_are_chosen_by_name_and_in_the_map(browser, reports, spoken):
+    model, texts = spoken
+    with Page(browser, reports["texts"]) as held:
+        shown = (
+            "() => [...document.querySelectorAll('.near li')].map(one => one.querySelector('bdi, button').innerText)"
+        )
+        box = held.page.locator("[data-chart=neighbours] input")
+        box.fill("row 7")
+        assert held.page.evaluate(shown) == [f"row {row}" for row in model.similar(7, top=8).rows]
+        held.page.locator(".near button").first.click()
+        first = int(model.similar(7, top=1).rows[0])
+        assert box.input_value() == f"row {first}"
+        assert held.page.evaluate(shown) == [f"row {row}" for row in model.similar(first, top=8).rows]
+        held.page.evaluate(SCORES + "plane.focused = 3; plane.canvas.dispatchEvent(new MouseEvent('click'))")
+        assert box.input_value() == "row 3"
+        assert texts[3][:40] in held.page.locator("[data-chart=neighbours]").inner_text()
         assert held.said == []

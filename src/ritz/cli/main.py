@@ -5,6 +5,7 @@
     rank TABLE                how many components                         plan TABLE             how it would be fitted
     report MODEL TABLE        the report again                            inspect MODEL          what a model file holds
     verify MODEL TABLE        the certificate against the data            compare MODEL MODEL    how alike they are
+    search MODEL QUERY        documents of a model of texts
     merge MODEL…              one exact model from models of parts        export MODEL           ONNX, SQL, components
     demo, doctor              a first look; what is installed
 
@@ -33,6 +34,7 @@ from ritz.cli.commands.merge import merge
 from ritz.cli.commands.plan import plan
 from ritz.cli.commands.rank import rank
 from ritz.cli.commands.report import report
+from ritz.cli.commands.search import search
 from ritz.cli.commands.transform import transform
 from ritz.cli.commands.verify import verify
 from ritz.cli.terminal.console import Program, plain
@@ -54,6 +56,7 @@ app.command("fit", cls=FitCommand, rich_help_panel=FIT)(fit)
 app.command("rank", cls=FitCommand, rich_help_panel=FIT)(rank)
 app.command("plan", cls=FitCommand, rich_help_panel=FIT)(plan)
 app.command("transform", rich_help_panel=USE)(transform)
+app.command("search", rich_help_panel=USE)(search)
 app.command("inverse", rich_help_panel=USE)(inverse)
 app.command("report", rich_help_panel=USE)(report)
 app.command("inspect", rich_help_panel=USE)(inspect)

@@ -17,17 +17,19 @@ from ritz.methods import shorts
 
 __all__ = [
     "COLUMNS", "FORCE", "KERNELS", "MEMORY", "METHOD", "METHODS", "MODEL", "OUTPUT_FILE", "READING", "SEED", "STRINGS",
-    "TABLE", "UNSEEN", "column_option", "model_file",
+    "TABLE", "TEXT", "UNSEEN", "WEIGHTINGS", "column_option", "model_file",
 ]  # fmt: skip
 
 METHODS = ("auto", *shorts())
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "matern")
 STRINGS = ("spectrum", "bounded", "mismatch", "subsequence", "edit")
+WEIGHTINGS = ("log-entropy", "tf-idf", "sublinear", "bm25", "pivoted", "histogram", "count")
 MODEL_NAME = "model.ritz"
 
 TABLE = typer.Argument(
     metavar="TABLE",
-    help="CSV, TSV, Parquet, Arrow, .npy, .npz or .h5ad file, or a folder of Parquet files.",
+    help="CSV, TSV, Parquet, Arrow, .npy, .npz or .h5ad file, or a folder of Parquet files; with --method lsi a folder "
+    "of texts.",
     show_default=False,
 )
 MODEL = typer.Argument(
@@ -50,6 +52,9 @@ UNSEEN = typer.Option(
     "--unseen", metavar="WAY", show_default="as fitted: error",
     help="mca, famd, mfa: levels that the fit has not seen: error, ignore, supplementary or missing.",
 )  # fmt: skip
+TEXT = typer.Option(
+    "--text", metavar="COL", show_default="as in the fit", help="lsi: the column, or the field of JSON, of the texts."
+)
 SEED = typer.Option(min=0, help="Seed of random starts.")
 
 HEADER = typer.Option(
@@ -142,6 +147,10 @@ def _methods(begun: str) -> list[str]:
     return [name for name in ("auto", *shorts()) if name.startswith(begun)]
 
 
+def _weightings(begun: str) -> list[str]:
+    return [name for name in WEIGHTINGS if name.startswith(begun)]
+
+
 def _kernels(begun: str) -> list[str]:
     return [name for name in (*KERNELS, *STRINGS) if name.startswith(begun)]
 
@@ -209,6 +218,58 @@ METHOD = Group(
             Annotated[
                 Texts,
                 _method("mfa: a group and its columns; once for each.", metavar="NAME=COL,COL", show_default=False),
+            ],
+            None,
+        ),
+        "text": (
+            Annotated[
+                str | None,
+                _method(
+                    "lsi: the column of texts of a table, or the field of lines of JSON.",
+                    metavar="COL",
+                    show_default=False,
+                ),
+            ],
+            None,
+        ),
+        "weighting": (
+            Annotated[
+                str | None,
+                _method(
+                    f"lsi: {', '.join(WEIGHTINGS[:-1])} or {WEIGHTINGS[-1]}.",
+                    metavar="NAME",
+                    show_default="log-entropy",
+                    autocompletion=_weightings,
+                ),
+            ],
+            None,
+        ),
+        "language": (
+            Annotated[
+                str | None,
+                _method(
+                    "lsi: language of the texts, whose function words are left out and whose words are stemmed.",
+                    metavar="NAME",
+                    show_default="found out",
+                ),
+            ],
+            None,
+        ),
+        "stem": (
+            Annotated[
+                bool | None,
+                _method(
+                    "lsi: stem words, or leave them as they are written.",
+                    "--stem/--no-stem",
+                    show_default="stem where the language is known",
+                ),
+            ],
+            None,
+        ),
+        "plain": (
+            Annotated[
+                bool | None,
+                _method("lsi: take all words as they are: none left out, none stemmed.", "--plain", show_default=False),
             ],
             None,
         ),

@@ -8,6 +8,8 @@
     outlier_map      how far rows lie in the plane against how far off it, with cut-offs
     scores           rows in the plane of two components: colours by a column, names beside the points
     scree            how much each component holds, with the lines of rules or with intervals
+    topics           words of the topics of texts, as bars
+    words            words in the plane of two topics
     house            a context in which figures of one's own have the house style
 
 Every function takes Axes of one's own in ``ax`` and then changes nothing else about the figure. matplotlib is loaded by
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from ritz.plot.spectrum import scree as scree
     from ritz.plot.style import house as house
     from ritz.plot.table_map import map as map
+    from ritz.plot.texts import topics as topics
+    from ritz.plot.texts import words as words
 
 _NAMES = {
     "biplot": "arrows",
@@ -41,6 +45,8 @@ _NAMES = {
     "outlier_map": "distances",
     "scores": "points",
     "scree": "spectrum",
+    "topics": "texts",
+    "words": "texts",
 }
 
 __all__ = sorted(_NAMES)

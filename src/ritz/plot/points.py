@@ -44,7 +44,7 @@ def scores(
     model : fitted
         Anything with ``transform``.
     X : what ``transform`` takes
-        The rows; the training rows that a kernel model keeps, if not given.
+        The rows; those of the fit, if not given, where a model of a kernel or of texts keeps them.
     components : two ints or names
         Which, counted from 0, or as "PC1".
     color : array-like (n,) or the name of a column of X
@@ -101,7 +101,7 @@ def scores(
 def _plane(model: Any, X: Any) -> NDArray[Any]:
     if X is None and fitted_of(model).space == "table":
         return fitted_of(model).result("row_coordinates_")
-    if X is None and fitted_of(model).space == "embedding":
+    if X is None and (fitted_of(model).space == "embedding" or fitted_of(model).about.takes == "texts"):
         return np.asarray(fitted_of(model).row_coordinates())
     if X is None:
         X = getattr(model, "X_fit_", None)

@@ -77,9 +77,19 @@ class Context:
         return self.known.space == "feature"
 
     @property
+    def texts(self) -> bool:
+        """Whether rows are documents, and columns words."""
+        return self.known.about.takes == "texts"
+
+    @property
+    def row(self) -> str:
+        """What a row is called."""
+        return "document" if self.texts else "row"
+
+    @property
     def linear(self) -> bool:
         """Whether components are directions in the columns."""
-        return not (self.kernel or self.correspondence) and hasattr(self.model, "components_")
+        return not (self.kernel or self.correspondence or self.texts) and hasattr(self.model, "components_")
 
     @cached_property
     def shares(self) -> Floats:
@@ -121,6 +131,8 @@ class Context:
         n = getattr(self.model, "n_samples_", None)
         if self.rows is None or n is None:
             return True
+        if self.texts:
+            return bool(self.rows.of_fit)  # type: ignore[attr-defined]
         if self.weighted:  # rows of weight zero do not count
             return self.n >= n
         odd = self.odd if self.k else None
@@ -206,13 +218,15 @@ class Context:
         """The rows that are shown, as the model takes them."""
         if self.rows is None:
             raise InputError("this part needs rows", received="a model alone", hint="ritz.report(model, X, path)")
-        if not self.sampled and not hasattr(self.rows.X, "each"):
+        if not self.sampled and not self.texts and not hasattr(self.rows.X, "each"):
             return self.rows.X
         return self.rows.take(self.index)
 
     @cached_property
     def scores(self) -> Floats:
         """(m, a) coordinates of the rows that are shown, on the axes that are offered."""
+        if self.texts and self.rows is not None:
+            return np.asarray(self.rows.coordinates[self.index, : self.offered])  # type: ignore[attr-defined]
         placed = None if self.known.places_new_rows else self.known.row_coordinates()
         if placed is not None and len(placed) == self.n:
             self.known.require_own(self.table)
@@ -298,12 +312,21 @@ class Context:
         """What the rules say about the number of components; None for methods that they do not know."""
         if self.ranks_given is not None:
             return self.ranks_given
+        if self.texts:  # what chance reaches says more of texts than rules for tables of numbers
+            return None
         return self._tried("how many components", lambda: find_ranks(self))
+
+    @cached_property
+    def chance(self) -> Any:
+        """How many topics are more than chance; None where that is not known, or rows are no texts."""
+        return self.rows.chance if self.texts and self.rows is not None else None  # type: ignore[attr-defined]
 
     @cached_property
     def odd(self) -> Odd | None:
         """Distances of the rows, limits, and the odd ones; None where the model has no such thing."""
-        return self._tried("odd rows", lambda: find_odd(self)) if self.rows is not None and self.k else None
+        if self.texts or self.rows is None or not self.k:
+            return None
+        return self._tried("odd rows", lambda: find_odd(self))
 
     def _tried(self, what: str, find: Any) -> Any:
         """What was found, or None and a note why not."""

@@ -63,7 +63,7 @@ def page(about: Context, further: tuple[Part, ...] = ()) -> str:
     )  # fmt: skip
     body = tag(
         "body", tag("a", "Skip to the answer", href="#answer", class_="skip"), _header(about),
-        tag("div", _contents([part for part, _ in shown]),
+        tag("div", _contents(shown),
             tag("main", [_section(p, c) for p, c in shown], _left_out(about)), class_="page"),
         tag("noscript", "Charts need JavaScript, which is switched off here; the tables below them do not."),
         _footer(), *blocks, tag("script", Html(script)),
@@ -76,7 +76,7 @@ def title(about: Context) -> str:
     if about.title:
         return about.title
     source = getattr(about.X, "source", "")
-    return source or f"{about.method} of {about.n:,} rows"
+    return source or f"{about.method} of {about.n:,} {about.row}s"
 
 
 def rows_data(about: Context) -> dict[str, Any]:
@@ -93,20 +93,20 @@ def rows_data(about: Context) -> dict[str, Any]:
 
 
 def _header(about: Context) -> Html:
-    line = f"{about.known.about.title} · {about.n:,} rows · {about.components(about.k)} kept"
+    line = f"{about.known.about.title} · {about.n:,} {about.row}s · {about.components(about.k)} kept"
     button = tag("button", tag("span", "◐", aria_hidden="true"), tag("span", SUN, class_="hidden"), type="button",
                  id="theme", title=SUN)  # fmt: skip
     words = tag("div", tag("h1", bdi(title(about), 120)), tag("p", line, class_="line"))
     return tag("header", tag("div", words, button, class_="top"))
 
 
-def _contents(parts: list[Part]) -> Html:
-    links = [tag("li", tag("a", part.title, href=f"#{part.id}")) for part in parts]
+def _contents(shown: list[tuple[Part, Content]]) -> Html:
+    links = [tag("li", tag("a", content.title or part.title, href=f"#{part.id}")) for part, content in shown]
     return tag("nav", tag("details", tag("summary", "Contents"), tag("ol", links)), aria_label="Contents")
 
 
 def _section(part: Part, content: Content) -> Html:
-    heading = tag("h2", part.title, id=f"{part.id}-title")
+    heading = tag("h2", content.title or part.title, id=f"{part.id}-title")
     return tag("section", heading, content.body, id=part.id, aria_labelledby=f"{part.id}-title")
 
 

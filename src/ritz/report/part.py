@@ -40,6 +40,7 @@ class Content:
 
     body: Html
     data: Any = None
+    title: str | None = None  # instead of the part's own
 
 
 @dataclass(frozen=True)

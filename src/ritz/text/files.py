@@ -88,6 +88,11 @@ class Files(Documents):
         """How many files there are."""
         return len(self._known)
 
+    def check_unchanged(self) -> None:
+        """Raise where a file is not what it was."""
+        for known in self._known:
+            _require_same(known.path, known.stamp)
+
     def items(self) -> Iterator[Any]:
         """The text of each file."""
         return map(_read, self._known)
@@ -108,6 +113,10 @@ class Lines(Documents):
         self._path, self._field = path, field
         self._encoding = encoding or "utf-8-sig"
         self._stamp = stamp(path)
+
+    def check_unchanged(self) -> None:
+        """Raise where the file is not what it was."""
+        _require_same(self._path, self._stamp)
 
     def items(self) -> Iterator[Any]:
         """The field of each line; empty lines are passed over."""
@@ -202,6 +211,15 @@ def _read(known: _Known) -> str:
     except (EOFError, lzma.LZMAError) as error:
         raise FileError(f"expected an undamaged packed file at {known.path}", received=str(error)) from error
     return bytes(data).decode(known.encoding, "replace")
+
+
+def _require_same(path: Path, before: tuple[int, int]) -> None:
+    try:
+        same = stamp(path) == before
+    except OSError:
+        same = False
+    if not same:
+        raise _changed(path)
 
 
 def _changed(path: Path) -> DataChanged:

@@ -39,7 +39,24 @@ def inspect(model: Annotated[Path, MODEL]) -> Answer:
     }
     if capabilities.kernel is not None:
         facts["kernel"] = repr(capabilities.kernel)
+    if saved.takes_texts:
+        facts |= _of_texts(fitted)
     return Answer(facts, lambda: _show(facts))
+
+
+def _of_texts(model: Any) -> dict[str, Any]:
+    """What a model of texts holds: words instead of columns."""
+    from ritz.cli.fitting.texts_job import topic_facts
+
+    language = model.language_
+    return {
+        "documents": int(model.n_samples_),
+        "words": int(model.n_features_in_),
+        "empty_documents": len(model.empty_),
+        "language_reason": str(language) if language is not None else f"{model.words or 'as counted'}",
+        "weighting": model.weighting if isinstance(model.weighting, str) else repr(model.weighting),
+        "topics": topic_facts(model),
+    }
 
 
 def _written_by(path: Path) -> str:
@@ -64,19 +81,23 @@ def _show(facts: dict[str, Any]) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from ritz.cli.results.summary import show_components
+    from ritz.cli.results.summary import show_components, text_lines
     from ritz.cli.terminal.console import put, stdout
     from ritz.data.words import counted, shorten
     from ritz.spectral.plan import size_words
 
     of = f" of {facts['source']}" if facts["source"] else ""
-    head = f"{facts['model']}: {facts['estimator']}{of}, {counted(facts['rows'], 'row')}"
-    head += f", {counted(len(facts['columns']), 'column')}" if facts["columns"] else ""
+    texts = "documents" in facts
+    head = f"{facts['model']}: {facts['estimator']}{of}, {counted(facts['rows'], 'document' if texts else 'row')}"
+    many = facts["words"] if texts else len(facts["columns"])
+    head += f", {counted(many, 'word' if texts else 'column')}" if many else ""
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
-    if facts["columns"]:
+    if facts["columns"] and not texts:
         lines.add_row("columns", Text(shorten(facts["columns"], SHOWN)))
+    for name, told in text_lines(facts):
+        lines.add_row(name, Text(told))
     if facts["parameters"]:
         lines.add_row("parameters", Text(", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))

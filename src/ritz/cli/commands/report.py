@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ritz.cli.options import FORCE, MEMORY, MODEL, READING, TABLE, UNSEEN, column_option
+from ritz.cli.options import FORCE, MEMORY, MODEL, READING, TABLE, TEXT, UNSEEN, column_option
 from ritz.cli.terminal.command import Answer, Talk, command
 from ritz.cli.terminal.console import Program, say, tell_notes
 
@@ -29,18 +29,15 @@ def report(
     output: Annotated[Path | None, OUTPUT] = None,
     color: Annotated[str | None, COLOR] = None,
     title: Annotated[str | None, TITLE] = None,
+    text: Annotated[str | None, TEXT] = None,
     unseen: Annotated[str | None, UNSEEN] = None,
     memory: Annotated[str | None, MEMORY] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
     """Write the report of MODEL about the rows of TABLE: one page that opens offline in any browser."""
-    import shlex
-
     from ritz._core.atomic import replacing
-    from ritz.cli.fitting.columns import expand
     from ritz.cli.results.manifest import list_file, refuse_existing
-    from ritz.cli.results.page import render_page
-    from ritz.cli.results.saved import open_model, unseen_way
+    from ritz.cli.results.saved import open_model, refuse_text, unseen_way
     from ritz.data.tables.apart import require_apart
     from ritz.data.tables.write import disk_errors
 
@@ -48,13 +45,13 @@ def report(
     target = saved.path.parent / "report.html" if output is None else output
     require_apart(target, [*saved.files, table])
     fresh = refuse_existing(target, force, own=True)
-    rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
+    refuse_text(saved, text)
+    if saved.takes_texts:
+        rows = saved.texts(table, text, how, memory=memory, progress=talk.progress)
+    else:
+        rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
     tell_notes(rows, talk)
-    tint = expand("--color", [color], rows)[0] if color else saved.manifest.get("color")
-    page = render_page(
-        saved.model, saved.rows(rows), rows, color=tint if tint in rows.names else None, title=title or rows.source,
-        command=shlex.join(["ritz", *Program.typed]),
-    )  # fmt: skip
+    page = _page(saved, rows, color, title)
     require_apart(target, rows.files)
     with disk_errors(target), replacing(target, fresh=fresh) as file:
         file.write(page)
@@ -62,3 +59,22 @@ def report(
     facts = {"model": str(saved.path), "table": str(table), "rows": rows.n_rows, "report": str(target)}
     facts["bytes"] = len(page)
     return Answer(facts, lambda: say("done", f"{len(page) / 1e6:.1f} MB: {target}", "bold green"), wrote=target)
+
+
+def _page(saved: Any, rows: Any, color: str | None, title: str | None) -> bytes:
+    import shlex
+
+    from ritz.cli.fitting.columns import expand
+    from ritz.cli.results.page import render_page, render_texts
+
+    command = shlex.join(["ritz", *Program.typed])
+    if saved.takes_texts:
+        from ritz.cli.fitting.texts import color_of
+
+        tint = color_of(color or saved.manifest.get("color"), rows, asked=color is not None)
+        return render_texts(saved.model, rows, color=tint, title=title or rows.source, command=command)
+    tint = expand("--color", [color], rows)[0] if color else saved.manifest.get("color")
+    return render_page(
+        saved.model, saved.rows(rows), rows, color=tint if tint in rows.names else None, title=title or rows.source,
+        command=command,
+    )  # fmt: skip

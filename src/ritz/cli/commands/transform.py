@@ -7,13 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ritz.cli.options import FORCE, MEMORY, MODEL, OUTPUT_FILE, READING, UNSEEN, model_file
+from ritz.cli.options import FORCE, MEMORY, MODEL, OUTPUT_FILE, READING, TEXT, UNSEEN, model_file
 from ritz.cli.terminal.command import Answer, Talk, command
 from ritz.cli.terminal.console import say, spoken, tell_notes
 
 __all__ = ["transform"]
 
-TABLE = typer.Argument(metavar="TABLE", help="Rows with the columns of the fit.", show_default=False)
+TABLE = typer.Argument(
+    metavar="TABLE", help="Rows with the columns of the fit; texts for a model of texts.", show_default=False
+)
 
 
 @command(READING)
@@ -23,6 +25,7 @@ def transform(
     how: dict[str, Any],
     talk: Talk,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
+    text: Annotated[str | None, TEXT] = None,
     unseen: Annotated[str | None, UNSEEN] = None,
     memory: Annotated[str | None, MEMORY] = None,
     force: Annotated[bool, FORCE] = False,
@@ -33,7 +36,7 @@ def transform(
     """
     from ritz._core.errors import InputError
     from ritz.cli.fitting.columns import open_table, within_reach
-    from ritz.cli.results.saved import open_model, unseen_way
+    from ritz.cli.results.saved import open_model, refuse_text, unseen_way
     from ritz.cli.results.scores import coordinates
     from ritz.cli.results.sink import require_free, written
     from ritz.cli.terminal.vocabulary import by_name
@@ -41,6 +44,11 @@ def transform(
 
     fresh = require_free(output, force, [model_file(model)], [table])
     saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
+    refuse_text(saved, text)
+    if saved.takes_texts:
+        return _of_texts(
+            saved, saved.texts(table, text, how, memory=memory, progress=talk.progress), output, talk, fresh
+        )
     rows = open_table(table, how, memory=memory, progress=talk.progress)
     require_free(output, force, saved.files, rows.files)
     tell_notes(rows, talk)
@@ -60,6 +68,30 @@ def transform(
         "components": len(scores.heads),
     }
     told = f"{counted(len(rows), 'row')}, {counted(len(scores.heads), 'component')}: {output}"
+    return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
+
+
+def _of_texts(saved: Any, texts: Any, output: Path | None, talk: Talk, fresh: bool) -> Answer:
+    import numpy as np
+
+    from ritz.cli.results.scores import coordinates_of_texts
+    from ritz.cli.results.sink import written
+    from ritz.data.words import counted
+
+    tell_notes(texts, talk)
+    scores = coordinates_of_texts(saved.model, texts)
+    written(output, scores, as_json=talk.json, fresh=fresh)
+    n, k = scores.rows or 0, len(scores.heads)
+    facts = {
+        "model": str(saved.path),
+        "table": str(texts.path),
+        "rows": n,
+        "scores": None if output is None else str(output),
+        "notes": [spoken(note) for note in texts.notes],
+        "components": k,
+        "unseen_words": int(np.sum(saved.model.unseen_)),
+    }
+    told = f"{counted(n, 'document')}, {counted(k, 'topic')}: {output}"
     return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
 
 

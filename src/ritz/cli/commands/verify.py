@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from ritz.cli.options import COLUMNS, MEMORY, MODEL, READING, TABLE
+from ritz.cli.options import COLUMNS, MEMORY, MODEL, READING, TABLE, TEXT
 from ritz.cli.terminal.command import Answer, Talk, command
 from ritz.cli.terminal.console import FAILED, tell_notes
 
@@ -19,6 +19,7 @@ def verify(
     how: dict[str, Any],
     parts: dict[str, Any],
     talk: Talk,
+    text: Annotated[str | None, TEXT] = None,
     memory: Annotated[str | None, MEMORY] = None,
 ) -> Answer:
     """Check MODEL against the TABLE that it was fitted on.
@@ -27,21 +28,30 @@ def verify(
     exit code is 5 where the check fails.
     """
     from ritz.cli.fitting.columns import parts_of
-    from ritz.cli.fitting.kernel_check import check_kernel
-    from ritz.cli.results.saved import open_model
+    from ritz.cli.results.saved import open_model, refuse_text
     from ritz.methods.fitted import fitted_of
 
     saved = open_model(model, memory=memory, progress=talk.progress)
+    refuse_text(saved, text)
+    if saved.takes_texts:
+        from ritz.cli.fitting.texts import refuse_parts
+
+        refuse_parts(parts)
+        texts = saved.texts(table, text, how, memory=memory, progress=talk.progress)
+        tell_notes(texts, talk)
+        return _answer(saved, table, saved.model.verify(texts.documents))
     rows = saved.fitted_table(table, how, memory=memory, progress=talk.progress)
     tell_notes(rows, talk)
     weights = parts["weights"] or saved.manifest.get("weights")
     columns = parts_of(rows, columns=parts["columns"], weights=weights)
     _require_rows(saved, columns.used, table)
     if fitted_of(saved.model).kernel is not None:
-        ok, words = check_kernel(saved.model, saved.rows(columns.used))
-    else:
-        done = saved.model.verify(columns.used, sample_weight=columns.weight())
-        ok, words = bool(done), list(done.words)
+        return _answer(saved, table, saved.model.verify(saved.rows(columns.used)))
+    return _answer(saved, table, saved.model.verify(columns.used, sample_weight=columns.weight()))
+
+
+def _answer(saved: Any, table: Path, done: Any) -> Answer:
+    ok, words = bool(done), list(done.words)
     facts = {"model": str(saved.path), "table": str(table), "ok": ok, "words": words}
     return Answer(facts, lambda: _show(ok, words), code=0 if ok else FAILED)
 

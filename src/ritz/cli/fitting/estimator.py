@@ -1,6 +1,7 @@
 """From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
 
 pca --scale --missing      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
+lsi --text --weighting --language --stem --plain; from these options ``texts.py`` makes the estimator
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ BELONGS = {
     "gamma": ("kpca",),
     "groups": ("mfa",),
     "counts": ("ca",),
+    "text": ("lsi",),
+    "weighting": ("lsi",),
+    "language": ("lsi",),
+    "stem": ("lsi",),
+    "plain": ("lsi",),
 }
 FILLS: dict[str, tuple[str, ...]] = {
     "pca": ("mean", "em", "regularized"),
@@ -50,6 +56,8 @@ def check_method(method: dict[str, Any]) -> str:
         name = "kpca"
     if name == "auto" and method["counts"]:
         name = "ca"
+    if name == "auto" and any(method[option] is not None for option in ("text", "weighting", "language", "plain")):
+        name = "lsi"
     if name == "mfa" and not method["groups"]:
         raise ParameterError(
             "--method mfa needs groups of columns",
@@ -66,9 +74,7 @@ def _require_own(name: str, method: dict[str, Any]) -> None:
     for option, methods in BELONGS.items():
         given = method[option]
         if given is not None and name not in methods:
-            shown = (
-                {True: "--scale", False: "--no-scale"}.get(given, f"--{option}") if option == "scale" else f"--{option}"
-            )
+            shown = f"--no-{option}" if given is False else f"--{option}"
             raise ParameterError(
                 f"{shown} is for --method {' and '.join(methods)}", received=f"--method {name}",
                 hint=f"leave out {shown}, or choose --method {methods[0]}",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz import __version__
-from ritz._core.errors import Cancelled, ParameterError, RitzError
+from ritz._core.errors import Cancelled, FileError, ParameterError, RitzError
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
@@ -30,6 +30,8 @@ __all__ = ["Job", "chosen", "run"]
 
 #: Memory that a report may take, libraries included; 99 to 116 MB were measured beside a table of 400,000 × 100.
 PAGE_MEMORY = 200_000_000
+#: Endings of files with a JSON object in each line.
+LINES = (".jsonl", ".ndjson")
 #: Options of every estimator that its numbers depend on.
 NUMERICAL = ("solver", "tol", "random_state")
 
@@ -61,6 +63,10 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
     name = check_method(job.method)
     folder = result_folder(job.path, job.output)
     with working(folder):
+        if name == "lsi":
+            from ritz.cli.fitting.texts_job import run_texts
+
+            return run_texts(job, folder), folder
         return _run(job, name, folder), folder
 
 
@@ -108,7 +114,10 @@ def _said(job: Job) -> dict[str, Any]:
 
 def read_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     """Read a table; a list of strings has no header where the first one looks like the others."""
-    table = open_table(path, how, **options)
+    try:
+        table = open_table(path, how, **options)
+    except FileError as error:
+        raise _of_texts(error, path) from error
     name = table.names[0]
     if how["header"] is not None or len(table.names) != 1 or table.lazy or not is_text(table, name):
         return table
@@ -122,6 +131,16 @@ def read_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
         "the first line looks like the others, so it is no header (--header takes it as a name)",
     )
     return table
+
+
+def _of_texts(error: FileError, path: Path) -> FileError:
+    """The error with the way that texts go, where texts may be meant."""
+    if path.is_dir() and "folder of Parquet files" in error.expected and any(path.iterdir()):
+        hint = f"{error.hint}; --method lsi takes a folder of texts"
+        return FileError(error.expected, received=error.received, hint=hint)
+    if path.is_file() and any(ending.lower() in LINES for ending in path.suffixes):
+        return FileError(error.expected, received=error.received, hint="lines of JSON: --text names the field of texts")
+    return error
 
 
 def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any]) -> tuple[Parts, Choice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import count
@@ -39,6 +39,10 @@ def probe(
 ) -> Probe:  # fmt: skip
     """Read a table and choose the method; columns of numbers are looked at for their spreads where they are loaded."""
     name = check_method(method)
+    if name == "lsi":
+        return _of_texts(path, method, how, asked, k, {
+            "memory": memory, "random_state": seed, "progress": progress, "solver": solver, "tol": tol
+        })  # fmt: skip
     table = read_table(path, how, memory=memory, progress=progress)
     parts, choice = chosen(table, name, asked, method)
     used, scaling = parts.used, None
@@ -57,3 +61,14 @@ def probe(
     counts = method["counts"] or choice.counts
     made = make_estimator(choice.method, method, used, k or None, common, strings=strings, counts=counts)
     return Probe(parts, choice, made, rows, None)
+
+
+def _of_texts(
+    path: Path, method: dict[str, Any], how: dict[str, Any], asked: dict[str, Any], k: Any, common: dict[str, Any]
+) -> Probe:
+    from ritz.cli.fitting.texts import prepared
+
+    texts, made = prepared(path, method, how, asked, k, common)
+    parts = Parts(cast(Any, texts), cast(Any, texts))
+    why = "as asked" if method["name"] == "lsi" else "texts: latent semantic indexing"
+    return Probe(parts, Choice("lsi", why), made, texts.documents, None)

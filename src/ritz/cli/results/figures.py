@@ -14,7 +14,7 @@ from ritz.cli.fitting.fitting import FittedTable
 from ritz.data.tables.table import Table
 from ritz.methods.fitted import fitted_of
 
-__all__ = ["figures"]
+__all__ = ["figures", "text_figures"]
 
 DPI = 200
 #: Rows up to which names are written beside points.
@@ -23,12 +23,32 @@ NAMED = 60
 
 def figures(kinds: tuple[str, ...], done: FittedTable, parts: Parts) -> dict[str, Any]:
     """Files by name, each a function that writes to an open file."""
+    return _files(kinds, _pictures(done, parts))
+
+
+def text_figures(kinds: tuple[str, ...], model: Any) -> dict[str, Any]:
+    """Pictures of topics, documents and words."""
+    from ritz import plot
+    from ritz.methods.lsi.keeps import Keeps
+
+    made: dict[str, Callable[[], Any]] = {}
+    if model.n_components_:
+        made["topics"] = lambda: plot.topics(model)[0]
+    if model.n_components_ > 1:
+        plane = (1, 2) if model.n_components_ > 2 else (0, 1)
+        labels = Keeps(model).names if model.n_samples_ <= NAMED else None
+        made["documents"] = lambda: plot.scores(model, components=plane, names=labels)
+        made["words"] = lambda: plot.words(model)
+    return _files(kinds, made)
+
+
+def _files(kinds: tuple[str, ...], pictures: dict[str, Callable[[], Any]]) -> dict[str, Any]:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
         raise MissingDependency("--figures needs matplotlib", hint="pip install 'ritz[plot]'")
     writers: dict[str, Any] = {}
-    for name, draw in _pictures(done, parts).items():
+    for name, draw in pictures.items():
         images = _drawn(draw, kinds)
         writers |= {f"figure_{name}.{kind}": _writer(data) for kind, data in images.items()}
     return writers

@@ -22,13 +22,13 @@ from ritz.data.tables.write import rows_to
 from ritz.methods.fitted import fitted_of
 from ritz.persist.model import pack
 
-__all__ = ["components_table", "contents"]
+__all__ = ["components_table", "contents", "untimed"]
 
 
 def contents(job: Any, parts: Parts, done: FittedTable) -> dict[str, Any]:
     """Files by name: functions that write to an open file, or Arrow tables."""
     ending = job.scores or ("parquet" if parts.used.lazy else "csv")
-    files: dict[str, Any] = {"model.ritz": lambda sink: pack(_untimed(done.model, job.memory), sink)}
+    files: dict[str, Any] = {"model.ritz": lambda sink: pack(untimed(done.model, job.memory), sink)}
     if ending != "none":
         files[f"scores.{ending}"] = lambda sink: _scores(sink, ending, done, parts.used)
     if fitted_of(done.model).space != "embedding":  # whose axes are made of rows: the scores are all there is
@@ -47,14 +47,14 @@ def contents(job: Any, parts: Parts, done: FittedTable) -> dict[str, Any]:
 def _page(job: Any, parts: Parts, done: FittedTable) -> bytes:
     from ritz.cli.results.page import render_page
 
-    model = _untimed(done.model, job.memory)
+    model = untimed(done.model, job.memory)
     return render_page(
         model, done.rows if isinstance(done.rows, list) else None, parts.whole, color=parts.color,
         title=parts.whole.source, command=job.command, seed=job.options["random_state"], memory=job.memory,
     )  # fmt: skip
 
 
-def _untimed(model: Any, memory: Any) -> Any:
+def untimed(model: Any, memory: Any) -> Any:
     """The model without seconds and with the limit as it was asked for, so that equal runs write equal files."""
     same = fitted_of(model).with_parameters(progress=None, memory=memory)
     same.certificate_ = replace(model.certificate_, seconds=float("nan"))

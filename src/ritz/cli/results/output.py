@@ -3,6 +3,7 @@
     <stem>_ritz/model.ritz       the fitted model, for ritz transform and ritz.load
     <stem>_ritz/scores.csv       row, identifiers, PC1, PC2, …      one line for each row of the table
     <stem>_ritz/components.csv   column, mean, scale, PC1, PC2, …   score = Σ_j (x_j − mean_j)/scale_j · PC_j
+    <stem>_ritz/topics.csv       of texts, instead of components: topic, word, weight
     <stem>_ritz/report.html      one page that opens offline
     <stem>_ritz/manifest.json    what was done, and each file with its size and SHA-256
 
@@ -36,7 +37,16 @@ JOURNAL = ".journal"
 COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".xz"}
 FOLDER_ENDINGS = {".parquet", ".pq", ".zarr"}
 #: What a fit may write, by the beginning of its name.
-WRITTEN = ("model.ritz", "scores.", "components.csv", "supplementary.csv", "figure_", "report.html", MANIFEST)
+WRITTEN = (
+    "model.ritz",
+    "scores.",
+    "components.csv",
+    "topics.csv",
+    "supplementary.csv",
+    "figure_",
+    "report.html",
+    MANIFEST,
+)
 SHOWN = 5  # names of files in a message
 
 

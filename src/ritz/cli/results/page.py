@@ -11,7 +11,7 @@ from typing import Any
 from ritz._core.memory import limit
 from ritz.data.tables.table import Table
 
-__all__ = ["render_page"]
+__all__ = ["render_page", "render_texts"]
 
 #: Rows on the charts, and the share of the memory limit that they may take where a table is read in pieces.
 POINTS, FEWEST, SHARE = 100_000, 2_000, 0.03
@@ -35,6 +35,24 @@ def render_page(
         given |= {"names": rows if names is None else [str(label) for label in table.labels(names)]}
         return render(model, rows, **given).encode("utf-8", "replace")
     return render(model, table, color=color, **given).encode("utf-8", "replace")
+
+
+def render_texts(
+    model: Any, texts: Any, *, color: str | None, title: str, command: str | None, seed: Any = None
+) -> bytes:
+    """The page about a model of ``texts``; columns of their table are there to colour by."""
+    from ritz.report import render
+
+    given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "names": texts.documents.names}
+    if texts.table is not None:
+        kinds = texts.table.kinds
+        first = [color] if color is not None else []
+        columns = [
+            *first,
+            *(name for name, kind in kinds.items() if kind in LABELS and name not in (color, texts.column)),
+        ]
+        given["color"] = {name: texts.table.labels(name) for name in columns} or None
+    return render(model, texts.documents, **given).encode("utf-8", "replace")
 
 
 def _points(table: Table, memory: Any) -> int:

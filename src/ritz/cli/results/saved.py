@@ -19,7 +19,7 @@ from ritz.cli.options import MODEL_NAME, model_file
 from ritz.cli.results.manifest import MANIFEST
 from ritz.data.tables.table import Table
 
-__all__ = ["Saved", "open_model", "unseen_way"]
+__all__ = ["Saved", "open_model", "refuse_text", "unseen_way"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,25 @@ class Saved:
         kernel = fitted_of(self.model).kernel
         return kernel is not None and kernel.takes == "strings"
 
+    @property
+    def takes_texts(self) -> bool:
+        """Whether rows are texts."""
+        return type(self.model).about.takes == "texts"
+
+    def texts(self, path: Path, column: str | None, how: dict[str, Any], **options: Any) -> Any:
+        """Documents, read as the fit read its own unless the user says otherwise."""
+        from ritz.cli.fitting.texts import open_texts
+
+        before = self.manifest.get("reading")
+        before = dict(before) if isinstance(before, dict) else {}
+        known = before.pop("text", None)
+        said = {name: value for name, value in how.items() if value not in (None, [])}
+        if path.is_dir() and column is None:  # a folder of texts has no columns
+            before, known = {name: value for name, value in before.items() if name == "encoding"}, None
+        elif path.is_file() and column is None and not _tabular(path):
+            before, known = {}, None
+        return open_texts(path, column or known, {**how, **before, **said}, **options)
+
     def fitted_table(self, path: Path, how: dict[str, Any], **options: Any) -> Table:
         """The table of the fit, read as the fit read it."""
         before = self.manifest.get("reading")
@@ -55,6 +74,20 @@ class Saved:
             return table
         used = [name for name in self.manifest.get("columns") or [] if name in table.names]
         return ["" if text is None else str(text) for text in table.labels(used[0] if used else string_column(table))]
+
+
+def _tabular(path: Path) -> bool:
+    from ritz.text.adopt import LINES, TABLES
+
+    return any(ending.lower() in LINES | TABLES for ending in path.suffixes)
+
+
+def refuse_text(saved: Saved, column: str | None) -> None:
+    """``--text`` is for models of texts."""
+    if column is not None and not saved.takes_texts:
+        raise ParameterError(
+            "--text is for models of texts: lsi", received=type(saved.model).__name__, hint="leave out --text"
+        )
 
 
 def open_model(path: Path, **parameters: Any) -> Saved:

@@ -18,7 +18,7 @@ from ritz.data.tables.write import RowWriter
 from ritz.data.validate import validate_rows
 from ritz.methods.fitted import fitted_of
 
-__all__ = ["Coordinates", "axis_heads", "coordinates"]
+__all__ = ["Coordinates", "axis_heads", "coordinates", "coordinates_of_texts"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordin
     dtype = np.dtype(np.float64) if space == "table" else model.components_.dtype
     n = int(rows.shape[0])
     return Coordinates(heads, dtype, n, lambda write: capabilities.write_scores(rows, labels, write))
+
+
+def coordinates_of_texts(model: Any, texts: Any) -> Coordinates:
+    """Coordinates of documents, which are not numbered."""
+    return _whole(axis_heads(model), np.asarray(model.transform(texts.documents)), texts.labels(numbered=False))
 
 
 def _whole(heads: list[str], Z: np.ndarray, labels: Labels) -> Coordinates:

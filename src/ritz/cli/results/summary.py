@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from ritz.cli.fitting.fitting import FittedTable
     from ritz.cli.fitting.method import Choice
 
-__all__ = ["certificate_sentences", "components_of", "describe", "possible", "show", "show_components"]
+__all__ = [
+    "certificate_sentences", "components_of", "describe", "plan_facts", "possible", "show", "show_components",
+    "text_lines", "topic_words",
+]  # fmt: skip
 
 SHOWN_COMPONENTS = 20
 SHOWN_COLUMNS = 8
@@ -53,7 +56,7 @@ def describe(parts: Parts, method: Choice, done: FittedTable, choice: dict[str, 
     if kernel is not None:
         facts["kernel"] = repr(kernel)
     facts |= {"choice": choice, **components_of(model), "possible_components": possible(done)}
-    return facts | {"certificate": certificate_sentences(model), "plan": _plan(model.plan_)}
+    return facts | {"certificate": certificate_sentences(model), "plan": plan_facts(model.plan_)}
 
 
 def components_of(model: Any) -> dict[str, Any]:
@@ -120,6 +123,8 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
             lines.add_row(role, Text(facts[role] if role == "weights" else shorten(facts[role], SHOWN_COLUMNS)))
     if facts["set_aside"]:
         lines.add_row("set aside", Text("\n".join(_aside(facts["set_aside"]))))
+    for name, told in text_lines(facts):
+        lines.add_row(name, Text(told))
     if "kernel" in facts:
         lines.add_row("kernel", Text(facts["kernel"]))
     if "scaling" in facts:
@@ -154,9 +159,31 @@ def show_components(facts: dict[str, Any]) -> Any:
     return grid
 
 
+def text_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """What is said of texts: their words, documents without any, and the first topics."""
+    if "documents" not in facts:
+        return []
+    lines = [("words", facts["language_reason"]), ("weighting", str(facts["weighting"]))]
+    if facts["empty_documents"]:
+        n = facts["empty_documents"]
+        lines.append(("empty", f"{counted(n, 'document')} without a known word: no search finds "
+                               f"{'it' if n == 1 else 'them'}"))  # fmt: skip
+    topics = [f"{topic['name']}: {topic_words(topic)}" for topic in facts["topics"]]
+    return [*lines, ("topics", "\n".join(topics))] if topics else lines
+
+
+def topic_words(topic: dict[str, Any]) -> str:
+    """``wing, flow − wine, taste``: the words of both ends."""
+    ends = [", ".join(item["word"] for item in topic[end]) for end in ("positive", "negative")]
+    return " − ".join(end for end in ends if end) if ends[0] else f"− {ends[1]}"
+
+
 def _data(facts: dict[str, Any]) -> str:
     used, total = len(facts["columns"]), facts["table_columns"]
     columns = counted(total, "column") if used == total else f"{used:,} of {counted(total, 'column')}"
+    if "documents" in facts:
+        topics = counted(len(facts["components"]), "topic")
+        return f"{counted(facts['documents'], 'document')}, {counted(facts['words'], 'word')}, {topics}"
     k, possible = len(facts["components"]), facts["possible_components"]
     components = counted(k if possible is None else possible, "component")
     every = f"all {components}" if possible not in (None, 1) else components
@@ -189,7 +216,7 @@ def certificate_sentences(model: Any) -> list[str]:
     return lines if fitted.certified or not fitted.about.behind else [whose, *lines]
 
 
-def _plan(plan: Any) -> dict[str, Any]:
+def plan_facts(plan: Any) -> dict[str, Any]:
     """Keep the route and its reasons; predicted and real seconds would differ from run to run."""
     return {
         "solver": plan.solver,

@@ -87,6 +87,17 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bmissing=\['?(.*?)'?\]", r"--na \1"),
         (r"\bleave out missing=", "leave out --na"),
         (r"\b(?P<option>header)=(?P<state>True|False)\b", _switch),
+        # texts
+        (r"\btext= (?=with|names)", "--text "),
+        (r"\btext='?([^'\s]+)'?", r"--text \1"),
+        (r"\bread the documents again: ritz\.text\.documents\(path\)", "run the command again"),
+        (r"\bencoding= (sets another|where)", r"--encoding \1"),
+        (r"\bfit with keep_counts=True", "such a model is made in Python: ritz.LSI(keep_counts=True)"),
+        (r"\bfewer documents at a time: fit some, update\(others\)", "fewer documents"),
+        (r"\blook at words=, min_df= and max_df=; ", "--plain keeps all words: "),
+        (r"\bmodel\.update\(texts\) adds", "in Python, model.update(texts) adds"),
+        (r"\bDocuments\(([^()]*)\)", r"\1"),
+        (r"\bhybrid=", "--hybrid "),
         # methods
         (r", or add them with partial_fit\b", ""),
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),

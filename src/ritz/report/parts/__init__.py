@@ -16,6 +16,7 @@ from ritz.report.parts import (
     groups,
     kernel_maps,
     loadings,
+    neighbours,
     outliers,
     pictures,
     points,
@@ -25,6 +26,8 @@ from ritz.report.parts import (
     scores,
     scree,
     stability,
+    topics,
+    words,
 )
 
 __all__ = ["PARTS"]
@@ -32,7 +35,10 @@ __all__ = ["PARTS"]
 PARTS: tuple[Part, ...] = (
     answer.PART,
     data.PART,
+    topics.PART,
     scores.PART,
+    neighbours.PART,
+    words.PART,
     points.PART,
     loadings.PART,
     pictures.PART,

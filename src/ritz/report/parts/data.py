@@ -13,6 +13,7 @@ from ritz.report.colours import column_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, clip, details, join, number, table, tag
 from ritz.report.part import Content, Part, always
+from ritz.report.parts.text_data import text_data
 from ritz.report.rows import naming_column
 
 __all__ = ["PART"]
@@ -24,6 +25,8 @@ NAMED = 8
 
 
 def _build(about: Context) -> Content:
+    if about.texts:
+        return text_data(about)
     facts: list[tuple[str, Any]] = [("Rows", _rows_words(about))]
     if about.columns:
         facts += [("Columns", _columns_words(about)), *_prepared(about)]

@@ -22,7 +22,7 @@ HELD = {"kfold": "entries that were hidden", "bcv": "blocks that were held out"}
 
 
 def _applies(about: Context) -> bool:
-    return about.k > 1 and about.known.space != "embedding" and bool(np.sum(about.shares) > 0)
+    return about.k > 1 and not about.texts and about.known.space != "embedding" and bool(np.sum(about.shares) > 0)
 
 
 def _build(about: Context) -> Content:

@@ -31,6 +31,9 @@ def _build(about: Context) -> Content:
 def _call(about: Context) -> Html:
     """The call; what it cannot say, such as weights, stands there as a name that the reader knows."""
     source = getattr(about.X, "source", "")
+    if about.texts:
+        made = f"model = ritz.{_parameters(about.model)}.fit(texts)"
+        return join("\n".join(["import ritz", "", made, "ritz.report(model, texts, 'report.html')"]))
     table = f"ritz.read({source!r}{_dropped(about)})" if source else "X"
     weight = ", sample_weight=weights" if about.weighted else ""
     fitted = table if about.of_fit else "X_fit"

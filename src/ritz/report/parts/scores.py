@@ -23,12 +23,16 @@ def _applies(about: Context) -> bool:
 
 
 def _build(about: Context) -> Content:
-    words = [_sample_words(about), _groups_words(about)]
+    words = [_sample_words(about), _hidden(about), _groups_words(about)]
     lead = [tag("p", word) for word in words if word]
-    label = f"Scatter plot of {len(about.index):,} rows by their scores on two {about.component}s that can be chosen"
+    many = f"{len(about.index):,} {about.row}s"
+    label = f"Scatter plot of {many} by their scores on two {about.component}s that can be chosen"
     chart = figure("scores", label, tall="tall")
     first = 0 if about.color is not None or (about.colours and _tells(about)) else None
-    return Content(join(lead, chart, _table(about)), {"colour": first})
+    # the first topic is what all documents have in common: the next two tell them apart
+    begin = [1, 2] if about.texts and about.offered > 2 else None
+    title = "The documents" if about.texts else None
+    return Content(join(lead, chart, _table(about)), {"colour": first, "axes": begin}, title)
 
 
 def _tells(about: Context) -> bool:
@@ -41,7 +45,15 @@ def _sample_words(about: Context) -> str | None:
     if not about.sampled:
         return None
     far = " and the farthest rows besides" if about.measurable and about.odd is not None else ""
-    return f"{len(about.index):,} of {about.n:,} rows are shown: a random sample{far}."
+    return f"{len(about.index):,} of {about.n:,} {about.row}s are shown: a random sample{far}."
+
+
+def _hidden(about: Context) -> str | None:
+    """Documents without a known word lie in the centre."""
+    empty = about.model.empty_ if about.texts and about.of_fit else ()
+    if not len(empty):
+        return None
+    return f"{len(empty):,} of them, without a known word, {'lies' if len(empty) == 1 else 'lie'} at zero."
 
 
 def _groups_words(about: Context) -> Html | None:
@@ -66,8 +78,9 @@ def _table(about: Context) -> Html:
     rows: list[tuple[Any, ...]] = [
         (bdi(about.row_name(i), 40), *[number(value, 4) for value in about.scores[i, :axes]]) for i in range(shown)
     ]
-    caption = f"Scores of the first {shown} of {about.n:,} rows" if shown < about.n else "Scores of all rows"
-    return details("Scores as a table", table(("row", *about.axes[:axes]), rows, caption))
+    caption = f"Scores of the first {shown} of {about.n:,} {about.row}s" if shown < about.n else (
+        f"Scores of all {about.row}s")  # fmt: skip
+    return details("Scores as a table", table((about.row, *about.axes[:axes]), rows, caption))
 
 
 PART = Part("scores", "The rows", _applies, _build)

@@ -10,6 +10,7 @@ from ritz.report.context import Context
 from ritz.report.html import Html, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
+from ritz.report.text_words import chance_words
 
 __all__ = ["PART"]
 
@@ -37,9 +38,22 @@ def _build(about: Context) -> Content:
         "rules": sorted(rules, key=lambda rule: (rule["k"], rule["name"])),
         "consensus": None if ranks is None or not rules else ranks.consensus,
     }
+    if about.texts:
+        return _of_texts(about, drawn)
     words = _words(about, drawn)
     lead = [tag("p", word) for word in words]
     return Content(join(lead, figure("scree", " ".join(words)), _tables(about, drawn)), drawn)
+
+
+def _of_texts(about: Context, drawn: dict[str, Any]) -> Content:
+    """Topics against those of random documents."""
+    words = chance_words(about)
+    chance = about.chance
+    if chance is not None and not chance.sampled:
+        drawn["noise"] = [chance.bound**2 / (float(about.model.total_) or 1.0)] * len(drawn["shares"])
+    lead = [tag("p", word) for word in words]
+    body = join(lead, figure("scree", " ".join(words)), _tables(about, drawn))
+    return Content(body, drawn, "How many topics")
 
 
 def _spectrum(about: Context) -> tuple[np.ndarray, np.ndarray | None]:

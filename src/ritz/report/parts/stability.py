@@ -24,7 +24,7 @@ DRAWS, AXES = 200, 10
 
 
 def _applies(about: Context) -> bool:
-    return about.k > 0 and (_drawable(about) or _spanned(about))
+    return about.k > 0 and not about.texts and (_drawable(about) or _spanned(about))
 
 
 def _drawable(about: Context) -> bool:

@@ -5,6 +5,7 @@ Ritz.part("scores", (place, data) => {
   const column = (a) => (a < rows.axes.length ? rows.scores[a] : (rows.places = rows.places || Float64Array.from({ length: rows.count }, (_, i) => rows.number(i))));
   const at = { x: 0, y: rows.axes.length > 1 ? 1 : axes.length - 1, colour: data.colour === null ? -1 : data.colour };
   if (rows.axes.length === 1) { at.x = 1; at.y = 0; }
+  if (data.axes) [at.x, at.y] = data.axes;
   const colour = () => (at.colour < 0 ? null : rows.colours[at.colour]);
   let held = null;
   const buckets = () => {

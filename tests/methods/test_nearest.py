@@ -1,0 +1,170 @@
+"""Indexes of directions: hashes against their theory, answers against sorting, recall against counting."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import ritz
+from ritz.methods.nearest.lsh import turns
+from ritz.methods.nearest.recall import interval
+
+KINDS = ("exact", "usearch", "hnswlib", "faiss")
+
+
+def grouped(n=1500, d=24, kinds=40, seed=0):
+    """Rows around centres, which are the same for every seed."""
+    centres, rng = np.random.default_rng(99).standard_normal((kinds, d)), np.random.default_rng(seed)
+    return centres[rng.integers(0, kinds, n)] + 0.4 * rng.standard_normal((n, d))
+
+
+def truth(X, Q, top):
+    """Rows by their cosines, by sorting all of them."""
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    cosines = (Q / np.linalg.norm(Q, axis=1, keepdims=True)) @ unit.T
+    return np.argsort(-cosines, axis=1, kind="stable")[:, :top], -np.sort(-cosines, axis=1)[:, :top]
+
+
+@pytest.mark.parametrize("bits", [1, 3, 8])
+@pytest.mark.parametrize("theta", [0.1, 0.6, 1.2, np.pi / 2, 2.4])
+def test_collisions_are_as_often_as_theory_says(bits, theta):
+    tables = 1000
+    x, z = np.linalg.qr(np.random.default_rng(3).standard_normal((20, 2)))[0].T
+    pair = np.stack([x, np.cos(theta) * x + np.sin(theta) * z])
+    lsh = ritz.LSH(bits, tables, n_probes=1, recall=None, random_state=bits).fit(pair)
+    a, b = lsh.transform(pair).reshape(2, tables, bits)
+    p = (1 - theta / np.pi) ** bits
+    assert lsh.collision_probability(theta) == pytest.approx(p, rel=1e-12)
+    assert abs(np.mean(np.all(a == b, axis=1)) - p) <= 3 * np.sqrt(p * (1 - p) / tables)
+    assert lsh.collision_probability(theta, 5) == pytest.approx(1 - (1 - p) ** 5, rel=1e-12)
+
+
+def test_own_buckets_are_found_as_often_as_theory_says():
+    """Through ``kneighbors``: pairs of one angle, each in a space of its own, share one of five buckets."""
+    theta, tables, bits, pairs = 0.9, 5, 4, 300
+    p = 1 - (1 - (1 - theta / np.pi) ** bits) ** tables
+    found = 0
+    for seed in range(pairs):
+        x, z = np.linalg.qr(np.random.default_rng(seed).standard_normal((6, 2)))[0].T
+        lsh = ritz.LSH(bits, tables, n_probes=1, recall=None, random_state=seed).fit(x[None, :])
+        found += lsh.kneighbors((np.cos(theta) * x + np.sin(theta) * z)[None, :], 1, return_distance=False)[0, 0] == 0
+    assert abs(found / pairs - p) <= 3 * np.sqrt(p * (1 - p) / pairs)
+
+
+def test_all_probes_are_exact_search():
+    X, Q = grouped(300), grouped(20, seed=1)
+    lsh = ritz.LSH(4, 2, n_probes=16, recall=None).fit(X)
+    rows, cosines = truth(X, Q, 5)
+    distances, found = lsh.kneighbors(Q, 5)
+    assert found.tolist() == rows.tolist()
+    np.testing.assert_allclose(1 - distances, cosines, atol=1e-12)
+
+
+def test_probes_begin_with_the_own_bucket_and_grow_less_likely():
+    table = turns(6, 40)
+    assert not table[0].any()
+    assert len({tuple(row) for row in table.tolist()}) == 40
+    costs = (table * np.arange(1, 7) ** 2).sum(axis=1)
+    assert all(a <= b for a, b in pairwise(costs))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "lsh"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_index_reaches_the_recall_it_is_asked_for(kind, dtype):
+    if kind not in ("exact", "lsh"):
+        pytest.importorskip(kind)
+    X, Q = grouped(3000).astype(dtype), grouped(200, seed=5).astype(dtype)
+    index = (ritz.LSH() if kind == "lsh" else ritz.Index(kind)).fit(X)
+    rows, _ = truth(X.astype(float), Q.astype(float), 10)
+    found = index.kneighbors(Q, 10, return_distance=False)
+    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(rows.tolist(), found.tolist(), strict=True)])
+    assert recall >= 0.9
+    assert index.recall_.low <= recall + 0.05
+    assert index.recall_.value >= 0.9
+    assert index.recall_.queries == 200
+    distances, found = index.kneighbors(X[:3], 4)
+    assert found[:, 0].tolist() == [0, 1, 2]
+    assert np.all(np.diff(distances, axis=1) >= 0)
+
+
+def test_an_index_finds_documents_for_a_search():
+    texts = [f"word{i % 7}x word{i % 11}y word{i % 13}z" for i in range(200)]
+    lsi = ritz.LSI(12).fit(texts)
+    plain = lsi.search("word3x word4y", top=5)
+    for index in (ritz.LSH(5, 8), ritz.Index("exact")):
+        hits = lsi.search("word3x word4y", top=5, index=index.fit(lsi.unit_embedding_))
+        np.testing.assert_allclose(hits.scores, plain.scores, atol=1e-9)
+
+
+def test_rows_and_queries_of_zeros_find_nothing():
+    X = np.vstack([np.zeros(4), np.eye(4)])
+    for index in (ritz.LSH(2, 3).fit(X), ritz.Index("exact").fit(X)):
+        distances, rows = index.kneighbors(np.zeros((1, 4)), 2)
+        assert rows.tolist() == [[-1, -1]]
+        assert np.isnan(distances).all()
+        assert 0 not in index.kneighbors(np.ones((1, 4)), 5, return_distance=False)
+
+
+def test_recall_of_a_poor_index_is_told():
+    X = np.random.default_rng(0).standard_normal((4000, 60))  # directions without any order
+    poor = ritz.LSH(12, 1, n_probes=1, recall=None).fit(X)
+    assert poor.recall_.value < 0.3
+    assert poor.recall_.low < poor.recall_.value < poor.recall_.high
+    assert "of 200 queries" in str(poor.recall_)
+
+
+@pytest.mark.parametrize("p", [0.02, 0.5, 0.95, 1.0])
+def test_the_interval_holds_the_truth_often_enough(p):
+    n = 200
+    holds = [interval(k / n, n)[0] <= p <= interval(k / n, n)[1] for k in range(n + 1)]
+    assert np.dot(binom.pmf(np.arange(n + 1), n, p), holds) >= 0.93  # 95 % nominal, for Wilson's interval
+
+
+@pytest.mark.parametrize("index", [ritz.LSH(2, 2, recall=None), ritz.Index("exact")], ids=["lsh", "exact"])
+def test_the_checks_of_scikit_learn_pass(index):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        failed = [one for one in check_estimator(index, on_fail=None) if one["status"] == "failed"]
+    assert not failed, failed
+
+
+def test_hashes_follow_the_conventions_of_scikit_learn():
+    X = grouped(100)
+    lsh = ritz.LSH(5, 3, random_state=2)
+    assert clone(lsh).get_params() == lsh.get_params()
+    bits = make_pipeline(lsh).fit_transform(X)
+    assert bits.shape == (100, 15)
+    assert set(np.unique(bits).tolist()) == {0, 1}
+    np.testing.assert_array_equal(bits, clone(lsh).fit(X).transform(X))
+    with pytest.raises(ValueError, match="features"):
+        lsh.fit(X).kneighbors(X[:, :3])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ritz.LSH(0), "n_bits must be"),
+        (lambda: ritz.LSH(30), "n_bits must be"),
+        (lambda: ritz.LSH(n_tables=0), "n_tables must be"),
+        (lambda: ritz.LSH(recall=2), "recall must be"),
+        (lambda: ritz.Index("hsnw"), "kind must be"),
+        (lambda: ritz.Index(effort=0), "effort must be"),
+    ],
+)
+def test_wrong_parameters_are_refused(make, words):
+    with pytest.raises(ritz.ParameterError, match=words):
+        make().fit(grouped(20))
+
+
+def test_a_package_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hnswlib", None)
+    with pytest.raises(ritz.MissingDependency, match=r"ritz\[index\]"):
+        ritz.Index("hnswlib").fit(grouped(20))
