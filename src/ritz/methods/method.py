@@ -58,9 +58,11 @@ from ritz.rank.material import Material
 from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.smallest_plan import choose_smallest, known_null_vectors
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 from ritz.spectral.verify.operator import verify_operator
+from ritz.spectral.verify.smallest import verify_smallest
 
 if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
@@ -180,6 +182,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return posed
 
     def _plan(self, posed: Posed) -> Any:
+        if posed.which == "smallest":
+            room = room_for(self) if self.memory is not None else None
+            known = known_null_vectors(posed.operator, posed.null)
+            return choose_smallest(posed.operator, posed.wanted, known, solver=self.solver, memory=room)
         return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
 
     def _solved(self, posed: Posed, plan: Any) -> Any:
@@ -198,8 +204,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """The problem that is solved by this plan."""
         return SpectralProblem(
-            posed.operator, kind=posed.kind, centered=posed.centered, **self._request(posed.wanted, posed.shape)
-        )
+            posed.operator, kind=posed.kind, centered=posed.centered, which=posed.which, null=posed.null,
+            **self._request(posed.wanted, posed.shape),
+        )  # fmt: skip
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
         return False  # True: the fit is done already, because rows that can be read only once were added up
@@ -402,7 +409,12 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             posed = self._posed(rows, weights)
-            return with_held(self, verify_operator(certificate, posed.operator, posed.kind), (X, sample_weight))
+            found = (
+                verify_operator(certificate, posed.operator, posed.kind)
+                if posed.which == "largest"
+                else verify_smallest(certificate, posed.operator, posed.null)
+            )
+            return with_held(self, found, (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)
         return with_held(self, checked, (X, sample_weight))
 

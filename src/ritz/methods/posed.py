@@ -26,7 +26,10 @@ class Posed:
         A (n×d), or the symmetric operator itself; None where it depends on the plan and the method makes it.
     kind
         ``"svd"`` for the leading singular pairs of A, ``"eigh"`` for the largest eigenvalues of a symmetric operator.
-        The smallest eigenvalues of L are the largest of cI − L: pose that one, and turn values round in ``read``.
+    which
+        ``"largest"``, or ``"smallest"`` eigenvalues of a symmetric operator without negative ones.
+    null
+        Null vectors (p, m) that are known and left out of the smallest; those that the operator knows unless said.
     centered
         Whether a mean was taken off, which costs one direction.
     shape
@@ -48,6 +51,8 @@ class Posed:
 
     operator: Any = None
     kind: Literal["svd", "eigh"] = "svd"
+    which: Literal["largest", "smallest"] = "largest"
+    null: Any = None
     centered: bool = False
     shape: Shape = None  # type: ignore[assignment]  # filled in by the pipeline
     wanted: Any = None

@@ -26,6 +26,7 @@ from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import Array, Place, namespace, to_numpy
 from ritz._core.random import gaussian_rows
+from ritz.operators.assembled import Assembled
 from ritz.operators.enclosed import Enclosed
 
 __all__ = ["Calls", "Operator"]
@@ -205,6 +206,14 @@ class Operator(ABC):
     def scale_error(self) -> float:
         """Relative error of column scales that were themselves computed from the data."""
         return 0.0
+
+    def assembled(self) -> Assembled | None:
+        """The sparse entries of a symmetric operator without negative eigenvalues, for a factorisation; else None."""
+        return None
+
+    def null(self) -> Array | None:
+        """Vectors (p, m) that a symmetric operator is known to map to zero; None where none is known."""
+        return None
 
     def wider(self) -> Operator | None:
         """The same operator whose Gram matrix is formed in float64; None if it already is."""

@@ -21,6 +21,7 @@ from ritz._core.keys import key_of_numbers
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, is_foreign, place_of, to_numpy
 from ritz._core.random import gaussian_rows
+from ritz.operators.assembled import Assembled
 from ritz.operators.base import Operator
 from ritz.operators.rounding import taken_off
 
@@ -92,6 +93,12 @@ class Symmetric(Operator):
     def gram_dtype(self) -> Any:
         return self.inner.gram_dtype()
 
+    def assembled(self) -> Assembled | None:
+        return self.inner.assembled() if self.positive else None
+
+    def null(self) -> Array | None:
+        return self.inner.null()
+
     def at(self, dtype: Any) -> Operator:
         inner = self.inner.at(dtype)
         return self if inner is self.inner else _known(inner, self.positive)
@@ -122,6 +129,9 @@ class _Entries(Operator):
 
     def _rmatmat(self, U: Array) -> Array:
         return self.S @ U
+
+    def assembled(self) -> Assembled | None:
+        return Assembled(matrix=sp.csc_array(self.S)) if sp.issparse(self.S) else None
 
     @cached_property
     def _host(self) -> Any:

@@ -340,3 +340,18 @@ def expected_steps(tol: float) -> int:
     """
     digits = max(1.0, -math.log10(max(tol, 1e-15)))
     return round(3 + digits)
+
+# The smallest eigenvalues.
+
+#: Rows up to which all eigenvalues are found densely where the smallest are wanted.
+DENSE_SMALLEST = 200
+#: Rows up to which an operator without sparse entries is written out for that.
+DENSE_SMALLEST_MOST = 5_000
+#: Entries of a factor: those of M, FILL_LOG·p·log₂p, and FILL_CUT·s²·log₂p where the graph is cut by s nodes.
+FILL_LOG, FILL_CUT = 6.0, 0.25
+#: Flops a second of a sparse factorisation, by factor² / p; seconds for an entry of the factor and a vector in a solve.
+FACTOR_RATE, SOLVE_ENTRY = 1.3e9, 1e-9
+#: Bytes for an entry of the factor: L and U of SuperLU, and of the count a copy of both by rows.
+FACTOR_BYTES = 80.0
+#: Columns of the basis of Lanczos on the inverse.
+LANCZOS_SMALLEST = 64

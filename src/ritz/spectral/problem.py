@@ -109,6 +109,11 @@ class SpectralProblem:
         Whether the leading pairs of a matrix that is formed are enough: the rest of its spectrum need not be known.
     inexact
         Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
+    which
+        ``"largest"`` or ``"smallest"`` eigenvalues; the smallest of ``kind="eigh"`` and of operators without negative
+        ones only, a number of them.
+    null
+        Null vectors (p, m) that are known, left out of the smallest; None for those that the operator knows.
     """
 
     operator: Operator
@@ -128,6 +133,8 @@ class SpectralProblem:
     watch: Watch | None = None
     partial: bool = False
     inexact: Callable[[], float] | None = None
+    which: Literal["largest", "smallest"] = "largest"
+    null: Array | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "eigh" and not self.operator.symmetric:
@@ -136,6 +143,15 @@ class SpectralProblem:
                 received=repr(self.operator),
                 hint="wrap a symmetric matrix: ritz.operators.Symmetric(S), with positive=True if no eigenvalue is "
                 "negative; for the singular values of a table leave kind='svd'",
+            )
+
+        if self.which == "smallest" and (self.kind != "eigh" or not self.operator.positive or self.rule is not None):
+            raise InputError(
+                "the smallest eigenvalues are those of a symmetric operator without negative ones, a number of them",
+                received=f"kind={self.kind!r} of {self.operator!r}"
+                + (f" with the rule {self.rule.name!r}" if self.rule is not None else ""),
+                hint="give n_components as a number, and an operator that says positive=True: Aligned(B), Laplacian(W), "
+                "Symmetric(S, positive=True)",
             )
 
     @cached_property

@@ -26,6 +26,7 @@ from ritz.spectral.constants import DIRECT_SHARE
 from ritz.spectral.course import Left, Watch
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
+from ritz.spectral.smallest import solve_smallest
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
@@ -54,6 +55,8 @@ def solve(
 
     ``quiet``: a missed tolerance is in the certificate only.
     """
+    if problem.which == "smallest":
+        return solve_smallest(problem, plan, unit=unit, frame=frame, quiet=quiet)
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
     V = to_numpy(pairs.vectors)

@@ -37,7 +37,7 @@ class Certificate:
     lower, upper
         Enclosure of every eigenvalue, rounding included.
     labelled
-        True: the i-th largest eigenvalue lies in the interval. False: some eigenvalue does.
+        True: the i-th largest eigenvalue (the i-th smallest) lies in the interval. False: some eigenvalue does.
     residuals
         ‖Mv − θv‖ of every pair, as computed.
     angles
@@ -47,7 +47,7 @@ class Certificate:
     completeness
         Why no eigenvalue was missed, in words.
     ceiling
-        Bound on every eigenvalue that was not returned.
+        Bound on every eigenvalue that was not returned: none is larger, or smaller where ``which="smallest"``.
     probability
         Probability with which completeness holds; 1 where it is proved.
     total
@@ -71,6 +71,9 @@ class Certificate:
         Leave-one-out estimate of ‖M − M̂‖_F of a single-pass sketch; of frequent directions, a bound on it.
     notes
         What else is to be known, in words.
+    which
+        ``"largest"``, or ``"smallest"``: then values increase, and eigenvalues of null vectors that are known are left
+        out, also when they are numbered.
 
     Examples
     --------
@@ -107,6 +110,7 @@ class Certificate:
     seconds: float
     estimate: float | None = None
     notes: tuple[str, ...] = ()
+    which: Literal["largest", "smallest"] = "largest"
     frame: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -140,7 +144,7 @@ class Certificate:
         lines.append(f"completeness: {self._complete_words()}")
         lines.append(f"total {self.total:.6g}; |VᵀV − I| ≤ {self.orthogonality:.1e}; {self.precision}")
         if not self.converged:
-            top, name = measured_by(self.values)
+            top, name = measured_by(self.values) if self.which == "largest" else (self.frame["grounds"]["norm"], "‖M‖")
             worst = float(np.max(self.residuals, initial=0.0)) / top
             lines.append(f"tolerance {self.tol:g} not reached: largest residual {worst:.1e}·{name}")
         if self.estimate is not None:
@@ -154,12 +158,13 @@ class Certificate:
     def _complete_words(self) -> str:
         if len(self.values) and not bool(np.all(self.labelled)):
             first = int(np.argmin(self.labelled)) + 1
+            missed = "nothing missed exceeds" if self.which == "largest" else "nothing missed is below"
             if np.isinf(self.ceiling):
                 return f"not proved ({self.completeness or 'no test applies'}): each interval holds some eigenvalue"
             if first == 1:
-                return f"not proved: each interval holds some eigenvalue, and nothing missed exceeds {self.ceiling:.6g}"
+                return f"not proved: each interval holds some eigenvalue, and {missed} {self.ceiling:.6g}"
             return (
-                f"proved up to component {first - 1} ({self.completeness}); nothing missed exceeds {self.ceiling:.6g}"
+                f"proved up to component {first - 1} ({self.completeness}); {missed} {self.ceiling:.6g}"
             )
         if self.probability < 1:
             return f"none missed, with probability {_nines(self.probability)} ({self.completeness})"

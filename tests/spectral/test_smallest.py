@@ -1,0 +1,251 @@
+"""Smallest eigenvalues of graphs whose spectra have a closed form: every claim of the certificate against the truth."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import cache
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ritz import AccuracyWarning, InputError, ParameterError
+from ritz.operators import Aligned, Laplacian, Symmetric
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.smallest_plan import choose_smallest, known_null_vectors
+from ritz.spectral.solve import solve
+from ritz.spectral.verify.smallest import verify_smallest
+
+mpmath.mp.dps = 50
+
+
+def path(n, w=1.0):
+    return sp.diags_array([[w] * (n - 1)] * 2, offsets=[-1, 1]).tocsr(), [4 * w * _sin2(j, 2 * n) for j in range(n)]
+
+
+def cycle(n, w=1.0):
+    W = sp.lil_array(path(n, w)[0])
+    W[0, n - 1] = W[n - 1, 0] = w
+    return W.tocsr(), [4 * w * _sin2(j, n) for j in range(n)]
+
+
+def star(leaves, w=1.0):
+    W = sp.lil_array((leaves + 1, leaves + 1))
+    W[0, 1:] = W[1:, 0] = w
+    return W.tocsr(), [0, *[w] * (leaves - 1), w * (leaves + 1)]
+
+
+def complete(n, w=1.0):
+    return sp.csr_array(w * (np.ones((n, n)) - np.eye(n))), [0, *[w * n] * (n - 1)]
+
+
+def box(first, second):
+    """The Cartesian product: eigenvalues are all sums."""
+    (A, a), (B, b) = first, second
+    W = sp.kron(A, sp.eye_array(B.shape[0])) + sp.kron(sp.eye_array(A.shape[0]), B)
+    return sp.csr_array(W), [x + y for x, y in product(a, b)]
+
+
+def apart(*graphs):
+    return sp.csr_array(sp.block_diag([W for W, _ in graphs])), [x for _, values in graphs for x in values]
+
+
+def _sin2(j, n):
+    return mpmath.sin(mpmath.pi * j / n) ** 2
+
+
+GRAPHS = {
+    "path": lambda: path(300),
+    "long path": lambda: path(3000),
+    "cycle": lambda: cycle(401),
+    "grid": lambda: box(path(23), path(19)),
+    "square grid": lambda: box(path(30), path(30)),
+    "torus": lambda: box(cycle(16), cycle(16)),
+    "cube": lambda: box(box(path(8), path(8)), path(8)),
+    "star": lambda: star(300),
+    "complete": lambda: complete(260),
+    "ladder of complete graphs": lambda: box(path(12), complete(51, 0.25)),  # multiplicity 50 above eleven
+    "two paths": lambda: apart(path(200), path(201)),
+    "five alike": lambda: apart(*[cycle(60)] * 5),
+    "heavy and light": lambda: apart(path(220, 1e8), path(220, 1e-2)),
+    "all light": lambda: cycle(300, 1e-8),
+    "all heavy": lambda: box(path(20, 1e8), path(20, 1e8)),
+    "weights of two sizes": lambda: box(path(20, 1e8), path(20, 1.0)),
+    "tiny": lambda: path(5),
+    "one edge": lambda: path(2),
+}
+
+
+@cache
+def graph(name):
+    W, values = GRAPHS[name]()
+    return W, sorted(mpmath.mpf(x) for x in values)
+
+
+def solved(M, k, solver="auto", null=None, tol=1e-6, seed=0):
+    problem = SpectralProblem(M, k, kind="eigh", which="smallest", null=null, tol=tol, seed=seed)
+    return solve(problem, choose_smallest(M, k, known_null_vectors(M, null), solver=solver))
+
+
+def refuted(c, truth):
+    """Claims of a certificate that the true eigenvalues, null vectors left out, refute."""
+    wrong, k = [], len(c.values)
+    for i in range(k):
+        holds = [float_at(c.lower[i]) <= x <= float_at(c.upper[i]) for x in (truth[i : i + 1] if c.labelled[i] else truth)]
+        if not any(holds):
+            wrong.append(("interval", i, c.lower[i], truth[i], c.upper[i]))
+    if len([x for x in truth if x < float_at(c.ceiling)]) > k:
+        wrong.append(("floor", c.ceiling))
+    if len(truth) > k and c.ceiling == math.inf:
+        wrong.append(("no floor",))
+    return wrong
+
+
+def float_at(x):
+    return mpmath.mpf(float(x)) if math.isfinite(x) else mpmath.inf * (1 if x > 0 else -1)
+
+
+@pytest.mark.parametrize("solver", ["svd", "inverse"])
+@pytest.mark.parametrize("name", list(GRAPHS))
+def test_graphs_of_known_spectrum(name, solver):
+    W, values = graph(name)
+    if solver == "svd" and W.shape[0] > 700:
+        pytest.skip("too large to be decomposed")
+    M = Laplacian(W)
+    m = M.null().shape[1]
+    truth = values[m:]
+    top = float(values[-1])
+    for k in (1, 3, 10):
+        if k > len(truth):
+            continue
+        c = solved(M, k, solver).certificate
+        assert not refuted(c, truth), (k, refuted(c, truth))
+        assert c.labelled.all(), (k, c)
+        assert c.completeness.startswith(("the negative pivots", "the dense", "the subspace"))
+        near = [abs(float(x) - y) for x, y in zip(truth, c.values, strict=False)]
+        assert max(near) <= 1e-13 * top, near
+        assert float(np.max(c.width)) <= (1e-6 if c.clusters else 1e-10) * top
+    assert verify_smallest(c, M), verify_smallest(c, M)
+
+
+@pytest.mark.parametrize("many", [2, 5, 11, 50])
+def test_every_copy_of_a_repeated_eigenvalue_is_found(many):
+    W, values = box(path(9), complete(many + 1, 2.0 / (many + 1)))  # 2 with multiplicity ``many``, among the first
+    truth = sorted(mpmath.mpf(x) for x in values)[1:]
+    M = Laplacian(W)
+    below = sum(x < 2 - 1e-9 for x in truth)
+    for k in (below + 1, below + many - 1, below + many):
+        solution = solved(M, k, "inverse")
+        c = solution.certificate
+        assert not refuted(c, truth)
+        assert c.labelled.all()
+        assert np.sum(np.abs(c.values - 2) < 1e-9) == k - below
+        found = [each for each in c.clusters if each[1] == k - 1]
+        assert found if k - below > 1 or k < below + many else not found
+        if k == below + many and many > 1:
+            assert c.clusters[-1][:2] == (below, k - 1)
+            assert c.clusters[-1][2] < 1e-9  # all of them together are a space with a gap
+        elif k < below + many:
+            assert math.isnan(c.clusters[-1][2])  # some of them are not
+
+
+def test_graphs_that_are_not_connected_leave_out_every_null_vector():
+    W, values = apart(path(150), path(160), cycle(170))
+    M = Laplacian(W)
+    assert M.null().shape == (480, 3)
+    c = solved(M, 4).certificate
+    assert not refuted(c, sorted(mpmath.mpf(x) for x in values)[3:])
+    assert c.values[0] > 1e-5
+    # with fewer null vectors than there are, the others are found, and said to be null
+    told = solved(M, 4, null=np.ones(480)).certificate
+    assert np.all(told.values[:2] < 1e-20)
+    assert told.values[2] > 1e-5
+    assert not refuted(told, sorted(mpmath.mpf(x) for x in values)[1:])
+    assert "2 eigenvalues cannot be told from zero beside the 1 known null vector" in "\n".join(told.notes)
+    assert told.clusters[0][:2] == (0, 1)
+
+
+@pytest.mark.parametrize("solver", ["svd", "inverse"])
+def test_a_regular_graph_normalized(solver):
+    W, values = cycle(301, 7.0)
+    M = Laplacian(W, normalized=True)
+    truth = [mpmath.mpf(x) / 14 for x in sorted(values)][1:]
+    for k in (1, 2, 6):
+        c = solved(M, k, solver).certificate
+        assert not refuted(c, truth)
+        assert verify_smallest(c, M)
+
+
+def test_weights_that_no_factorisation_holds_side_by_side():
+    """1e8 beside 1e-8: eigenvalues of 1e-21·‖M‖. What is said holds, and that more was not reached is said."""
+    W, values = apart(path(220, 1e8), path(220, 1e-8))
+    for solver in ("svd", "inverse"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)
+            c = solved(Laplacian(W), 3, solver).certificate
+        assert not refuted(c, sorted(mpmath.mpf(x) for x in values)[2:])
+        assert c.upper[0] < 1e-3
+
+
+def test_digits_of_tiny_eigenvalues():
+    """Powers of a path: eigenvalues near 1e-14 of the norm keep digits through the root, and the enclosure proves it."""
+    W, values = path(500)
+    D = Laplacian(W).assembled().root
+    B = (D.T @ D).tocsr()  # whole numbers: eigenvalues of BᵀB are squares
+    M = Aligned(B, null=np.ones(500))
+    truth = [mpmath.mpf(x) ** 2 for x in sorted(values)][1:]
+    c = solved(M, 3).certificate
+    assert not refuted(c, truth)
+    assert c.values[0] < 2e-9
+    assert np.all(np.abs([float(t) for t in truth[:3]] - c.values) < 1e-9 * c.values)
+    assert np.all(c.width < 1e-6 * c.values)
+
+
+def test_a_matrix_without_a_root():
+    W, values = box(path(23), path(19))
+    L = sp.csr_array(sp.diags_array(np.asarray(W.sum(axis=1)).ravel()) - W)
+    M = Symmetric(L, positive=True)
+    truth = sorted(mpmath.mpf(x) for x in values)
+    for null, true in ((None, truth), (np.ones(L.shape[0]), truth[1:])):
+        for solver in ("svd", "inverse"):
+            c = solved(M, 4, solver, null).certificate
+            assert not refuted(c, true)
+            assert c.labelled.all()
+            assert verify_smallest(c, M, null)
+
+
+def test_what_is_refused():
+    M = Aligned(sp.eye_array(300), null=np.ones(300))
+    with pytest.raises(InputError, match="null vectors are mapped to zero"):
+        solved(M, 2)
+    with pytest.raises(InputError, match="linearly independent"):
+        solved(Laplacian(path(300)[0]), 2, null=np.ones((300, 2)))
+    with pytest.raises(ParameterError, match="between 1 and 4 components"):
+        solved(Laplacian(path(5)[0]), 5)
+    with pytest.raises(ParameterError, match="solver must be"):
+        solved(Laplacian(path(5)[0]), 2, "krylov")
+    with pytest.raises(InputError, match="without negative ones"):
+        SpectralProblem(Symmetric(np.diag([1.0, -1.0])), 1, kind="eigh", which="smallest")
+
+
+def test_nothing_is_hidden_where_all_eigenvalues_are_zero():
+    c = solved(Aligned(sp.csr_array((10, 300))), 3).certificate
+    assert np.array_equal(c.values, np.zeros(3))
+    assert c.labelled.all()
+    assert verify_smallest(c, Aligned(sp.csr_array((10, 300))))
+
+
+def test_the_same_answer_every_time():
+    M = Laplacian(graph("grid")[0])
+    first, second = (solved(M, 4, "inverse") for _ in range(2))
+    assert np.array_equal(first.vectors, second.vectors)
+    assert np.array_equal(first.values, second.values)
+
+
+def test_no_warning_where_a_proof_is_there():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solved(Laplacian(graph("torus")[0]), 7)
