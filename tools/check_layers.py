@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = "ritz"
-ORDER = ["_core", "data", "text", "kernels", "operators", "spectral", "project", "rank", "methods"]
+ORDER = ["_core", "data", "text", "kernels", "graphs", "operators", "spectral", "project", "rank", "methods"]
 ORDER += ["insight", "persist", "plot", "report", "cli"]
 MAY_IMPORT = {layer: ORDER[: i + 1] for i, layer in enumerate(ORDER)}
 # Beside the pipeline: test helpers see everything up to model files and are imported by nobody.

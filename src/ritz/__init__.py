@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ConstantColumnWarning as ConstantColumnWarning
     from ritz._core.errors import DataChanged as DataChanged
     from ritz._core.errors import DigitsLost as DigitsLost
+    from ritz._core.errors import DisconnectedGraph as DisconnectedGraph
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileCutOff as FileCutOff
     from ritz._core.errors import FileError as FileError
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import WideEnclosure as WideEnclosure
     from ritz.data.tables.read import read as read
     from ritz.data.tables.table import Table as Table
+    from ritz.graphs.neighbours import Neighbours as Neighbours
     from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.methods.correspondence.ca.ca import CA as CA
     from ritz.methods.correspondence.famd.famd import FAMD as FAMD
@@ -83,6 +85,7 @@ __all__ = [
     "ConstantColumnWarning",
     "DataChanged",
     "DigitsLost",
+    "DisconnectedGraph",
     "EmptyProfiles",
     "FactorAnalysis",
     "FileCutOff",
@@ -98,6 +101,7 @@ __all__ = [
     "MergeError",
     "MissingDependency",
     "NegativeEigenvalues",
+    "Neighbours",
     "NoAssociation",
     "NonFiniteError",
     "ParameterError",
@@ -132,6 +136,7 @@ _HOMES = {
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
+    "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",

@@ -22,6 +22,7 @@ files cannot steer the terminal that it is shown on.
     ├── FilesSetAside                  files of a folder that are no texts, with the reason
     ├── FileCutOff                     a text file whose last line looks cut off
     ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
+    ├── DisconnectedGraph              a graph of neighbours in several components, and what became of them
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -44,6 +45,7 @@ __all__ = [
     "ConstantColumnWarning",
     "DataChanged",
     "DigitsLost",
+    "DisconnectedGraph",
     "EmptyProfiles",
     "FileCutOff",
     "FileError",
@@ -165,6 +167,10 @@ class FileCutOff(RitzWarning):
 
 class DigitsLost(RitzWarning):
     """Integers beyond 2^53 were turned into float64, which cannot hold their last digits."""
+
+
+class DisconnectedGraph(RitzWarning):
+    """A graph of neighbours falls into several components; the text says what became of them."""
 
 
 class EmptyProfiles(RitzWarning):

@@ -38,7 +38,7 @@ from ritz.project.kernel import KernelMap
 from ritz.project.linear import result_dtype
 from ritz.project.preimage.preimage import (
     Known,
-    Neighbours,
+    NearRows,
     Preimages,
     choose_method,
     fit_ridge,
@@ -284,7 +284,7 @@ class KernelPCA(Method):
             ridge = self._ridge()
         return preimages(fitted, T, method, ridge=ridge)
 
-    def neighbours(self, X: Any, count: int = 10) -> Neighbours:
+    def neighbours(self, X: Any, count: int = 10) -> NearRows:
         """Training rows nearest to points of the feature space, and their weights: pre-images of strings and others.
 
         Parameters

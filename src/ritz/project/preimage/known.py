@@ -20,7 +20,7 @@ from ritz._core.threads import lane_count, run_lanes
 from ritz.kernels.base import chunks
 from ritz.project.kernel import FeatureMapped, KernelMap, row_count
 
-__all__ = ["Known", "Neighbours", "Preimages", "known_rows", "neighbours"]
+__all__ = ["Known", "NearRows", "Preimages", "known_rows", "neighbours"]
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Preimages:
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NearRows:
     """The known rows nearest to points of feature space, nearest first."""
 
     index: NDArray[np.intp]  # (m, c)
@@ -94,7 +94,7 @@ def known_rows(step: KernelMap | FeatureMapped, X: Any = None, scores: Any = Non
     return Known(X, S, q, step)
 
 
-def neighbours(known: Known, T: Any, count: int = 10, *, weights: bool = False) -> Neighbours:
+def neighbours(known: Known, T: Any, count: int = 10, *, weights: bool = False) -> NearRows:
     """The ``count`` known rows nearest in feature space to the points with scores T (m, k).
 
     ``weights=True`` adds the expansion of each point over all training rows, (m, n): T Λ⁻¹ Sᵀ + 1/n for training rows
@@ -117,7 +117,7 @@ def neighbours(known: Known, T: Any, count: int = 10, *, weights: bool = False) 
 
     lanes = min(lane_count(), max(len(steps), 1))
     run_lanes(work, [steps[lane::lanes] for lane in range(lanes)])
-    return Neighbours(index, distance, expansion(known, T) if weights else None)
+    return NearRows(index, distance, expansion(known, T) if weights else None)
 
 
 def _nearest(T: Floats, known: Known, count: int) -> NDArray[np.intp]:

@@ -23,7 +23,7 @@ from ritz.kernels.vectors import Linear
 from ritz.project.kernel import FeatureMapped, KernelMap
 from ritz.project.linear import result_dtype
 from ritz.project.preimage.fixed_point import fixed_point_rows
-from ritz.project.preimage.known import Known, Neighbours, Preimages, as_scores, expansion, known_rows, neighbours
+from ritz.project.preimage.known import Known, NearRows, Preimages, as_scores, expansion, known_rows, neighbours
 from ritz.project.preimage.mds import mds_rows
 from ritz.project.preimage.ridge import ScoreRidge, fit_ridge, ridge_rows
 
@@ -31,7 +31,7 @@ __all__ = [
     "METHODS",
     "Choice",
     "Known",
-    "Neighbours",
+    "NearRows",
     "Preimages",
     "ScoreRidge",
     "are_vectors",

@@ -1,0 +1,18 @@
+"""scikit-learn's own checks of Neighbours: none is expected to fail."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ritz import Neighbours
+
+ESTIMATORS = [Neighbours(), Neighbours(2, graph="both", weights="heat"), Neighbours(radius=2.0)]
+CHECKS = parametrize_with_checks(ESTIMATORS)
+
+
+# As a list: older releases of scikit-learn give a generator, which pytest is about to refuse.
+@pytest.mark.filterwarnings("ignore::ritz.DisconnectedGraph")
+@pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
