@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.mfa.mfa import MFA as MFA
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
+    from ritz.methods.manifold.isomap import Isomap as Isomap
+    from ritz.methods.manifold.mds import MDS as MDS
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
@@ -76,6 +78,7 @@ __all__ = [
     "CA",
     "FAMD",
     "MCA",
+    "MDS",
     "MFA",
     "PCA",
     "SVD",
@@ -95,6 +98,7 @@ __all__ = [
     "IdentifiersAsCategories",
     "InputError",
     "IntegersAsNumbers",
+    "Isomap",
     "JournalIgnored",
     "KernelPCA",
     "MemoryLimitError",
@@ -133,8 +137,10 @@ _HOMES = {
     "CA": "ritz.methods.correspondence.ca.ca",
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
+    "Isomap": "ritz.methods.manifold.isomap",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
     "MCA": "ritz.methods.correspondence.mca.mca",
+    "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",

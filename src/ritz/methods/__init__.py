@@ -27,6 +27,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "RobustPCA": ("robust_pca.robust_pca", "robust"),
     "SparsePCA": ("sparse_pca.sparse_pca", "sparse"),
     "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
+    "MDS": ("manifold.mds", "mds"),
+    "Isomap": ("manifold.isomap", "isomap"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

@@ -1,0 +1,62 @@
+"""Landmarks: m of n rows are mapped exactly, and all rows are placed by their distances to these. [de Silva & Tenenbaum 2004]
+
+What that costs is estimated from the distances of some further rows s to all n. With V an orthonormal basis of the map
+
+    H ≈ (n/s) Σ vᵢ (GV)ᵢᵀ,      ‖GV − VH‖_F² ≈ (n/s) Σ ‖(GV)ᵢ − Hᵀvᵢ‖²,      (GV)ᵢ = −½ (d²ᵢ V − mean over the sample)
+
+and the residual is told relative to ‖H‖₂: about the sine of the angle between this map and the exact one, times the gap.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import ParameterError
+from ritz._core.random import seed_of
+
+__all__ = ["chosen", "estimated_residual"]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+#: Rows whose distances to all others are looked at for the estimate.
+SAMPLED = 64
+
+
+def chosen(landmarks: Any, n: int, k: int, random_state: Any) -> Places:
+    """Row numbers of landmarks, increasing: so many drawn at random, or those given."""
+    if isinstance(landmarks, numbers.Integral) and not isinstance(landmarks, bool):
+        m = int(landmarks)
+        if not k < m <= n:
+            raise ParameterError(
+                f"landmarks must be more than n_components={k} and at most n_samples={n}", received=f"landmarks={m}"
+            )
+        rng = np.random.default_rng(seed_of(random_state))
+        return np.sort(rng.choice(n, m, replace=False)).astype(np.intp)
+    rows = np.asarray(landmarks)
+    fine = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > k
+    if not fine or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
+        raise ParameterError(
+            f"landmarks must be a number, or more than {k} different row numbers below {n}", received=f"{landmarks!r}"[:80]
+        )
+    return np.sort(rows).astype(np.intp)
+
+
+def estimated_residual(Y: Floats, between: Callable[[Places], Floats], random_state: Any) -> float:
+    """Estimate of ‖GV − VH‖/‖H‖ for the map Y; ``between`` gives squared distances of rows to all, (s, n)."""
+    n = len(Y)
+    rows = np.random.default_rng([seed_of(random_state), 1]).choice(n, min(SAMPLED, n), replace=False).astype(np.intp)
+    V = np.linalg.qr(Y - Y.mean(axis=0))[0]
+    image = -0.5 * (between(rows) @ V)
+    image -= image.mean(axis=0)
+    share = n / len(rows)
+    H = share * V[rows].T @ image
+    H = (H + H.T) / 2
+    left = image - V[rows] @ H
+    top = float(np.max(np.abs(np.linalg.eigvalsh(H)), initial=0.0))
+    return float(np.sqrt(share) * np.linalg.norm(left)) / max(top, 1e-300)
