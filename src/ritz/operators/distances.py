@@ -21,6 +21,7 @@ from ritz._core.errors import MemoryLimitError
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import Array
 from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import DENSE_BUDGET, Operator
 
 __all__ = ["Gower", "Squares", "kept_bytes"]
@@ -55,8 +56,11 @@ class Squares:
         self, n: int, tiles: Callable[[], Iterator[tuple[int, Floats]]], *, keep: bool, relative: float = 0.0
     ) -> None:  # fmt: skip
         self.n, self.relative, self.keep = n, relative, keep
-        self._make, self._kept, self.passes = tiles, [] if keep else None, 0
+        self._make, self.passes = tiles, 0
+        self._kept: list[tuple[int, Floats]] | None = None
         self._complete = False
+        self.weights: Floats = np.ones(n)  # of rows, with which fourth powers are summed
+        self.fourth = 0.0  # Σ wᵢwⱼ d⁴ᵢⱼ, once all tiles were made
 
     def tiles(self) -> Iterator[tuple[int, Floats]]:
         """All tiles, made or kept."""
@@ -65,11 +69,17 @@ class Squares:
             return
         self.passes += 1
         kept: list[tuple[int, Floats]] = []
+        fourth, w = 0.0, self.weights
         for start, tile in self._make():
             go_on()
+            m = len(tile)
+            square = np.square(tile) @ w[start:]
+            fourth += 2.0 * float(w[start : start + m] @ square)
+            fourth -= float(w[start : start + m] @ np.square(tile[:, :m]) @ w[start : start + m])
             if self.keep:
                 kept.append((start, tile))
             yield start, tile
+        self.fourth = fourth
         if self.keep:
             self._kept, self._complete = kept, True
 
@@ -78,7 +88,7 @@ class Squares:
         if self._complete and self._kept is not None and len(self._kept) > 1:
             lanes = min(lane_count(), len(self._kept))
             shares = [self._kept[lane::lanes] for lane in range(lanes)]
-            return np.sum(run_lanes(lambda share: _times(iter(share), V), shares), axis=0)
+            return np.asarray(np.sum(run_lanes(lambda share: _times(iter(share), V), shares), axis=0))
         return _times(self.tiles(), V)
 
 
@@ -121,6 +131,8 @@ class Gower(Operator):
         self.mass = float(squares.n) if weights is None else float(np.sum(weights))
         self.p = np.full(squares.n, 1.0 / squares.n) if weights is None else weights / self.mass
         self.root = np.ones(squares.n) if weights is None else np.sqrt(weights)
+        if weights is not None:
+            squares.weights = np.asarray(weights, np.float64)
         self._sums: Floats | None = None  # (n, 2): D²p, D²√w
 
     def _matmat(self, V: Array) -> Array:
@@ -147,6 +159,13 @@ class Gower(Operator):
 
     def trace(self) -> float:
         return 0.5 * self.mass * float(self.p @ self.means())
+
+    def square_sum(self) -> float:
+        """¼(Σwᵢwⱼd⁴ᵢⱼ − 2(Σw)²·Σp(D²p)² + (Σw)²·(pᵀD²p)²), and what the sums may have rounded, at most."""
+        r, whole = self.means(), self.squares.fourth
+        centred = whole - self.mass**2 * (2.0 * float(self.p @ np.square(r)) - float(self.p @ r) ** 2)
+        slack = 4.0 * unit_roundoff(np.float64) * (ROWS + 8) * self.shape[0] * whole
+        return 0.25 * (max(centred, 0.0) + slack)
 
     def inflation(self) -> float:
         """``½‖S D² S‖_∞``, which bounds what is rounded before the means are taken off."""

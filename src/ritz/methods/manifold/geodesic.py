@@ -74,7 +74,7 @@ class Geodesics:
 
     def _shared(self, starts: list[int]) -> Iterator[tuple[int, Floats]]:
         """Tiles of this process and of the others, as they come."""
-        from joblib.externals.loky import ProcessPoolExecutor
+        from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
 
         helpers = self.workers - 1
         with ProcessPoolExecutor(max_workers=helpers, initializer=_take, initargs=(self.graph,), timeout=60) as pool:

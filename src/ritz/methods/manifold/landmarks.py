@@ -2,9 +2,9 @@
 
 What that costs is estimated from the distances of some further rows s to all n. With V an orthonormal basis of the map
 
-    H ≈ (n/s) Σ vᵢ (GV)ᵢᵀ,      ‖GV − VH‖_F² ≈ (n/s) Σ ‖(GV)ᵢ − Hᵀvᵢ‖²,      (GV)ᵢ = −½ (d²ᵢ V − mean over the sample)
+    −½ d²ᵢ V ≈ vᵢᵀH + c  for the s rows, by least squares,       ‖GV − VH‖_F² ≈ n/(s − k − 1) Σ ‖−½ d²ᵢ V − vᵢᵀH − c‖²
 
-and the residual is told relative to ‖H‖₂: about the sine of the angle between this map and the exact one, times the gap.
+and the residual is told relative to ‖H‖₂: what ‖Mv − θv‖/θ₁ is for a map that was solved exactly.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def chosen(landmarks: Any, n: int, k: int, random_state: Any) -> Places:
     fine = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > k
     if not fine or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
         raise ParameterError(
-            f"landmarks must be a number, or more than {k} different row numbers below {n}", received=f"{landmarks!r}"[:80]
+            f"landmarks must be a number, or more than {k} different row numbers below {n}",
+            received=f"{landmarks!r}"[:80],
         )
     return np.sort(rows).astype(np.intp)
 
@@ -53,10 +54,8 @@ def estimated_residual(Y: Floats, between: Callable[[Places], Floats], random_st
     rows = np.random.default_rng([seed_of(random_state), 1]).choice(n, min(SAMPLED, n), replace=False).astype(np.intp)
     V = np.linalg.qr(Y - Y.mean(axis=0))[0]
     image = -0.5 * (between(rows) @ V)
-    image -= image.mean(axis=0)
-    share = n / len(rows)
-    H = share * V[rows].T @ image
-    H = (H + H.T) / 2
-    left = image - V[rows] @ H
-    top = float(np.max(np.abs(np.linalg.eigvalsh(H)), initial=0.0))
-    return float(np.sqrt(share) * np.linalg.norm(left)) / max(top, 1e-300)
+    basis = np.column_stack([V[rows], np.ones(len(rows))])
+    H = np.linalg.lstsq(basis, image, rcond=None)[0]
+    left, free = image - basis @ H, max(len(rows) - basis.shape[1], 1)
+    top = float(np.linalg.norm(H[:-1], 2))
+    return float(np.sqrt(n / free) * np.linalg.norm(left)) / max(top, 1e-300)

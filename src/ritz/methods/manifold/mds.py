@@ -137,7 +137,9 @@ class MDS(Scaling):
             what = "squared distances by 2·" if self.correction == "lingoes" else "distances by "
             notes = (f"{self.correction.capitalize()}'s correction has raised {what}{constant:.9g}",)
         kept = Kept(rows, source, taken, notes=notes)
-        return Posed(Gower(source.squares(room), weights), kind="eigh", weights=weights, centered=True, rows=None, kept=kept)
+        return Posed(
+            Gower(source.squares(room), weights), kind="eigh", weights=weights, centered=True, rows=None, kept=kept
+        )
 
     def _of_rows(self, rows: Any, weights: Any, wanted: int) -> Posed:
         most = min(rows.shape[0] - 1, rows.shape[1])
@@ -174,7 +176,10 @@ class MDS(Scaling):
     def read(self, solution: Any, posed: Posed) -> None:
         """Coordinates, eigenvalues, and what new rows are placed by."""
         kept: Kept = posed.kept
-        self.stress_, self.gradient_norm_, self.n_iter_, self.residual_ = None, None, 0, None
+        self.stress_: float | None = None
+        self.gradient_norm_: float | None = None
+        self.residual_: float | None = None
+        self.n_iter_ = 0
         self.constant_ = 0.0 if kept.source is None else kept.source.constant
         self.landmarks_ = kept.taken
         if kept.pca is not None:
@@ -210,7 +215,9 @@ class MDS(Scaling):
 
     def _estimated(self, Y: Any, certificate: Any, kept: Kept) -> Any:
         """The certificate of the landmarks, with an estimate of what the map of all rows lacks."""
-        every = Distances(space_of(self.metric, kept.rows, self.metric_params, room_for(self)), self.correction, self.constant_)
+        every = Distances(
+            space_of(self.metric, kept.rows, self.metric_params, room_for(self)), self.correction, self.constant_
+        )
         self.residual_ = estimated_residual(Y, every.between, self.random_state)
         words = (
             f"of the {len(kept.taken):,} landmarks: the other rows are placed by their distances to these",
@@ -261,7 +268,7 @@ class MDS(Scaling):
         """
         rows, record = self._new_rows(X), self._record
         if record.directions is not None:
-            at_origin = record.origin @ record.directions
+            at_origin = np.asarray(record.origin) @ record.directions
             return np.asarray(rows @ record.directions - at_origin, record.dtype)
         source = Distances(self._space(rows), self.correction, self.constant_)
         squares = source.new(rows) if self.metric != "precomputed" else self._given(rows, source)
@@ -274,7 +281,9 @@ class MDS(Scaling):
     def _space(self, rows: Any) -> Any:
         if self.metric != "precomputed":
             return space_of(self.metric, self._record.rows, self.metric_params, room_for(self))
-        return space_of("precomputed", np.zeros((1, 1)), None, room_for(self))  # distances themselves: nothing to compare
+        return space_of(
+            "precomputed", np.zeros((1, 1)), None, room_for(self)
+        )  # distances themselves: nothing to compare
 
     def _given(self, rows: Any, source: Distances) -> Any:
         D = np.array(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)

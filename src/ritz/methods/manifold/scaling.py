@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 WHOLE = 1000
 #: Random vectors and Lanczos steps of the estimate of negative eigenvalues beyond that.
 PROBES, STEPS = 4, 16
+#: Residual of eigenpairs by which rows are placed again: coordinates of a row of the fit are off by no more.
+PLACED = 1e-10
 
 
 @dataclass
@@ -95,8 +97,10 @@ class Scaling(Method):
 
     def _problem(self, posed: Posed, plan: Any) -> SpectralProblem:
         problem = super()._problem(posed, plan)
-        n = posed.shape.n
-        return replace(problem, partial=self.solver == "auto" and n > WHOLE, n=float(n), d=n, rows=n)
+        n, tol = posed.shape.n, self.tol
+        if posed.operator.squares.keep:  # passes are cheap, and a row of the fit is placed by its eigenvectors
+            tol = min(tol, PLACED)
+        return replace(problem, tol=tol, partial=self.solver == "auto" and n > WHOLE, n=float(n), d=n, rows=n)
 
     def _mapped(self, solution: Solution, posed: Posed) -> tuple[Floats, Place, Certificate]:
         """Coordinates in the order of the operator, the formula for new rows, and the certificate with what is told."""

@@ -1,8 +1,8 @@
 """Functions that are fitted to the distances of a map: a line, or anything that does not fall.
 
-    interval   d̂ = a + b·δ, b ≥ 0                       least squares
-    ordinal    d̂ₚ ≤ d̂_q wherever δₚ < δ_q               pool adjacent violators; of equal δ any order will do (Kruskal's
-                                                         primary approach to ties), so they are sorted by d
+interval   d̂ = a + b·δ, b ≥ 0                       least squares
+ordinal    d̂ₚ ≤ d̂_q wherever δₚ < δ_q               pool adjacent violators; of equal δ any order will do (Kruskal's
+                                                     primary approach to ties), so they are sorted by d
 """
 
 from __future__ import annotations
