@@ -3,8 +3,8 @@
     p = −H ∇f    (H from the last steps and changes of the gradient, first guess: that of the last pair)  [Nocedal 1980]
     f(Y + tp) ≤ f(Y) + 10⁻⁴ t ∇fᵀp      t = 1, then smaller;  otherwise the step of SMACOF, or of steepest descent
 
-It ends where ‖∇f‖·‖Y‖ ≤ tol·10⁻²·max(f, tol), where a step no longer lowers f beyond rounding, or after ``most`` steps. The answer
-is a stationary point near the start: whether a lower one exists nobody knows.
+It ends where ‖∇f‖·‖Y‖ ≤ tol·10⁻²·max(f, tol), where a step no longer lowers f beyond rounding, or after ``most`` steps.
+The answer is a stationary point near the start: whether a lower one exists nobody knows.
 """
 
 from __future__ import annotations

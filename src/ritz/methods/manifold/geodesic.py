@@ -1,8 +1,8 @@
 """Lengths of shortest paths through a graph, in tiles of rows, on all cores.
 
-    g(i, j) = min over paths i = v₀, v₁, …, j of Σ w(vₛ, vₛ₊₁)          Dijkstra from every row, O(n (m + n log n)) in all
+    g(i, j) = min over paths i = v₀, v₁, …, j of Σ w(vₛ, vₛ₊₁)      Dijkstra from every row, O(n (m + n log n)) in all
 
-SciPy's ``dijkstra`` on the symmetric graph taken as directed: 1.7 ms a source at n = 10,000 and 11 entries a row, 1.5 ms
+SciPy's ``dijkstra`` on the symmetric graph taken as directed: 1.7 ms a source at n = 10,000, 11 entries a row, 1.5 ms
 with rows in the order of Cuthill and McKee, which puts neighbours next to each other in memory; undirected 3.6 ms. It
 holds the interpreter lock, so other cores are used by other processes (joblib's, which need no guard in the caller's
 script), each of which hands back the part right of the diagonal. The calling process computes its share, too.

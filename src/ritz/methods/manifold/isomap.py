@@ -1,4 +1,4 @@
-"""Isomap: classical scaling of distances that run along a graph of neighbours.                        [Tenenbaum et al. 2000]
+"""Isomap: classical scaling of distances that run along a graph of neighbours.                  [Tenenbaum et al. 2000]
 
     g(i, j) = length of the shortest path from i to j        −½ J g² J = U Λ Uᵀ,        row i ↦ (U Λ^½)ᵢ
     new row   g_x(j) = min over its neighbours i of d(x, i) + g(i, j),                  y(x) = ½ Λ^-½ Uᵀ (ḡ² − g²_x)
@@ -91,7 +91,7 @@ class Isomap(Scaling):
     """
 
     about: ClassVar[About] = About(
-        "Isomap", "isomap", "Iso", measure="eigenvalue", whole="trace", cites=("[TSL00]",),
+        "Isomap", "isomap", "Iso", measure="eigenvalue", whole="Σ|λ|", cites=("[TSL00]",),
         paper="J. B. Tenenbaum, V. de Silva and J. C. Langford, A global geometric framework for nonlinear "
         "dimensionality reduction, Science 290 (2000), 2319–2323.",
     )  # fmt: skip
@@ -177,11 +177,10 @@ class Isomap(Scaling):
             Y = placed_by(place, lambda at: between[:, at].T, len(nodes), Y.shape[1])
             self.residual_ = estimated_residual(Y, lambda rows: np.square(geodesics.between(rows)), self.random_state)
             words = (
-                f"of the {len(kept.taken):,} landmarks: the other rows are placed by their geodesics to these",
-                f"estimated residual of the map of all rows: {self.residual_:.1e} of the largest eigenvalue "
-                "(64 rows sampled)",
+                f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed by their geodesics to these",
+                f"estimated residual of the map of all rows: {self.residual_:.1e} of λ₁ (64 rows sampled)",
             )
-            certificate = replace(certificate, kind="estimate", notes=(*certificate.notes, *words))
+            certificate = replace(certificate, notes=(*certificate.notes, *words))
         else:
             turned = np.empty_like(Y)
             turned[kept.order] = Y
@@ -197,7 +196,7 @@ class Isomap(Scaling):
         record = self._record
         record.taken = None if kept.taken is None else np.asarray(kept.taken, np.int64)
         if not (isinstance(self.metric, str) and self.metric == "precomputed"):
-            record.rows = kept.rows.copy() if hasattr(kept.rows, "copy") else list(kept.rows)
+            record.compared = kept.rows.copy() if hasattr(kept.rows, "copy") else list(kept.rows)
 
     # rows that took no part
 
@@ -232,7 +231,7 @@ class Isomap(Scaling):
         n = self.n_samples_
         k = None if self.radius is not None else int(self.n_neighbors or min(NEIGHBOURS, n - 1))
         if not (isinstance(self.metric, str) and self.metric == "precomputed"):
-            space = space_of(self.metric, self._record.rows, self.metric_params, room_for(self))
+            space = space_of(self.metric, self._record.compared, self.metric_params, room_for(self))
             new = space.new(rows)
             if k is None:
                 return space.within(new, float(self.radius or 0.0), room_for(self))
@@ -244,8 +243,8 @@ class Isomap(Scaling):
             return _nearest_of(at, csr.indices.astype(np.intp), np.asarray(csr.data, np.float64), csr.shape[0], self)
         D = np.asarray(rows, np.float64)
         refuse_bad(D, 0)
-        at, cols = np.indices(D.shape)
-        return _nearest_of(at.ravel(), cols.ravel(), D.ravel(), len(D), self)
+        every, cols = np.indices(D.shape)
+        return _nearest_of(every.ravel(), cols.ravel(), D.ravel(), len(D), self)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -259,7 +258,8 @@ class Isomap(Scaling):
             if value == "apart":
                 raise ParameterError(
                     "components have no distance along edges, so one map cannot hold them apart",
-                    received="disconnected='apart'", hint="disconnected='join' or 'largest', or a fit for each component",
+                    received="disconnected='apart'",
+                    hint="disconnected='join' or 'largest', or a fit for each component",
                 )  # fmt: skip
             if not isinstance(value, str) or value not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}", received=repr(value),

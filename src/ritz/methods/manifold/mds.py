@@ -1,7 +1,7 @@
 """Multidimensional scaling: a map of rows from their distances.
 
     classical       −½ J D² J = U Λ Uᵀ,  row i ↦ (U Λ^½)ᵢ                                [Torgerson 1952, Gower 1966]
-    stress          min over maps of Σ(d̂ − d)²/Σd², d̂ a function of the given distances     [Kruskal 1964, de Leeuw 1977]
+    stress          min over maps of Σ(d̂ − d)²/Σd², d̂ a function of the given distances    [Kruskal 1964, de Leeuw 1977]
 
 Of rows with Euclidean distances −½ J D² J = (JX)(JX)ᵀ: the classical map is the rows' own principal components, and no
 n×n matrix is made.
@@ -92,7 +92,7 @@ class MDS(Scaling):
     """
 
     about: ClassVar[About] = About(
-        "Multidimensional scaling", "mds", "MDS", measure="eigenvalue", whole="trace", cites=("[Gow66]", "[Kru64]"),
+        "Multidimensional scaling", "mds", "MDS", measure="eigenvalue", whole="Σ|λ|", cites=("[Gow66]", "[Kru64]"),
         paper="J. C. Gower, Some distance properties of latent root and vector methods used in multivariate analysis, "
         "Biometrika 53 (1966), 325–338.",
     )  # fmt: skip
@@ -145,7 +145,7 @@ class MDS(Scaling):
         most = min(rows.shape[0] - 1, rows.shape[1])
         if wanted > most:
             warn(
-                f"rows in {rows.shape[1]} columns, {rows.shape[0]} of them, have {most} dimensions at most: the map has as many, "
+                f"{rows.shape[0]} rows in {rows.shape[1]} columns have {most} dimensions at most: the map has as many, "
                 f"not {wanted}", NegativeEigenvalues,
             )  # fmt: skip
         pca = PCA(
@@ -183,9 +183,10 @@ class MDS(Scaling):
         self.constant_ = 0.0 if kept.source is None else kept.source.constant
         self.landmarks_ = kept.taken
         if kept.pca is not None:
-            return self._read_rows(kept.pca, posed)
+            self._read_rows(kept.pca, posed)
+            return
         n = kept.rows.shape[0] if hasattr(kept.rows, "shape") else len(kept.rows)
-        Y, place, certificate = self._mapped(solution, posed)
+        Y, place, certificate = self._mapped(solution, posed, quiet=self.method != "classical")
         if kept.taken is not None:
             Y = placed_by(place, lambda at: self._to_landmarks(kept.rows, kept.source, at), n, Y.shape[1])
             certificate = self._estimated(Y, certificate, kept)
@@ -195,15 +196,19 @@ class MDS(Scaling):
         self._record.taken = None if kept.taken is None else np.asarray(kept.taken, np.int64)
         if self.metric != "precomputed":
             rows = kept.rows if kept.taken is None else _landmark_rows(kept.rows, kept.taken, self.metric)
-            self._record.rows = rows.copy() if hasattr(rows, "copy") else list(rows)
+            self._record.compared = rows.copy() if hasattr(rows, "copy") else list(rows)
 
     def _read_rows(self, pca: PCA, posed: Posed) -> None:
         there = np.asarray(pca.certificate_.values) > 0
         self.eigenvalues_, self.negative_share_ = np.asarray(pca.certificate_.values)[there], 0.0
+        if not there.any():
+            raise InputError("a map needs rows that differ", received="rows that are all alike")
         if not there.all():
             asked = self.n_components
-            warn(f"{int(there.sum())} of the first {asked} eigenvalues are positive: the rows lie in a space of as many "
-                 "dimensions, and so does the map", NegativeEigenvalues)  # fmt: skip
+            warn(
+                f"{int(there.sum())} of the first {asked} eigenvalues are positive: the rows lie in a space of as many "
+                "dimensions, and so does the map", NegativeEigenvalues,
+            )  # fmt: skip
         record, own = self._record, pca._record
         record.directions = np.asarray(pca.components_, np.float64)[there].T.copy()
         record.origin = np.asarray(own.mean64, np.float64)
@@ -220,10 +225,10 @@ class MDS(Scaling):
         )
         self.residual_ = estimated_residual(Y, every.between, self.random_state)
         words = (
-            f"of the {len(kept.taken):,} landmarks: the other rows are placed by their distances to these",
-            f"estimated residual of the map of all rows: {self.residual_:.1e} of the largest eigenvalue (64 rows sampled)",
+            f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed by their distances to these",
+            f"estimated residual of the map of all rows: {self.residual_:.1e} of λ₁ (64 rows sampled)",
         )
-        return replace(certificate, kind="estimate", notes=(*certificate.notes, *words))
+        return replace(certificate, notes=(*certificate.notes, *words))
 
     def _descended(self, Y: Any, certificate: Any, solution: Any, source: Distances) -> tuple[Any, Any, Any]:
         """The map of least stress below the classical one."""
@@ -246,7 +251,7 @@ class MDS(Scaling):
         plan = solution.plan
         reason = f"{down.steps} steps down from the classical map follow, {down.evaluations} evaluations of the stress"
         solution = replace(solution, plan=replace(plan, reasons=(*plan.reasons, reason)))
-        return found.Y, replace(certificate, kind="estimate", notes=(*certificate.notes, *words)), solution
+        return found.Y, replace(certificate, notes=(*certificate.notes, *words)), solution
 
     # rows that took no part
 
@@ -280,7 +285,7 @@ class MDS(Scaling):
 
     def _space(self, rows: Any) -> Any:
         if self.metric != "precomputed":
-            return space_of(self.metric, self._record.rows, self.metric_params, room_for(self))
+            return space_of(self.metric, self._record.compared, self.metric_params, room_for(self))
         return space_of(
             "precomputed", np.zeros((1, 1)), None, room_for(self)
         )  # distances themselves: nothing to compare

@@ -1,4 +1,4 @@
-"""Where a row lies in a map of others, from its squared distances to them.                                  [Gower 1968]
+"""Where a row lies in a map of others, from its squared distances to them.                                 [Gower 1968]
 
     y(x) = −½ Λ⁻¹ Yᵀ W (d²_x − D²p),     G = −½ S J D² Jᵀ S = U Λ Uᵀ,   Y = S⁻¹ U Λ^½,   W = S² = diag(w)
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import NegativeEigenvalues
+from ritz._core.errors import InputError, NegativeEigenvalues
 from ritz._core.warn import warn
 from ritz.methods.fitted.embedding import Embedded
 from ritz.methods.linear_record import LinearRecord
@@ -35,7 +35,7 @@ BATCH = 512
 class MapRecord(LinearRecord):
     """Of maps made of distances."""
 
-    rows: Any = ABSENT  # of the fit, or the landmarks, that new rows are compared with
+    compared: Any = ABSENT  # rows of the fit, or the landmarks, that new rows are compared with
     anchors: Floats = ABSENT  # (n, k) −½ W Y Λ⁻¹
     level: Floats = ABSENT  # (n,) D²p
     taken: NDArray[np.int64] | None = ABSENT  # (m,) landmarks
@@ -53,9 +53,13 @@ class Placed(Embedded):
     places_new_rows = True
     formula = "none"
 
-    def row_count(self, X: Any) -> int:
-        """Number of rows."""
-        return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    @property
+    def shares(self) -> Floats:
+        """Of Σ|λ|, where negative eigenvalues are known; of the trace otherwise."""
+        c, below = self.model.certificate_, float(self.model.negative_share_)
+        total = c.total / (1 - 2 * below) if 0 <= below < 0.5 else c.total
+        values = np.asarray(self.model.eigenvalues_, np.float64)
+        return values / total if total > 0 else np.zeros(len(values))
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ class Place:
 def map_of(values: Floats, U: Floats, G: Gower, asked: int | None) -> tuple[Floats, Floats, Place]:
     """Positive eigenvalues, coordinates and the formula for new rows; axes without a positive one are left out."""
     there = values > ZERO * len(U) * G.inflation()
+    if not there.any():
+        raise InputError(
+            "a map needs rows that differ", received="distances without a positive eigenvalue",
+            hint="all rows are alike, or no two of these distances fit together",
+        )  # fmt: skip
     if asked is not None and int(there.sum()) < asked:
         warn(
             f"{int(there.sum())} of the first {asked} eigenvalues are positive: these distances fit into no more "

@@ -102,9 +102,14 @@ class Scaling(Method):
             tol = min(tol, PLACED)
         return replace(problem, tol=tol, partial=self.solver == "auto" and n > WHOLE, n=float(n), d=n, rows=n)
 
-    def _mapped(self, solution: Solution, posed: Posed) -> tuple[Floats, Place, Certificate]:
-        """Coordinates in the order of the operator, the formula for new rows, and the certificate with what is told."""
-        G, asked = posed.operator, posed.wanted if isinstance(posed.wanted, int) else None
+    def _mapped(
+        self, solution: Solution, posed: Posed, *, quiet: bool = False
+    ) -> tuple[Floats, Place, Certificate]:  # fmt: skip
+        """Coordinates in the order of the operator, the formula for new rows, and the certificate with what is told.
+
+        ``quiet``: nothing is said of axes without a positive eigenvalue.
+        """
+        G, asked = posed.operator, posed.wanted if isinstance(posed.wanted, int) and not quiet else None
         values, Y, place = map_of(solution.values, solution.vectors, G, asked)
         below = _negative(solution, G, seed_of(self.random_state))
         self.eigenvalues_, self.negative_share_ = values, below.share

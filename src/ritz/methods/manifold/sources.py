@@ -1,7 +1,7 @@
 """Distances of rows in tiles, as classical scaling takes them; and the constants that make them Euclidean.
 
-    Lingoes    d'²ᵢⱼ = d²ᵢⱼ + 2c    c = −λ_min(−½JD²J)                                              i ≠ j   [Lingoes 1971]
-    Cailliez   d'ᵢⱼ  = dᵢⱼ + c      c = the largest real eigenvalue of [0, 2G(D²); −I, −4G(D)]      i ≠ j   [Cailliez 1983]
+    Lingoes    d'²ᵢⱼ = d²ᵢⱼ + 2c    c = −λ_min(−½JD²J)                                           i ≠ j   [Lingoes 1971]
+    Cailliez   d'ᵢⱼ  = dᵢⱼ + c      c = the largest real eigenvalue of [0, 2G(D²); −I, −4G(D)]   i ≠ j   [Cailliez 1983]
 
 with G(·) = −½ J · J. Either leaves no negative eigenvalue, and adds n − 2 dimensions at most.
 """
@@ -33,7 +33,7 @@ DENSE = 600
 
 
 def distance_tile(space: Space, Q: Any, rows: slice, cols: slice) -> Floats:
-    """Distances of some rows of Q, or of the space without one, with some rows of the space; as the space means them."""
+    """Distances of some rows of Q, or of the space itself, with some rows of the space; as the space means them."""
     if isinstance(space, Mapped):
         return space.forward(distance_tile(space.inner, Q, rows, cols))
     if isinstance(space, EuclideanRows):  # differences in float64, without an array of all pairs

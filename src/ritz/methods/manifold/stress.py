@@ -1,6 +1,6 @@
 """Stress of a map and its gradient.
 
-    f(Y) = min over d̂ ∈ C of Σᵢ<ⱼ (dᵢⱼ − d̂ᵢⱼ)² / Σ d²ᵢⱼ ,   d = distances in the map Y (n×k),   stress-1 = √f   [Kruskal 1964]
+    f(Y) = min over d̂ ∈ C of Σᵢ<ⱼ (dᵢⱼ − d̂ᵢⱼ)² / Σ d²ᵢⱼ ,   d = distances in the map Y (n×k),  stress-1 = √f  [Kru64]
 
     metric     C = {b·δ}                    interval   C = {a + b·δ, b ≥ 0}             ordinal   C = {monotone in δ}
 
@@ -203,7 +203,8 @@ class Sammon:
             i, j = zero[0]
             raise InputError(
                 "Sammon's mapping divides by every distance: rows must differ",
-                received=f"rows {i} and {j} at distance 0" + (f", and {len(zero) - 1} more pairs" if len(zero) > 1 else ""),
+                received=f"rows {i} and {j} at distance 0"
+                + (f", and {len(zero) - 1} more pairs" if len(zero) > 1 else ""),
                 hint="leave out copies of rows, or method='metric'",
             )  # fmt: skip
         self.total = 0.5 * float(D.sum())
