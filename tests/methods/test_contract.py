@@ -38,6 +38,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "RobustPCA": (ritz.RobustPCA(2), NUMBERS),
     "SparsePCA": (ritz.SparsePCA(2, n_nonzero=3), NUMBERS),
     "FactorAnalysis": (ritz.FactorAnalysis(2), NUMBERS),
+    "MDS": (ritz.MDS(2), NUMBERS),
+    "Isomap": (ritz.Isomap(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),

@@ -7,7 +7,7 @@ Squared distances come in tiles of rows, of which only the part right of the dia
     for rows I:   T = D²[I, i₀:]         Y_I += T V_J,   Y_J += Tᵀ V_I  (J beyond I)
 
 and are kept where they fit, 4n² bytes instead of 8n², or made anew for each product. G has negative eigenvalues where
-no rows in a Euclidean space have these distances. tr G = ½ Σw·pᵀD²p is exact. [Gower 1966, Torgerson 1952]
+no rows in a Euclidean space have these distances. tr G = ½ Σw·pᵀD²p is exact. [Gow66, Tor52]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Descent of a stress from a start: limited-memory BFGS that falls back on majorisation, so that no step goes up.
 
-    p = −H ∇f    (H from the last steps and changes of the gradient, first guess: that of the last pair)  [Nocedal 1980]
+    p = −H ∇f    (H from the last steps and changes of the gradient, first guess: that of the last pair)  [Noc80]
     f(Y + tp) ≤ f(Y) + 10⁻⁴ t ∇fᵀp      t = 1, then smaller;  otherwise the step of SMACOF, or of steepest descent
 
 It ends where ‖∇f‖·‖Y‖ ≤ tol·10⁻²·max(f, tol), where a step no longer lowers f beyond rounding, or after ``most`` steps.

@@ -1,4 +1,4 @@
-"""Isomap: classical scaling of distances that run along a graph of neighbours.                  [Tenenbaum et al. 2000]
+"""Isomap: classical scaling of distances that run along a graph of neighbours.                  [TSL00]
 
     g(i, j) = length of the shortest path from i to j        −½ J g² J = U Λ Uᵀ,        row i ↦ (U Λ^½)ᵢ
     new row   g_x(j) = min over its neighbours i of d(x, i) + g(i, j),                  y(x) = ½ Λ^-½ Uᵀ (ḡ² − g²_x)

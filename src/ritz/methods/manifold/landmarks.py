@@ -1,4 +1,4 @@
-"""Landmarks: m of n rows are mapped, all rows are placed by their distances to these. [de Silva, Tenenbaum 2004]
+"""Landmarks: m of n rows are mapped, all rows are placed by their distances to these. [DST04]
 
 What that costs is estimated from the distances of some further rows s to all n. With V an orthonormal basis of the map
 

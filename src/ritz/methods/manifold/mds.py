@@ -1,7 +1,7 @@
 """Multidimensional scaling: a map of rows from their distances.
 
-    classical       −½ J D² J = U Λ Uᵀ,  row i ↦ (U Λ^½)ᵢ                                [Torgerson 1952, Gower 1966]
-    stress          min over maps of Σ(d̂ − d)²/Σd², d̂ a function of the given distances    [Kruskal 1964, de Leeuw 1977]
+    classical       −½ J D² J = U Λ Uᵀ,  row i ↦ (U Λ^½)ᵢ                                [Tor52, Gow66]
+    stress          min over maps of Σ(d̂ − d)²/Σd², d̂ a function of the given distances    [Kru64, Lee77]
 
 Of rows with Euclidean distances −½ J D² J = (JX)(JX)ᵀ: the classical map is the rows' own principal components, and no
 n×n matrix is made.

@@ -1,4 +1,4 @@
-"""Where a row lies in a map of others, from its squared distances to them.                                 [Gower 1968]
+"""Where a row lies in a map of others, from its squared distances to them.                                 [Gow68]
 
     y(x) = −½ Λ⁻¹ Yᵀ W (d²_x − D²p),     G = −½ S J D² Jᵀ S = U Λ Uᵀ,   Y = S⁻¹ U Λ^½,   W = S² = diag(w)
 

@@ -1,7 +1,7 @@
 """Distances of rows in tiles, as classical scaling takes them; and the constants that make them Euclidean.
 
-    Lingoes    d'²ᵢⱼ = d²ᵢⱼ + 2c    c = −λ_min(−½JD²J)                                           i ≠ j   [Lingoes 1971]
-    Cailliez   d'ᵢⱼ  = dᵢⱼ + c      c = the largest real eigenvalue of [0, 2G(D²); −I, −4G(D)]   i ≠ j   [Cailliez 1983]
+    Lingoes    d'²ᵢⱼ = d²ᵢⱼ + 2c    c = −λ_min(−½JD²J)                                           i ≠ j   [Lin71]
+    Cailliez   d'ᵢⱼ  = dᵢⱼ + c      c = the largest real eigenvalue of [0, 2G(D²); −I, −4G(D)]   i ≠ j   [Cai83]
 
 with G(·) = −½ J · J. Either leaves no negative eigenvalue, and adds n − 2 dimensions at most.
 """

@@ -8,7 +8,7 @@ C is a cone and d̂ the projection of d on it, so that Σd̂d = Σd̂², 1 − f
 
     ∇f = 2(1 − f)/Σd² · (V Y − B Y),   V = nI − 11ᵀ,   b_ij = −d̂_ij/((1 − f) d_ij),      Y − Σd²/(2n(1 − f)) ∇f = V⁺BY
 
-the last being the step of SMACOF, which never raises f [de Leeuw 1977]. Sammon: Σ(δ − d)²/δ / Σδ [Sammon 1969].
+the last being the step of SMACOF, which never raises f [Lee77]. Sammon: Σ(δ − d)²/δ / Σδ [Sam69].
 """
 
 from __future__ import annotations
