@@ -64,6 +64,11 @@ CAPABILITIES: dict[str, Any] = {
 }
 #: What mathematics leaves out; every other pair works.
 NO_COLUMNS = {"loadings", "rotate"}
+#: Axes made of rows, which have no columns, no plane to be off, and a spectrum that only a gap can cut.
+OF_ROWS = {
+    *NO_COLUMNS, "cos2", "column_contributions", "t2", "spe", "blame", "limits", "outliers", "biplot", "bootstrap",
+    "permutation_test", "choose_rank",
+}  # fmt: skip
 REFUSED: dict[str, set[str]] = {
     "KernelPCA": {*NO_COLUMNS, "column_contributions", "blame", "biplot", "bootstrap", "permutation_test"},
     "CA": NO_COLUMNS,
@@ -73,6 +78,8 @@ REFUSED: dict[str, set[str]] = {
     "RobustPCA": {"bootstrap", "permutation_test", "choose_rank"},
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
+    "MDS": OF_ROWS,
+    "Isomap": OF_ROWS,
 }
 
 

@@ -207,7 +207,10 @@ class Isomap(Scaling):
         ----------
         X : rows as in ``fit``; for ``metric="precomputed"`` their distances to the n rows of the fit, (m, n)
         """
-        rows, record = self._new_rows(X), self._record
+        return self._forward(self._new_rows(X))
+
+    def _forward(self, rows: Any) -> np.ndarray:
+        record = self._record
         lists = self._lists(rows)
         lists = _among(lists, np.asarray(self.rows_), self.n_samples_)
         place, m = Place(record.anchors, record.level), len(lists)

@@ -271,7 +271,10 @@ class MDS(Scaling):
         ----------
         X : rows as in ``fit``; for ``metric="precomputed"`` their distances to the n rows of the fit, (m, n)
         """
-        rows, record = self._new_rows(X), self._record
+        return self._forward(self._new_rows(X))
+
+    def _forward(self, rows: Any) -> np.ndarray:
+        record = self._record
         if record.directions is not None:
             at_origin = np.asarray(record.origin) @ record.directions
             return np.asarray(rows @ record.directions - at_origin, record.dtype)

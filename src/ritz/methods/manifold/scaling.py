@@ -134,6 +134,14 @@ class Scaling(Method):
         self.fit(X, y) if sample_weight is None else self.fit(X, y, sample_weight=sample_weight)
         return self.embedding_
 
+    def _forward(self, rows: Any) -> np.ndarray:
+        """Coordinates of checked rows."""
+        raise NotImplementedError
+
+    def _map(self) -> Any:
+        """What files of scores are written by."""
+        return _Forward(self)
+
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         return checked_rows(self, X, takes(self.metric), reset=False)
@@ -142,6 +150,19 @@ class Scaling(Method):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
+
+
+class _Forward:
+    """From rows to coordinates."""
+
+    names = None
+
+    def __init__(self, model: Scaling) -> None:
+        self.model = model
+
+    def forward(self, rows: Any) -> np.ndarray:
+        """Coordinates (m, k) of rows."""
+        return self.model._forward(rows)
 
 
 def _negative(solution: Solution, G: Gower, seed: int) -> Negative:
