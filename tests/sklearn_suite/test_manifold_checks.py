@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ritz import MDS, Isomap
 
-ESTIMATORS = [MDS(), MDS(1, metric="manhattan"), MDS(1, method="metric"), Isomap(), Isomap(1, n_neighbors=4)]
+ESTIMATORS = [MDS(), MDS(1, metric="manhattan"), Isomap(), Isomap(1, n_neighbors=4)]
 CHECKS = parametrize_with_checks(ESTIMATORS)
 
 

@@ -143,8 +143,6 @@ def test_refusals(model, words):
         model.fit(X)
     with pytest.raises(ritz.RitzError, match="NaN"):
         ritz.Isomap().fit(np.where(X > 2, np.nan, X))
-    with pytest.raises(ritz.ParameterError, match="no use of weights"):
-        ritz.Isomap().fit(X, sample_weight=np.ones(60))
 
 
 @pytest.mark.parametrize("options", [{}, {"landmarks": 20}, {"radius": 2.5}, {"metric": "manhattan"}])

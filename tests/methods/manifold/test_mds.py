@@ -52,7 +52,9 @@ def test_a_cycle_has_the_eigenvalues_of_its_circulant():
     assert c.clusters  # pairs of equal eigenvalues are named
     share = -truth[truth < 0].sum() / np.abs(truth).sum()
     assert abs(model.negative_share_ - share) < 0.1
-    np.testing.assert_allclose(model.transform(C[:50]), model.embedding_[:50], atol=1e-8 * np.abs(model.embedding_).max())
+    np.testing.assert_allclose(
+        model.transform(C[:50]), model.embedding_[:50], atol=1e-8 * np.abs(model.embedding_).max()
+    )
 
 
 def test_no_larger_eigenvalue_fits_into_the_frobenius_norm():

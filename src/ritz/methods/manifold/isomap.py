@@ -108,13 +108,24 @@ class Isomap(Scaling):
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
+    def fit(self, X: Any, y: Any = None) -> Isomap:  # type: ignore[override]  # rows have no weights
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : rows as for :class:`ritz.Neighbours`, or distances
+        y : ignored
+        """
+        return self._fit(X, y)
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
+        """Fit and return the coordinates of the rows."""
+        return self.fit(X, y).embedding_
+
     # the problem
 
     def pose(self, rows: Any, weights: Any) -> Posed:
         """Gower's matrix of geodesics, in an order of rows in which neighbours are near each other."""
-        if weights is not None:
-            raise ParameterError("Isomap makes no use of weights: every row counts once", received="sample_weight",
-                                 hint="leave out sample_weight")  # fmt: skip
         room = room_for(self)
         near = self._neighbours(rows)
         geodesics, n = Geodesics(near.graph_), len(near.rows_)

@@ -74,7 +74,7 @@ class MDS(Scaling):
     constant_ : what the correction adds; 0 without one
     landmarks_, residual_ : row numbers of the landmarks, and the estimated residual of the map, or None
     stress_ : stress-1 of the map, Sammon's stress for ``"sammon"``; None for classical scaling
-    gradient_norm_, n_iter_ : ‖∇f‖·‖Y‖ where the descent ended, and its steps; None and 0 for classical scaling
+    gradient_norm_, n_iter_ : ‖∇f‖·‖Y‖ where the descent ended, and its steps; None and 1 for classical scaling
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
 
@@ -179,7 +179,7 @@ class MDS(Scaling):
         self.stress_: float | None = None
         self.gradient_norm_: float | None = None
         self.residual_: float | None = None
-        self.n_iter_ = 0
+        self.n_iter_ = 1
         self.constant_ = 0.0 if kept.source is None else kept.source.constant
         self.landmarks_ = kept.taken
         if kept.pca is not None:

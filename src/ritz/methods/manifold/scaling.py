@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,15 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError
 from ritz._core.random import seed_of
+from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import room_for, validate_weights
 from ritz.data.words import counted
 from ritz.graphs.spaces.resolve import checked_rows, takes
+from ritz.methods.fitted.base import fitted_of
 from ritz.methods.kernel_pca.sign import Negative, estimate_negative
-from ritz.methods.manifold.placement import MapRecord, Place, Placed, map_of
+from ritz.methods.manifold.placement import BATCH, MapRecord, Place, Placed, map_of
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.operators.distances import Gower
-from ritz.project.linear import result_dtype
+from ritz.project.linear import forwarded, result_dtype
 from ritz.spectral.certificate.certificate import Certificate
 from ritz.spectral.plan import route
 from ritz.spectral.problem import SpectralProblem
@@ -33,6 +36,8 @@ Floats = NDArray[np.float64]
 WHOLE = 1000
 #: Random vectors and Lanczos steps of the estimate of negative eigenvalues beyond that.
 PROBES, STEPS = 4, 16
+#: Metrics that take sparse rows.
+SPARSE = ("euclidean", "l2", "sqeuclidean", "cosine", "precomputed")
 #: Residual of eigenpairs by which rows are placed again: coordinates of a row of the fit are off by no more.
 PLACED = 1e-10
 
@@ -79,13 +84,17 @@ class Scaling(Method):
         if sample_weight is None:
             return rows, None
         weights = validate_weights(sample_weight, n, whole=whole)
-        if not np.all(weights > 0):
+        present = np.flatnonzero(weights)
+        if len(present) == n:
+            return rows, weights
+        if takes(self.metric) == "precomputed":
             raise InputError(
-                "a row without weight has no place in a map of distances",
-                received=f"{counted(int(np.sum(weights <= 0)), 'weight')} of 0",
-                hint="leave those rows out, and place them by transform",
+                "a row without weight has no place among given distances",
+                received=f"{counted(n - len(present), 'weight')} of 0",
+                hint="leave out those rows and columns, and place the rows by transform",
             )
-        return rows, weights
+        kept = rows[present] if hasattr(rows, "shape") else [rows[i] for i in present]
+        return kept, weights[present]
 
     def _plan(self, posed: Posed) -> Any:
         n = posed.shape.n
@@ -132,7 +141,8 @@ class Scaling(Method):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return the coordinates of the rows."""
         self.fit(X, y) if sample_weight is None else self.fit(X, y, sample_weight=sample_weight)
-        return self.embedding_
+        absent = sample_weight is not None and not np.all(np.asarray(sample_weight))  # rows of weight 0
+        return self.transform(X) if absent else self.embedding_
 
     def _forward(self, rows: Any) -> np.ndarray:
         """Coordinates of checked rows."""
@@ -148,6 +158,7 @@ class Scaling(Method):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = isinstance(self.metric, str) and self.metric in SPARSE
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
 
@@ -160,9 +171,23 @@ class _Forward:
     def __init__(self, model: Scaling) -> None:
         self.model = model
 
-    def forward(self, rows: Any) -> np.ndarray:
-        """Coordinates (m, k) of rows."""
+    def forward(self, rows: Any, start: int = 0) -> np.ndarray:
+        """Coordinates (m, k) of rows, of which the first is row ``start``."""
         return self.model._forward(rows)
+
+    def batches(self, rows: Any) -> Iterator[np.ndarray]:
+        """Coordinates of rows, some at a time, in row order."""
+        if are_blocks(rows):
+            yield from forwarded(self, rows)
+            return
+        for start in range(0, rows.shape[0], BATCH):
+            yield self.forward(rows[start : start + BATCH])
+
+    def backward(self, T: Any) -> np.ndarray:
+        """There is no way back from a map of distances."""
+        fitted_of(self.model).refuse(
+            "way back from coordinates to rows", "its map was made of distances", "look at the rows nearest on the map"
+        )  # fmt: skip
 
 
 def _negative(solution: Solution, G: Gower, seed: int) -> Negative:
