@@ -209,8 +209,8 @@ def test_refusals(model, rows, words):
 def test_three_rows(method):
     for metric in ("euclidean", "manhattan"):
         model = ritz.MDS(2, method=method, metric=metric).fit(X[:3])
-        np.testing.assert_allclose(pdist(model.embedding_), pdist(X[:3], {"manhattan": "cityblock"}.get(metric, metric)),
-                                   rtol=1e-4 if method != "ordinal" else 10)  # fmt: skip
+        truth = pdist(X[:3], {"manhattan": "cityblock"}.get(metric, metric))
+        np.testing.assert_allclose(pdist(model.embedding_), truth, rtol=1e-4 if method != "ordinal" else 10)
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,8 @@ class Isomap(Scaling):
             Y = placed_by(place, lambda at: between[:, at].T, len(nodes), Y.shape[1])
             self.residual_ = estimated_residual(Y, lambda rows: np.square(geodesics.between(rows)), self.random_state)
             words = (
-                f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed by their geodesics to these",
+                f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed "
+                "by their geodesics to these",
                 f"estimated residual of the map of all rows: {self.residual_:.1e} of λ₁ (64 rows sampled)",
             )
             certificate = replace(certificate, notes=(*certificate.notes, *words))

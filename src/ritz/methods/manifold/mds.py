@@ -225,7 +225,8 @@ class MDS(Scaling):
         )
         self.residual_ = estimated_residual(Y, every.between, self.random_state)
         words = (
-            f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed by their distances to these",
+            f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed "
+            "by their distances to these",
             f"estimated residual of the map of all rows: {self.residual_:.1e} of λ₁ (64 rows sampled)",
         )
         return replace(certificate, notes=(*certificate.notes, *words))

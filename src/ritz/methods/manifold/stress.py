@@ -171,7 +171,7 @@ class Shaped:
         """The map with Σd² = Σδ²."""
         from scipy.spatial.distance import pdist
 
-        return Y * float(np.linalg.norm(self.delta) / max(np.linalg.norm(pdist(Y)), 1e-300))
+        return Y * (float(np.linalg.norm(self.delta)) / max(float(np.linalg.norm(pdist(Y))), 1e-300))
 
 
 def _laplacian(pairs: Floats, Y: Floats) -> Floats:

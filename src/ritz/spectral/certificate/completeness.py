@@ -7,9 +7,9 @@ moments      with ‖M‖_F² = Σλ² known as well. Let x be an eigenvalue bes
              of squares of p such numbers with sum T has all others at one level; the largest x for which it fits into
              ‖M‖_F² is a ceiling. Where nothing but a flat tail is left it is that of Laguerre and Samuelson.
              Deterministic.
-squares      ‖M‖_F² = Σλ² alone, where eigenvalues may be negative. Let x be the largest eigenvalue beside those of the k
-             pairs. Off these, M has eigenvalues x and, by Cauchy, others no nearer to zero than θ_{k+2}, θ_{k+3} …, each
-             on its own side of zero: x² ≤ ‖M‖_F² − Σθ² over all Ritz values but θ_{k+1}. Deterministic.
+squares      ‖M‖_F² = Σλ² alone, where eigenvalues may be negative. Let x be the largest eigenvalue beside those of the
+             k pairs. Off these, M has eigenvalues x and, by Cauchy, others no nearer to zero than θ_{k+2}, θ_{k+3} …,
+             each on its own side of zero: x² ≤ ‖M‖_F² − Σθ² over all Ritz values but θ_{k+1}. Deterministic.
 probability  a block Krylov space of q steps from l Gaussian columns contains, for any j < l eigenvectors that
              are set aside, a Krylov space of l − j Gaussian columns in their complement. If the j leading Ritz
              pairs are eigenpairs up to residual ‖R‖, an eigenvalue they missed exceeds (θ_{j+1} + ‖R‖)/(1 − ε)
