@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.lsi.lsi import LSI as LSI
+    from ritz.methods.manifold.isomap import Isomap as Isomap
+    from ritz.methods.manifold.mds import MDS as MDS
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
@@ -83,6 +85,7 @@ __all__ = [
     "LSH",
     "LSI",
     "MCA",
+    "MDS",
     "MFA",
     "PCA",
     "SVD",
@@ -104,6 +107,7 @@ __all__ = [
     "Index",
     "InputError",
     "IntegersAsNumbers",
+    "Isomap",
     "JournalIgnored",
     "KernelPCA",
     "LSIDrift",
@@ -143,11 +147,13 @@ _HOMES = {
     "CA": "ritz.methods.correspondence.ca.ca",
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
+    "Isomap": "ritz.methods.manifold.isomap",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
     "Index": "ritz.methods.nearest.index",
     "LSH": "ritz.methods.nearest.lsh",
     "LSI": "ritz.methods.lsi.lsi",
     "MCA": "ritz.methods.correspondence.mca.mca",
+    "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",

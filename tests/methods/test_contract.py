@@ -46,6 +46,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "SparsePCA": (ritz.SparsePCA(2, n_nonzero=3), NUMBERS),
     "FactorAnalysis": (ritz.FactorAnalysis(2), NUMBERS),
     "LSI": (ritz.LSI(2), TEXTS),
+    "MDS": (ritz.MDS(2), NUMBERS),
+    "Isomap": (ritz.Isomap(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -70,6 +72,11 @@ CAPABILITIES: dict[str, Any] = {
 }
 #: What mathematics leaves out; every other pair works.
 NO_COLUMNS = {"loadings", "rotate"}
+#: Axes made of rows, which have no columns, no plane to be off, and a spectrum that only a gap can cut.
+OF_ROWS = {
+    *NO_COLUMNS, "cos2", "column_contributions", "t2", "spe", "blame", "limits", "outliers", "biplot", "bootstrap",
+    "permutation_test", "choose_rank",
+}  # fmt: skip
 REFUSED: dict[str, set[str]] = {
     "KernelPCA": {*NO_COLUMNS, "column_contributions", "blame", "biplot", "bootstrap", "permutation_test"},
     "CA": NO_COLUMNS,
@@ -80,6 +87,8 @@ REFUSED: dict[str, set[str]] = {
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
     "LSI": {"bootstrap", "permutation_test"},
+    "MDS": OF_ROWS,
+    "Isomap": OF_ROWS,
 }
 
 

@@ -180,6 +180,11 @@ BROKEN = {
         S,
         "power_sums: Σλ² ≤",
     ),
+    "square_sum": (
+        lambda: broken(Square, square_sum=lambda s: s.frobenius2() * 0.99)(S),
+        S,
+        "square_sum: Σλ² ≤",
+    ),
     "power_sums of a table": (lambda: broken(Plain, power_sums=lambda s: (0.0, 1e9))(X), X, "power_sums: told of"),
     "inflation": (lambda: broken(Plain, inflation=lambda s: -1.0)(X), X, "inflation: -1.0"),
     "measured": (lambda: broken(Rounded, measured=lambda s: 1e-9)(S), S, "(matmat|inflation|perturbation)"),

@@ -28,6 +28,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "SparsePCA": ("sparse_pca.sparse_pca", "sparse"),
     "LSI": ("lsi.lsi", "lsi"),
     "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
+    "MDS": ("manifold.mds", "mds"),
+    "Isomap": ("manifold.isomap", "isomap"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

@@ -171,6 +171,10 @@ class Operator(ABC):
         """Σλ from below and Σλ² from above, for a symmetric operator without negative eigenvalues, where known."""
         return None
 
+    def square_sum(self) -> float | None:
+        """Σλ² from above, for a symmetric operator whose eigenvalues may be negative, where known."""
+        return None
+
     def trace(self) -> float | None:
         """Exact trace of a symmetric operator; None where it is not known. Of AᵀA see ``frobenius2``."""
         return None

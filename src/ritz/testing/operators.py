@@ -167,6 +167,11 @@ class _Checks:
             _true("power_sums", sums[0] <= np.trace(D) + room, f"Σλ ≥ {sums[0]!r}, but it is {np.trace(D)!r}")
             _true("power_sums", sums[1] >= np.sum(D * D) - room, f"Σλ² ≤ {sums[1]!r}, but it is {np.sum(D * D)!r}")
 
+        every = A.square_sum()
+        if every is not None:
+            _true("square_sum", A.symmetric, "told of an operator that is not symmetric")
+            _true("square_sum", every >= np.sum(D * D) * (1 - 1e-12), f"Σλ² ≤ {every!r}, but it is {np.sum(D * D)!r}")
+
         E = A.enclosed()
         if E is not None:
             _same("enclosed: Q Qᵀ", E.basis @ E.basis.T, np.eye(len(E.basis)), 1e-12)

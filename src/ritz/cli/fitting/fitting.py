@@ -206,6 +206,8 @@ def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
     """At most 20 components; a table that has fewer gives all of them."""
     if name == "factor":  # as many common factors as rows tell; twenty would fit anything
         return fitted("parallel")
+    if name in ("mds", "isomap"):  # a map to look at
+        return fitted(2)
     if name in ("svd", "kpca"):
         n = len(table)
         d = sum(kind == "numeric" for kind in table.kinds.values()) if name == "svd" else n - 1

@@ -98,19 +98,20 @@ def known_negative(values: NDArray[Any]) -> Negative:
 
 
 def estimate_negative(
-    M: Operator, trace: float, U: NDArray[Any], values: NDArray[Any], floor: Callable[[float], float], seed: int
-) -> Negative:
+    M: Operator, trace: float, U: NDArray[Any], values: NDArray[Any], floor: Callable[[float], float], seed: int,
+    probes: int = PROBES, most: int = STEPS,
+) -> Negative:  # fmt: skip
     """From the pairs found, tr M, and tr(PMP)⁻ by stochastic Lanczos quadrature, P the projector off the pairs."""
-    Z = np.sign(gaussian_rows(seed, 7, 0, M.shape[0], PROBES))
+    Z = np.sign(gaussian_rows(seed, 7, 0, M.shape[0], probes))
     Z = Z - U @ (U.T @ Z)
     length = np.linalg.norm(Z, axis=0)
-    alphas, betas = _lanczos(M, Z / np.where(length > 0, length, 1.0), U)
-    rules = [_gauss(alphas[:, j], betas[:-1, j]) for j in range(PROBES)]
+    alphas, betas = _lanczos(M, Z / np.where(length > 0, length, 1.0), U, most)
+    rules = [_gauss(alphas[:, j], betas[:-1, j]) for j in range(probes)]
     half = (len(alphas) + 1) // 2
-    coarse = _negative([_gauss(alphas[:half, j], betas[: half - 1, j]) for j in range(PROBES)]) * length**2
+    coarse = _negative([_gauss(alphas[:half, j], betas[: half - 1, j]) for j in range(probes)]) * length**2
     under = _negative(rules) * length**2
     below = float(np.sum(np.maximum(-values, 0.0))) + float(np.mean(under))
-    error = float(np.hypot(np.std(under, ddof=1) / np.sqrt(PROBES), np.mean(under) - np.mean(coarse)))
+    error = float(np.hypot(np.std(under, ddof=1) / np.sqrt(probes), np.mean(under) - np.mean(coarse)))
     lowest = min([float(theta[0]) for theta, _ in rules] + [float(np.min(values, initial=0.0))])
     total = max(trace + 2 * below, abs(trace), 1e-300)
     proved = lowest < -max(floor(lowest), ROUNDING_SHARE * total)
@@ -134,11 +135,11 @@ def _negative(rules: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
     return np.array([float(w @ np.maximum(-theta, 0.0)) for theta, w in rules])
 
 
-def _lanczos(M: Operator, Q: NDArray[Any], U: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Coefficients (steps, PROBES) of one Lanczos run a column, off the span of U."""
+def _lanczos(M: Operator, Q: NDArray[Any], U: NDArray[Any], most: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Coefficients (steps, probes) of one Lanczos run a column, off the span of U."""
     before, beta = np.zeros_like(Q), np.zeros(Q.shape[1])
     alphas, betas, basis = [], [], [Q]
-    for _ in range(max(1, min(STEPS, M.shape[0] - U.shape[1] - 1))):
+    for _ in range(max(1, min(most, M.shape[0] - U.shape[1] - 1))):
         W = np.asarray(M.matmat(Q), np.float64) - before * beta
         alpha = np.einsum("ij,ij->j", Q, W)
         W = W - U @ (U.T @ W)

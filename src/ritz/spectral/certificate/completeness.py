@@ -7,6 +7,9 @@ moments      with ‖M‖_F² = Σλ² known as well. Let x be an eigenvalue bes
              of squares of p such numbers with sum T has all others at one level; the largest x for which it fits into
              ‖M‖_F² is a ceiling. Where nothing but a flat tail is left it is that of Laguerre and Samuelson.
              Deterministic.
+squares      ‖M‖_F² = Σλ² alone, where eigenvalues may be negative. Let x be the largest eigenvalue beside those of the
+             k pairs. Off these, M has eigenvalues x and, by Cauchy, others no nearer to zero than θ_{k+2}, θ_{k+3} …,
+             each on its own side of zero: x² ≤ ‖M‖_F² − Σθ² over all Ritz values but θ_{k+1}. Deterministic.
 probability  a block Krylov space of q steps from l Gaussian columns contains, for any j < l eigenvectors that
              are set aside, a Krylov space of l − j Gaussian columns in their complement. If the j leading Ritz
              pairs are eigenpairs up to residual ‖R‖, an eigenvalue they missed exceeds (θ_{j+1} + ‖R‖)/(1 − ε)
@@ -25,7 +28,7 @@ import numpy as np
 from ritz._core.linalg import Floats
 from ritz.spectral.problem import Completeness
 
-__all__ = ["FAILURE", "by_moments", "by_start", "by_trace", "strongest"]
+__all__ = ["FAILURE", "by_moments", "by_squares", "by_start", "by_trace", "strongest"]
 
 #: Largest probability of failure with which a statement is made at all.
 FAILURE = 1e-9
@@ -70,6 +73,17 @@ def _smallest_square(least: Floats, p: int, total: float) -> float:
     levels = np.divide(sums, count, out=np.full(len(sums), np.inf), where=count > 0)
     active = int(np.argmax(levels <= np.append(rising, np.inf)))
     return float(count[active] * levels[active] ** 2 + np.square(rising[active:]).sum())
+
+
+def by_squares(theta: Floats, k: int, square: float | None, slack: float) -> Completeness:
+    """Ceiling from ‖M‖_F² ≤ ``square`` of a symmetric M of any sign; ``slack`` bounds the rounding of Ritz values."""
+    if square is None:
+        return Completeness("none", math.inf)
+    sure = np.maximum(np.abs(theta) - slack, 0.0)
+    following = max(float(theta[k]), 0.0) if k < len(theta) else 0.0
+    rest = square - float(np.sum(np.square(sure))) + (float(sure[k]) ** 2 if k < len(theta) else 0.0)
+    ceiling = max(math.sqrt(max(rest, 0.0) + SUMMED * 2.0**-53 * square), following) + slack
+    return Completeness("trace", ceiling, 0.0, "the Frobenius norm leaves no room for a larger eigenvalue")
 
 
 def by_start(

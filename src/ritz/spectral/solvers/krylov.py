@@ -21,7 +21,7 @@ from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.certificate.completeness import by_moments, by_start, by_trace, strongest
+from ritz.spectral.certificate.completeness import by_moments, by_squares, by_start, by_trace, strongest
 from ritz.spectral.constants import (
     CENTRED,
     FINISH_SPARE,
@@ -320,6 +320,8 @@ def package(
     summed = by_trace(theta, k, M.trace() if M.positive else None, slack)
     if not narrow:
         summed = strongest(summed, _summed(M, space, k, slack + float(np.linalg.norm(to_numpy(space.residuals(k))))))
+    if not M.positive:
+        summed = strongest(summed, by_squares(theta, k, M.square_sum(), slack))
     status = replace(status, ceiling=status.ceiling + slack)  # of the matrix itself, not of what products made of it
     best = complete or strongest(summed, status)
     single = M.dtype == np.float32 and M.checkable
