@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.mfa.mfa import MFA as MFA
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
+    from ritz.methods.manifold.diffusion import DiffusionMaps as DiffusionMaps
+    from ritz.methods.manifold.laplacian import LaplacianEigenmaps as LaplacianEigenmaps
+    from ritz.methods.manifold.lle import LLE as LLE
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CA",
     "FAMD",
+    "LLE",
     "MCA",
     "MFA",
     "PCA",
@@ -84,6 +88,7 @@ __all__ = [
     "ColumnsSetAside",
     "ConstantColumnWarning",
     "DataChanged",
+    "DiffusionMaps",
     "DigitsLost",
     "DisconnectedGraph",
     "EmptyProfiles",
@@ -97,6 +102,7 @@ __all__ = [
     "IntegersAsNumbers",
     "JournalIgnored",
     "KernelPCA",
+    "LaplacianEigenmaps",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
@@ -131,9 +137,12 @@ __version__ = "0.1.0"
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
     "CA": "ritz.methods.correspondence.ca.ca",
+    "DiffusionMaps": "ritz.methods.manifold.diffusion",
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "LLE": "ritz.methods.manifold.lle",
+    "LaplacianEigenmaps": "ritz.methods.manifold.laplacian",
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
     "Neighbours": "ritz.graphs.neighbours",

@@ -38,6 +38,9 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "RobustPCA": (ritz.RobustPCA(2), NUMBERS),
     "SparsePCA": (ritz.SparsePCA(2, n_nonzero=3), NUMBERS),
     "FactorAnalysis": (ritz.FactorAnalysis(2), NUMBERS),
+    "LLE": (ritz.LLE(2), NUMBERS),
+    "LaplacianEigenmaps": (ritz.LaplacianEigenmaps(2), NUMBERS),
+    "DiffusionMaps": (ritz.DiffusionMaps(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -62,6 +65,11 @@ CAPABILITIES: dict[str, Any] = {
 }
 #: What mathematics leaves out; every other pair works.
 NO_COLUMNS = {"loadings", "rotate"}
+#: Axes that are made of rows: there are no columns, and no plane that rows lie off.
+OF_ROWS = {
+    *NO_COLUMNS, "cos2", "column_contributions", "t2", "spe", "blame", "limits", "outliers", "biplot",
+    "bootstrap", "permutation_test", "choose_rank",
+}  # fmt: skip
 REFUSED: dict[str, set[str]] = {
     "KernelPCA": {*NO_COLUMNS, "column_contributions", "blame", "biplot", "bootstrap", "permutation_test"},
     "CA": NO_COLUMNS,
@@ -71,6 +79,9 @@ REFUSED: dict[str, set[str]] = {
     "RobustPCA": {"bootstrap", "permutation_test", "choose_rank"},
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
+    "LLE": OF_ROWS,
+    "LaplacianEigenmaps": OF_ROWS,
+    "DiffusionMaps": OF_ROWS,
 }
 
 

@@ -27,6 +27,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "RobustPCA": ("robust_pca.robust_pca", "robust"),
     "SparsePCA": ("sparse_pca.sparse_pca", "sparse"),
     "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
+    "LLE": ("manifold.lle", "lle"),
+    "LaplacianEigenmaps": ("manifold.laplacian", "laplacian"),
+    "DiffusionMaps": ("manifold.diffusion", "diffusion"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False
