@@ -7,9 +7,11 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from ritz import kernels
 from ritz.operators import Dense, Gram, Operator, Shifted, Symmetric
+from ritz.operators.assembled import Assembled
 from ritz.operators.enclosed import Enclosed
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
 from ritz.testing.operators import check_operator
@@ -101,6 +103,28 @@ COUNTER = itertools.count()
 OFF = 1 + 1e-9
 #: What is broken: the operator, its matrix, and what the message must begin with.
 BROKEN = {
+    "assembled": (
+        lambda: broken(Square, assembled=lambda s: Assembled(matrix=sp.csc_array(s.X * OFF)))(S),
+        S,
+        "assembled: differs",
+    ),
+    "assembled, a root": (
+        lambda: broken(Square, assembled=lambda s: Assembled(root=sp.csr_array(X * OFF)))(S),
+        S,
+        "assembled: differs",
+    ),
+    "assembled of what may be negative": (
+        lambda: broken(
+            Square,
+            positive=False,
+            power_sums=lambda s: None,
+            assembled=lambda s: Assembled(matrix=sp.csc_array(s.X)),
+        )(S),
+        S,
+        "assembled: of an operator",
+    ),
+    "null": (lambda: broken(Square, null=lambda s: np.ones(6))(S), S, "null: differs"),
+    "apart": (lambda: broken(Square, apart=None)(S), S, "apart: None"),
     "matmat": (lambda: broken(Plain, _matmat=lambda s, V: s.X @ V * OFF)(X), X, "matmat: differs"),
     "rmatmat": (lambda: broken(Dense, _rmatmat=times(OFF, "_rmatmat"))(X), X, "rmatmat: differs"),
     "normal": (lambda: broken(Plain, _normal=lambda s, V: s.X.T @ (s.X @ V) * OFF)(X), X, "normal: differs"),

@@ -24,11 +24,14 @@ from ritz._core.errors import InputError, ParameterError
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import (
+    Aligned,
     Centered,
     Dense,
+    Diffusion,
     FromLinearOperator,
     Gram,
     Identity,
+    Laplacian,
     MinusOuter,
     MomentGram,
     Operator,
@@ -40,6 +43,7 @@ from ritz.operators import (
     Symmetric,
     Weighted,
 )
+from ritz.operators.deflated import Reversed
 from ritz.operators.kernel import KernelMatrix
 from ritz.operators.once import Once
 from ritz.spectral.plan import SOLVERS, Shape, choose
@@ -214,6 +218,8 @@ def squares():
     rows, cubed = cube(6, 0.7)
     linear = np.concatenate([VALUES, np.zeros(44)])
     kernel = kernels.RBF(0.7)
+    ring = sp.csr_array(np.roll(np.eye(24), 1, axis=0) + np.roll(np.eye(24), -1, axis=0))
+    around = np.sort(2 * np.cos(2 * np.pi * np.arange(24) / 24))  # of the weights; increasing, so those of L decrease
     return {
         "symmetric": Case(lambda: Symmetric(S), values, symmetric=True),
         "symmetric, positive": Case(lambda: Symmetric(S, positive=True), values, symmetric=True),
@@ -234,6 +240,18 @@ def squares():
             lambda: Shifted(Shifted(Symmetric(S), 2.0**62), -(2.0**62)), values, symmetric=True
         ),
         "identity": Case(lambda: Identity(30), np.ones(30), symmetric=True),
+        "aligned": Case(lambda: Aligned(X), VALUES, VECTORS, symmetric=True),
+        "Laplacian of a cycle": Case(lambda: Laplacian(ring), 2 - around, symmetric=True),
+        "Laplacian of a cycle, normalized": Case(lambda: Laplacian(3 * ring, True), 1 - around / 2, symmetric=True),
+        "diffusion on a cycle": Case(lambda: Diffusion(ring, trivial=True), around[::-1] / 2, symmetric=True),
+        "diffusion on a cycle, off the constant": Case(
+            lambda: Diffusion(ring), np.sort(np.append(around[:-1] / 2, 0.0))[::-1], symmetric=True
+        ),
+        "Laplacian of a cycle, from its other end": Case(
+            lambda: Reversed(Laplacian(ring), 4.0, Laplacian(ring).null()),
+            np.sort(np.append(2 + around[:-1], 0.0))[::-1],
+            symmetric=True,
+        ),
         "gram": Case(lambda: Gram(Dense(X)), VALUES, VECTORS, symmetric=True),
         "gram, centred, far": Case(lambda: Gram(_learned(X + FAR)), VALUES, VECTORS, symmetric=True),
         "gram of a foreign table, far": Case(lambda: Gram(Centered(foreign(X + FAR), FAR)), VALUES, symmetric=True),

@@ -47,6 +47,7 @@ from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
+from ritz.methods.smallest import planned_smallest, verify_posed
 from ritz.methods.streams.decay import faded_rows
 from ritz.methods.unfitted import absent, tell_unfitted
 from ritz.methods.verify.model import with_held
@@ -58,11 +59,8 @@ from ritz.rank.material import Material
 from ritz.rank.rule import NAMES, resolve
 from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
 from ritz.spectral.problem import SpectralProblem
-from ritz.spectral.smallest_plan import choose_smallest, known_null_vectors
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
-from ritz.spectral.verify.operator import verify_operator
-from ritz.spectral.verify.smallest import verify_smallest
 
 if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
@@ -185,9 +183,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _plan(self, posed: Posed) -> Any:
         if posed.which == "smallest":
-            room = room_for(self) if self.memory is not None else None
-            known = known_null_vectors(posed.operator, posed.null)
-            return choose_smallest(posed.operator, posed.wanted, known, solver=self.solver, memory=room)
+            return planned_smallest(self, posed)
         return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
 
     def _solved(self, posed: Posed, plan: Any) -> Any:
@@ -205,10 +201,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """The problem that is solved by this plan."""
-        return SpectralProblem(
-            posed.operator, kind=posed.kind, centered=posed.centered, which=posed.which, null=posed.null,
-            **self._request(posed.wanted, posed.shape),
-        )  # fmt: skip
+        asked = self._request(posed.wanted, posed.shape)
+        return SpectralProblem(posed.operator, **posed.question(), **asked)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
         return False  # True: the fit is done already, because rows that can be read only once were added up
@@ -410,13 +404,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
-            posed = self._posed(rows, weights)
-            found = (
-                verify_operator(certificate, posed.operator, posed.kind)
-                if posed.which == "largest"
-                else verify_smallest(certificate, posed.operator, posed.null)
-            )
-            return with_held(self, found, (X, sample_weight))
+            return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)
         return with_held(self, checked, (X, sample_weight))
 

@@ -66,6 +66,10 @@ class Posed:
     key: str | None = None  # of the rows, of a method that places no others
     rank: int = 0  # eigenvalues that can differ from zero
 
+    def question(self) -> dict[str, Any]:
+        """What is asked of the operator, for a ``SpectralProblem``."""
+        return {"kind": self.kind, "centered": self.centered, "which": self.which, "null": self.null}
+
 
 def rows_that_count(method: Any, rows: Any, weights: Any, what: str = "a variance") -> int:
     """Rows with a weight; fewer than two have no ``what``, and are refused."""

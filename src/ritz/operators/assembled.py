@@ -1,6 +1,6 @@
 """A symmetric operator written out as sparse entries: what a factorisation needs beside products.
 
-    M = BᵀB      root B (r×p), CSR:     eigenvalues are squares of singular values of B, and small ones keep their digits
+    M = BᵀB      root B (r×p), CSR:     eigenvalues are squares of singular values, and small ones keep their digits
     M            matrix (p×p), CSC:     where no root is known
 
 What is stored may be rounded: ``noise`` bounds ‖B̃ − B‖₂ of a root, ‖M̃ − M‖₂ of a matrix.

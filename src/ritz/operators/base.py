@@ -80,6 +80,8 @@ class Operator(ABC):
     positive: bool = False
     #: whether ``check`` can tell the rounding of a product from its vectors alone
     checkable: bool = False
+    #: whether the smallest eigenvalues may lie so far apart, in units of ‖M‖, that products alone find them
+    apart: bool = True
     #: the array namespace of the blocks it takes and gives, and the device they lie on; None is the library's choice
     xp: Any = np
     device: Any = None

@@ -1,6 +1,6 @@
 """Operators of graphs and of alignments: their smallest eigenvalues are what manifold methods look for.
 
-    Aligned(B)      M = BᵀB                      B (r×p) sparse: I − W of LLE, stacked local maps of LTSA and Hessian LLE
+    Aligned(B)      M = BᵀB                      B (r×p) sparse: I − W of LLE, local maps of LTSA and Hessian LLE
     Laplacian(W)    L = D − W,  D = diag(W1)     = BᵀB with B = √w-weighted incidence, one row for each edge
                     D^-½ L D^-½                  normalized: the eigenvalues of Ly = λDy
     Diffusion(W)    S = D^-½ W D^-½ − QQᵀ        largest eigenvalues; Q holds the pair that every graph has
@@ -22,7 +22,7 @@ from ritz._core.keys import key_of_numbers
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array
 from ritz.operators.assembled import Assembled
-from ritz.operators.base import DENSE_BUDGET, Operator
+from ritz.operators.base import Operator
 
 __all__ = ["Aligned", "Diffusion", "Laplacian"]
 
@@ -52,6 +52,7 @@ class Aligned(Operator):
 
     symmetric = True
     positive = True
+    apart = False  # eigenvalues of 1e-10·‖M‖ are what alignments have
 
     def __init__(self, B: Any, null: Any = None) -> None:
         self.B = _entries(B, "B")
@@ -198,8 +199,8 @@ class Diffusion(_Graph):
     >>> import numpy as np
     >>> from ritz.operators import Diffusion
     >>> S = Diffusion(np.ones((3, 3)) - np.eye(3))
-    >>> S, np.linalg.eigvalsh(S.to_dense()).round(3)  # −½ twice; the eigenvalue 1 is taken off
-    ((S − QQᵀ)  (3×3, float64), array([-0.5, -0.5,  0. ]))
+    >>> S, S.trace()                              # eigenvalues 1, −½, −½; the first is taken off
+    ((S − QQᵀ)  (3×3, float64), -1.0)
     """
 
     def __init__(self, W: Any, trivial: bool = False, positive: bool = False) -> None:

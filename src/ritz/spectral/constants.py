@@ -12,6 +12,8 @@ __all__ = [
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
+    "DENSE_SMALLEST",
+    "DENSE_SMALLEST_MOST",
     "DIRECTIONS_BYTES",
     "DIRECTIONS_ROWS",
     "DIRECT_LIMIT",
@@ -20,9 +22,15 @@ __all__ = [
     "EIGH_ALL",
     "EIGH_COPIES",
     "EIGH_SUBSET",
+    "FACTOR_BYTES",
+    "FACTOR_RATE",
+    "FAR_CUT",
+    "FAR_PRODUCTS",
+    "FAR_SECONDS",
     "FEATURE_ROWS",
     "FEATURE_WORK",
     "FEW_LOOKS",
+    "FILL_CUT",
     "FINISH_SPARE",
     "FLAT",
     "FLOAT32_FLOOR",
@@ -45,6 +53,7 @@ __all__ = [
     "KRYLOV_WIDE",
     "LANCZOS_BYTES",
     "LANCZOS_NARROW",
+    "LANCZOS_SMALLEST",
     "LEAN_SHARE",
     "LEAVE",
     "LOOKING",
@@ -55,6 +64,7 @@ __all__ = [
     "MAX_RESTARTS",
     "MAX_STEPS",
     "NULL",
+    "ORDER_ROW",
     "PATIENCE",
     "PRODUCT32",
     "PRODUCT64",
@@ -64,6 +74,7 @@ __all__ = [
     "SEARCH_PRODUCTS",
     "SETTLED",
     "SMALL_SIDE",
+    "SOLVE_ENTRY",
     "SPARSE_ROW",
     "SPMM",
     "STEADY",
@@ -249,6 +260,42 @@ LOOK_STEPS, LOOK_GROWTH = 12, 0.15
 MAX_STEPS = 500
 
 
+# The smallest eigenvalues.
+
+#: Rows up to which all eigenvalues are found densely where the smallest are wanted: 30 ms at 200.
+DENSE_SMALLEST = 200
+
+#: Rows up to which an operator without sparse entries is written out for that.
+DENSE_SMALLEST_MOST = 5_000
+
+#: Entries of a factor, by rows times those of a cut: neighbour graphs of 1 to 50 dimensions had 0.15 to 0.7.
+FILL_CUT = 0.45
+
+#: factor²/p a second of a sparse factorisation: LLE of 50,000 rows 1.3e9, of MNIST 2.8e9.
+FACTOR_RATE = 2e9
+
+#: Seconds a row of ordering and setting up: Laplacian of 50,000 rows.
+ORDER_ROW = 4e-6
+
+#: Seconds for an entry of the factor and a vector in a solve: 8e6 entries in 8 ms.
+SOLVE_ENTRY = 1e-9
+
+#: Bytes for an entry of the factor: L and U of SuperLU, a copy of both for the count, and their sums.
+FACTOR_BYTES = 100.0
+
+#: Columns of the basis of Lanczos on the inverse.
+LANCZOS_SMALLEST = 64
+
+#: Share of the rows in a cut from which gaps are wide.
+FAR_CUT = 0.1
+
+#: Products with a block that then find a few pairs.
+FAR_PRODUCTS = 20
+
+#: Seconds that factorisations may be predicted to take before that is done: they prove what products make likely.
+FAR_SECONDS = 30.0
+
+
 def oversampling(k: int) -> int:
     """Columns beyond k in a block: at least max(10, k/4), filled up so that the block is a multiple of 16 wide.
 
@@ -340,18 +387,3 @@ def expected_steps(tol: float) -> int:
     """
     digits = max(1.0, -math.log10(max(tol, 1e-15)))
     return round(3 + digits)
-
-# The smallest eigenvalues.
-
-#: Rows up to which all eigenvalues are found densely where the smallest are wanted.
-DENSE_SMALLEST = 200
-#: Rows up to which an operator without sparse entries is written out for that.
-DENSE_SMALLEST_MOST = 5_000
-#: Entries of a factor: those of M, FILL_LOG·p·log₂p, and FILL_CUT·s²·log₂p where the graph is cut by s nodes.
-FILL_LOG, FILL_CUT = 6.0, 0.25
-#: Flops a second of a sparse factorisation, by factor² / p; seconds for an entry of the factor and a vector in a solve.
-FACTOR_RATE, SOLVE_ENTRY = 1.3e9, 1e-9
-#: Bytes for an entry of the factor: L and U of SuperLU, and of the count a copy of both by rows.
-FACTOR_BYTES = 80.0
-#: Columns of the basis of Lanczos on the inverse.
-LANCZOS_SMALLEST = 64

@@ -150,8 +150,8 @@ class SpectralProblem:
                 "the smallest eigenvalues are those of a symmetric operator without negative ones, a number of them",
                 received=f"kind={self.kind!r} of {self.operator!r}"
                 + (f" with the rule {self.rule.name!r}" if self.rule is not None else ""),
-                hint="give n_components as a number, and an operator that says positive=True: Aligned(B), Laplacian(W), "
-                "Symmetric(S, positive=True)",
+                hint="give n_components as a number, and an operator without negative eigenvalues: Aligned(B), "
+                "Laplacian(W), Symmetric(S, positive=True)",
             )
 
     @cached_property

@@ -24,6 +24,7 @@ from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.smallest.entries import Entries
+from ritz.spectral.solvers.smallest.far import far
 from ritz.spectral.solvers.smallest.found import Found
 from ritz.spectral.solvers.smallest.inverse import inverse
 from ritz.spectral.solvers.smallest.ritz import known_null
@@ -59,7 +60,7 @@ def solve_smallest(
     theta = found.pairs.theta * found.unit**2
     total = float(np.sum(theta)) if trace is None else float(trace)
     seconds = time.perf_counter() - begin
-    record = {"vectors": V, "unit": 1.0, "null": null.Q, **(frame or {})}
+    record = {"matrix": M.symbol(), "vectors": V, "unit": 1.0, **(frame or {})}
     certificate = certify_smallest(
         found, k, total=total * unit**2, tol=problem.tol, seconds=seconds, passes=M.passes(), frame=record,
         signs=flip, unit=unit,
@@ -90,4 +91,4 @@ def _written(M: Operator) -> Assembled:
 def _found(problem: SpectralProblem, plan: Plan, entries: Entries, null: Any) -> Found:
     if plan.solver == "svd":
         return whole(entries, null)
-    return inverse(problem, entries, null)
+    return (far if plan.solver == "lanczos" else inverse)(problem, entries, null)

@@ -72,6 +72,7 @@ def check_operator(A: Operator, dense: Any, *, seed: int = 0, width: int = 3, ot
     checks.rounding()
     checks.along()
     checks.noticing()
+    checks.entries()
     checks.figures(other)
 
 
@@ -228,6 +229,22 @@ class _Checks:
         A.check(A.place.array(V), A.place.array(exact * (1 + WRONG)))
         lost, seen = WRONG * float(np.max(np.linalg.norm(exact, axis=0), initial=0.0)), A.measured() or 0.0
         _bound("check", lost, NOTICED * seen)
+
+    def entries(self) -> None:
+        """Sparse entries and null vectors, which solvers of smallest eigenvalues ask for."""
+        A, D = self.A, self.dense
+        _true("apart", isinstance(A.apart, bool), f"{A.apart!r}, expected True or False")
+        given, null = A.assembled(), A.null()
+        room = SLACK * 2.0**-53 * self.size * np.sqrt(max(A.shape[0], 1)) + (A.perturbation() or 0.0)
+        if given is not None:
+            _true("assembled", A.symmetric and A.positive, "of an operator that may have negative eigenvalues")
+            _true("assembled", 0 <= given.noise < np.inf, f"a noise of {given.noise!r}")
+            stored = given.matrix.toarray() if given.root is None else given.root.T @ given.root.toarray()
+            noise = given.noise * (2 * np.sqrt(self.size) + given.noise if given.root is not None else 1.0)
+            _same("assembled", stored, D, room + noise)
+        if null is not None:
+            Q = np.asarray(null, np.float64).reshape(A.shape[0], -1)
+            _same("null", D @ Q, np.zeros_like(Q), room * float(np.linalg.norm(Q)))
 
     def figures(self, other: Operator | None) -> None:
         """Calls, passes, the key, the symbol, and what is refused."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class OfNeighbours(Embedded):
     derived = ("_space",)
     places_new_rows = True
     chooses = False  # smallest eigenvalues have no share of anything, and no rule says where they end
-    rules = ()
+    rules: ClassVar[tuple[str, ...]] = ()
 
     def kept_rows(self) -> Any:
         """The rows, where no two of them are the same."""

@@ -163,9 +163,7 @@ class Certificate:
                 return f"not proved ({self.completeness or 'no test applies'}): each interval holds some eigenvalue"
             if first == 1:
                 return f"not proved: each interval holds some eigenvalue, and {missed} {self.ceiling:.6g}"
-            return (
-                f"proved up to component {first - 1} ({self.completeness}); {missed} {self.ceiling:.6g}"
-            )
+            return f"proved up to component {first - 1} ({self.completeness}); {missed} {self.ceiling:.6g}"
         if self.probability < 1:
             return f"none missed, with probability {_nines(self.probability)} ({self.completeness})"
         return f"none missed ({self.completeness})"

@@ -6,9 +6,9 @@ says λ_{m+J+1}(M) ≥ f. Eigenvalues are numbered from the smallest, those of t
     Cauchy       λᵢ ≤ λᵢ(H)                                            always
     Haynsworth   λ_min(C) ≥ c = f − ‖R‖²/(f − λ_J(H))                  where f > λ_J(H): M − fI has no more than m + J
                                                                        negative eigenvalues, and H − fI has as many
-    Schur        λᵢ ≥ λᵢ(H) − ‖R‖²/(c − λᵢ(H))                         where c > λᵢ(H): quadratic in the residual, so that
-                                                                       digits of tiny eigenvalues are proved
-    index        λᵢ ≥ f for i > J                                      J pairs below f, J = K unless f lies below a cluster
+    Schur        λᵢ ≥ λᵢ(H) − ‖R‖²/(c − λᵢ(H))                         where c > λᵢ(H): quadratic in the residual, so
+                                                                       that digits of tiny eigenvalues are proved
+    index        λᵢ ≥ f for i > J                                      J pairs below f: all, but in a cluster
     residual     some eigenvalue within ‖rᵢ‖ + ρ of θᵢ                 where nothing was counted
     Davis–Kahan  sin∠(vᵢ, xᵢ) ≤ (‖rᵢ‖ + ρ)/gap                         gap to all others, null vectors included  [DK70]
 """
@@ -148,37 +148,38 @@ def _inside(floor: float, highest: float, residual: float) -> float:
 
 
 def _angles(found: Found, box: _Box, k: int) -> tuple[Vector, tuple[tuple[int, int, float], ...]]:
-    """Sine bounds of single vectors, nan where the gap is too small, and of the spaces that clusters span."""
+    """Sine bounds of single vectors, nan where the gap is too small, and of the spaces that clusters span.
+
+    A vector, or a group, that is no direction of its own joins the neighbour that it is closest to, until none is left
+    or the neighbour is not among those returned.
+    """
+    groups = [(i, i) for i in range(k)]
+    sines = [_sine(found, box, *each) for each in groups]
+    at = 0
+    while at < len(groups):
+        first, last = groups[at]
+        down, up = found.pairs.theta[first] - box.below[first], box.above[last] - found.pairs.theta[last]
+        beside = at - 1 if down <= up else at + 1
+        if sines[at] <= CLUSTER_GAP or not 0 <= beside < len(groups):
+            at += 1
+            continue
+        low = min(at, beside)
+        groups[low : low + 2] = [(groups[low][0], groups[low + 1][1])]
+        sines[low : low + 2] = [_sine(found, box, *groups[low])]
+        at = low
+    angles, clusters = np.full(k, np.nan), []
+    for (first, last), sine in zip(groups, sines, strict=True):
+        if first == last and sine <= CLUSTER_GAP:
+            angles[first] = sine
+        else:
+            clusters.append((first, last, sine))
+    return angles, tuple(clusters)
+
+
+def _sine(found: Found, box: _Box, first: int, last: int) -> float:
+    """Davis–Kahan of a group of components; nan where it says nothing."""
     pairs = found.pairs
-    theta, grow = pairs.theta[:k], 1 + 2 * pairs.defect
-    gaps = np.minimum(theta - box.below[:k], box.above[:k] - theta)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sine = np.where(gaps > 0, (pairs.own[:k] + pairs.rounding) * grow / gaps, np.nan)
-    sine = np.where(sine < 1, sine, np.nan)
-    weak = ~(sine <= CLUSTER_GAP)
-    clusters = []
-    for first, last in _groups(weak, theta, box.below[:k], box.above[:k]):
-        size = (norm2(pairs.block[:, first : last + 1]) + pairs.rounding * np.sqrt(last - first + 1)) * grow
-        gap = min(theta[first] - box.below[first], box.above[last] - theta[last])
-        together = size / gap if gap > 0 else np.nan
-        clusters.append((first, last, float(together) if together < 1 else float("nan")))
-        sine[first : last + 1] = np.nan
-    return sine, tuple(clusters)
-
-
-def _groups(weak: NDArray[np.bool_], theta: Vector, below: Vector, above: Vector) -> list[tuple[int, int]]:
-    """Runs of neighbours that are directions only together: each weak vector joins the neighbour it is closest to."""
-    k, joined = len(theta), np.zeros(max(len(theta) - 1, 0), np.bool_)
-    for i in np.flatnonzero(weak).tolist():
-        down, up = theta[i] - below[i], above[i] - theta[i]
-        if i > 0 and down <= up:
-            joined[i - 1] = True
-        elif i < k - 1:
-            joined[i] = True
-    edges = np.flatnonzero(np.append(~joined, True)) if k else np.zeros(0, int)
-    groups, first = [], 0
-    for last in edges.tolist():
-        if last > first or weak[first]:
-            groups.append((first, last))
-        first = last + 1
-    return groups
+    gap = min(pairs.theta[first] - box.below[first], box.above[last] - pairs.theta[last])
+    size = norm2(pairs.block[:, first : last + 1]) + pairs.rounding * np.sqrt(last - first + 1)
+    sine = float(size * (1 + 2 * pairs.defect) / gap) if gap > 0 else np.inf
+    return sine if sine < 1 else float("nan")

@@ -3,8 +3,8 @@
     fields      words, order, shapes; every interval, label and sine derived a second time from what they rest on
     products    residuals, null vectors, right angles, the trace
     p ≤ 2,000   B or M is written out and decomposed by LAPACK: intervals, floor and sines against the truth
-    otherwise   negative pivots at a shift that the operating system draws between the last interval and the floor, in an
-                order of its own; where the factor would be too large, Lanczos on cI − M looks for what was missed
+    otherwise   negative pivots at a shift that the operating system draws between the last interval and the floor, in
+                an order of its own; where the factor would be too large, Lanczos on cI − M looks for what was missed
 
 Nothing of the solvers is used: a count that was wrong in one order of elimination is made in another.
 """
@@ -122,8 +122,10 @@ class _Check:
         rows = 1 + math.sqrt(self.p)  # ‖|B|‖² may exceed ‖M‖ by the length of a row
         most = MEASURED * rows * rounding(self.p, U)
         wide = g["norm"] > max(float(trace), 0.0) * (1 + 1e-9) * rows + (trace == 0) if trace is not None else False
-        wide = wide or g["rounding"] > most * self.norm or g["error"] > most * math.sqrt(len(g["theta"])) * (
-            math.sqrt(self.norm) if g["root"] else self.norm
+        wide = (
+            wide
+            or g["rounding"] > most * self.norm
+            or g["error"] > most * math.sqrt(len(g["theta"])) * (math.sqrt(self.norm) if g["root"] else self.norm)
         )
         return ["an allowance for rounding beyond what the arithmetic explains"] if wide else []
 
@@ -186,7 +188,7 @@ class _Check:
         rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
         Z = np.hstack([self.Q, self.V])
         Q = np.linalg.qr(_off(rng.standard_normal((self.p, WIDTH)), Z))[0]
-        basis, image = Q, np.empty((self.p, 0))
+        basis, image, last = Q, np.empty((self.p, 0)), Q
         for step in range(STEPS):
             if step:
                 Q = np.linalg.qr(_off(self.norm * Q - last, np.hstack([Z, basis])))[0]
@@ -211,7 +213,7 @@ def _truth(operator: Operator, Q: Vector) -> tuple[Vector, Vector, Any]:
     M = np.hstack([to_numpy(operator.matmat(some)) for some in np.array_split(np.eye(p), max(1, p // 256), axis=1)])
     true, W = scipy.linalg.eigh(P.T @ ((M + M.T) / 2) @ P)
     error = 2 * rounding(p, U) * float(np.max(np.abs(true), initial=0.0)) + (operator.measured() or 0.0)
-    return true, P @ W, lambda value: error
+    return true, P @ W, lambda _: error
 
 
 def _pivots(M: Any, shift: float) -> int | None:

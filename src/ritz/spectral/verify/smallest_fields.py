@@ -25,11 +25,14 @@ WHOLE = ("the dense decomposition returns every eigenvalue", "the subspace is th
 POSITIVE = "no eigenvalue is negative"
 COUNTED = "the negative pivots of a sparse factorisation count every smaller eigenvalue"
 CHANCE = (
-    f"a Gaussian start misses a larger eigenvalue with probability below {FAILURE:.0e}",
-    f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}",
+    f"a Gaussian start misses a smaller eigenvalue with probability below {FAILURE:.0e}",
+    f"fresh Gaussian columns miss a smaller eigenvalue with probability below {FAILURE:.0e}",
 )
-TRACE = "the trace leaves no room for a larger eigenvalue"
-NOTHING = ("the factorisation rounds by more than the gap", "a narrow start cannot see how often an eigenvalue is repeated")
+TRACE = "the trace leaves no room for a smaller eigenvalue"
+NOTHING = (
+    "the factorisation rounds by more than the gap",
+    "a narrow start cannot see how often an eigenvalue is repeated",
+)
 #: Relative difference by which two ways to write a bound may disagree, and the sine of a direction.
 SAME, DIRECTION = 1e-6, 0.5
 U = 2.0**-53
@@ -42,10 +45,8 @@ def agree_smallest(c: Any) -> list[str]:
 
 
 def _shapes(c: Any) -> list[str]:
-    k, words = len(c.values), []
-    for name in ("lower", "upper", "residuals", "angles", "labelled"):
-        if np.shape(getattr(c, name)) != (k,):
-            words.append(f"{name} has not {k} entries")
+    k, names = len(c.values), ("lower", "upper", "residuals", "angles", "labelled")
+    words = [f"{name} has not {k} entries" for name in names if np.shape(getattr(c, name)) != (k,)]
     if words:
         return words
     lines = {name: np.asarray(getattr(c, name)) for name in ("values", "lower", "upper", "residuals")}
@@ -68,13 +69,17 @@ def _shapes(c: Any) -> list[str]:
 
 def _words(c: Any) -> list[str]:
     g, words = c.frame["grounds"], []
-    sure = c.completeness in WHOLE
+    sure = g["floor"] == math.inf  # nothing else is left
     known = {**dict.fromkeys((*WHOLE, COUNTED, POSITIVE, TRACE, *NOTHING), 1.0), **dict.fromkeys(CHANCE, 1.0 - FAILURE)}
     if c.completeness not in known:
         words.append(f"completeness is {c.completeness!r}, which is not a reason that a solver gives")
     elif c.probability != known[c.completeness]:
         words.append(f"the probability is {c.probability!r}; its reason gives {known[c.completeness]!r}")
-    if (g["floor"] == math.inf) != sure or (g["floor"] == -math.inf) != (c.completeness in NOTHING):
+    if (
+        (sure and c.completeness not in WHOLE)
+        or (c.completeness == WHOLE[0] and not sure)
+        or (g["floor"] == -math.inf) != (c.completeness in NOTHING)
+    ):
         words.append("the floor does not fit the reason for it")
     if not 0 <= g["counted"] <= len(g["theta"]) or (c.completeness == POSITIVE) != (g["floor"] == 0 == g["counted"]):
         words.append("what was counted does not fit the reason for the floor")
@@ -139,31 +144,31 @@ def _of_space(theta: Vector, g: dict[str, Any], grow: float) -> tuple[Vector, Ve
 
 def _sines(c: Any, g: dict[str, Any], grow: float, below: Vector, above: Vector) -> list[str]:
     theta, k = np.asarray(c.values, np.float64), len(c.values)
-    angles, weak = np.full(k, np.nan), np.zeros(k, bool)
-    for i in range(k):
-        gap = min(theta[i] - below[i], above[i] - theta[i])
-        sine = (c.residuals[i] + g["rounding"]) * grow / gap if gap > 0 else math.nan
-        angles[i] = sine if sine < 1 else math.nan
-        weak[i] = not angles[i] <= DIRECTION
-    tied = set()
-    for i in np.flatnonzero(weak).tolist():
-        if i > 0 and theta[i] - below[i] <= above[i] - theta[i]:
-            tied.add(i - 1)
-        elif i < k - 1:
-            tied.add(i)
-    runs, i = [], 0
-    while i < k:
-        j = i
-        while j in tied:
-            j += 1
-        if j > i or weak[i]:
-            cross = g["cross"][i : j + 1, i : j + 1]
-            size = math.sqrt(max(float(np.linalg.eigvalsh((cross + cross.T) / 2)[-1]), 0.0))
-            gap = min(theta[i] - below[i], above[j] - theta[j])
-            sine = (size + g["rounding"] * math.sqrt(j - i + 1)) * grow / gap if gap > 0 else math.nan
-            runs.append((i, j, sine if sine < 1 else math.nan))
-            angles[i : j + 1] = math.nan
-        i = j + 1
+
+    def sine(i: int, j: int) -> float:
+        cross = g["cross"][i : j + 1, i : j + 1]
+        size = math.sqrt(max(float(np.linalg.eigvalsh((cross + cross.T) / 2)[-1]), 0.0))
+        gap = min(theta[i] - below[i], above[j] - theta[j])
+        value = (size + g["rounding"] * math.sqrt(j - i + 1)) * grow / gap if gap > 0 else math.nan
+        return value if value < 1 else math.nan
+
+    ends, i = list(range(k)), 0  # last member of every run
+    while i < len(ends):
+        first, last = ends[i - 1] + 1 if i else 0, ends[i]
+        lower = theta[first] - below[first] <= above[last] - theta[last]
+        if sine(first, last) <= DIRECTION or (lower and i == 0) or (not lower and i == len(ends) - 1):
+            i += 1
+        elif lower:
+            i -= 1
+            del ends[i]
+        else:
+            del ends[i]
+    runs = [(a + 1, b, sine(a + 1, b)) for a, b in zip([-1, *ends[:-1]], ends, strict=True)]
+    angles = np.full(k, np.nan)
+    for first, last, value in runs:
+        if first == last and value <= DIRECTION:
+            angles[first] = value
+    runs = [each for each in runs if each[0] < each[1] or math.isnan(angles[each[0]])]
     if not bool(np.all(_alike(np.asarray(c.angles), angles))):
         return ["an angle does not follow from its residual and gap"]
     if [tuple(map(int, each[:2])) for each in c.clusters] != [each[:2] for each in runs]:

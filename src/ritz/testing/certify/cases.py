@@ -17,6 +17,7 @@ from ritz.testing.certify.counts import count_cases
 from ritz.testing.certify.hard import HARD, pick
 from ritz.testing.certify.kernels import kernel_cases
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
+from ritz.testing.certify.smallest import smallest_cases
 from ritz.testing.spectra import HOSTILE, KINDS
 
 __all__ = ["ADVERSE_FROM", "ROUTES", "SOLVERS", "Case", "adverse_cases", "cases", "is_hard"]
@@ -52,7 +53,8 @@ def cases(seed: int = 0) -> Iterator[Case]:
 
 def adverse_cases(seed: int = 0) -> Iterator[Any]:
     """Cases that break an assumption about rounding each, every family in turn, without end."""
-    rng, others, number = np.random.default_rng([seed, 1]), (kernel_cases(seed), count_cases(seed)), 0
+    rng, number = np.random.default_rng([seed, 1]), 0
+    others = (kernel_cases(seed), count_cases(seed), smallest_cases(seed))
     while True:
         for draw in ADVERSE:
             yield draw(rng, number // (len(ADVERSE) + len(others)), seed * 100_003 + number)

@@ -31,6 +31,7 @@ from ritz.testing.certify.checks import Finding, Subject, examine, guesses, miss
 from ritz.testing.certify.counts import CountCase, examine_counts
 from ritz.testing.certify.kernels import KernelCase, examine_kernel
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
+from ritz.testing.certify.smallest import SmallestCase, examine_smallest
 
 __all__ = ["Record", "main", "run_case", "summarise"]
 
@@ -43,6 +44,7 @@ EXAMINE: dict[type, Callable[[Subject], list[Finding]]] = {
     Case: examine,
     CountCase: examine_counts,
     KernelCase: examine_kernel,
+    SmallestCase: examine_smallest,
 }
 
 
@@ -207,7 +209,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", type=int, help="only the case of this number")
     parser.add_argument("--adverse", action="store_true", help="only families that break an assumption each")
     parser.add_argument("--hard", action="store_true", help="only families that are hard on one bound each")
-    parser.add_argument("--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER, counts:SOLVER")
+    parser.add_argument(
+        "--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER, counts:SOLVER, smallest:SOLVER"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", type=int, default=20, help="how many violations to print")
     options = parser.parse_args(arguments)

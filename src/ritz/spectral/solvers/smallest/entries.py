@@ -43,7 +43,9 @@ class Entries:
         power = power if given.root is not None else power // 2
         #: M is divided by its square
         self.unit = math.ldexp(1.0, power)
-        self.p, self.root, self.matrix = given.p, None, None
+        self.p = given.p
+        self.root: Any = None
+        self.matrix: Any = None
         if given.root is not None:
             self.root = _divided(given.root, self.unit)
             self.noise = given.noise / self.unit
@@ -61,8 +63,7 @@ class Entries:
         if self.root is None:
             #: ‖M‖₂ from above
             self.norm = float(np.max(rows, initial=0.0)) * SLACK
-            #: ‖fl(Mv) − Mv‖ of a unit vector, from above
-            self.product_error = (gamma(inside + 1) * self.norm + self.noise) * SLACK
+            self._direct, self._back = (gamma(inside + 1) * self.norm + self.noise) * SLACK, 0.0
             #: ‖fl(Bv) − Bv‖ of a unit vector, from above; None without a root
             self.image_error: float | None = None
             #: ‖M̃ − M‖₂ of the matrix that is factorised
@@ -73,9 +74,13 @@ class Entries:
         b = math.sqrt(float(np.max(rows, initial=0.0)) * float(np.max(columns, initial=0.0))) * SLACK
         self.norm = b * b
         self.image_error = (gamma(inside + 1) * b + self.noise) * SLACK
-        self.product_error = (b * (gamma(inside + 1) * b + 2 * self.noise) + gamma(high + 1) * b * b) * SLACK
+        self._direct, self._back = b * (gamma(inside + 1) * b + 2 * self.noise) * SLACK, gamma(high + 1) * b * SLACK
         across = size.T @ rows  # |B|ᵀ|B|1
         self.formed = (U * float(np.max((counts + 1) * across, initial=0.0)) + 2 * self.noise * b) * (1 + 1e-6)
+
+    def product_error(self, image: float) -> float:
+        """‖fl(Bᵀfl(Bv)) − Mv‖ of a unit vector whose image has at most that length: short ones round less."""
+        return self._direct + self._back * image
 
     @cached_property
     def written(self) -> Any:

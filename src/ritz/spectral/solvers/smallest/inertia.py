@@ -28,6 +28,8 @@ __all__ = ["Count", "count_below", "factorized"]
 
 #: Roundings of an entry of L or U beside those of its sum: a quotient by way of a reciprocal, and the stored sum.
 BESIDE = 5
+#: Entries that are compared at a time: they stay in the second-level cache.
+PANEL = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -67,39 +69,66 @@ def count_below(ordered: Any, tau: float, formed: float) -> Count | None:
     lu = factorized(ordered, -tau, "NATURAL")
     if lu is None:
         return None
-    L, R = lu.L, lu.U
-    pivots = R.diagonal()
+    halves = _Halves(lu.L, lu.U)
+    pivots = halves.pivots
     if not (np.all(np.isfinite(pivots)) and np.all(pivots != 0)):
         return None
-    beta = _backward(L, R) + _halves(L, R, pivots)
+    beta = halves.backward() + halves.apart()
     beta += formed + U * (float(np.max(np.abs(ordered.diagonal()))) + abs(tau))
     return Count(int(np.count_nonzero(pivots < 0)), tau - beta * SLACK, tau) if np.isfinite(beta) else None
 
 
-def _backward(L: Any, R: Any) -> float:
-    """‖E‖₂ of LU = A + E, from above."""
-    low, high, one = abs(L), abs(R), np.ones(L.shape[0])
-    rows, columns = np.bincount(L.indices, minlength=L.shape[0]), np.diff(R.indptr)
-    across, down = low @ (high @ one), high.T @ (low.T @ one)
-    return float(np.sqrt(_scaled(rows, across) * _scaled(columns, down)))
+class _Halves:
+    """|L|, and Uᵀ in the same pattern, by columns: what the bounds are made of."""
+
+    def __init__(self, L: Any, R: Any) -> None:
+        self.p, self.pivots, self.one = L.shape[0], R.diagonal(), np.ones(L.shape[0])
+        L.sort_indices()
+        turned = R.T.tocsc()  # sorted by the conversion
+        self.low, self.high = L, turned
+        self.alike = np.array_equal(L.indptr, turned.indptr) and np.array_equal(L.indices, turned.indices)
+
+    def backward(self) -> float:
+        """‖E‖₂ of LU = A + E, from above."""
+        low, high = _nonnegative(self.low), _nonnegative(self.high)  # |L|, |U|ᵀ
+        rows = np.bincount(self.low.indices, minlength=self.p)
+        columns = rows if self.alike else np.bincount(self.high.indices, minlength=self.p)
+        across, down = low @ (high.T @ self.one), high @ (low.T @ self.one)
+        return float(np.sqrt(_scaled(rows, across) * _scaled(columns, down)))
+
+    def apart(self) -> float:
+        """¼‖|F|ᵀ|D|⁻¹|F|‖₂ of F = U − DLᵀ, from above."""
+        F = self._disagreement()
+        inner = F @ ((F.T @ self.one) / np.abs(self.pivots))  # F is |F|ᵀ here; symmetric: its largest row sum
+        return float(np.max(inner)) * SLACK / 4
+
+    def _disagreement(self) -> Any:
+        """|F|ᵀ from above, rounding of the difference included."""
+        if not self.alike:
+            scaled = self.low @ sp.diags_array(self.pivots)
+            return sp.csc_array(abs(self.high - scaled) + 2 * U * (abs(scaled) + abs(self.high)))
+        data = np.empty_like(self.low.data)
+        counts, ends = np.diff(self.low.indptr), self.low.indptr
+        step = max(1, PANEL * self.p // max(len(data), 1))
+        for first in range(0, self.p, step):
+            last = min(first + step, self.p)
+            some = slice(ends[first], ends[last])
+            scaled = self.low.data[some] * np.repeat(self.pivots[first:last], counts[first:last])
+            other = self.high.data[some]
+            off = np.abs(other - scaled)
+            off += (2 * U) * (np.abs(scaled) + np.abs(other))
+            data[some] = off
+        return _by_columns(data, self.low)
+
+
+def _nonnegative(A: Any) -> Any:
+    return _by_columns(np.abs(A.data), A)
+
+
+def _by_columns(data: NDArray[np.float64], like: Any) -> Any:
+    return sp.csc_array((data, like.indices, like.indptr), shape=like.shape, copy=False)
 
 
 def _scaled(terms: NDArray[Any], sums: NDArray[np.float64]) -> float:
     n = terms + float(BESIDE)
     return float(np.max(n * U / (1 - n * U) * sums)) * SLACK
-
-
-def _halves(L: Any, R: Any, pivots: NDArray[np.float64]) -> float:
-    """¼‖|F|ᵀ|D|⁻¹|F|‖₂ of F = U − DLᵀ, from above."""
-    turned = R.T.tocsc()  # columns of Uᵀ are those of L·D; sorted by the conversion
-    own = L.tocsr().tocsc()
-    if np.array_equal(own.indices, turned.indices) and np.array_equal(own.indptr, turned.indptr):
-        each = np.repeat(pivots, np.diff(own.indptr))
-        scaled = own.data * each
-        data = np.abs(turned.data - scaled) + 2 * U * (np.abs(scaled) + np.abs(turned.data))
-        F = sp.csc_array((data, own.indices, own.indptr), shape=own.shape)  # |F|ᵀ, its diagonal rounding included
-    else:
-        scaled = own @ sp.diags_array(pivots)
-        F = sp.csc_array(abs(turned - scaled) + 2 * U * (abs(scaled) + abs(turned)))
-    one = np.ones(L.shape[0])
-    return float(np.max(F @ ((F.T @ one) / np.abs(pivots)))) * SLACK / 4  # symmetric: its largest row sum

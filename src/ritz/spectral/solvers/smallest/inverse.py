@@ -28,7 +28,7 @@ from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.smallest.entries import Entries
 from ritz.spectral.solvers.smallest.found import UNPROVED, Found
 from ritz.spectral.solvers.smallest.inertia import Count, count_below, factorized
-from ritz.spectral.solvers.smallest.ritz import Null, Ritz, off, ritz
+from ritz.spectral.solvers.smallest.ritz import Null, Ritz, off, ritz, turned
 
 __all__ = ["COUNTED", "POSITIVE", "inverse"]
 
@@ -40,8 +40,11 @@ COUNTED = "the negative pivots of a sparse factorisation count every smaller eig
 POSITIVE = "no eigenvalue is negative"
 #: The shift s, in units of ‖M‖: above the rounding of a factorisation, 1e-14, and below most eigenvalues.
 SHIFT = 1e-13
-#: Residuals of (M + sI)⁻¹, relative to its eigenvalue, at which a pair has settled; and of the one that follows.
-SETTLED, FOLLOWING = 1e-10, 1e-3
+#: Residuals of (M + sI)⁻¹, relative to its eigenvalue and to tol, at which a pair has settled, and the least that they
+#: come to; that of the pair that follows.
+SETTLED, LEAST, FOLLOWING = 1e-2, 1e-13, 1e-3
+#: Residuals of M, relative to θ and to ‖M‖, at which a pair is one to rest a count on: the first in units of that.
+PAIR, ROUNDED = 100.0, 1e-13
 #: Columns of a block: solves with four cost half as much a column as with one.
 WIDTH = 4
 #: Share of θ_{K+1} that a gap takes at least, and multiples of the backward bound.
@@ -50,6 +53,8 @@ GAP, ABOVE = 1e-6, 4.0
 EXPECTED = 1e-12
 #: Pairs beyond k that are looked at for a gap; counts that are made; restarts of a chain; columns of its basis.
 SPARE, COUNTS, RESTARTS, BASIS = 16, 8, 12, 48
+#: Starts of chains, for one number of pairs, after which those that did not settle never will.
+STARTS = 12
 
 
 def inverse(problem: SpectralProblem, entries: Entries, null: Null) -> Found:
@@ -104,7 +109,8 @@ def _cluster(search: _Search, k: int) -> Found:
         away = max(float(np.sqrt(away * search.beta)), 4 * away)
     if best is not None:
         return search.found(pairs, *best)
-    return search.found(pairs, 0, 0.0) if tau <= 0 else search.unproved(pairs)
+    null = tau <= 0 and not bool(np.any(pairs.bounds()[0][:k] > 0))
+    return search.found(pairs, 0, 0.0) if null else search.unproved(pairs)
 
 
 class _Search:
@@ -117,6 +123,7 @@ class _Search:
         self.factor, self.shift = self._factor()
         self.order = np.argsort(self.factor.perm_c)
         self.V = np.zeros((entries.p, 0))
+        self.target = max(SETTLED * problem.tol, LEAST)
         self.settled, self.stuck = 0, False  # stuck: a chain did not settle, and no other is begun
         self.beta = EXPECTED * self.norm
         self.all: Ritz | None = None
@@ -132,7 +139,7 @@ class _Search:
                 shift *= 16
         except MemoryError as error:
             raise MemoryLimitError(
-                "a sparse factorisation must fit into memory", received=f"{self.entries.p:,} rows whose factor does not",
+                "a sparse factorisation must fit into memory", received=f"{self.entries.p:,} rows, too many",
                 hint="use fewer neighbours, or solver='lanczos'",
             ) from error  # fmt: skip
 
@@ -143,16 +150,22 @@ class _Search:
         return off(off(X, self.null.Q), against)
 
     def extend(self, need: int, afresh: bool = False) -> None:
-        """Settle ``need`` pairs in all; ``afresh``: what was found is locked, and a new start looks for others."""
-        locked = self.V[:, : self.settled] if afresh or self.settled else self.V[:, :0]
-        more = max(need - locked.shape[1], 1)
-        vectors = self._chain(locked, more)
-        V = np.asarray(orth(np.hstack([locked, off(vectors, locked)])))
-        # What is left of large eigenvalues in the directions falls by λ/‖M‖ in one more step.
-        V = np.asarray(orth(off(self.apply(V, self.null.Q), self.null.Q)))
-        V = np.asarray(orth(off(V, self.null.Q)))
-        self.all = ritz(self.entries, self.null, V)
-        self.V, self.settled = self.all.V, min(need, V.shape[1])
+        """Settle ``need`` pairs in all; ``afresh``: one more at least, from a new start."""
+        need, begun = max(need, self.settled + afresh), self.starts
+        while self.settled < need and not self.stuck:
+            # a chain ends early where eigenvalues of the inverse are far apart, or repeated more often than it is wide
+            V = self.V[:, : self.settled]
+            found = self._chain(V, need - self.settled)
+            V = np.asarray(orth(np.hstack([V, off(found, V)])))
+            # What is left of large eigenvalues in the directions falls by λ/‖M‖ in one more step. Those of the smallest
+            # come first in it: rounding along them grows the most, and is taken off the others.
+            V = np.linalg.qr(off(self.apply(turned(self.entries, V), V[:, :0]), self.null.Q))[0]
+            V = np.linalg.qr(off(V, self.null.Q))[0]
+            self.all = ritz(self.entries, self.null, V)
+            self.V = self.all.V
+            late = self.all.own > np.maximum(PAIR * self.target * self.all.theta, ROUNDED * self.norm)
+            self.settled = int(np.argmax(np.append(late, True)))
+            self.stuck = self.stuck or self.starts - begun > STARTS
 
     def _chain(self, locked: Vector, many: int) -> Vector:
         """Leading vectors of the inverse off what is locked: ``many`` that have settled, and the one that follows."""
@@ -164,22 +177,22 @@ class _Search:
         broken = 0
         while True:
             Q = chain.extend(Q, self.apply(Q, locked))
-            if Q.shape[1]:  # what rounding leaves along the null vectors would grow by ‖M‖/s a step
-                Q = np.asarray(orth(off(off(Q, self.null.Q), locked)))
+            Q = off(off(Q, self.null.Q), locked)  # what rounding leaves along these would grow by ‖M‖/s a step
             ended, full = Q.shape[1] == 0, chain.room() < max(Q.shape[1], 1)
             if chain.m > many or ended or full:
                 chain.ritz()
                 few = min(many + 1, chain.m)
                 share = np.asarray(chain.residuals(few)) / np.maximum(np.abs(chain.theta[:few]), 1e-300)
-                done = bool(np.all(share[:many] <= SETTLED)) and bool(np.all(share[many:] <= FOLLOWING))
-                self.stuck = self.stuck or (broken > RESTARTS and not done)
+                done = bool(np.all(share[:many] <= self.target)) and bool(np.all(share[many:] <= FOLLOWING))
                 if ended or done or broken > RESTARTS or chain.m >= left:
                     images = chain.pairs(few)[1]  # one more step of the inverse, and free
                     return np.asarray(images / np.linalg.norm(images, axis=0))
-            if full:
-                chain.restart(min(many + width, chain.capacity - 2 * width))
+            if full and chain.capacity < left:
+                chain.restart(min(many + width, chain.capacity - 2 * width, chain.m))
                 broken += 1
+            if chain.room() < Q.shape[1]:  # the whole space is nearly there
                 Q = Q[:, : chain.room()]
+                chain.begin_anew()
 
     def gap(self, k: int) -> int | None:
         """The first K ≥ k after which a gap is wide enough to be counted in."""
@@ -187,7 +200,7 @@ class _Search:
         for K in range(k, min(self.settled, len(theta)) + 1):
             if most == K:
                 return K
-            if K < len(theta) and K not in self.given_up and self._wide(theta[K - 1], theta[K]):
+            if len(theta) > K and K not in self.given_up and self._wide(theta[K - 1], theta[K]):
                 return K
         return None
 
@@ -202,7 +215,9 @@ class _Search:
     def below(self, k: int, away: float) -> tuple[int, float]:
         """How many pairs lie below the cluster of θ_k, and a shift that far below it."""
         theta = self._theta()
-        far = (j for j in range(min(k, len(theta)) - 1, 0, -1) if theta[j] - theta[j - 1] > max(GAP * theta[j], 2 * away))
+        far = (
+            j for j in range(min(k, len(theta)) - 1, 0, -1) if theta[j] - theta[j - 1] > max(GAP * theta[j], 2 * away)
+        )
         J = next(far, 0)
         return J, float(theta[J] - max(away, 1e-12 * theta[J]))
 

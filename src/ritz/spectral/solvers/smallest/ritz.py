@@ -6,7 +6,7 @@
     √λᵢ(H)  within  ((σᵢ ± ε)(1 ± δ))       ε = ‖fl(BV) − BV‖_F + ‖BQ‖_F + rounding of the small SVD,  δ ≥ ‖ZᵀZ − I‖₂
     ‖MẐ − ẐH‖₂  ≤  (‖[MQ, MV − VΘ]‖_F + rounding)(1 + δ)
 
-Q (p×m) are null vectors that are known. How far they are from being null is measured, and part of ε and of the residual.
+Q (p×m) are null vectors that are known. How far they are from null is measured, and part of ε and of the residual.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.linalg import norms, orth
 from ritz._core.tolerance import defect_rounding, rounding
-from ritz.spectral.solvers.smallest.entries import U, Entries
+from ritz.spectral.solvers.smallest.entries import Entries, U
 
-__all__ = ["Null", "Ritz", "known_null", "off", "ritz"]
+__all__ = ["Null", "Ritz", "known_null", "off", "ritz", "turned"]
 
 Vector = NDArray[np.float64]
 
@@ -100,8 +100,9 @@ def known_null(entries: Entries, null: object) -> Null:
     Y = entries.image(Q)
     MQ = entries.back(Y)
     image = float(np.linalg.norm(Y)) + (entries.image_error or 0.0) * np.sqrt(many)
-    product = float(np.linalg.norm(MQ)) + entries.product_error * np.sqrt(many)
-    if not product <= NULL * entries.norm + 4 * entries.product_error * np.sqrt(many):
+    added = entries.product_error(image) * np.sqrt(many)
+    product = float(np.linalg.norm(MQ)) + added
+    if not product <= NULL * entries.norm + 4 * added:
         raise InputError(
             "null vectors are mapped to zero", received=f"one of length 1 mapped to one of about {product:.3g}, "
             f"the norm of the operator being at most {entries.norm:.3g}",
@@ -112,7 +113,7 @@ def known_null(entries: Entries, null: object) -> Null:
 
 def ritz(entries: Entries, null: Null, V: Vector) -> Ritz:
     """Rayleigh–Ritz on the span of V, whose columns are orthonormal and at right angles to the null vectors."""
-    V = _turned(entries, V)
+    V = turned(entries, V)
     K, m, p = V.shape[1], null.m, entries.p
     Y = entries.image(V)
     MV = entries.back(Y)
@@ -122,16 +123,17 @@ def ritz(entries: Entries, null: Null, V: Vector) -> Ritz:
         H = V.T @ Y
         theta = np.asarray(scipy.linalg.eigvalsh((H + H.T) / 2, check_finite=False))
         size = float(np.max(np.abs(theta), initial=0.0)) + float(np.max(norms(Y), initial=0.0))
-        error = entries.product_error * np.sqrt(K) + 2 * null.product + rounding(p, U) * size
+        error = entries.product_error(0.0) * np.sqrt(K) + 2 * null.product + rounding(p, U) * size
     block = MV - V * theta
     Z = np.hstack([null.Q, V])
     defect = float(np.linalg.norm(Z.T @ Z - np.eye(m + K))) + defect_rounding(p) * (m + K)
-    added = entries.product_error * (1 + defect) + 4 * U * (float(np.max(np.abs(theta), initial=0.0)) + entries.product_error)
+    lost = entries.product_error(float(np.max(norms(Y), initial=0.0))) * (1 + defect)
+    added = lost + 4 * U * (float(np.max(np.abs(theta), initial=0.0)) + lost)
     residual = (np.hypot(float(np.linalg.norm(block)) + np.sqrt(K) * added, null.product)) * (1 + 2 * defect)
     return Ritz(theta, V, block, error, entries.root is not None, defect, added, float(residual))
 
 
-def _turned(entries: Entries, V: Vector) -> Vector:
+def turned(entries: Entries, V: Vector) -> Vector:
     """V in the directions of its Ritz vectors, smallest first."""
     Y = entries.image(V)
     if entries.root is None:
