@@ -16,6 +16,10 @@
     bootstrap             intervals of eigenvalues, components, loadings and scores; angles of subspaces
     permutation_test      which components are more than chance, one after another
     compare, align        two models side by side; a new one in the terms of an old one
+    embedding_quality     how an embedding distorts neighbourhoods and distances, for all rows and for each
+    coranking, procrustes how often the r-th neighbour became the s-th; one set of coordinates moved onto another
+    intrinsic_dimension   how many dimensions rows have where they lie, three estimates with intervals
+    neighbourhood_sizes   how many neighbours connect, and what each number does to the picture
     ellipse               confidence ellipses of rows, of their means, and of the points of a correspondence map
 
 Each name brings its module in when it is first read. Many modules are called like their function; a module that is
@@ -48,6 +52,11 @@ if TYPE_CHECKING:
     from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.insight.compare.align import align as align
     from ritz.insight.compare.compare import compare as compare
+    from ritz.insight.embedding.coranking import coranking as coranking
+    from ritz.insight.embedding.dimension import intrinsic_dimension as intrinsic_dimension
+    from ritz.insight.embedding.procrustes import procrustes as procrustes
+    from ritz.insight.embedding.quality import embedding_quality as embedding_quality
+    from ritz.insight.embedding.sizes import neighbourhood_sizes as neighbourhood_sizes
     from ritz.insight.outliers.map import outlier_map as outlier_map
     from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
     from ritz.insight.outliers.outliers import conformal_p as conformal_p
@@ -74,14 +83,19 @@ _NAMES = {
     "compare": "compare.compare",
     "conformal_p": "outliers.outliers",
     "contributions": "axes.contributions",
+    "coranking": "embedding.coranking",
     "cos2": "axes.contributions",
     "describe": "axes.describe",
     "ellipse": "rows.ellipse",
+    "embedding_quality": "embedding.quality",
+    "intrinsic_dimension": "embedding.dimension",
     "limits": "rows.limits",
     "loadings": "axes.loadings",
+    "neighbourhood_sizes": "embedding.sizes",
     "outlier_map": "outliers.map",
     "outliers": "outliers.outliers",
     "permutation_test": "bootstrap.permutation",
+    "procrustes": "embedding.procrustes",
     "rotate": "axes.rotate",
     "spe": "rows.t2",
     "structure": "axes.loadings",

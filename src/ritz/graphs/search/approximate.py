@@ -19,6 +19,7 @@ from ritz._core.errors import MissingDependency, ParameterError
 from ritz._core.imports import module_of
 from ritz._core.threads import lane_count
 from ritz.graphs.lists import Lists, of_pairs
+from ritz.graphs.search.nearest import merged
 from ritz.graphs.spaces.base import Space
 
 __all__ = ["LIBRARIES", "Measured", "approximate", "interval_of", "measured_recall"]
@@ -63,8 +64,17 @@ def approximate(space: Space, k: int, library: str, seed: int) -> tuple[Lists, s
     rows = np.repeat(np.arange(space.n), found.shape[1])
     cols = found.reshape(-1).astype(np.intp)
     real = (cols >= 0) & (cols != rows)
-    rows, cols = rows[real], cols[real]
-    return of_pairs(rows, cols, space.pairs(rows, cols), space.n, k), name
+    rows, cols = np.divmod(np.unique(rows[real] * space.n + cols[real]), space.n)  # each pair once
+    lists = of_pairs(rows, cols, space.pairs(rows, cols), space.n, k)
+    few = np.flatnonzero(lists.counts < k)
+    return (_completed(space, lists, few, k) if len(few) else lists), name
+
+
+def _completed(space: Space, lists: Lists, rows: Places, k: int) -> Lists:
+    """Lists in which some rows, of which the library found too few neighbours, have all of them."""
+    found = space.nearest(space.vectors[rows], min(k + 1, space.n)).lists
+    other = found.indices != rows[found.rows]
+    return merged(lists, rows, of_pairs(found.rows[other], found.indices[other], found.distances[other], len(rows), k))
 
 
 def _descent(Z: NDArray[Any], ask: int, seed: int) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """Screens: cheap keys of all pairs, from which it is proved which distances need not be looked at.
 
     tile(rows, cols) = [key_ij]        key_ij > reach_i(r)  ⇒  d(i, j) > r        exact(i, j) = d(i, j) of some pairs
+                                       key_ij < inside_i(r) ⇒  d(i, j) < r
 
 A screen may round as it likes, as long as its reach knows by how much; what it lets through is looked at exactly.
 """
@@ -33,11 +34,22 @@ class Screen(ABC):
 
     @abstractmethod
     def tile(self, rows: Any, cols: slice) -> NDArray[Any]:
-        """Keys of some rows (a slice or positions) with some columns; the caller may write into them."""
+        """Keys of some rows (a slice or positions) with some columns.
+
+        The caller may write into them, and has them until the same thread asks for the next tile.
+        """
 
     @abstractmethod
     def reach(self, rows: Any, distances: Floats) -> Floats:
         """For each row the key above which every distance is larger than the one given."""
+
+    @abstractmethod
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        """For each row the key below which every distance is smaller than the one given."""
+
+    @abstractmethod
+    def lengths(self, rows: Any, keys: NDArray[Any]) -> Floats:
+        """Distances as keys tell them, rounded as these are: for sums over many pairs."""
 
     def content(self, of: str, rows: Places) -> list[bytes] | None:
         """Bytes that say what each of some "rows" or "columns" is: equal ones are at distance 0; None where unknown."""
@@ -54,6 +66,14 @@ class Direct(Screen):
     def reach(self, rows: Any, distances: Floats) -> Floats:
         """The distance itself."""
         return distances
+
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        """The distance itself."""
+        return distances
+
+    def lengths(self, rows: Any, keys: NDArray[Any]) -> Floats:
+        """The keys."""
+        return np.asarray(keys, np.float64)
 
     def exact(self, rows: Places, cols: Places, keys: NDArray[Any]) -> Floats:
         """The keys."""

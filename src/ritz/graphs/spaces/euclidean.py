@@ -12,6 +12,7 @@ The mean μ and the power of two s cost no digits: x − μ is rounded relative 
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,7 @@ class Products(Screen):
         self.queries = self.kept if Q is None else None
         mu = (space.d + 16) * float(np.finfo(self.dtype).eps) / 2
         self.c = mu / (1 - mu) if mu < 0.5 else np.inf  # more columns than float32 can sum: everything is let through
+        self._scratch = threading.local()
         self._norms: tuple[NDArray[Any], Floats] | None = None
 
     @property
@@ -122,9 +124,16 @@ class Products(Screen):
         left = self.space.scaled(self.Q[rows], self.dtype) if self.queries is None else self.queries[rows].copy()
         right = self.space.scaled(self.space.X[cols], self.dtype) if self.kept is None else self.kept[cols]
         left *= self.dtype.type(-2)
-        keys = left @ right.T
+        keys = np.matmul(left, right.T, out=self._memory(len(left), len(right)))
         keys += self.norms[0][cols]
-        return np.asarray(keys)
+        return keys
+
+    def _memory(self, rows: int, cols: int) -> NDArray[Any]:
+        """Room for a tile, of each thread its own and used again: fresh pages cost as much as the product."""
+        held = getattr(self._scratch, "held", None)
+        if held is None or held.size < rows * cols:
+            held = self._scratch.held = np.empty(rows * cols, self.dtype)
+        return np.asarray(held[: rows * cols].reshape(rows, cols))
 
     def reach(self, rows: Any, distances: Floats) -> Floats:
         if not np.isfinite(self.c):
@@ -134,6 +143,20 @@ class Products(Screen):
             far = np.square(distances * space.scale * (1 + distance_rounding(space.d)))
         bound = far - self.norms[1][rows] + space.d * 2.0**-120
         return bound + 4 * np.finfo(np.float64).eps * (far + self.norms[1][rows])
+
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        if not np.isfinite(self.c):
+            return np.full(len(distances), -np.inf)
+        space, own = self.space, self.norms[1][rows]
+        with np.errstate(over="ignore"):
+            far = np.square(distances * space.scale * (1 - distance_rounding(space.d)))
+        # The key is the least that the distance can be: by as much again it can be more.
+        lost = 2 * self.c / (1 - self.c) * (own + float(self.norms[0].max(initial=0)))
+        return far - own - 1.01 * lost - space.d * 2.0**-120 - 4 * np.finfo(np.float64).eps * (far + own)
+
+    def lengths(self, rows: Any, keys: NDArray[Any]) -> Floats:
+        far = keys + self.norms[1][rows][:, None]
+        return np.sqrt(np.maximum(far, 0.0, out=far), out=far) / self.space.scale
 
     def content(self, of: str, rows: Places) -> list[bytes]:
         return row_bytes(self.Q if of == "rows" else self.space.X, rows)

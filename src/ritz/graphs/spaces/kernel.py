@@ -105,6 +105,10 @@ class _KernelScreen(Direct):
         far[far < 4 * 2.0**-53 * np.abs(scale)] = 0.0  # a copy: no more than the last bit of k(x, x)
         return np.sqrt(far)
 
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        scale = np.abs(self.left[rows]) + float(np.max(np.abs(self.right), initial=0.0))
+        return np.sqrt(np.maximum(np.square(distances) * (1 - 2.0**-40) - 64 * 2.0**-53 * scale, 0.0))
+
     def reach(self, rows: Any, distances: Floats) -> Floats:
         # Tiles of other shapes are rounded another way.
         scale = np.abs(self.left[rows]) + float(np.max(np.abs(self.right), initial=0.0))

@@ -58,8 +58,9 @@ class _SparseScreen(Screen):
         longest = max(int(np.diff(R.indptr).max(initial=0)) for R in (X, Q))
         mu = (longest + 16) * 2.0**-53
         self.rounding = distance_rounding(2 * longest)
-        self.cols = (1 - mu / (1 - mu)) * squares(X)
-        self.rows = self.cols if Q is X else (1 - mu / (1 - mu)) * squares(Q)
+        self.c = mu / (1 - mu)
+        self.cols = (1 - self.c) * squares(X)
+        self.rows = self.cols if Q is X else (1 - self.c) * squares(Q)
 
     def tile(self, rows: Any, cols: slice) -> Floats:
         keys = product(self.Q[rows], self.X[cols], None)
@@ -70,6 +71,14 @@ class _SparseScreen(Screen):
     def reach(self, rows: Any, distances: Floats) -> Floats:
         far = np.square(distances * (1 + self.rounding))
         return far - self.rows[rows] + 2.0**-900 + 2.0**-50 * (far + self.rows[rows])
+
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        far, own = np.square(distances * (1 - self.rounding)), self.rows[rows]
+        lost = 2.02 * self.c * (own + float(self.cols.max(initial=0.0)))
+        return far - own - lost - 2.0**-900 - 2.0**-50 * (far + own)
+
+    def lengths(self, rows: Any, keys: NDArray[Any]) -> Floats:
+        return np.sqrt(np.maximum(keys + self.rows[rows][:, None], 0.0))
 
     def content(self, of: str, rows: Places) -> list[bytes]:
         X = self.Q if of == "rows" else self.X

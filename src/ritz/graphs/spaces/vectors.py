@@ -133,6 +133,12 @@ class _PowerScreen(Screen):
     def reach(self, rows: Any, distances: Floats) -> Floats:
         return distances * self.slack
 
+    def inside(self, rows: Any, distances: Floats) -> Floats:
+        return distances / self.slack
+
+    def lengths(self, rows: Any, keys: NDArray[Any]) -> Floats:
+        return np.asarray(keys, np.float64)
+
     def content(self, of: str, rows: Places) -> list[bytes]:
         return row_bytes(self.Q if of == "rows" else self.X, rows)
 
