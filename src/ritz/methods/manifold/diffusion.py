@@ -58,14 +58,14 @@ class DiffusionMaps(Local):
     epsilon : float, optional
         Of exp(−d²/ε). Twice the median squared distance to the tenth neighbour, or to that of number n/100 where
         n > 1000, if absent.
-    k : int, optional
-        Only the k nearest rows of each, either way, are joined; None joins all pairs, which takes n² numbers.
+    n_neighbors : int, optional
+        Only the nearest rows, so many, of each, either way, are joined; None joins all pairs, which takes n² numbers.
     stay : bool
         Whether the walk may stay where it is. False leaves k(x, x) out of the transitions, not out of the density, as
         destiny does.
     metric, metric_params : as for :class:`ritz.Neighbours`
     disconnected : "apart", "join", "largest" or "error"
-        Of a graph of k neighbours, as for :class:`ritz.LaplacianEigenmaps`.
+        Of a graph of neighbours, as for :class:`ritz.LaplacianEigenmaps`.
     solver, tol, random_state, memory, device, progress
         As for :class:`ritz.PCA`.
 
@@ -101,11 +101,17 @@ class DiffusionMaps(Local):
 
     def __init__(
         self, n_components: Any = 2, *, t: float = 1, alpha: float = 1, epsilon: float | None = None,
-        k: int | None = None, stay: bool = True, metric: Any = "euclidean",
+        n_neighbors: int | None = None, stay: bool = True, metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None, disconnected: str = "apart", solver: str = "auto",
         tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
-        self.n_components, self.t, self.alpha, self.epsilon, self.k = n_components, t, alpha, epsilon, k
+        self.n_components, self.t, self.alpha, self.epsilon, self.n_neighbors = (
+            n_components,
+            t,
+            alpha,
+            epsilon,
+            n_neighbors,
+        )
         self.stay, self.metric, self.metric_params, self.disconnected = stay, metric, metric_params, disconnected
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
@@ -125,17 +131,18 @@ class DiffusionMaps(Local):
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         if n < 2:
             raise InputError("a walk needs at least 2 rows", received=f"n_samples={n}", hint="pass more rows")
-        nodes, K = self._all_pairs(rows, n) if self.k is None else self._of_neighbours(rows)
+        nodes, K = self._all_pairs(rows, n) if self.n_neighbors is None else self._of_neighbours(rows)
+        self._require_sizes(nodes)
         density = np.asarray(K.sum(axis=1)).ravel()
-        self._new_record().spread = density
+        self._new_record().size = density
         if not self.stay:
-            K = K - (np.eye(nodes.count) if self.k is None else diags_array(np.ones(nodes.count)))
+            K = K - (np.eye(nodes.count) if self.n_neighbors is None else diags_array(np.ones(nodes.count)))
         scale = density**-self.alpha
-        K = scale[:, None] * K * scale if self.k is None else diags_array(scale) @ K @ diags_array(scale)
+        K = scale[:, None] * K * scale if self.n_neighbors is None else diags_array(scale) @ K @ diags_array(scale)
         whole = len(nodes.parts) == 1
-        return nodes, [self._part(K if whole else K[index][:, index], index) for index in nodes.parts]
+        return nodes, [self._of_component(K if whole else K[index][:, index], index) for index in nodes.parts]
 
-    def _part(self, K: Any, index: Any) -> Part:
+    def _of_component(self, K: Any, index: Any) -> Part:
         degrees = np.asarray(K.sum(axis=1)).ravel()
         if not np.all(degrees > 0):
             raise InputError(
@@ -144,7 +151,7 @@ class DiffusionMaps(Local):
                 hint="a larger epsilon, or stay=True",
             )
         kept = np.sqrt(degrees.sum() / degrees)
-        if self.k is not None:
+        if self.n_neighbors is not None:
             return Part(index, Posed(Diffusion((K + K.T) / 2), kind="eigh", centered=True), kept)
         root = np.sqrt(degrees)
         q = root / np.linalg.norm(root)
@@ -159,7 +166,7 @@ class DiffusionMaps(Local):
         if needed > room:
             error = MemoryLimitError(
                 f"a walk among all pairs of {n:,} rows needs about {needed / 1e6:,.0f} MB",
-                received=f"a limit of {room / 1e6:,.0f} MB", hint="k=50 walks among neighbours only",
+                received=f"a limit of {room / 1e6:,.0f} MB", hint="n_neighbors=50 walks among neighbours only",
             )  # fmt: skip
             error.least = needed
             raise error
@@ -172,8 +179,10 @@ class DiffusionMaps(Local):
         return nodes, np.exp(-squares / self.epsilon_)
 
     def _of_neighbours(self, rows: Any) -> tuple[Nodes, Any]:
-        options = {"k": self.k, "metric": self.metric, "metric_params": self.metric_params, "memory": self.memory}
-        nodes = nodes_of(rows, self.disconnected, **options)
+        nodes = nodes_of(
+            rows, self.disconnected, k=self.n_neighbors, metric=self.metric, metric_params=self.metric_params,
+            memory=self.memory,
+        )  # fmt: skip
         near = nodes.near
         if self.epsilon is not None:
             self.epsilon_ = float(self.epsilon)
@@ -200,17 +209,19 @@ class DiffusionMaps(Local):
 
     def _place(self, rows: Any) -> Floats:
         record, space, room, m = self._record, self._space(), room_for(self), len(self._record.part)
-        if self.k is None:
+        if self.n_neighbors is None:
             D = _distances(space, self.X_fit_, rows, self.metric, room)
-            logs: Any = -np.square(D) / self.epsilon_ - float(self.alpha) * np.log(np.asarray(record.spread))
+            logs: Any = -np.square(D) / self.epsilon_ - float(self.alpha) * np.log(np.asarray(record.size))
             P = np.exp(logs - logs.max(axis=1, keepdims=True))
             P /= P.sum(axis=1, keepdims=True)
             near, far = D.argmin(axis=1), D.min(axis=1)
         else:
-            members, own = joined(space, space.new(rows), int(self.k), None, "any", np.asarray(record.reach), room)
+            members, own = joined(
+                space, space.new(rows), int(self.n_neighbors), None, "any", np.asarray(record.reach), room
+            )
             logs = log_weights(members, own, "heat", self.epsilon_, None)
             near, far = members.indices[members.indptr[:-1]], members.distances[members.indptr[:-1]]
-            logs = logs - float(self.alpha) * np.log(np.asarray(record.spread))[members.indices]
+            logs = logs - float(self.alpha) * np.log(np.asarray(record.size))[members.indices]
             logs = np.where(record.part[members.indices] == record.part[near][members.rows], logs, -np.inf)
             P = shares(members, logs, m)
         values = record.spectra[record.part[near]]
@@ -218,7 +229,9 @@ class DiffusionMaps(Local):
             raise InputError("coordinates of new rows divide by eigenvalues, none of which is 0",
                              received=f"eigenvalues {self.eigenvalues_}", hint="fewer components")  # fmt: skip
         psi = np.asarray(P @ record.nodes) / values
-        if not self.stay or self.k is not None:  # the walk of a row of the fit is known, with or without itself
+        if (
+            not self.stay or self.n_neighbors is not None
+        ):  # the walk of a row of the fit is known, with or without itself
             psi[far == 0] = record.nodes[near[far == 0]]
         return np.asarray(psi * _powers(values, float(self.t)))
 

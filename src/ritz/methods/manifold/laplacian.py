@@ -49,7 +49,7 @@ class LaplacianEigenmaps(Local):
     ----------
     n_components : int
         Number of axes.
-    k, radius : as for :class:`ritz.Neighbours`
+    n_neighbors, radius : as for :class:`ritz.Neighbours`
         Neighbours of each row, 10 if neither is given; or all rows at most so far away.
     weights : "connectivity", "heat", "self-tuning" or "precomputed"
         Of the edges: 1, exp(−d²/t), exp(−d²/σᵢσⱼ); or X is the matrix of weights (n, n) itself, W = Wᵀ ≥ 0.
@@ -75,6 +75,7 @@ class LaplacianEigenmaps(Local):
     independent_ : numbers of the axes that are new directions
     component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
     scale_ : t of the heat kernel; None for other weights
+    n_neighbors_ : int; None where a radius or a graph was given
     X_fit_ : the distinct rows
     certificate_, certificates_ : of the largest component, of every one
     search_ : what is proved about the neighbours
@@ -85,7 +86,7 @@ class LaplacianEigenmaps(Local):
     >>> import numpy as np, ritz
     >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> ring = np.c_[np.cos(angle), np.sin(angle), 0 * angle]
-    >>> maps = ritz.LaplacianEigenmaps(2, k=2).fit(ring)
+    >>> maps = ritz.LaplacianEigenmaps(2, n_neighbors=2).fit(ring)
     >>> bool(np.allclose(maps.eigenvalues_, 1 - np.cos(2 * np.pi / 60)))     # of a cycle of 60 nodes, twice
     True
     >>> radius = np.linalg.norm(maps.embedding_, axis=1)
@@ -100,13 +101,19 @@ class LaplacianEigenmaps(Local):
     )  # fmt: skip
 
     def __init__(
-        self, n_components: Any = 2, *, k: int | None = None, radius: float | None = None,
+        self, n_components: Any = 2, *, n_neighbors: int | None = None, radius: float | None = None,
         weights: str = "connectivity", scale: float | None = None, metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None, graph: str = "any", normalized: bool = True,
         disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
-        self.n_components, self.k, self.radius, self.weights, self.scale = n_components, k, radius, weights, scale
+        self.n_components, self.n_neighbors, self.radius, self.weights, self.scale = (
+            n_components,
+            n_neighbors,
+            radius,
+            weights,
+            scale,
+        )
         self.metric, self.metric_params, self.graph, self.normalized = metric, metric_params, graph, normalized
         self.disconnected, self.solver, self.tol, self.random_state = disconnected, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
@@ -121,6 +128,10 @@ class LaplacianEigenmaps(Local):
                                  received=repr(self.n_components), hint="n_components=2")  # fmt: skip
         if int(self.n_components) < 1:
             raise ParameterError("n_components must be at least 1", received=repr(self.n_components))
+        if self.n_neighbors is not None and self.radius is not None:
+            raise ParameterError("n_neighbors or radius, not both",
+                                 received=f"n_neighbors={self.n_neighbors!r}, radius={self.radius!r}",
+                                 hint="leave out one of them")  # fmt: skip
         if self.weights == "precomputed" and self.disconnected == "join":
             raise ParameterError("components of a graph that is given cannot be joined: no distance is known",
                                  received="disconnected='join'", hint="disconnected='apart' or 'largest'")  # fmt: skip
@@ -131,22 +142,23 @@ class LaplacianEigenmaps(Local):
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
         if self.weights == "precomputed":
             nodes, W = self._given(rows)
-            self.scale_ = None
+            self.scale_ = self.n_neighbors_ = None
         else:
             nodes = nodes_of(
-                rows, self.disconnected, k=self.k, radius=self.radius, metric=self.metric, graph=self.graph,
+                rows, self.disconnected, k=self.n_neighbors, radius=self.radius, metric=self.metric, graph=self.graph,
                 metric_params=self.metric_params, weights=self.weights, scale=self.scale, memory=self.memory,
             )  # fmt: skip
             near = nodes.near
-            W, self.scale_ = near.graph_, near.scale_
+            W, self.scale_, self.n_neighbors_ = near.graph_, near.scale_, near.k_
             record = self._new_record()
             record.reach = reaches(near.neighbours_)
             neighbour = SELF_TUNING if self.scale is None else int(self.scale)
-            record.spread = local_scales(near.neighbours_, neighbour) if self.weights == "self-tuning" else None
+            record.size = local_scales(near.neighbours_, neighbour) if self.weights == "self-tuning" else None
+        self._require_sizes(nodes)
         whole = len(nodes.parts) == 1
-        return nodes, [self._part(W if whole else W[index][:, index], index) for index in nodes.parts]
+        return nodes, [self._of_component(W if whole else W[index][:, index], index) for index in nodes.parts]
 
-    def _part(self, W: Any, index: Any) -> Part:
+    def _of_component(self, W: Any, index: Any) -> Part:
         L = Laplacian(W, normalized=bool(self.normalized))
         return Part(index, Posed(L, kind="eigh", which="smallest"), L.scale)
 
@@ -222,13 +234,12 @@ class LaplacianEigenmaps(Local):
     def _place(self, rows: Any) -> Floats:
         record, space, room = self._record, self._space(), room_for(self)
         Q, m = space.new(rows), len(self._record.part)
-        k = None if self.radius is not None else self._k_fitted
-        members, own = joined(space, Q, k, self.radius, self.graph, np.asarray(record.reach), room)
+        members, own = joined(space, Q, self.n_neighbors_, self.radius, self.graph, np.asarray(record.reach), room)
         if np.any(members.counts == 0):
             i = int(np.argmin(members.counts))
             raise InputError("new rows that are joined to rows of the fit", received=f"row {i}, joined to none",
-                             hint="a larger radius, or graph='any' with k")  # fmt: skip
-        logs = log_weights(members, own, self.weights, self._kernel_scale(), record.spread)
+                             hint="a larger radius, or graph='any'")  # fmt: skip
+        logs = log_weights(members, own, self.weights, self._kernel_scale(), record.size)
         nearest = members.indices[members.indptr[:-1]]
         logs = np.where(record.part[members.indices] == record.part[nearest][members.rows], logs, -np.inf)
         if self.normalized:
@@ -238,10 +249,6 @@ class LaplacianEigenmaps(Local):
         same = members.distances[members.indptr[:-1]] == 0
         Y[same] = record.nodes[nearest[same]]
         return Y
-
-    @property
-    def _k_fitted(self) -> int:
-        return int(self.k) if self.k is not None else min(10, len(self._record.part) - 1)
 
     def _kernel_scale(self) -> Any:
         return self.scale_ if self.weights == "heat" else self.scale

@@ -22,7 +22,7 @@ from ritz.graphs.neighbours import NEIGHBOURS
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.about import About
 from ritz.methods.manifold.local import Local, Part, one_of
-from ritz.methods.manifold.nodes import Nodes, nodes_of
+from ritz.methods.manifold.nodes import Nodes, nodes_of, require_neighbours
 from ritz.methods.manifold.weights import METHODS, alignment, barycentric, batches, least_neighbours
 from ritz.methods.posed import Posed
 from ritz.operators import Aligned
@@ -45,12 +45,12 @@ class LLE(Local):
     method : "standard", "modified", "hessian" or "ltsa"
         Weights that make each row of its neighbours; several weights a row; Hessian LLE as Donoho and Grimes wrote it;
         local tangent space alignment.
-    k : int, optional
+    n_neighbors : int, optional
         Neighbours of each row. 10 if absent, or as many as the method needs: ``"hessian"`` needs
         1 + c + c(c + 1)/2 for c axes.
     reg : float
         What is added to the diagonal of the k×k matrices of ``"standard"`` and ``"modified"``, as a share of their
-        trace: 1e-3, as scikit-learn; R's lle takes 0.01/k.
+        trace: 1e-3, as scikit-learn; R's lle takes 0.01/k where k > d.
     disconnected : "apart", "largest" or "error"
         Components of the graph of neighbours are embedded each by itself, or only the largest is, each with a
         warning; or refused.
@@ -64,7 +64,7 @@ class LLE(Local):
     spectra_ : (components, c) those of every component
     component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
     X_fit_ : the distinct rows
-    k_ : int
+    n_neighbors_ : int
     certificate_, certificates_ : of the largest component, of every one
     search_ : what is proved about the neighbours
     plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
@@ -75,7 +75,7 @@ class LLE(Local):
     >>> rng = np.random.default_rng(0)
     >>> t, height = rng.uniform(0, 3, 500), rng.uniform(0, 2, 500)
     >>> X = np.c_[np.cos(t), np.sin(t), height]          # a sheet, rolled up
-    >>> Y = ritz.LLE(2, method="ltsa", k=10).fit_transform(X)
+    >>> Y = ritz.LLE(2, method="ltsa", n_neighbors=10).fit_transform(X)
     >>> A = np.c_[np.ones(500), Y]                        # arc length and height, but for an affine map
     >>> fit = A @ np.linalg.lstsq(A, np.c_[t, height], rcond=None)[0]
     >>> bool(np.abs(fit - np.c_[t, height]).max() < 0.01)
@@ -90,11 +90,17 @@ class LLE(Local):
     metric, metric_params = "euclidean", None
 
     def __init__(
-        self, n_components: Any = 2, *, method: str = "standard", k: int | None = None, reg: float = 1e-3,
+        self, n_components: Any = 2, *, method: str = "standard", n_neighbors: int | None = None, reg: float = 1e-3,
         disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
-        self.n_components, self.method, self.k, self.reg, self.disconnected = n_components, method, k, reg, disconnected
+        self.n_components, self.method, self.n_neighbors, self.reg, self.disconnected = (
+            n_components,
+            method,
+            n_neighbors,
+            reg,
+            disconnected,
+        )
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
@@ -113,16 +119,16 @@ class LLE(Local):
     def _wanted_k(self, n: int) -> int:
         c = int(self.n_components)
         least = least_neighbours(self.method, c)
-        if self.k is None:
+        if self.n_neighbors is None:
             k = min(max(NEIGHBOURS, least), n - 1)
         else:
-            k = self.k
-        if isinstance(k, numbers.Integral) and least > k:
+            k = int(require_neighbours(self.n_neighbors, n))
+        if least > k:
             few = n - 1 < least
             raise (InputError if few else ParameterError)(
                 f"method={self.method!r} with n_components={c} needs at least {least} neighbours of each row",
-                received=f"{n:,} rows" if few else f"k={k}",
-                hint="more rows, or fewer components" if few else f"k={least}, or more",
+                received=f"{n:,} rows" if few else f"n_neighbors={k}",
+                hint="more rows, or fewer components" if few else f"n_neighbors={least}, or more",
             )
         return k
 
@@ -132,10 +138,18 @@ class LLE(Local):
                              hint="X.toarray(), or the scores of ritz.SVD(50).fit(X)")  # fmt: skip
         k, c = self._wanted_k(len(rows)), int(self.n_components)
         nodes = nodes_of(rows, self.disconnected, k=k, metric="euclidean", memory=self.memory)
+        self._require_sizes(nodes)
         X, near = np.asarray(nodes.rows, np.float64), nodes.near.kneighbors(return_distance=False)
-        self.k_ = int(near.shape[1])
+        self.n_neighbors_ = int(near.shape[1])
         X = X - X.mean(axis=0)  # differences of rows far from the origin lose nothing by it
-        B, flat = alignment(X, near, self.method, c, float(self.reg))
+        parts, flat = [], 0
+        number = np.empty(len(X), np.intp)
+        for index in nodes.parts:  # neighbours of a row lie in its component
+            number[index] = np.arange(len(index))
+            B, few = alignment(X[index], number[near[index]], self.method, c, float(self.reg))
+            flat += few
+            null = np.ones(len(index))
+            parts.append(Part(index, Posed(Aligned(B, null=null), kind="eigh", which="smallest")))
         if flat and self.method != "standard":
             warn(
                 f"{counted(flat, 'neighbourhood')} of {len(X):,} {'has' if flat == 1 else 'have'} fewer than "
@@ -143,13 +157,7 @@ class LLE(Local):
                 "hint: more neighbours, or fewer components",
                 AccuracyWarning,
             )
-        if len(nodes.parts) == 1:
-            return nodes, [Part(nodes.parts[0], _posed(B))]
-        owner = np.asarray(nodes.labels)[B.indices[B.indptr[:-1]]]  # all entries of a row lie in one component
-        B = B.tocsc()
-        return nodes, [
-            Part(index, _posed(B[:, index].tocsr()[np.flatnonzero(owner == i)])) for i, index in enumerate(nodes.parts)
-        ]
+        return nodes, parts
 
     def _coordinates(self, part: Part, solution: Solution) -> Floats:
         return np.asarray(solution.vectors * np.sqrt(len(part.index)))
@@ -157,7 +165,7 @@ class LLE(Local):
     def _place(self, rows: Any) -> Floats:
         """Barycentric weights, or the affine map of the neighbourhood; a row of the fit keeps its coordinates."""
         X, record = np.asarray(self.X_fit_, np.float64), self._record
-        k = min(self.k_, len(X))
+        k = min(self.n_neighbors_, len(X))
         distances, near = self._nearest(rows, k).arrays()
         Y = np.empty((rows.shape[0], record.nodes.shape[1]))
         rows = np.asarray(rows, np.float64)
@@ -172,11 +180,6 @@ class LLE(Local):
         own = distances[:, 0] == 0
         Y[own] = record.nodes[near[own, 0]]
         return Y
-
-
-def _posed(B: Any) -> Posed:
-    n = B.shape[1]
-    return Posed(Aligned(B, null=np.ones(n)), kind="eigh", which="smallest")
 
 
 def _affine(P: Floats, Y: Floats, w: Floats) -> Floats:

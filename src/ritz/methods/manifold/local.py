@@ -8,6 +8,7 @@ smallest eigenvalues, and shrink the others to a point.
 
 from __future__ import annotations
 
+import numbers
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +21,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
 from ritz.data.tables.frames import library_of
 from ritz.data.validate import room_for
-from ritz.data.words import nearest
+from ritz.data.words import counted, nearest
 from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
 from ritz.graphs.spaces.resolve import checked_rows, space_of, takes
@@ -68,7 +69,7 @@ class Local(Method):
     _record: NodeRecord
     _told: ClassVar[tuple[str, ...]] = ("eigenvalues_", "X_fit_")
 
-    k: Any
+    n_neighbors: Any
     metric: Any
     metric_params: Any
 
@@ -112,18 +113,24 @@ class Local(Method):
     def pose(self, rows: Any, weights: Any = None) -> Posed:
         """The problem of the largest component; those of the others beside it."""
         nodes, parts = self._parts(rows)
-        small = min(len(part.index) for part in parts)
-        if isinstance(self.n_components, (int, np.integer)) and small <= self.n_components:
-            several = len(parts) > 1
-            raise (InputError if several else ParameterError)(
-                "every component of the graph has more rows than there are axes" if several
-                else f"n_components must be at most {small - 1}: one less than there are distinct rows",
-                received=f"n_components={self.n_components} and "
-                + (f"a component of {small}" if several else f"{small} distinct rows"),
-                hint="more neighbours, disconnected='largest' or 'join', or fewer components" if several
-                else f"n_components={max(small - 1, 1)}, or more rows",
-            )  # fmt: skip
         return replace(parts[0].posed, kept=Parts(nodes, parts))
+
+    def _require_sizes(self, nodes: Nodes) -> None:
+        """Refuse a component that has no room for the axes asked for."""
+        small, several = int(np.bincount(nodes.labels).min()), bool(nodes.labels.any())
+        if not isinstance(self.n_components, numbers.Integral) or small > int(self.n_components):
+            return
+        if several:
+            raise InputError(
+                "every component of the graph of neighbours has more rows than there are axes",
+                received=f"n_components={self.n_components}, and a component of {counted(small, 'row')}",
+                hint="more neighbours, disconnected='largest' or 'join', or fewer components",
+            )
+        raise ParameterError(
+            f"n_components must be at most {small - 1}, one less than there are distinct rows",
+            received=f"n_components={self.n_components} of {counted(small, 'distinct row')}",
+            hint=f"n_components={max(small - 1, 1)}, or more rows",
+        )
 
     def _solved(self, posed: Posed, plan: Any) -> Solution:
         for part in posed.kept.parts[1:]:

@@ -8,6 +8,7 @@ that say nothing of where it lies, and copies would be placed differently althou
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from ritz.graphs.lists import Lists
 from ritz.graphs.neighbours import Neighbours
 from ritz.graphs.spaces.resolve import takes
 
-__all__ = ["Nodes", "nodes_of", "picked"]
+__all__ = ["Nodes", "nodes_of", "picked", "require_neighbours"]
 
 Places = NDArray[np.intp]
 
@@ -52,12 +53,17 @@ class Nodes:
 def nodes_of(rows: Any, disconnected: str, **options: Any) -> Nodes:
     """Nodes and neighbours of rows; ``options`` are those of :class:`ritz.Neighbours`."""
     metric = options["metric"]
+    if options.get("k") is not None:
+        require_neighbours(options["k"], rows.shape[0] if hasattr(rows, "shape") else len(rows))
     with unsaid(DisconnectedGraph):
         near = Neighbours(disconnected="apart", **options).fit(rows)
         place = _copies(near.neighbours_)
         if place is not None:
             first = np.unique(place, return_index=True)[1]
-            _require_distinct(options.get("k"), len(first), len(place))
+            if len(first) < 2:
+                raise InputError("rows that differ", received=f"{len(place):,} copies of one row", hint="other rows")
+            if options.get("k") is not None:
+                require_neighbours(options["k"], len(first), len(place))
             rows = picked(rows, first, metric)
             near = Neighbours(disconnected="apart", **options).fit(rows)
     n = len(near.neighbours_)
@@ -112,11 +118,15 @@ def _copies(lists: Lists) -> Places | None:
     return np.asarray(number[labels], np.intp)
 
 
-def _require_distinct(k: Any, distinct: int, n: int) -> None:
-    if distinct < 2:
-        raise InputError("rows that differ", received=f"{n:,} copies of one row", hint="pass rows that differ")
-    if isinstance(k, (int, np.integer)) and k > distinct - 1:
+def require_neighbours(k: Any, distinct: int, n: int | None = None) -> Any:
+    """The number of neighbours, which ``distinct`` rows must have; refused otherwise."""
+    if not isinstance(k, numbers.Integral) or isinstance(k, bool) or int(k) < 1:
+        raise ParameterError("n_neighbors must be a whole number ≥ 1", received=repr(k), hint="n_neighbors=10")
+    if int(k) > distinct - 1:
+        rows = f"{distinct:,} rows" if n in (None, distinct) else f"{n:,} rows, of which {distinct:,} are distinct"
         raise ParameterError(
-            f"k must be at most {distinct - 1}, the number of other distinct rows",
-            received=f"k={k} of {n:,} rows, of which {distinct:,} are distinct", hint=f"k={distinct - 1}, or more rows",
-        )  # fmt: skip
+            f"n_neighbors must be at most {distinct - 1}, the number of other {'' if n is None else 'distinct '}rows",
+            received=f"n_neighbors={k} of {rows}",
+            hint=f"n_neighbors={distinct - 1}, or more rows" if distinct > 1 else "pass more rows",
+        )
+    return k

@@ -35,7 +35,7 @@ class NodeRecord(LinearRecord):
     nodes: Floats = ABSENT  # (m, k) coordinates
     part: Places = ABSENT  # (m,) the component of each node
     reach: Floats | None = ABSENT  # (m,) how far the neighbours of a node lie at most
-    spread: Floats | None = ABSENT  # (m,) σ of self-tuning weights, or the density of a diffusion
+    size: Floats | None = ABSENT  # (m,) σ of self-tuning weights, or the density of a diffusion
     spectra: Floats = ABSENT  # (components, k) eigenvalues
     space: Any = ABSENT  # of the nodes, made when it is asked for; not written to files
 
