@@ -1,4 +1,4 @@
-"""LLE and its kin: the textbook's own answers, exact planes, new rows, components, copies, words for what is refused."""
+"""LLE and its kin: the textbook's own answers, exact planes, new rows, components, copies, refusals."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_held_out_rows_are_placed_as_well_as_fitted_ones(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_components_are_embedded_each_by_itself(method):
-    X, truth = sheet(300)
+    X, _ = sheet(300)
     far = np.vstack([X, X[:200] + 100])
     with pytest.warns(ritz.DisconnectedGraph, match="2 components, the largest of 300 rows, the smallest of 200"):
         model = ritz.LLE(2, method=method, n_neighbors=9).fit(far)
@@ -214,7 +214,7 @@ def test_weights_of_neighbours_elsewhere_are_zero():
         (
             {"method": "hessian", "n_neighbors": 5},
             20,
-            "needs at least 6 neighbours of each row; received n_neighbors=5",
+            "needs at least 6 neighbours of each row; received n_n",
         ),
         ({"method": "hessian"}, 3, "needs at least 6 neighbours of each row; received 3 rows"),
         ({"n_components": 0.9}, 20, "n_components must be a whole number"),
@@ -261,3 +261,21 @@ def test_a_file_brings_the_model_back(tmp_path):
     again = ritz.load(tmp_path / "lle.ritz")
     np.testing.assert_array_equal(again.transform(new), model.transform(new))
     assert again.verify(X)
+
+
+@pytest.mark.parametrize("model", [
+    ritz.LLE(2, method="ltsa", n_neighbors=10), ritz.LaplacianEigenmaps(2, n_neighbors=10),
+    ritz.DiffusionMaps(2, epsilon=0.05, t=2),
+], ids=lambda model: type(model).__name__)  # fmt: skip
+def test_rows_come_back_from_their_coordinates(model):
+    X, _ = sheet(500)
+    model.fit(X[:450])
+    np.testing.assert_array_equal(model.inverse_transform(model.embedding_), X[:450])
+    back = model.inverse_transform(model.transform(X[450:]))
+    assert np.median(np.linalg.norm(back - X[450:], axis=1)) < 0.1 * np.linalg.norm(X.std(axis=0))
+    with pytest.raises(ritz.InputError, match="coordinates of 2 components"):
+        model.inverse_transform(np.ones((3, 4)))
+    with pytest.warns(ritz.DisconnectedGraph):
+        apart = ritz.LLE(2, n_neighbors=9).fit(np.vstack([X, X + 100]))
+    with pytest.raises(ritz.ParameterError, match="LLE has no way back to rows"):
+        apart.inverse_transform(np.zeros((1, 2)))

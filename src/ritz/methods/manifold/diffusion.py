@@ -207,6 +207,9 @@ class DiffusionMaps(Local):
         part = np.maximum(self.component_labels_, 0)
         self.embedding_ = self.eigenvectors_ * _powers(self.spectra_, float(self.t))[part]
 
+    def _embedded(self) -> Floats:
+        return np.asarray(self._record.nodes * _powers(self._record.spectra, float(self.t))[self._record.part])
+
     def _place(self, rows: Any) -> Floats:
         record, space, room, m = self._record, self._space(), room_for(self), len(self._record.part)
         if self.n_neighbors is None:

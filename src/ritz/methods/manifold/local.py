@@ -20,14 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
 from ritz.data.tables.frames import library_of
-from ritz.data.validate import room_for
+from ritz.data.validate import require_finite, room_for
 from ritz.data.words import counted, nearest
 from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
 from ritz.graphs.spaces.resolve import checked_rows, space_of, takes
-from ritz.methods.fitted.base import Fitted
+from ritz.kernels.rows import is_sparse
+from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.manifold.nodes import Nodes
-from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours
+from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, rows_of
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.verify.model import with_held
@@ -172,6 +173,14 @@ class Local(Method):
         ----------
         X : what fit took
         sample_weight : None
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).uniform(size=(100, 3))
+        >>> model = ritz.LaplacianEigenmaps(2).fit(X)
+        >>> bool(model.verify(X)), bool(model.verify(X**2))
+        (True, False)
         """
         check_is_fitted(self)
         rows, _ = self._rows(X, sample_weight, reset=False)
@@ -207,6 +216,43 @@ class Local(Method):
         if self._kind() == "precomputed":
             return self._place(_distances(X, len(self._record.part)))
         return self._place(checked_rows(self, X, self._kind(), reset=False))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows from coordinates, (n, d): the weighted mean of the rows whose coordinates are nearest.
+
+        Weights are those of :class:`ritz.LLE`, made from coordinates. Coordinates of a row of the fit give that row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> t = np.linspace(0, 3, 200)
+        >>> X = np.c_[np.cos(t), np.sin(t)]                   # an arc
+        >>> model = ritz.LLE(1, n_neighbors=4).fit(X)
+        >>> between = (model.embedding_[:1] + model.embedding_[1:2]) / 2
+        >>> bool(np.abs(model.inverse_transform(between) - X[:2].mean(axis=0)).max() < 1e-3)
+        True
+        """
+        check_is_fitted(self)
+        if self._kind() != "vectors" or is_sparse(self.X_fit_) or self.n_connected_components_ > 1:
+            fitted_of(self).refuse(
+                "way back to rows", "that takes dense rows of numbers whose graph is in one piece",
+                "the nearest rows of embedding_ say what lies there",
+            )  # fmt: skip
+        T = np.asarray(X, np.float64)
+        if T.ndim != 2 or T.shape[1] != self.n_components_:
+            raise InputError(f"inverse_transform takes coordinates of {self.n_components_} components",
+                             received=f"shape {T.shape}", hint="pass what transform returned")  # fmt: skip
+        require_finite(T, None)
+        return rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64))
+
+    def _embedded(self) -> Floats:
+        """Coordinates of the nodes."""
+        return self._record.nodes
 
     def _map(self) -> ByNeighbours:  # type: ignore[override]
         return ByNeighbours(self._place, int(self.n_components_), getattr(self, "feature_names_in_", None))

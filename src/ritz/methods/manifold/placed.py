@@ -17,15 +17,18 @@ from ritz.data.validate import require_finite
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.embedding import Embedded
 from ritz.methods.linear_record import LinearRecord
+from ritz.methods.manifold.weights import barycentric
 from ritz.methods.record import ABSENT
 
-__all__ = ["ByNeighbours", "NodeRecord", "OfNeighbours", "OfWalks"]
+__all__ = ["ByNeighbours", "NodeRecord", "OfNeighbours", "OfWalks", "rows_of"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 #: Rows that are placed at a time.
 BATCH = 4096
+#: Neighbours, beyond the number of axes, that a row is put together from, and the share of the trace that is added.
+BEYOND, REG = 3, 1e-3
 
 
 @dataclass(eq=False)
@@ -93,3 +96,16 @@ class ByNeighbours:
         """Coordinates of some rows."""
         require_finite(rows, self.names)
         return self.place(rows if is_sparse(rows) else np.asarray(rows, np.float64))
+
+
+def rows_of(T: Floats, nodes: Floats, X: Floats) -> Floats:
+    """Rows of coordinates T, as weighted means of the rows X of the nearest nodes; of a node's own its row."""
+    from scipy.spatial import cKDTree
+
+    k = min(nodes.shape[1] + BEYOND, len(nodes))
+    far, near = (np.reshape(found, (len(T), k)) for found in cKDTree(nodes).query(T, k))
+    w = barycentric(nodes[near] - T[:, None], REG)
+    made = np.einsum("nk,nkd->nd", w, X[near])
+    own = far[:, 0] == 0
+    made[own] = X[near[own, 0]]
+    return np.asarray(made)
