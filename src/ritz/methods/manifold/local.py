@@ -11,7 +11,7 @@ from __future__ import annotations
 import numbers
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,19 +74,20 @@ class Local(Method):
     metric: Any
     metric_params: Any
 
-    def fit(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]  # rows have no weights
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
         ----------
         X : (n, d) rows, dense or sparse; what ``metric`` compares; or distances (n, n)
         y : ignored
+        sample_weight : None; weights are refused, as every row counts once
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight)
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return ``embedding_``."""
-        self.fit(X, y)
+        self.fit(X, y, sample_weight)
         return np.array(self.embedding_)
 
     @abstractmethod
