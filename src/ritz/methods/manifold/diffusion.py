@@ -129,8 +129,6 @@ class DiffusionMaps(Local):
 
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-        if n < 2:
-            raise InputError("a walk needs at least 2 rows", received=f"n_samples={n}", hint="pass more rows")
         nodes, K = self._all_pairs(rows, n) if self.n_neighbors is None else self._of_neighbours(rows)
         self._require_sizes(nodes)
         density = np.asarray(K.sum(axis=1)).ravel()

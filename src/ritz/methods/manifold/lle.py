@@ -116,6 +116,11 @@ class LLE(Local):
         if not isinstance(self.reg, numbers.Real) or isinstance(self.reg, bool) or not 0 < float(self.reg) < np.inf:
             raise ParameterError("reg must be a number > 0", received=repr(self.reg), hint="reg=1e-3")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
     def _wanted_k(self, n: int) -> int:
         c = int(self.n_components)
         least = least_neighbours(self.method, c)

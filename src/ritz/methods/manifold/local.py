@@ -74,20 +74,19 @@ class Local(Method):
     metric: Any
     metric_params: Any
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # rows have no weights
         """Fit to rows.
 
         Parameters
         ----------
         X : (n, d) rows, dense or sparse; what ``metric`` compares; or distances (n, n)
         y : ignored
-        sample_weight : None; weights are refused, as every row counts once
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
         """Fit and return ``embedding_``."""
-        self.fit(X, y, sample_weight)
+        self.fit(X, y)
         return np.array(self.embedding_)
 
     @abstractmethod
@@ -114,6 +113,10 @@ class Local(Method):
 
     def pose(self, rows: Any, weights: Any = None) -> Posed:
         """The problem of the largest component; those of the others beside it."""
+        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        if n < 2:
+            raise InputError(f"{type(self).__name__} needs at least 2 rows", received=f"n_samples={n}",
+                             hint="pass more rows")  # fmt: skip
         nodes, parts = self._parts(rows)
         return replace(parts[0].posed, kept=Parts(nodes, parts))
 
