@@ -65,7 +65,10 @@ if TYPE_CHECKING:
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.lsi.lsi import LSI as LSI
+    from ritz.methods.manifold.diffusion import DiffusionMaps as DiffusionMaps
     from ritz.methods.manifold.isomap import Isomap as Isomap
+    from ritz.methods.manifold.laplacian import LaplacianEigenmaps as LaplacianEigenmaps
+    from ritz.methods.manifold.lle import LLE as LLE
     from ritz.methods.manifold.mds import MDS as MDS
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CA",
     "FAMD",
+    "LLE",
     "LSH",
     "LSI",
     "MCA",
@@ -94,6 +98,7 @@ __all__ = [
     "ColumnsSetAside",
     "ConstantColumnWarning",
     "DataChanged",
+    "DiffusionMaps",
     "DigitsLost",
     "DisconnectedGraph",
     "EmptyDocuments",
@@ -111,6 +116,7 @@ __all__ = [
     "JournalIgnored",
     "KernelPCA",
     "LSIDrift",
+    "LaplacianEigenmaps",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
@@ -145,6 +151,7 @@ __version__ = "0.1.0"
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
     "CA": "ritz.methods.correspondence.ca.ca",
+    "DiffusionMaps": "ritz.methods.manifold.diffusion",
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "Isomap": "ritz.methods.manifold.isomap",
@@ -152,6 +159,8 @@ _HOMES = {
     "Index": "ritz.methods.nearest.index",
     "LSH": "ritz.methods.nearest.lsh",
     "LSI": "ritz.methods.lsi.lsi",
+    "LLE": "ritz.methods.manifold.lle",
+    "LaplacianEigenmaps": "ritz.methods.manifold.laplacian",
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",

@@ -23,20 +23,20 @@ from ritz.operators import Dense, Symmetric
 from ritz.rank.rule import NAMES
 
 sys.path.insert(0, str(Path(__file__).parent))
-from toy_laplacian import LaplacianEigenmaps
+from toy_laplacian import GraphMap
 
 N = 60
 TOY = Path(__file__).parent / "toy_laplacian.py"
 
 
-methods._joined.pop("LaplacianEigenmaps", None)  # of this process, whose other tests list the methods of Ritz alone
+methods._joined.pop("GraphMap", None)  # of this process, whose other tests list the methods of Ritz alone
 
 
 @pytest.fixture(autouse=True)
 def joined(monkeypatch):
     """The class of this file in the list of methods, for the time of a test."""
     monkeypatch.setattr(methods, "_joined", {})
-    register(LaplacianEigenmaps)
+    register(GraphMap)
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +51,14 @@ def graph():
 
 @pytest.fixture(scope="module")
 def model(graph):
-    return LaplacianEigenmaps(3).fit(graph)
+    return GraphMap(3).fit(graph)
 
 
 def test_the_method_is_one_short_file():
     assert len(TOY.read_text(encoding="utf-8").splitlines()) <= 80
-    assert "LaplacianEigenmaps" not in METHODS  # it is listed nowhere
-    assert method_called("laplacian") is method_named("LaplacianEigenmaps") is LaplacianEigenmaps
-    assert "laplacian" in shorts()
+    assert "GraphMap" not in METHODS  # it is listed nowhere
+    assert method_called("graphmap") is method_named("GraphMap") is GraphMap
+    assert "graphmap" in shorts()
 
 
 @pytest.mark.parametrize("solver", ["auto", "svd", "krylov", "lanczos", "chebyshev", "power"])
@@ -66,7 +66,7 @@ def test_its_numbers_are_those_of_the_graph_and_are_proved(graph, solver):
     degrees = graph.sum(axis=1)
     L = np.eye(N) - graph / np.sqrt(np.outer(degrees, degrees))
     true = scipy.linalg.eigvalsh(L)
-    model = LaplacianEigenmaps(3, solver=solver, tol=1e-8).fit(graph)
+    model = GraphMap(3, solver=solver, tol=1e-8).fit(graph)
     np.testing.assert_allclose(model.eigenvalues_, true[1:4], atol=1e-9)
     c, exact = model.certificate_, 1 - true[1:4] / 2
     assert np.all(c.lower - 1e-14 <= exact)
@@ -77,16 +77,16 @@ def test_its_numbers_are_those_of_the_graph_and_are_proved(graph, solver):
 
 
 def test_plan_and_conventions(graph, model):
-    assert ritz.plan(graph, LaplacianEigenmaps(3)).solver == model.plan_.solver
-    np.testing.assert_array_equal(LaplacianEigenmaps(3).fit_transform(graph), model.embedding_)
-    assert fitted_of(model).axis_names() == ["LE1", "LE2", "LE3"]
+    assert ritz.plan(graph, GraphMap(3)).solver == model.plan_.solver
+    np.testing.assert_array_equal(GraphMap(3).fit_transform(graph), model.embedding_)
+    assert fitted_of(model).axis_names() == ["GM1", "GM2", "GM3"]
     with pytest.raises(ritz.InputError, match="a graph is a symmetric matrix"):
-        LaplacianEigenmaps().fit(graph[:, :-1])
-    with pytest.raises(ritz.ParameterError, match="LaplacianEigenmaps has no coordinates of new rows"):
+        GraphMap().fit(graph[:, :-1])
+    with pytest.raises(ritz.ParameterError, match="GraphMap has no coordinates of new rows"):
         model.transform(graph)
-    with pytest.raises(ritz.ParameterError, match="makes no sense for LaplacianEigenmaps"):
-        LaplacianEigenmaps("parallel").fit(graph)
-    assert "LE1" in model._repr_html_()
+    with pytest.raises(ritz.ParameterError, match="makes no sense for GraphMap"):
+        GraphMap("parallel").fit(graph)
+    assert "GM1" in model._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_plan_and_conventions(graph, model):
     ],
 )
 def test_verify_finds_a_number_that_was_changed(graph, change, words):
-    model = LaplacianEigenmaps(3, solver="lanczos").fit(graph)
+    model = GraphMap(3, solver="lanczos").fit(graph)
     change(model)
     checked = model.verify(graph)
     assert not checked
@@ -114,8 +114,8 @@ def test_verify_finds_another_graph(graph, model):
 
 def test_large_graphs_are_searched_for_what_was_missed(graph, monkeypatch):
     monkeypatch.setattr("ritz.spectral.verify.operator.DENSE", 10)
-    assert LaplacianEigenmaps(3, solver="lanczos").fit(graph).verify(graph)
-    model = LaplacianEigenmaps(2).fit(graph)
+    assert GraphMap(3, solver="lanczos").fit(graph).verify(graph)
+    model = GraphMap(2).fit(graph)
     c = model.certificate_
     keep = {name: getattr(c, name)[[0]] for name in ("values", "lower", "upper", "residuals", "angles", "labelled")}
     # the second pair left out, and the ceiling said to be that of the third
@@ -132,7 +132,7 @@ def test_large_graphs_are_searched_for_what_was_missed(graph, monkeypatch):
 def test_save_and_load(graph, model, tmp_path):
     ritz.save(model, tmp_path / "graph.ritz")
     same = ritz.load(tmp_path / "graph.ritz")
-    assert type(same) is LaplacianEigenmaps
+    assert type(same) is GraphMap
     np.testing.assert_array_equal(same.embedding_, model.embedding_)
     assert same.verify(graph)
 
@@ -140,7 +140,7 @@ def test_save_and_load(graph, model, tmp_path):
 def test_insight_answers_or_refuses_in_one_wording(graph, model):
     ranks = ritz.choose_rank(model, graph)
     assert ranks.consensus == ranks["elbow"].k >= 1
-    assert "LE1" in str(insight.describe(model, graph[:, :2]))
+    assert "GM1" in str(insight.describe(model, graph[:, :2]))
     assert insight.compare(model, model, graph) is not None
     for ask in (
         lambda: insight.bootstrap(model, graph, 10),
@@ -149,7 +149,7 @@ def test_insight_answers_or_refuses_in_one_wording(graph, model):
         lambda: insight.rotate(model),
         lambda: ritz.export(model, "model.sql"),
     ):
-        with pytest.raises(ritz.ParameterError, match="LaplacianEigenmaps has no"):
+        with pytest.raises(ritz.ParameterError, match="GraphMap has no"):
             ask()
 
 
@@ -177,22 +177,22 @@ def test_the_command_line_knows_it(graph, tmp_path, monkeypatch):
         assert result.exit_code == 0, (result.stdout, result.stderr, result.exception)
         return result.stdout + result.stderr
 
-    run("fit graph.csv --method laplacian -k 3")
+    run("fit graph.csv --method graphmap -k 3")
     assert {path.name for path in Path("graph_ritz").iterdir()} == {
         "manifest.json", "model.ritz", "report.html", "scores.csv",
     }  # fmt: skip
     scores = np.loadtxt("graph_ritz/scores.csv", delimiter=",", skiprows=1)[:, 1:]
-    np.testing.assert_allclose(scores, LaplacianEigenmaps(3).fit(graph).embedding_, atol=1e-12)
-    assert json.loads(Path("graph_ritz/manifest.json").read_text())["method"] == "laplacian"
+    np.testing.assert_allclose(scores, GraphMap(3).fit(graph).embedding_, atol=1e-12)
+    assert json.loads(Path("graph_ritz/manifest.json").read_text())["method"] == "graphmap"
     assert "passed" in run("verify graph_ritz/model.ritz graph.csv")
-    assert "moments" in run("plan graph.csv --method laplacian -k 3")
-    assert "elbow" in run("rank graph.csv --method laplacian")
-    assert "LE1" in run("inspect graph_ritz/model.ritz")
+    assert "moments" in run("plan graph.csv --method graphmap -k 3")
+    assert "elbow" in run("rank graph.csv --method graphmap")
+    assert "GM1" in run("inspect graph_ritz/model.ritz")
 
 
 def test_a_method_of_another_package_is_found_by_its_entry_point(monkeypatch):
-    class Elsewhere(LaplacianEigenmaps):
-        about = LaplacianEigenmaps.about.__class__("Elsewhere", "elsewhere", "E")
+    class Elsewhere(GraphMap):
+        about = GraphMap.about.__class__("Elsewhere", "elsewhere", "E")
 
     asked = []
     entry = SimpleNamespace(name="elsewhere", load=lambda: asked.append(1) or Elsewhere)
@@ -207,8 +207,8 @@ def test_a_method_of_another_package_is_found_by_its_entry_point(monkeypatch):
 
 
 def test_a_broken_method_of_another_package_is_named_and_the_others_are_found(monkeypatch):
-    class Elsewhere(LaplacianEigenmaps):
-        about = LaplacianEigenmaps.about.__class__("Elsewhere", "elsewhere", "E")
+    class Elsewhere(GraphMap):
+        about = GraphMap.about.__class__("Elsewhere", "elsewhere", "E")
 
     def fail():
         raise ImportError("no name 'Nothing'")
@@ -230,17 +230,17 @@ def test_the_page_shows_the_very_file(root):
 
 
 def test_a_method_that_names_too_little_is_told_what_its_family_speaks_of(graph):
-    class Half(LaplacianEigenmaps):
+    class Half(GraphMap):
         fitted = LinearModel
 
     with pytest.raises(TypeError, match=r"Half\.read must name components_, explained_variance_, .*LinearModel speaks"):
         Half(2).fit(graph)
 
 
-class Scaling(LaplacianEigenmaps):
+class Scaling(GraphMap):
     """Classical scaling of the rows of a table: finite numbers are made of rows that are not finite."""
 
-    about = LaplacianEigenmaps.about.__class__("Classical scaling", "scaling", "MDS")
+    about = GraphMap.about.__class__("Classical scaling", "scaling", "MDS")
 
     def pose(self, rows, weights):
         X = np.asarray(rows, float)
@@ -315,10 +315,10 @@ def test_words_about_a_method_of_another_package_are_true(cloud, tmp_path):
     assert any(line.startswith("component 1 is off by a sine of") for line in lines), lines
 
 
-class MedianAxes(LaplacianEigenmaps):
+class MedianAxes(GraphMap):
     """Axes about the median of columns that are divided by their median deviation."""
 
-    about = LaplacianEigenmaps.about.__class__("Axes about the median", "median", "M")
+    about = GraphMap.about.__class__("Axes about the median", "median", "M")
     fitted = LinearModel
     _rules = NAMES
 

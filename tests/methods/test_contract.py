@@ -48,6 +48,9 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "LSI": (ritz.LSI(2), TEXTS),
     "MDS": (ritz.MDS(2), NUMBERS),
     "Isomap": (ritz.Isomap(2), NUMBERS),
+    "LLE": (ritz.LLE(2), NUMBERS),
+    "LaplacianEigenmaps": (ritz.LaplacianEigenmaps(2), NUMBERS),
+    "DiffusionMaps": (ritz.DiffusionMaps(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -89,6 +92,9 @@ REFUSED: dict[str, set[str]] = {
     "LSI": {"bootstrap", "permutation_test"},
     "MDS": OF_ROWS,
     "Isomap": OF_ROWS,
+    "LLE": OF_ROWS,
+    "LaplacianEigenmaps": OF_ROWS,
+    "DiffusionMaps": OF_ROWS,
 }
 
 

@@ -22,7 +22,7 @@ from ritz.spectral.solution import Solution
 
 
 @register
-class LaplacianEigenmaps(Method):
+class GraphMap(Method):
     """Coordinates of the nodes of a graph: nodes with heavy edges between them lie close together.
 
     Parameters
@@ -40,7 +40,7 @@ class LaplacianEigenmaps(Method):
     """
 
     about = About(
-        "Laplacian eigenmaps", "laplacian", "LE", measure="eigenvalue", whole="trace", cites=("[BN03]",),
+        "Laplacian eigenmaps", "graphmap", "GM", measure="eigenvalue", whole="trace", cites=("[BN03]",),
         paper="M. Belkin and P. Niyogi, Laplacian eigenmaps for dimensionality reduction and data representation, "
         "Neural Computation 15 (2003), 1373–1396.",
     )  # fmt: skip

@@ -30,6 +30,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "FactorAnalysis": ("factor_analysis.factor_analysis", "factor"),
     "MDS": ("manifold.mds", "mds"),
     "Isomap": ("manifold.isomap", "isomap"),
+    "LLE": ("manifold.lle", "lle"),
+    "LaplacianEigenmaps": ("manifold.laplacian", "laplacian"),
+    "DiffusionMaps": ("manifold.diffusion", "diffusion"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

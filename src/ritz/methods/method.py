@@ -166,8 +166,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return adopted if self.decay == 1 else faded_rows(self, *adopted)
 
     def _posed(self, *adopted: Any) -> Posed:
+        return self._filled(posed_by(self, *adopted) if self._guest else self.pose(*adopted))
+
+    def _filled(self, posed: Posed) -> Posed:
         """The problem, with what a method leaves to the pipeline."""
-        posed = posed_by(self, *adopted) if self._guest else self.pose(*adopted)
         if posed.shape is None and posed.operator is not None:
             width = working_dtype(posed.operator.dtype).itemsize
             posed.shape = Shape(*posed.operator.shape, width, None, symmetric=posed.kind == "eigh")

@@ -68,6 +68,10 @@ class FittedTable:
     refit: Callable[[int], Any] | None = field(default=None, repr=False)
 
 
+#: Methods whose rows all count once.
+UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion")
+
+
 def fit_table(job: Request) -> FittedTable:
     """Fit by the method that was chosen."""
     if job.choice.method == "pca":
@@ -166,8 +170,9 @@ def _general(job: Request) -> FittedTable:
     rows, columns, strings = rows_for(job.choice, table)
     common = {**job.options, "memory": job.memory}
     weight = job.parts.weight()
-    if weight is not None and name == "kpca":
-        raise ParameterError("--weights is for every method but kpca", received="--method kpca", hint="leave it out")
+    if weight is not None and name in UNWEIGHTED:
+        raise ParameterError(f"--weights is for every method but {', '.join(UNWEIGHTED)}",
+                             received=f"--method {name}", hint="leave it out")  # fmt: skip
 
     scaling = _decided(job, table)
     method = job.method if scaling is None else {**job.method, "scale": scaling.scale}
@@ -177,7 +182,7 @@ def _general(job: Request) -> FittedTable:
         if name == "kpca":
             model.remove_zero_eig = job.k == 0
             return model.fit(rows)
-        return model.fit(rows, sample_weight=weight)
+        return model.fit(rows) if weight is None else model.fit(rows, sample_weight=weight)
 
     try:
         model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
@@ -206,7 +211,7 @@ def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
     """At most 20 components; a table that has fewer gives all of them."""
     if name == "factor":  # as many common factors as rows tell; twenty would fit anything
         return fitted("parallel")
-    if name in ("mds", "isomap"):  # a map to look at
+    if name in ("mds", "isomap", "lle", "laplacian", "diffusion"):  # a map to look at
         return fitted(2)
     if name in ("svd", "kpca"):
         n = len(table)

@@ -35,7 +35,7 @@ class Embedded(Fitted):
     projects = places_new_rows = False
     chooses = True
     #: the rule that looks for a gap in the spectrum; others compare with noise in columns, and there are none
-    rules = ("elbow",)
+    rules: ClassVar[tuple[str, ...]] = ("elbow",)
     without_columns = (
         "its axes are made of rows, not of columns",
         "describe(model, X) says which columns go with its axes",

@@ -1,9 +1,10 @@
-"""Maps of rows from their distances: classical and stress scaling, and Isomap, whose distances run along a graph.
+"""Maps of rows: from their distances, as they are or along a graph, and from their neighbourhoods.
 
 sources.py       squared distances in tiles: of a metric, given, or corrected so that they fit into a Euclidean space
 geodesic.py      shortest paths through a graph of neighbours, in row tiles on all cores
 placement.py     Gower's formula: where a new row lies
 landmarks.py     few rows solved exactly, all others placed by them, and an estimate of what that costs
 stress.py        stress of a map and its gradient; monotone.py, descent.py: what SMACOF and Sammon need
-mds.py, isomap.py   the estimators
+local.py         rows as nodes, components solved one by one, new rows; nodes.py, placed.py, affinity.py, weights.py
+mds.py, isomap.py, lle.py, laplacian.py, diffusion.py   the estimators
 """

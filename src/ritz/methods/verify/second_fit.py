@@ -29,7 +29,17 @@ __all__ = ["refitted"]
 DOUBLE, SINGLE = 1e-6, 1e-4
 
 #: Names that say how the answer was found, or which library gave the table.
-FREE = ("certificate_", "plan_", "n_iter_", "_library", "_pending", "_note", "_mean_slack", "_added_bytes")
+FREE = (
+    "certificate_",
+    "certificates_",
+    "plan_",
+    "n_iter_",
+    "_library",
+    "_pending",
+    "_note",
+    "_mean_slack",
+    "_added_bytes",
+)
 
 #: Parts of a moment state that depend on how rows were cut: what was measured, and the two parts of the mean.
 PARTS = tuple(f"._state.{name}" for name in ("noise", "roundoff", "lost", "shift", "offset", "unit", "rounded"))

@@ -1,0 +1,204 @@
+"""Locally linear embedding and its kin: standard, modified, Hessian, local tangent space alignment.
+
+    M = BᵀB (n×n),  B1 = 0,      M y = λ y  for the c smallest λ off 1,      YᵀY = n·I
+
+B states for each neighbourhood what stays true on a curved surface: which weights make a row of its neighbours
+(standard, modified), that coordinates are affine in tangent coordinates (ltsa), or that they have no second derivative
+(hessian).                                                                            [RS00; ZW07; DG03; ZZ04]
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.warn import warn
+from ritz.data.words import counted
+from ritz.graphs.neighbours import NEIGHBOURS
+from ritz.kernels.rows import is_sparse
+from ritz.methods.fitted.about import About
+from ritz.methods.manifold.local import Local, Part, one_of
+from ritz.methods.manifold.nodes import Nodes, nodes_of, require_neighbours
+from ritz.methods.manifold.weights import METHODS, alignment, barycentric, batches, least_neighbours
+from ritz.methods.posed import Posed
+from ritz.operators import Aligned
+from ritz.spectral.solution import Solution
+
+__all__ = ["LLE"]
+
+Floats = NDArray[np.float64]
+
+DISCONNECTED = ("apart", "largest", "error")
+
+
+class LLE(Local):
+    """Locally linear embedding: coordinates that keep how each row lies among its neighbours.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of axes.
+    method : "standard", "modified", "hessian" or "ltsa"
+        Weights that make each row of its neighbours; several weights a row; Hessian LLE as Donoho and Grimes wrote it;
+        local tangent space alignment.
+    n_neighbors : int, optional
+        Neighbours of each row. 10 if absent, or as many as the method needs: ``"hessian"`` needs
+        1 + c + c(c + 1)/2 for c axes.
+    reg : float
+        What is added to the diagonal of the k×k matrices of ``"standard"`` and ``"modified"``, as a share of their
+        trace: 1e-3, as scikit-learn; R's lle takes 0.01/k where k > d.
+    disconnected : "apart", "largest" or "error"
+        Components of the graph of neighbours are embedded each by itself, or only the largest is, each with a
+        warning; or refused.
+    solver, tol, random_state, memory, device, progress
+        As for :class:`ritz.PCA`.
+
+    Attributes
+    ----------
+    embedding_ : (n, c) coordinates, of mean 0 and variance 1 in every component; NaN for rows left out
+    eigenvalues_ : (c,) smallest eigenvalues of M but the known zero, increasing, of the largest component
+    spectra_ : (components, c) those of every component
+    component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
+    X_fit_ : the distinct rows
+    n_neighbors_ : int
+    certificate_, certificates_ : of the largest component, of every one
+    search_ : what is proved about the neighbours
+    plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
+
+    Examples
+    --------
+    >>> import numpy as np, ritz
+    >>> rng = np.random.default_rng(0)
+    >>> t, height = rng.uniform(0, 3, 500), rng.uniform(0, 2, 500)
+    >>> X = np.c_[np.cos(t), np.sin(t), height]          # a sheet, rolled up
+    >>> Y = ritz.LLE(2, method="ltsa", n_neighbors=10).fit_transform(X)
+    >>> A = np.c_[np.ones(500), Y]                        # arc length and height, but for an affine map
+    >>> fit = A @ np.linalg.lstsq(A, np.c_[t, height], rcond=None)[0]
+    >>> bool(np.abs(fit - np.c_[t, height]).max() < 0.01)
+    True
+    """
+
+    about: ClassVar[About] = About(
+        "Locally linear embedding", "lle", "LLE", measure="eigenvalue", whole="trace", cites=("[RS00]",),
+        paper="S. T. Roweis and L. K. Saul, Nonlinear dimensionality reduction by locally linear embedding, "
+        "Science 290 (2000), 2323–2326.",
+    )  # fmt: skip
+    metric, metric_params = "euclidean", None
+
+    def __init__(
+        self, n_components: Any = 2, *, method: str = "standard", n_neighbors: int | None = None, reg: float = 1e-3,
+        disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        memory: Any = None, device: str = "cpu", progress: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components, self.method, self.n_neighbors, self.reg, self.disconnected = (
+            n_components,
+            method,
+            n_neighbors,
+            reg,
+            disconnected,
+        )
+        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.memory, self.device, self.progress = memory, device, progress
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        one_of("method", self.method, METHODS)
+        one_of("disconnected", self.disconnected, DISCONNECTED)
+        if not isinstance(self.n_components, numbers.Integral) or isinstance(self.n_components, bool):
+            raise ParameterError("n_components must be a whole number: no rule says where smallest eigenvalues end",
+                                 received=repr(self.n_components), hint="n_components=2")  # fmt: skip
+        if int(self.n_components) < 1:
+            raise ParameterError("n_components must be at least 1", received=repr(self.n_components))
+        if not isinstance(self.reg, numbers.Real) or isinstance(self.reg, bool) or not 0 < float(self.reg) < np.inf:
+            raise ParameterError("reg must be a number > 0", received=repr(self.reg), hint="reg=1e-3")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def _wanted_k(self, n: int) -> int:
+        c = int(self.n_components)
+        least = least_neighbours(self.method, c)
+        if self.n_neighbors is None:
+            k = min(max(NEIGHBOURS, least), n - 1)
+        else:
+            k = int(require_neighbours(self.n_neighbors, n))
+        if least > k:
+            few = n - 1 < least
+            raise (InputError if few else ParameterError)(
+                f"method={self.method!r} with n_components={c} needs at least {least} neighbours of each row",
+                received=f"{n:,} rows" if few else f"n_neighbors={k}",
+                hint="more rows, or fewer components" if few else f"n_neighbors={least}, or more",
+            )
+        return k
+
+    def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
+        if is_sparse(rows):
+            raise InputError("LLE takes dense rows: their differences are formed", received="sparse rows",
+                             hint="X.toarray(), or the scores of ritz.SVD(50).fit(X)")  # fmt: skip
+        k, c = self._wanted_k(len(rows)), int(self.n_components)
+        nodes = nodes_of(rows, self.disconnected, k=k, metric="euclidean", memory=self.memory)
+        self._require_sizes(nodes)
+        X, near = np.asarray(nodes.rows, np.float64), nodes.near.kneighbors(return_distance=False)
+        self.n_neighbors_ = int(near.shape[1])
+        X = X - X.mean(axis=0)  # differences of rows far from the origin lose nothing by it
+        parts, flat = [], 0
+        number = np.empty(len(X), np.intp)
+        for index in nodes.parts:  # neighbours of a row lie in its component
+            number[index] = np.arange(len(index))
+            B, few = alignment(X[index], number[near[index]], self.method, c, float(self.reg))
+            flat += few
+            null = np.ones(len(index))
+            parts.append(Part(index, Posed(Aligned(B, null=null), kind="eigh", which="smallest")))
+        if flat and self.method != "standard":
+            warn(
+                f"{counted(flat, 'neighbourhood')} of {len(X):,} {'has' if flat == 1 else 'have'} fewer than "
+                f"{counted(c, 'direction')}: their rows lie in a line, or the like; the others are arbitrary there\n"
+                "hint: more neighbours, or fewer components",
+                AccuracyWarning,
+            )
+        return nodes, parts
+
+    def _coordinates(self, part: Part, solution: Solution) -> Floats:
+        return np.asarray(solution.vectors * np.sqrt(len(part.index)))
+
+    def _place(self, rows: Any) -> Floats:
+        """Barycentric weights, or the affine map of the neighbourhood; a row of the fit keeps its coordinates."""
+        X, record = np.asarray(self.X_fit_, np.float64), self._record
+        k = min(self.n_neighbors_, len(X))
+        distances, near = self._nearest(rows, k).arrays()
+        Y = np.empty((rows.shape[0], record.nodes.shape[1]))
+        rows = np.asarray(rows, np.float64)
+        for at in batches(len(rows), k, X.shape[1]):
+            some = near[at]
+            absent = record.part[some] != record.part[some[:, :1]]
+            P = X[some] - rows[at, None]
+            if self.method in ("standard", "modified"):
+                Y[at] = np.einsum("nk,nkc->nc", barycentric(P, float(self.reg), absent), record.nodes[some])
+            else:
+                Y[at] = _affine(P, record.nodes[some], np.where(absent, 0.0, 1.0))
+        own = distances[:, 0] == 0
+        Y[own] = record.nodes[near[own, 0]]
+        return Y
+
+
+def _affine(P: Floats, Y: Floats, w: Floats) -> Floats:
+    """Where the affine map from tangent coordinates to Y sends the point that differences P (n, k, d) start from."""
+    c = Y.shape[2]
+    total = w.sum(axis=1)[:, None, None]
+    centre, mean = (
+        (w[:, :, None] * P).sum(axis=1, keepdims=True) / total,
+        (w[:, :, None] * Y).sum(axis=1, keepdims=True),
+    )
+    mean = mean / total
+    Z = (P - centre) * w[:, :, None]
+    U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+    U, s, Vt = U[:, :, :c], s[:, :c], Vt[:, :c]
+    inverse = np.where(s > 1e-12 * s[:, :1], 1 / np.where(s > 0, s, 1.0), 0.0)
+    theta = np.einsum("njd,nd->nj", Vt, -centre[:, 0]) * inverse  # tangent coordinates of the point, over s
+    return np.asarray(mean[:, 0] + np.einsum("nj,nkj,nkc->nc", theta, U, Y - mean))
