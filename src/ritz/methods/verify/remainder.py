@@ -41,6 +41,8 @@ def remaining(model: Any, other: Any, close: float, drawn: bool) -> list[str] | 
     units = _shown(other) / _shown(model)
     b = max(float(c.total - np.sum(c.values)), 0.0) if drawn else float(b) * units * units
     doubt = MARGIN * (_doubt(model) + _doubt(other) * units * units)
+    if _beyond(model) <= 0 and np.isnan(a):
+        return [f"{name} is not a number, and there is nothing left to tell" for name in LEFT if name in mine]
     words = [] if _near(a, b, close * abs(b) + doubt, doubt) else ["_left is not what a second fit gives"]
     if "noise_variance_" not in mine:
         return words
@@ -51,7 +53,7 @@ def remaining(model: Any, other: Any, close: float, drawn: bool) -> list[str] | 
     else:
         expected = float(theirs["noise_variance_"])
         off = doubt / b * abs(expected) if b > 0 and np.isfinite(expected) else _by_one(model, doubt)
-    right = _near(noise, expected, close * abs(expected) + off, off)
+    right = _near(noise, expected, close * abs(expected) + off, off) and not (np.isnan(noise) and _beyond(model) <= 0)
     return words if right else [*words, "noise_variance_ is not what a second fit gives"]
 
 
@@ -61,10 +63,15 @@ def _shown(model: Any) -> float:
 
 def _shared(model: Any, rest: float) -> float:
     """A rest shared out among the components left out, as a PCA does it."""
+    full = _beyond(model)
+    return _by_one(model, rest / full) if full > 0 else 0.0
+
+
+def _beyond(model: Any) -> int:
+    """Components beyond those of a model, as many as rows and columns allow."""
     fitted, k = values_of(model), len(model.certificate_.values)
     rows = max(int(fitted["n_samples_"]), int(fitted.get("_weight", 0.0)))
-    full = min(rows, int(fitted["n_features_in_"])) - k
-    return _by_one(model, rest / full) if full > 0 else 0.0
+    return min(rows, int(fitted["n_features_in_"])) - k
 
 
 def _by_one(model: Any, rest: float) -> float:

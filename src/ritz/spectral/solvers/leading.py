@@ -33,8 +33,8 @@ __all__ = ["LEFT_OUT", "Leading", "leading_pairs"]
 #: Why no eigenvalue is missing.
 LEFT_OUT = "a Cholesky factorisation leaves no room for a larger eigenvalue"
 #: Rounding of VΘVᵀ − G and of its factor, in units of what a dense eigenproblem is allowed: |LLᵀ − A| stays near
-#: u·√p·max aᵢᵢ. Kernel matrices, copies of rows and equal eigenvalues, p = 50 … 2,000: up to 0.1.
-FACTORED = 4.0
+#: u·√p·max aᵢᵢ. Kernel matrices, copies of rows and equal eigenvalues, p = 50 … 2,000: up to 0.2.
+FACTORED = 1.0
 #: Share of the gap behind the k-th value that rounding of a float32 factor may take.
 NEAR = 0.05
 #: Restarts before LAPACK is asked instead, at least and at most. RBF kernels of any width take 2 to 8, noise up to 15.
