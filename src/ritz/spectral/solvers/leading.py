@@ -34,7 +34,7 @@ __all__ = ["LEFT_OUT", "Leading", "leading_pairs"]
 LEFT_OUT = "a Cholesky factorisation leaves no room for a larger eigenvalue"
 #: Rounding of VΘVᵀ − G and of its factor, in units of what a dense eigenproblem is allowed: |LLᵀ − A| stays near
 #: u·√p·max aᵢᵢ. Kernel matrices, copies of rows and equal eigenvalues, p = 50 … 2,000: up to 0.2.
-FACTORED = 1.0
+FACTORED = 0.8
 #: Share of the gap behind the k-th value that rounding of a float32 factor may take.
 NEAR = 0.05
 #: Restarts before LAPACK is asked instead, at least and at most. RBF kernels of any width take 2 to 8, noise up to 15.
