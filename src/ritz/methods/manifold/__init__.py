@@ -4,7 +4,7 @@ sources.py       squared distances in tiles: of a metric, given, or corrected so
 geodesic.py      shortest paths through a graph of neighbours, in row tiles on all cores
 placement.py     Gower's formula: where a new row lies
 landmarks.py     few rows solved exactly, all others placed by them, and an estimate of what that costs
-stress.py        stress of a map and its gradient; monotone.py, descent.py: what SMACOF and Sammon need
+stress.py        stress of a map and its gradient; shapes.py, descent.py, refine.py: what SMACOF and Sammon need
 local.py         rows as nodes, components solved one by one, new rows; nodes.py, placed.py, affinity.py, weights.py
 mds.py, isomap.py, lle.py, laplacian.py, diffusion.py   the estimators
 """
