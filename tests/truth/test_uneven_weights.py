@@ -177,11 +177,13 @@ def test_filled_blocks_are_the_rows():
     assert [block.start for block in seen] == sorted(block.start for block in seen)
 
 
-@pytest.mark.parametrize("number", [69, 150, 177, 24])  # three of weights from 1e-200 to 1e200; squares of 1e-296
+@pytest.mark.parametrize("number", range(4))
 def test_no_claim_is_refuted(number):
+    """Weights from 1e-200 to 1e200."""
     pytest.importorskip("flint")
-    case = next(islice(adverse_cases(0), number, None))
-    records = run_case(ADVERSE_FROM + number, case)
+    far = (case for case in adverse_cases(0) if getattr(case, "weighted", False) and case.weighting == "far")
+    case = next(islice(far, number, None))
+    records = run_case(ADVERSE_FROM, case)
     assert [record.solver for record in records] == list(case.routes)
     lines = [f"{r.solver}: {f.check} {f.component}: {f.words}" for r in records for f in r.findings]
     assert not lines, "\n".join([str(case), *lines])

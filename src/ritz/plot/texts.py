@@ -44,9 +44,9 @@ def topics(model: Any, components: Any = None, *, words: int = 6, ax: Any = None
     Examples
     --------
     >>> import ritz
-    >>> lsi = ritz.LSI(2).fit(["red wine", "white wine", "thin wings", "wings in flutter"])
+    >>> lsi = ritz.LSI(2, weighting="count").fit(["red wine", "white wine", "more wine", "thin wings"])
     >>> [label.get_text() for label in ritz.plot.topics(lsi, words=1)[0].get_yticklabels()]
-    ['wings']
+    ['wine']
     """
     every = _require_texts(model).topics(words=words)
     which = chosen(min(len(every), FIRST) if components is None else components, len(every))
@@ -86,10 +86,10 @@ def words(model: Any, *, components: Any = None, count: int = 60, ax: Any = None
     Examples
     --------
     >>> import ritz
-    >>> lsi = ritz.LSI(2).fit(["red wine", "white wine", "thin wings", "wings in flutter"])
+    >>> lsi = ritz.LSI(2, weighting="count").fit(["red wine", "white wine", "more wine", "thin wings"])
     >>> ax = ritz.plot.words(lsi, components=(0, 1))
     >>> ax.get_xlabel()
-    'topic 1 (37.5 %)'
+    'topic 1 (50 %)'
     """
     _require_texts(model)
     k = int(model.n_components_)

@@ -312,6 +312,14 @@ class MDS(Scaling):
         Parameters
         ----------
         X, sample_weight : what fit took
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> roads = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]], float)
+        >>> mds = ritz.MDS(2, metric="precomputed").fit(roads)
+        >>> bool(mds.verify(roads)), bool(mds.verify(roads * 2))
+        (True, False)
         """
         check_is_fitted(self)
         if self._record.directions is not None:
