@@ -445,5 +445,6 @@ class KernelPCA(Method):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.solver not in SOLVERS:
-            raise ParameterError(f"solver must be one of {', '.join(SOLVERS)}", received=repr(self.solver))
+            words = f"solver must be one of {', '.join(SOLVERS)}"
+            raise ParameterError(words, received=repr(self.solver), hint="solver='auto' chooses")
         check_negative(self.negative)
