@@ -195,21 +195,34 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
-    radii = _turned_radii(norms(block), theta, R * flip[:, None], pairs.roundoff)
     lengths = np.maximum(norms(block), 1e-300)
+    radii = norms(block)
+    if float(theta[0]) > 0:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            grown = np.minimum(_grown(A, block, theta, pairs), float(theta[0]))
+        radii = _turned_radii(grown, theta, R * flip[:, None])
     return replace(
         pairs, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
     )  # fmt: skip
 
 
-def _turned_radii(residuals: Any, theta: Any, R: Any, u: float) -> Any:
+def _grown(A: Operator, block: Any, theta: Any, pairs: Pairs) -> Any:
+    """‖Aᵀr_u‖/σ from above: √λ₁‖r_u‖/σ with what bounds λ₁, and by one more product where nothing does.
+
+    A Ritz value and its residual bound no λ₁: where the largest eigenvalue was missed, there is another one near them.
+    """
+    top, ceiling = float(theta[0]), pairs.completeness.ceiling
+    most = ceiling if ceiling < np.inf else A.frobenius2()
+    sigma = np.sqrt(np.maximum(theta, pairs.roundoff**2 * top))
+    if most is None:
+        return norms(to_numpy(A.rmatmat(pairs.residual_block)).astype(np.float64)) / sigma
+    residuals = norms(block)
+    return residuals * np.sqrt(max(top + float(np.max(residuals)), most)) / sigma
+
+
+def _turned_radii(grown: Any, theta: Any, R: Any) -> Any:
     """Residual bounds of V = W R⁻¹, W = AᵀUΣ⁻¹:  (MW − WΘ)R⁻¹ + W(ΘR⁻¹ − R⁻¹Θ)."""
     top = float(theta[0])
-    if top <= 0:
-        return residuals
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        largest = top + float(np.max(residuals))  # the Ritz value bounds λ₁ from below only
-        grown = np.minimum(residuals * np.sqrt(largest / np.maximum(theta, u * u * top)), top)
     try:
         K = np.linalg.inv(R)
     except np.linalg.LinAlgError:
