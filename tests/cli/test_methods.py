@@ -314,6 +314,15 @@ def test_every_method_plans_ranks_and_verifies(fit, method):
     assert len(back) == 61
 
 
+@pytest.mark.parametrize("method", ["mds", "isomap", "lle", "laplacian", "diffusion"])
+def test_maps_of_unlike_spreads_say_that_one_column_outweighs_the_others(fit, method):
+    table = np.random.default_rng(0).standard_normal((60, 3)) * [1000.0, 1.0, 1.0]
+    np.savetxt("t.csv", table, delimiter=",", header="a,b,c", comments="")
+    facts = fit("t.csv", "--method", method)
+    assert not facts["scaled"]
+    assert f"{method} takes numbers as they are; the spreads of the columns differ" in facts["scaling"]
+
+
 @pytest.mark.parametrize("method", ["robust", "sparse"])
 def test_columns_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, method):
     rng = np.random.default_rng(0)

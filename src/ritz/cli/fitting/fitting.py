@@ -40,6 +40,9 @@ CHEAP = 1e9
 #: What fills gaps of numbers, for methods that do not.
 FILL_BY_PCA = "--method pca --missing regularized"
 
+#: Methods whose distances are those of the numbers as they are, and whose axes are two.
+MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion")
+
 
 @dataclass(frozen=True)
 class Request:
@@ -211,7 +214,7 @@ def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
     """At most 20 components; a table that has fewer gives all of them."""
     if name == "factor":  # as many common factors as rows tell; twenty would fit anything
         return fitted("parallel")
-    if name in ("mds", "isomap", "lle", "laplacian", "diffusion"):  # a map to look at
+    if name in MAPS:  # to look at
         return fitted(2)
     if name in ("svd", "kpca"):
         n = len(table)
@@ -249,7 +252,7 @@ def _decided(job: Request, table: Table) -> Scaling | None:
 
 def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scaling | None:
     """Say of methods that take numbers as they are how much their spreads differ."""
-    if name not in ("svd", "kpca") or strings or table.lazy:
+    if name not in ("svd", "kpca", *MAPS) or strings or table.lazy:
         return None
     scaling = decide_scaling(spreads(table.select(used)), used, False)
     return Scaling(False, False, scaling.why.replace("as asked; ", f"{name} takes numbers as they are; "))
