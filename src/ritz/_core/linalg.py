@@ -82,12 +82,20 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 
 def namespace(x: Array) -> Any:
     """The module whose functions work on ``x``."""
-    return np if isinstance(x, np.ndarray) else x.__array_namespace__()
+    if isinstance(x, np.ndarray):
+        return np
+    if hasattr(x, "__array_namespace__"):
+        return x.__array_namespace__()
+    from ritz._core.device import torch_namespace  # which stands on this module
+
+    return torch_namespace()
 
 
 def is_foreign(x: Any) -> bool:
-    """Whether ``x`` is an array of the standard that is not NumPy's."""
-    return hasattr(x, "__array_namespace__") and not isinstance(x, (np.ndarray, np.generic))
+    """Whether ``x`` is an array of the standard, or a tensor, that is not NumPy's."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return False
+    return hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] == "torch"
 
 
 def to_numpy(x: Array) -> NDArray[Any]:

@@ -1,0 +1,163 @@
+"""Where numbers are computed: the processor, or a graphics processor through PyTorch.
+
+    device="cpu"                 NumPy arrays in the memory of this machine
+    device="cuda", "cuda:1"      tensors on a graphics processor
+    device="auto"                the first graphics processor if there is one, else the processor
+    device="torch:cpu"           tensors in the memory of this machine: the code of devices where there is none
+
+A tensor that lies on a device already is taken where it lies. torch is loaded when a device is asked for, or when a
+tensor was handed in, which only a loaded torch can have made. Tensors are worked on through the array API standard:
+array-api-compat, or the copy of it that scikit-learn brings along.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from ritz._core.errors import InputError, MemoryLimitError, MissingDependency, ParameterError
+from ritz._core.imports import module_of
+from ritz._core.linalg import HOST, Place
+
+__all__ = [
+    "check_device", "device_memory", "devices", "is_tensor", "on_device", "place_for", "require_same", "tensor_of",
+    "torch_namespace", "torch_place", "within_memory",
+]  # fmt: skip
+
+WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
+INSTALL = "pip install 'ritz[gpu]', on a machine with an NVIDIA driver; ritz doctor says what is found"
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether ``X`` is a torch tensor; loads nothing."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, getattr(torch, "Tensor", ()))
+
+
+def on_device(X: Any) -> bool:
+    """Whether ``X`` is an array that does not lie in the memory of the host: torch, CuPy, anything with DLPack."""
+    if is_tensor(X):
+        return bool(X.device.type != "cpu")
+    where = getattr(type(X), "__dlpack_device__", None)
+    if where is None or not hasattr(type(X), "__dlpack__"):
+        return False
+    return int(X.__dlpack_device__()[0]) in (2, 13)  # kDLCUDA, kDLCUDAManaged
+
+
+def tensor_of(X: Any) -> Any:
+    """An array on a device as a torch tensor of the same memory."""
+    return X if is_tensor(X) else _torch("an array on a graphics processor").from_dlpack(X)
+
+
+def check_device(device: Any) -> None:
+    """Refuse what names no device; nothing is loaded for those that do."""
+    plain = isinstance(device, str) and (device in ("cpu", "auto", "cuda", "torch:cpu") or _number(device) is not None)
+    if not plain:
+        raise ParameterError(
+            WORDS, received=repr(device), hint='device="auto" takes a graphics processor if there is one'
+        )
+
+
+def _number(device: str) -> int | None:
+    head, _, tail = device.partition(":")
+    return int(tail) if head == "cuda" and tail.isdecimal() else None
+
+
+def devices() -> list[str]:
+    """Names of the graphics processors that torch can use; none without torch."""
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        return []
+    torch = module_of("torch")
+    return [str(torch.cuda.get_device_name(i)) for i in range(torch.cuda.device_count())] if _usable(torch) else []
+
+
+def place_for(device: str) -> Place:
+    """Where ``device`` is, as a place for arrays."""
+    if device == "cpu":
+        return HOST
+    check_device(device)
+    if device == "auto":
+        return torch_place("cuda:0") if devices() else HOST
+    torch = _torch(f"device={device!r}")
+    if device == "torch:cpu":
+        return torch_place("cpu")
+    count = torch.cuda.device_count() if _usable(torch) else 0
+    number = _number(device) or 0
+    if number >= count:
+        there = "none is visible" if not count else f"{count} {'is' if count == 1 else 'are'} visible, counted from 0"
+        raise ParameterError(
+            f"device={device!r} needs that graphics processor",
+            received=f"torch {torch.__version__}, to which {there}",
+            hint=INSTALL if not count else 'device="cuda:0", or device="cpu"',
+        )
+    return torch_place(f"cuda:{number}")
+
+
+def torch_place(device: Any) -> Place:
+    """The place of tensors on one device of torch."""
+    return Place(torch_namespace(), module_of("torch").device(device))
+
+
+def _usable(torch: Any) -> bool:
+    return bool(torch.cuda.is_available())
+
+
+def _torch(what: str) -> Any:
+    try:
+        return module_of("torch")
+    except ImportError as error:
+        raise MissingDependency(f"{what} needs PyTorch, which is not installed", hint=INSTALL) from error
+
+
+@lru_cache(maxsize=1)
+def torch_namespace() -> Any:
+    """The array API standard for torch."""
+    try:
+        return module_of("array_api_compat.torch")
+    except ImportError:
+        return module_of("sklearn.externals.array_api_compat.torch")
+
+
+def device_memory(place: Place) -> tuple[float, float]:
+    """Bytes that are free on a device, what torch keeps for later included, and all its bytes."""
+    torch = module_of("torch")
+    if place.device is None or place.device.type == "cpu":
+        from ritz._core.memory import available
+
+        free = float(available())
+        return free, free
+    free, total = torch.cuda.mem_get_info(place.device)
+    kept = torch.cuda.memory_reserved(place.device) - torch.cuda.memory_allocated(place.device)
+    return float(free + kept), float(total)
+
+
+@contextmanager
+def within_memory(place: Place, what: str) -> Iterator[None]:
+    """Turn what torch raises where a device has no room into words, and give back what was kept for later."""
+    try:
+        yield
+    except Exception as error:
+        if "OutOfMemory" not in type(error).__name__:
+            raise
+        module_of("torch").cuda.empty_cache()
+        free, total = device_memory(place)
+        raise MemoryLimitError(
+            f"{what} must fit into the memory of {place.device}",
+            received=f"{free / 1e9:.1f} of {total / 1e9:.1f} GB are free",
+            hint="close what else uses the device, take fewer components, or device='cpu'",
+        ) from error
+
+
+def require_same(place: Place, X: Any) -> None:
+    """Refuse a tensor that lies on another device than the one asked for."""
+    if X.device != place.device:
+        raise InputError(
+            f"rows must lie on the device that was asked for, {place.device}",
+            received=f"a tensor on {X.device}",
+            hint=f"X.to({str(place.device)!r}), or leave device='cpu': a tensor is taken where it lies",
+        )
