@@ -23,8 +23,8 @@ from ritz._core.imports import module_of
 from ritz._core.linalg import HOST, Place
 
 __all__ = [
-    "check_device", "device_memory", "devices", "is_tensor", "on_device", "place_for", "require_same", "tensor_of",
-    "torch_namespace", "torch_place", "within_memory",
+    "check_device", "device_memory", "devices", "is_tensor", "like", "on_device", "place_for", "require_same",
+    "tensor_of", "torch_namespace", "torch_place", "within_memory",
 ]  # fmt: skip
 
 WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
@@ -50,6 +50,14 @@ def on_device(X: Any) -> bool:
 def tensor_of(X: Any) -> Any:
     """An array on a device as a torch tensor of the same memory."""
     return X if is_tensor(X) else _torch("an array on a graphics processor").from_dlpack(X)
+
+
+def like(tensor: Any, X: Any) -> Any:
+    """A tensor as an array of the library of ``X``, in the same memory."""
+    if is_tensor(X):
+        return tensor
+    library = module_of(type(X).__module__.partition(".")[0])
+    return library.from_dlpack(tensor.contiguous()) if hasattr(library, "from_dlpack") else tensor
 
 
 def check_device(device: Any) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.device import check_device
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
 from ritz._core.linalg import working_dtype
 from ritz._core.memory import LITTLE, limit
@@ -217,8 +218,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.device != "cpu":
-            words = "device must be 'cpu': no other is supported yet"
-            raise ParameterError(words, received=repr(self.device), hint="leave device='cpu'")
+            check_device(self.device)
         if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 

@@ -84,6 +84,8 @@ class Operator(ABC):
     checkable: bool = False
     #: what to try where a solver does not converge, if no other solver can be asked
     advice: str | None = None
+    #: residual, in units of θ₁, below which steps with these products are not worth their time
+    grain: float = 0.0
     #: whether the smallest eigenvalues may lie so far apart, in units of ‖M‖, that products alone find them
     apart: bool = True
     #: the array namespace of the blocks it takes and gives, and the device they lie on; None is the library's choice
@@ -126,6 +128,18 @@ class Operator(ABC):
     def at(self, dtype: Any) -> Operator:
         """The same operator computing in another precision, if it can; itself otherwise."""
         return self
+
+    def coarsest(self) -> Operator:
+        """The same operator with the cheapest products there are, for early steps whose answer is measured later."""
+        return self.at(np.float32)
+
+    def lean(self) -> Operator:
+        """The same operator for vectors that enter an answer with a small share, whose rounding is measured then."""
+        return self
+
+    def block_width(self, columns: int) -> int:
+        """Columns that a product takes in the time of so many."""
+        return columns
 
     def inflation(self) -> float:
         """By how much the numbers that are rounded exceed A itself (a mean that is taken off after the product).

@@ -29,7 +29,7 @@ from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.kernels.base import Kernel, Prepared, chunks
 
-__all__ = ["SampledRows", "sample_rows"]
+__all__ = ["SampledRows", "counted", "sample_rows", "systematic"]
 
 Floats = NDArray[np.float64]
 
@@ -117,14 +117,14 @@ class SampledRows:
             return None
         V = np.asarray(V, np.float64)
         leverage = np.einsum("ij,ij->i", V, V)
-        drawn = _systematic(leverage, DRAWN * V.shape[1])
+        drawn = systematic(leverage, DRAWN * V.shape[1])
         fresh = np.setdiff1d(drawn, self.index)
         with single_threaded_blas():
             more = self.kernel.wide_rows if dtype.itemsize < 8 else self.kernel.reference
             gap = np.concatenate([product[self.index] - rows @ V, product[fresh] - more(self.prepared, fresh) @ V])
         index = np.concatenate([self.index, fresh])
         # rows that both samples hold stand once for each of them
-        times = np.concatenate([np.ones(len(self.index)), np.zeros(len(fresh))]) + _counted(drawn, index)
+        times = np.concatenate([np.ones(len(self.index)), np.zeros(len(fresh))]) + counted(drawn, index)
         expected = self.share[index] + DRAWN * leverage[index] * V.shape[1] / max(float(leverage.sum()), 1e-300)
         return SURE * float(np.linalg.norm(gap * np.sqrt(times / expected)[:, None], 2))
 
@@ -188,7 +188,7 @@ def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:
     return SampledRows(kernel, A, index, CHECKED * share, rough, diagonal)
 
 
-def _systematic(size: Floats, draws: int) -> NDArray[np.intp]:
+def systematic(size: Floats, draws: int) -> NDArray[np.intp]:
     """``draws`` positions at equal steps through the running sum of sizes: none larger than a step is left out."""
     total = np.cumsum(size)
     if not len(total) or not total[-1] > 0:
@@ -197,7 +197,7 @@ def _systematic(size: Floats, draws: int) -> NDArray[np.intp]:
     return np.asarray(np.minimum(np.searchsorted(total, levels), len(total) - 1), np.intp)
 
 
-def _counted(drawn: NDArray[np.intp], index: NDArray[np.intp]) -> Floats:
+def counted(drawn: NDArray[np.intp], index: NDArray[np.intp]) -> Floats:
     """How often each of ``index`` was drawn; a row that stands twice in ``index`` shares them out."""
     times = np.bincount(drawn, minlength=int(index.max(initial=0)) + 1)[index]
     return np.asarray(times / np.bincount(index)[index], np.float64)

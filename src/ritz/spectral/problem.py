@@ -107,6 +107,9 @@ class SpectralProblem:
         What an iterative solver shows its residuals to, and leaves its road by; None to go on in any case.
     partial
         Whether the leading pairs of a matrix that is formed are enough: the rest of its spectrum need not be known.
+    begin
+        Makes a block near the answer to begin with instead of a Gaussian one. It proves nothing by itself: fresh
+        Gaussian columns look for what it has missed.
     inexact
         Tells, once the problem is solved, how far the operator may be from the one that is meant, ‖Ã − A‖₂.
     which
@@ -132,6 +135,7 @@ class SpectralProblem:
     basis: float = KRYLOV_BASIS_BYTES
     watch: Watch | None = None
     partial: bool = False
+    begin: Callable[[], Array] | None = None
     inexact: Callable[[], float] | None = None
     which: Literal["largest", "smallest"] = "largest"
     null: Array | None = None

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.device import is_tensor
 from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
-from ritz._core.linalg import norms, qr, signs, to_numpy
+from ritz._core.linalg import norms, place_of, qr, signs, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
@@ -59,11 +60,13 @@ def solve(
         return solve_smallest(problem, plan, unit=unit, frame=frame, quiet=quiet)
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
-    V = to_numpy(pairs.vectors)
-    flip = signs(V)
-    V = V * flip
-    other = None if pairs.value_block is None else to_numpy(pairs.value_block)
-    pairs = changed(pairs, vectors=V, residual_block=to_numpy(pairs.residual_block) * flip, value_block=other)
+    iterated = pairs.value_block is None and pairs.error is None and pairs.estimate is None
+    if not (iterated and is_tensor(pairs.vectors)):
+        pairs = _here(pairs)
+    flip = place_of(pairs.vectors).array(signs(pairs.vectors))
+    there = pairs.vectors * flip
+    pairs = changed(pairs, vectors=there, residual_block=pairs.residual_block * flip)
+    V = to_numpy(there)
     trace = _told(problem)  # asked for when the solver is done: a pass may have learned it by then
     total = _total(pairs, trace)
     pairs = _noted(problem, pairs, trace is not None)
@@ -100,6 +103,13 @@ def solve(
             theta * unit * unit, V, spectrum * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
             unit, theta, total, spectrum, sigma,
         )  # fmt: skip
+
+
+def _here(pairs: Pairs) -> Pairs:
+    """The blocks of an answer on the host: an iteration's are long, and are looked at where they lie."""
+    other = None if pairs.value_block is None else to_numpy(pairs.value_block)
+    vectors, block = to_numpy(pairs.vectors), to_numpy(pairs.residual_block)
+    return changed(pairs, vectors=vectors, residual_block=block, value_block=other)
 
 
 def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:

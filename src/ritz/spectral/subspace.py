@@ -53,8 +53,11 @@ class Subspace:
         """Columns that still fit."""
         return self.capacity - self.m
 
-    def extend(self, Q: Array, MQ: Array, *, look: bool = True) -> None:
-        """Add orthonormal directions Q, orthogonal to the basis, and their images; then Rayleigh–Ritz, if asked."""
+    def extend(self, Q: Array, MQ: Array, *, look: bool = True, rough: bool = False) -> None:
+        """Add orthonormal directions Q, orthogonal to the basis, and their images; then Rayleigh–Ritz, if asked.
+
+        ``rough``: MQ is less accurate than the images before, so that VᵀMQ is taken from those, (MV)ᵀQ.
+        """
         a, b = self.m, self.m + Q.shape[1]
         turn = self.xp.matrix_transpose
         MQ = self.own(MQ)
@@ -63,6 +66,9 @@ class Subspace:
             self._MV[a:b, :] = turn(MQ)
         self.m = b
         corner = inner(self.V, MQ)  # VᵀMQ
+        if rough and a:
+            before = self.xp.matrix_transpose(self._MV[:a, :])
+            corner = self.xp.concat([inner(before, self.own(Q)), corner[a:, :]], axis=0)
         self._last, self._corner = MQ, corner
         corner = self.xp.asarray(corner, dtype=self.xp.float64)
         self._H[:b, a:b] = corner

@@ -146,7 +146,7 @@ def _solve_one(
     thin = M.positive and plan.solver == "krylov" and M.at(np.float32).keeps()
     problem = SpectralProblem(
         M, max(int(k), 1), rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True,
-        thin=thin, basis=basis, partial=estimator.solver == "auto",
+        thin=thin, basis=min(basis, c.KRYLOV_BASIS_BYTES), partial=estimator.solver == "auto",
     )  # fmt: skip
     spectrum = solve(problem, plan, frame={"matrix": M.symbol()}, quiet=quiet)
     estimator._remember(problem, spectrum, 1.0)

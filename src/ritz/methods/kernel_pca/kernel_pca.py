@@ -15,7 +15,10 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.device import on_device, tensor_of
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.imports import module_of
+from ritz._core.linalg import HOST, Place
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
@@ -174,20 +177,31 @@ class KernelPCA(Method):
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         self._record = KernelRecord()
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        return fit_rows(self, X, kernel), kernel, y
+        there = tensor_of(X).detach() if on_device(X) else None
+        place = HOST if there is None and self.device == "cpu" else self._device().given_place(self, X)
+        rows = fit_rows(self, X, kernel) if there is None else self._device().host_rows(self, there, kernel)
+        return rows, kernel, y, place, there
 
-    def pose(self, rows: Any, kernel: Any, y: Any = None) -> Posed:
+    def pose(self, rows: Any, kernel: Any, y: Any = None, place: Place = HOST, there: Any = None) -> Posed:
         """Rows, and the kernel with a number for every parameter; the route poses the problem."""
         kernel = fixed(self, kernel, rows, y)
         check_symmetry(kernel, rows)
-        return Posed(rows=rows, kept=kernel)
+        return Posed(rows=rows, kept=(kernel, place, there))
+
+    @staticmethod
+    def _device() -> Any:
+        """What devices need, loaded where one is asked for."""
+        return module_of("ritz.methods.kernel_pca.device")
 
     def _plan(self, posed: Posed) -> None:
         """A route by features, by landmarks or by products plans a problem of its own."""
 
     def _solved(self, posed: Posed, plan: None) -> Solved:
+        kernel, place, there = posed.kept
         with using(self.progress, type(self).__name__):
-            return solve_kernel(self, posed.kept, posed.rows, room_for(self))
+            if place is not HOST:
+                return self._device().solve_somewhere(self, kernel, posed.rows, place, there, room_for(self))
+            return solve_kernel(self, kernel, posed.rows, room_for(self))
 
     def read(self, solution: Solved, posed: Posed) -> None:
         """Eigenvalues, shares, and the map that places rows."""
@@ -218,12 +232,14 @@ class KernelPCA(Method):
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of rows, (n, k); a kernel matrix with the training rows for ``kernel="precomputed"``."""
         check_is_fitted(self)
+        if on_device(X) or self.device != "cpu":
+            return self._device().placed_rows(self, X)
         return self._record.solved_map.forward(new_rows(self, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
         """Fit and return the coordinates of the rows."""
         self.fit(X, y)
-        if not hasattr(self, "eigenvectors_"):
+        if not hasattr(self, "eigenvectors_") or on_device(X):
             return self.transform(X)
         return np.asarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)), self._record.dtype)
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.linalg import Array, norm2, norms, to_numpy
+from ritz._core.linalg import Array, inner, norm2, norms, to_numpy
 from ritz._core.tolerance import CLUSTER_GAP, defect_rounding
 from ritz.data.passes.rounding import better
 from ritz.spectral.certificate.certificate import Certificate
@@ -57,7 +57,7 @@ def certify(
     angles, clusters = angle_bounds(pairs, box)
     V, theta, c = pairs.vectors, pairs.leading(), unit * unit
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
-    off = better(V)
+    off = better(V) if isinstance(V, np.ndarray) else np.array(to_numpy(inner(V, V)))
     off.ravel("K")[:: V.shape[1] + 1] -= 1.0
     defect = float(np.abs(off).max(initial=0.0)) + defect_rounding(V.shape[0])
     lower, upper, residuals = box.lower, box.upper, box.residuals
@@ -105,7 +105,7 @@ def _grounds(pairs: Pairs) -> dict[str, Any]:
         "error": None if pairs.error is None else float(pairs.error),
         "sigma": None if pairs.sigma_error is None else float(pairs.sigma_error),
         "rest": 0.0 if rest is None else rest,
-        "cross": None if direct and not sketch else np.asarray(block.T @ block, np.float64),
+        "cross": None if direct and not sketch else np.asarray(to_numpy(inner(block, block)), np.float64),
         "null": float(pairs.null),
         "positive": bool(pairs.positive),
         "given": given,

@@ -20,8 +20,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ritz._core.linalg import Array, Floats, combine, eigh, inner, norm2, orth, symmetric, to_numpy
-from ritz._core.random import gaussian_rows
+from ritz._core.linalg import Array, Floats, combine, eigh, inner, norm2, norms, orth, symmetric, to_numpy
+from ritz._core.random import gaussian_block
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
@@ -44,7 +44,7 @@ def by_search(
     there; ``slack()`` is the rounding of the products so far.
     """
     p, largest, ceiling = M.shape[0], 0.0, math.inf
-    columns = min(COLUMNS, p - Q.shape[1])
+    columns = min(M.block_width(COLUMNS), p - Q.shape[1])
     if columns == 0:
         return Completeness("none", math.inf), False
     with single_threaded_blas():
@@ -52,7 +52,9 @@ def by_search(
         spread, theta = norm2(MQ - combine(Q, H)), to_numpy(eigh(H)[0])
         space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)
         out = space.own(Q)
-        block = orth(space.own(gaussian_rows(seed, STREAM, 0, p, columns)), against=out)
+        drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns))
+        block = orth(drawn, against=out)
+    square = math.inf
     following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]
     for product in range(1, PRODUCTS + 1):
         block = block[:, : min(space.room(), block.shape[1])]
@@ -64,11 +66,15 @@ def by_search(
             M.check(block, image)
         image = space.own(image / unit)
         with single_threaded_blas():
-            space.extend(block, image - combine(out, inner(out, image)))
+            image = image - combine(out, inner(out, image))
+            if product == 1 and block.shape[1] == columns:
+                size = unit * float(norm2_f(combine(image, space.own(inner(block, drawn)))))
+                square = drawn_square(size + slack() * math.sqrt(float(p) * columns), columns)
+            space.extend(block, image)
             block = orth(space.remainder(), against=space.V, projected=True)
         largest = unit * float(space.theta[0])
         most = largest + slack()
-        share = 1 - relative_gap(most, _rest(M, theta, spread + slack()), p, product, start)
+        share = 1 - relative_gap(most, min(square, _rest(M, theta, spread + slack())), p, product, start)
         ceiling = min(ceiling, most / share if share > 0 else math.inf)
         if ceiling <= max(following, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
             break
@@ -76,6 +82,23 @@ def by_search(
     spread += slack()
     status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
     return status, _missed(largest, theta[k - 1], spread)
+
+
+def norm2_f(X: Array) -> float:
+    """‖X‖_F."""
+    return float(np.linalg.norm(to_numpy(norms(X)).astype(np.float64)))
+
+
+def drawn_square(size: float, columns: int) -> float:
+    """‖D‖_F² from above, from ``size`` = ‖D G‖_F with c Gaussian columns, but for a probability of FAILURE/PRODUCTS.
+
+    ‖D G‖_F² = Σ μᵢ² χ²_c is below x·c·‖D‖_F² with probability at most (x e^{1−x})^{c/2} (Chernoff, since
+    Π(1 + 2tμᵢ²) ≥ 1 + 2tΣμᵢ²).
+    """
+    limit, x = 2 * math.log(FAILURE / PRODUCTS) / columns, 0.5
+    for _ in range(60):  # log x + 1 − x = limit
+        x = math.exp(limit - 1 + x)
+    return size * size / (x * columns)
 
 
 def _unit(theta: Floats) -> float:

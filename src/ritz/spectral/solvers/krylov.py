@@ -15,9 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ritz._core.linalg import Array, combine, eigh, inner, norms, orth, symmetric, to_numpy
+from ritz._core.linalg import Array, combine, eigh, inner, namespace, norms, orth, symmetric, to_numpy
 from ritz._core.progress import track
-from ritz._core.random import gaussian_rows
+from ritz._core.random import gaussian_block
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
@@ -28,7 +28,6 @@ from ritz.spectral.constants import (
     FLOAT32_FLOOR,
     FLOAT32_NOISE,
     FLOAT32_SHARE,
-    KRYLOV_BASIS_BYTES,
     LEAN_SHARE,
     MAX_STEPS,
     NULL,
@@ -63,27 +62,45 @@ def krylov(
     ``narrow``: begin with float32 products. ``start``: a block to begin with instead of a Gaussian one.
     """
     p, k = M.shape[0], problem.k
-    wide = k + oversampling(k)
+    begun = start is None and problem.begin is not None
+    start = problem.begin() if begun and problem.begin is not None else start
+    wide = min(M.block_width(k + oversampling(k)), max(p, 1))
     width = min(p, thin_width(k) if problem.thin and narrow and start is None else wide)
-    Q = orth(M.place.array(gaussian_rows(problem.start, 1, 0, p, width)) if start is None else start)
+    Q = orth(gaussian_block(M.place, problem.start, 1, p, width) if start is None else start)
     steps, status, image = 0, Completeness("none", np.inf), None
     with track("krylov", total=None) as advance:
         if narrow:
             with np.errstate(over="ignore", invalid="ignore"):
-                first = M.at(np.float32).unchecked().matmat(Q)
+                first = M.coarsest().unchecked().matmat(Q)
             narrow = in_range32(first)
             if not narrow and start is None and width < min(p, wide):
                 width = min(p, wide)
-                Q = orth(M.place.array(gaussian_rows(problem.start, 1, 0, p, width)))
+                Q = orth(gaussian_block(M.place, problem.start, 1, p, width))
         if narrow:
-            M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance, first)
+            M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance, first, gaussian=start is None)
             problem = replace(problem, watch=None)  # nearly there
         space = Subspace(p, _capacity(p, wide, problem.basis), M.place)
         more, chain, converged = climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
             status = _started(M, space, residuals, k, width if start is None else 0, chain, more)
+        if begun and M.positive and converged and space.m > k:
+            found, missed = _sought(problem, M, space)
+            if missed:
+                return krylov(replace(problem, begin=None), M, amplified=amplified, narrow=narrow)
+            status = strongest(status, found)
         return stated(package(M, space, k, status, converged, steps + more, narrow), M)
+
+
+def _sought(problem: SpectralProblem, M: Operator, space: Subspace) -> tuple[Completeness, bool]:
+    """What fresh Gaussian columns say about eigenvalues that a start near the answer may have missed."""
+    k, quiet = problem.k, M.coarsest().unchecked()
+    sizes = to_numpy(space.residuals(space.m))
+    following = float(space.theta[min(k, space.m - 1)])
+    many = max(min(space.m, k + FINISH_SPARE), int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2)))
+    Q, image = space.vectors(many), combine(space.MV, space.Y[:, :many])
+    top = float(space.theta[0])
+    return by_search(quiet, Q, image, k, seed=problem.start, slack=lambda: rounding_of(quiet, top))
 
 
 def _narrow(
@@ -94,26 +111,28 @@ def _narrow(
     amplified: bool,
     advance: Callable[[int], None],
     first: Array | None = None,
+    gaussian: bool = True,
 ) -> tuple[Operator, Array, Array | None, int, Completeness]:
     """The float32 phase: the operator and the vectors to finish with, their image if that is accurate enough already,
     steps taken, and what is proved about missed eigenvalues. ``first``: the first product, where it was made.
     """
-    p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.at(np.float32)
+    p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.coarsest()
     space = Subspace(
         p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.place, narrow=True, images=A.checkable
     )
-    target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR)
+    target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR, A.grain)
     steps, chain, _ = climb(A.unchecked(), space, Q, problem, target, amplified, advance, image=first)
     recurred = to_numpy(space.chain_residuals(space.remainder(), min(space.m, max(width, k))))
     top = float(space.theta[0])
     slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
     if A.checkable:
-        Q, image = space.pairs(_settled(space, k))
+        Q, image = space.pairs(min(space.m, max(_settled(space, k), M.block_width(k + FINISH_SPARE) - 1)))
         A.check(Q, image, answer=k)
         slack = max(slack, rounding_of(A, top))
     noisy = np.hypot(recurred, slack)  # rounding of the products leaves the chain too
     status = strongest(
-        _started(A, space, noisy, k, width, chain, steps), _summed(A, space, k, float(np.linalg.norm(noisy[:k])))
+        _started(A, space, noisy, k, width if gaussian else 0, chain, steps),
+        _summed(A, space, k, float(np.linalg.norm(noisy[:k]))),
     )
     if not A.checkable:
         return M, orth(space.vectors(min(space.m, k + FINISH_SPARE))), None, steps, status
@@ -124,10 +143,11 @@ def _narrow(
             quiet, Q, image, k, seed=problem.start, slack=lambda: max(slack, rounding_of(quiet, top))
         )
         if missed:  # an eigenvalue repeated more often than a thin block can see
-            Q = orth(M.place.array(gaussian_rows(problem.start, 1, 0, p, min(p, wide))))
+            Q = orth(gaussian_block(M.place, problem.start, 1, p, min(p, wide)))
             return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
         status = strongest(status, more)
-    Q, image = Q[:, : k + FINISH_SPARE], image[:, : k + FINISH_SPARE]
+    many = max(k + FINISH_SPARE, M.block_width(k + FINISH_SPARE) - 1)  # and one column that tells of K itself
+    Q, image = Q[:, :many], image[:, :many]
     left = _left(Q, image, k, amplified)
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
     return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
@@ -138,7 +158,7 @@ def in_range32(image: Array) -> bool:
 
     A product of zeros may be one of numbers too small for float32.
     """
-    return RANGE32[0] <= float(np.max(np.abs(to_numpy(image)), initial=0.0)) <= RANGE32[1]
+    return RANGE32[0] <= float(to_numpy(namespace(image).max(namespace(image).abs(image)))) <= RANGE32[1]
 
 
 def _left(Q: Array, image: Array, k: int, amplified: bool) -> float:
@@ -186,7 +206,8 @@ def climb(
     coarse = M.checkable and M.dtype.itemsize < 8 and not space.narrow
     best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
-        MQ = M.matmat(Q) if image is None or step > 1 else image
+        small = lean and step > 1  # what is left of pairs that have nearly converged
+        MQ = (M.lean() if small else M).matmat(Q) if image is None or step > 1 else image
         advance(1)
         chain, longest = chain + 1, max(longest, chain + 1)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
@@ -195,7 +216,7 @@ def climb(
             full = after + width > space.capacity  # also where it is the whole space
             turn = watch is not None and watch.turns(step)
             look = lean or full or turn or step == MAX_STEPS or (enough and history.due(step, after, width))
-            space.extend(Q, MQ, look=look)
+            space.extend(Q, MQ, look=look, rough=small and M.lean() is not M)
             rest, worst = space.remainder(), np.inf
             if not look and (ahead := orth(rest, against=space.V, projected=True)).shape[1]:
                 Q = ahead
@@ -233,7 +254,7 @@ def climb(
 
 def _invariant(M: Operator, space: Subspace, problem: SpectralProblem, step: int, width: int) -> Array:
     """Where the Krylov space is invariant: directions in which it may have missed something."""
-    fresh = M.place.array(gaussian_rows(problem.start, 2 + step, 0, space.p, min(width, space.room())))
+    fresh = gaussian_block(M.place, problem.start, 2 + step, space.p, min(width, space.room()))
     return orth(space.own(fresh), against=space.V)
 
 
@@ -313,7 +334,7 @@ def package(
         require_positive(M, theta)
         theta = np.maximum(theta, 0.0)
     u = unit_roundoff(np.float64)
-    if M.checkable and M.dtype.itemsize < 8 and not narrow:
+    if M.checkable and M.dtype.itemsize < 8 and not (narrow and M.grain == M.coarsest().grain):
         M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)
     slack = rounding_of(M, _size(M, theta))
     complete = _whole(theta, k, slack) if space.m >= space.p else None
@@ -350,5 +371,5 @@ def _whole(theta: np.ndarray, k: int, slack: float) -> Completeness:
 
 def _capacity(p: int, width: int, limit: float, size: int = 16) -> int:
     """Columns of the basis: what the byte budget allows, at least three blocks, at most the whole space."""
-    columns = int(min(limit, KRYLOV_BASIS_BYTES) // (size * p))
+    columns = int(limit // (size * p))
     return min(p, max(3 * width, min(columns, 24 * width)))

@@ -1,0 +1,194 @@
+"""Fused products ``K V`` on a graphics processor: what Triton's kernels are handed, in three precisions.
+
+    half      float16 rows, kernel values and vectors, one product each: about 5e-4 of λ₁, for early iterations
+    mixed     rows in pairs of float16, values and vectors in float16, whose rounding averages out: about 5e-6 of λ₁
+    single    pairs of float16, three products each: about 1e-6, as float32
+
+Rows are padded with zeros to whole tiles and laid out once for all products. Columns of V are scaled by powers of two
+into the range of float16, and so is K where it may exceed 1 (polynomials).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ritz._core.imports import module_of
+from ritz.kernels.base import Kernel
+from ritz.kernels.device.rows import DeviceRows
+from ritz.kernels.device.tiles import diagonal
+from ritz.kernels.distances import DistanceKernel
+from ritz.kernels.laplacian import Laplacian
+from ritz.kernels.matern import Matern
+from ritz.kernels.vectors import Cosine, Linear, Polynomial, Sigmoid
+
+__all__ = ["WIDEST", "fits", "fusable", "fused_product"]
+
+#: Rows that tables are padded to: tiles of BN rows, PARTS of them to a sum.
+BN, PARTS = 64, 8
+PADDED = 2 * BN * PARTS
+#: Largest entry of a float16 row; entries of V are scaled to at most this, too.
+LARGEST, ENTRIES = 30000.0, 64.0
+#: Columns of V that one program multiplies, at most.
+WIDEST = 128
+#: Columns of rows that are held in registers; more are taken in pieces of CHUNK.
+HELD, CHUNK = 128, 64
+#: Whether 2^x is computed in float16 too where half precision is enough.
+QUICK = True
+#: Rows of a block, warps and stages by precision, as measured on an H200.
+SHAPES = {"half": (128, 4, 3), "mixed": (128, 4, 3), "single": (128, 4, 2)}
+
+
+def fusable(kernel: Kernel, rows: DeviceRows) -> bool:
+    """Whether Triton has a kernel for this one, on this device."""
+    if rows.X.device.type == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
+        return False
+    if isinstance(kernel, Polynomial) and not 1 <= kernel.degree <= 8:
+        return False
+    known = isinstance(kernel, (DistanceKernel, Polynomial, Sigmoid, Cosine, Linear, Laplacian))
+    return known and _triton() is not None
+
+
+def _triton() -> Any:
+    try:
+        return module_of("ritz.kernels.device.triton_kernels")
+    except ImportError:
+        return None
+
+
+@dataclass
+class _Laid:
+    """Rows in the layout of the fused kernels."""
+
+    high: Any  # (n', d') float16
+    low: Any  # (n', d') float16, or the same as high
+    half: Any  # (n',) float32
+    unit: float  # K is computed times this
+    fits: bool = True
+
+
+def _kind(kernel: Kernel) -> tuple[int, float, int]:
+    """Which f, its c, its degree."""
+    if isinstance(kernel, Matern) and not np.isinf(kernel.nu):
+        return {0.5: 1, 1.5: 2, 2.5: 3}[kernel.nu], 0.0, 1
+    if isinstance(kernel, DistanceKernel):
+        return 0, 0.0, 1
+    if isinstance(kernel, Polynomial):
+        return 4, kernel.coef0, kernel.degree
+    return (5, kernel.coef0, 1) if isinstance(kernel, Sigmoid) else (6, 0.0, 1)
+
+
+def fits(kernel: Kernel, rows: DeviceRows, level: str) -> bool:
+    """Whether the rows are in the range of this precision."""
+    return isinstance(kernel, Laplacian) or _laid(kernel, rows, level).fits
+
+
+def _laid(kernel: Kernel, rows: DeviceRows, level: str) -> _Laid:
+    layout = "half" if level == "half" else "pairs"
+    if layout not in rows.fused:
+        rows.fused[layout] = _lay(kernel, rows, layout)
+    laid: _Laid = rows.fused[layout]
+    return laid
+
+
+def _lay(kernel: Kernel, rows: DeviceRows, layout: str) -> _Laid:
+    torch = module_of("torch")
+    part = rows.at(torch.float32)
+    Z, (n, d) = part.Z, part.Z.shape
+    kind = _kind(kernel)[0]
+    base = math.sqrt(math.log2(math.e)) if kind == 0 else 1.0  # exp(x) = 2^(x·log₂e)
+    wide = _padded_columns(d)
+    high = torch.zeros((-(-n // PADDED) * PADDED, wide), dtype=torch.float16, device=Z.device)
+    low, half = torch.zeros_like(high) if layout == "pairs" else high, torch.zeros(len(high), device=Z.device)
+    most = 0.0
+    for first in range(0, n, 1 << 18):
+        some = slice(first, min(first + (1 << 18), n))
+        z = Z[some] * base
+        most = max(most, float(z.abs().max())) if z.numel() else most
+        high[some, :d] = z.to(torch.float16)
+        rounded = high[some, :d].to(torch.float64)
+        squares = rounded.square()
+        if layout == "pairs":
+            low[some, :d] = ((z - high[some, :d].to(torch.float32)) * 2048).to(torch.float16)
+            squares = squares + rounded * low[some, :d].to(torch.float64) / 1024
+        half[some] = (0.5 * squares.sum(dim=1)).to(torch.float32)
+    own = float(diagonal(part).max()) if n else 1.0
+    return _Laid(high, low, half, _unit(kernel, own), most < LARGEST and math.isfinite(own))
+
+
+def _padded_columns(d: int) -> int:
+    if d <= HELD:
+        return max(16, 1 << (d - 1).bit_length()) if d > 1 else 16
+    return -(-d // CHUNK) * CHUNK
+
+
+def _unit(kernel: Kernel, largest: float) -> float:
+    """A power of two that brings what a kernel is a power of, or K itself, to at most one."""
+    if isinstance(kernel, Polynomial):
+        largest = largest ** (1.0 / kernel.degree)
+    elif not isinstance(kernel, (Linear, Cosine)):
+        return 1.0
+    return 2.0 ** -math.ceil(math.log2(largest)) if largest > 0 else 1.0
+
+
+def fused_product(A: DeviceRows, B: DeviceRows, V: Any, level: str) -> Any:
+    """``k(A, B) V`` (m, l) in float64 from products of this precision; V float64 (n, l)."""
+    out = [_strip(A, B, V[:, first : first + WIDEST], level) for first in range(0, V.shape[1], WIDEST)]
+    return out[0] if len(out) == 1 else module_of("torch").cat(out, dim=1)
+
+
+def _strip(A: DeviceRows, B: DeviceRows, V: Any, level: str) -> Any:
+    torch, kernels, kernel = module_of("torch"), _triton(), A.kernel
+    n, l = V.shape
+    width = max(16, 1 << (l - 1).bit_length()) if l > 1 else 16
+    padded = -(-n // PADDED) * PADDED
+    scale = V.abs().amax(dim=0) / ENTRIES if n else torch.ones(l, device=V.device)
+    scale = torch.exp2(torch.ceil(torch.log2(scale.where(scale > 0, scale.new_ones(())))))
+    W = torch.zeros((padded, width), dtype=torch.float32, device=V.device)
+    W[:n, :l] = (V / scale).to(torch.float32)
+    high = W.to(torch.float16)
+    low = ((W - high.to(torch.float32)) * 2048).to(torch.float16) if level == "single" else high
+    if isinstance(kernel, Laplacian):
+        Y, unit = _absolute(A, B, high, low if level == "single" else torch.zeros_like(high), width), 1.0
+    else:
+        a, b = _laid(kernel, A, level), _laid(kernel, B, level)
+        unit = min(a.unit, b.unit)
+        Y = torch.empty((len(a.high), width), dtype=torch.float32, device=V.device)
+        (rows, warps, stages), parts = SHAPES[level], PARTS if level != "half" else 2 * PARTS
+        kind, coef0, degree = _kind(kernel)
+        d = a.high.shape[1]
+        held = d <= HELD
+        quick = QUICK and kind == 0 and level == "half" and V.device.type != "cpu"
+        kernels.fused[(len(a.high) // rows,)](
+            a.high, a.low, a.half, b.high, b.low, b.half, high, low, Y, padded, coef0, unit,
+            D=d if held else CHUNK, CHUNKS=1 if held else d // CHUNK, KB=width, BM=rows, BN=BN, PARTS=parts, KIND=kind,
+            DEGREE=degree, PAIRS=level != "half", FINE=level == "single", QUICK=quick,
+            num_warps=warps, num_stages=stages,
+        )  # fmt: skip
+        unit = unit**degree if kind in (4, 6) else 1.0
+    return Y[: A.n, :l].to(torch.float64) * (scale / unit)
+
+
+def _absolute(A: DeviceRows, B: DeviceRows, high: Any, low: Any, width: int) -> Any:
+    torch = module_of("torch")
+    a, b = (_turned(each) for each in (A, B))
+    Y = torch.empty((a.shape[1], width), dtype=torch.float32, device=high.device)
+    _triton().absolute[(a.shape[1] // 64,)](
+        a, b, high, low, Y, a.shape[1], b.shape[1], a.shape[0], KB=width, BM=64, BN=BN, PARTS=PARTS, num_warps=4
+    )
+    return Y
+
+
+def _turned(rows: DeviceRows) -> Any:
+    """Rows in float32, column after column, padded."""
+    torch = module_of("torch")
+    if "turned" not in rows.fused:
+        Z = rows.at(torch.float32).Z
+        padded = torch.zeros((Z.shape[1], -(-len(Z) // PADDED) * PADDED), device=Z.device)
+        padded[:, : len(Z)] = Z.T
+        rows.fused["turned"] = padded
+    return rows.fused["turned"]
