@@ -273,7 +273,7 @@ def test_addresses_that_no_engine_claims_go_to_the_engine_of_ritz_that_has_some(
 
 
 def test_the_list_begins_with_what_was_registered_and_ends_with_memory(registered):
-    assert [engine.name for engine in engines()] == ["chunks", "dask", "spark", "stream", "memory"]
+    assert [engine.name for engine in engines()] == ["chunks", "device", "dask", "spark", "stream", "memory"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError
+from ritz._core.linalg import is_foreign
 from ritz._core.progress import using
 from ritz.data.engines import Engine
 from ritz.data.passes.blocks import are_blocks
@@ -65,7 +66,7 @@ def scores_into(model: Any, rows: Any, step: Any, labels: Labels, write: RowWrit
 def rows_from(model: Any, X: Any) -> Any:
     """Rows from coordinates."""
     check_is_fitted(model)
-    T = np.asarray(X)
+    T = coordinates_of(X)
     k = model._n_features_out
     if T.ndim != 2 or T.shape[1] != k:
         raise InputError(
@@ -73,11 +74,26 @@ def rows_from(model: Any, X: Any) -> Any:
             received=f"shape {T.shape}",
             hint="pass what transform returned",
         )
+    if is_foreign(T):
+        return model._map().backward(T)
     if T.dtype.kind not in "fiub":
         raise InputError(
             "inverse_transform takes real numbers", received=f"dtype {T.dtype}", hint="pass what transform returned"
         )
     return model._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
+
+
+def coordinates_of(X: Any) -> Any:
+    """Coordinates as an array, or where they lie on a device as a tensor there."""
+    if isinstance(X, np.ndarray):
+        return X
+    from ritz._core.device import is_tensor, on_device
+
+    if on_device(X):
+        from ritz.data.engines.device import adopted_tensor
+
+        return adopted_tensor(X)
+    return np.asarray(X.detach() if is_tensor(X) else X)
 
 
 def keep_apart(target: Path, X: Any) -> None:

@@ -29,13 +29,13 @@ from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of, weighed
-from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
+from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
-from ritz.data.validate import require_finite, room_for, validate_rows, validate_weights
+from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
 from ritz.methods.fitted.about import About
@@ -98,6 +98,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     #: fitted names that are missed before the fit, beside those of ``fitted.named``
     _told: ClassVar[tuple[str, ...]] = ()
     _guest: ClassVar[bool] = False  # a method of another package
+    _on_device: ClassVar[bool] = False  # whether rows on a device stay there; they come to the host otherwise
 
     n_components: Any
     certificate_: Any
@@ -217,8 +218,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.device != "cpu":
-            words = "device must be 'cpu': no other is supported yet"
-            raise ParameterError(words, received=repr(self.device), hint="leave device='cpu'")
+            require_device(self.device)
         if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
@@ -294,9 +294,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return "certificate_" in vars(self) or self._is_pending
 
     def _shape(self, X: Any) -> Shape:
-        outside = are_blocks(X)
-        sparse = X.sparse if outside else not isinstance(X, np.ndarray)
-        stored = None if not sparse else int(X.stored if outside else X.nnz)
+        blocks, outside = are_blocks(X), are_blocks(X) and not getattr(X, "resident", False)
+        sparse = X.sparse if blocks else not isinstance(X, np.ndarray)
+        stored = None if not sparse else int(X.stored if blocks else X.nnz)
         n, d, reading = int(X.shape[0]), int(X.shape[1]), getattr(X, "reading", None)
         return Shape(n, d, working_dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
 
@@ -316,7 +316,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> Solution:
         """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
         try:
-            passes = plan.passes if are_blocks(rows) and not isinstance(rows, MemoryBlocks) else 0
+            passes = plan.passes if are_blocks(rows) and not getattr(rows, "resident", False) else 0
             if passes:
                 times = "once" if passes == 1 else f"about {passes:g} times"
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
@@ -477,7 +477,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> pca.inverse_transform(pca.transform(X)).round(2)[-1]  # the row on the line that is nearest to (4, 5)
         array([4.18, 4.86])
         """
-        return np.asarray(rows_from(self, X))
+        return rows_from(self, X)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,0 +1,1 @@
+"""Operators whose blocks lie on a device."""
