@@ -21,10 +21,10 @@ from ritz.data.tables.apart import require_apart
 from ritz.data.tables.identifiers import Labels, identifiers_of
 from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, validate_rows
-from ritz.project.linear import result_dtype
+from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.streamed import require_room
 
-__all__ = ["keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_to"]
+__all__ = ["keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_of", "scores_to"]
 
 
 def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
@@ -34,6 +34,12 @@ def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
     names = getattr(step, "names", None)
     scores = engine.map_rows(X, step.forward, model._n_features_out, result_dtype(columns.dtype), names)
     return engine.named(scores, list(model.get_feature_names_out()))
+
+
+def scores_of(step: Any, rows: Any, X: Any) -> Any:
+    """Coordinates of rows; on their device where ``X``, of which the rows were made, lies there."""
+    stays = getattr(rows, "computes", False) and type(X) is not np.ndarray and isinstance(step, LinearMap)
+    return step.forward(rows, there=True) if stays and is_foreign(X) else step.forward(rows)
 
 
 def listed_names(model: Any) -> list[str] | None:

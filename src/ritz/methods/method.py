@@ -37,7 +37,7 @@ from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
 from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights
 from ritz.methods.calls import forget, public
-from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
+from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.guest import linear_map_of, posed_by, settled_by
@@ -423,8 +423,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:
             return self._lazily(engine, X)
-        X = validate_rows(self, X, reset=False)
-        return self._map().forward(X)
+        return scores_of(self._map(), validate_rows(self, X, reset=False), X)
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
         """Coordinates of a collection of a lazy engine."""

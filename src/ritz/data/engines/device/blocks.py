@@ -25,7 +25,7 @@ from ritz.data.engines.device import WIDER, numpy_dtype
 from ritz.data.passes.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.passes.integers import EXACT
 
-__all__ = ["DeviceBlocks", "csr_slice", "csr_tensor", "host_csr", "hosted"]
+__all__ = ["DeviceBlocks", "csr_slice", "csr_tensor", "host_csr", "hosted", "turned"]
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -92,7 +92,7 @@ class DeviceBlocks:
         if not self._csr:
             return DeviceBlocks(self.tensor.T)
         with within_memory(self.place, "the sparse rows, turned"):
-            return DeviceBlocks(self.tensor.transpose(0, 1).to_sparse_csr(), filled=self._filled)
+            return DeviceBlocks(turned(self.tensor), filled=self._filled)
 
     def dense(self) -> DeviceBlocks:
         """CSR rows that are handed out as dense blocks; themselves if they are."""
@@ -207,6 +207,18 @@ def csr_slice(rows: Any, start: int, stop: int) -> Any:
     ends = rows.crow_indices()[start : stop + 1]
     a, b = int(ends[0]), int(ends[-1])
     return csr_tensor(ends - a, rows.col_indices()[a:b], rows.values()[a:b], (stop - start, int(rows.shape[1])))
+
+
+def turned(rows: Any) -> Any:
+    """The transpose of a CSR tensor as a CSR tensor; entries of a row are in the order of their columns."""
+    import torch
+
+    ends, columns, (n, d) = rows.crow_indices(), rows.col_indices(), rows.shape
+    order = torch.argsort(columns, stable=True)
+    at = torch.repeat_interleave(torch.arange(n, device=ends.device, dtype=columns.dtype), ends[1:] - ends[:-1])
+    counts = torch.zeros(d + 1, device=ends.device, dtype=torch.int64)
+    counts[1:] = torch.cumsum(torch.bincount(columns, minlength=d), 0)
+    return csr_tensor(counts.to(ends.dtype), at[order], rows.values()[order], (int(d), int(n)))
 
 
 def csr_tensor(ends: Any, columns: Any, values: Any, shape: tuple[int, ...]) -> Any:

@@ -20,7 +20,7 @@ from ritz.data.passes.blocks import Block
 from ritz.data.passes.device.exact import exact
 from ritz.data.passes.device.rounding import better_there
 
-__all__ = ["SparseDevicePass"]
+__all__ = ["SparseDevicePass", "tree_sums"]
 
 #: Bytes of rows that are made dense at once.
 DENSE_BYTES = 256 << 20
@@ -104,7 +104,22 @@ def _by_column(columns: Any, values: Any, d: int) -> Any:
     """(d,) sums of entries by column in float64, each a tree: entries are laid side by side by a stable sort."""
     import torch
 
-    values, counts = values[torch.argsort(columns, stable=True)], torch.bincount(columns, minlength=d)
+    return _tree(values[torch.argsort(columns, stable=True)], torch.bincount(columns, minlength=d))
+
+
+def tree_sums(rows: Any, v: Any) -> Any:
+    """``X v`` (n,) of CSR rows in float64, the sum of every row a tree."""
+    import torch
+
+    ends = rows.crow_indices()
+    return _tree(rows.values().to(torch.float64) * v[rows.col_indices()], ends[1:] - ends[:-1])
+
+
+def _tree(values: Any, counts: Any) -> Any:
+    """Sums of stretches of ``counts`` numbers, at most CHAIN of them one after the other."""
+    import torch
+
+    counts = counts.to(torch.int64)
     while int(counts.max()) > CHAIN:
         chains = (counts + CHAIN - 1) // CHAIN
         lengths = torch.full((int(chains.sum()),), CHAIN, device=values.device)
