@@ -200,8 +200,9 @@ class Rows(Framed):
         super().__init__(blocks.shape, precision)
         self.X = X
         self.blocks, self.precision = blocks, np.dtype(precision).type
-        if getattr(blocks, "computes", False):
-            self.xp, self.device = blocks.place.xp, blocks.place.device  # type: ignore[attr-defined]
+        place = getattr(blocks, "place", None) if getattr(blocks, "computes", False) else None
+        if place is not None:
+            self.xp, self.device = place.xp, place.device
         self.statistics: Statistics = statistics or Statistics(blocks)
         self.tally = Tally()
 

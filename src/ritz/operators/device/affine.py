@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ class DeviceAffine(Affine):
                 B = self._scaled(self._finish_there(rows @ W, block, drop, W), block)
                 product = self._gather(total, sums, tail, rows, B, block)
                 if not sparse:
-                    watch.look(product, lambda rows=rows, B=B: _adjoint(rows.double(), B.double(), CHECK_PIECE))
+                    watch.look(product, partial(_anew, rows, B))
                 elif not self.loose:
                     watch.errors.append(self._sparse_error(block, rows, W, drop, product))
         if not self.loose:
@@ -352,6 +353,11 @@ class DeviceAffine(Affine):
 
     def _in_kind(self, result: Any, like: Array) -> Array:
         return result.to(self.place.device) if is_foreign(like) else result.cpu().numpy()
+
+
+def _anew(rows: Any, B: Any) -> Any:
+    """``rowsᵀ B`` with less rounding."""
+    return _adjoint(rows.double(), B.double(), CHECK_PIECE)
 
 
 def _adjoint(rows: Any, B: Any, piece: int = PIECE) -> Any:
