@@ -28,14 +28,14 @@ from ritz.data.passes.device.dense import DevicePass
 from ritz.data.passes.device.exact import exactly
 from ritz.data.passes.device.rounding import better_there
 from ritz.data.passes.device.sparse import tree_sums
-from ritz.data.passes.rounding import CHECK_PIECE, NOISE_SAFETY, SHORT_NOISE, extrapolate, largest
+from ritz.data.passes.rounding import NOISE_SAFETY, SHORT_NOISE, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
 from ritz.operators.affine import Affine
 
 __all__ = ["DeviceAffine", "frame_of"]
 
-#: Rows of a piece whose sums a device forms in one go, and bytes of such sums that are held at once.
-PIECE, HELD_BYTES = 1024, 256 << 20
+#: Rows of a piece whose sums a device forms in one go, and of one that checks them; bytes of such sums held at once.
+PIECE, CHECK, HELD_BYTES = 256, 64, 256 << 20
 #: Blocks whose products with vectors are formed anew, at most, and how much heavier each must be than those before.
 ANEW, OUTWEIGHS = 3, 8.0
 
@@ -151,7 +151,7 @@ class DeviceAffine(Affine):
                 B = self._scaled(self._finish_there(rows @ W, block, drop, W), block)
                 product = self._gather(total, sums, tail, rows, B, block)
                 if not sparse:
-                    watch.look(product, partial(_anew, rows, B))
+                    watch.look(self._in_units(product), partial(self._anew, rows, B))
                 elif not self.loose:
                     watch.errors.append(self._sparse_error(block, rows, W, drop, product))
         if not self.loose:
@@ -320,14 +320,12 @@ class DeviceAffine(Affine):
 
     def _left_there(self, total: _Sum, sums: _Sum, tail: _Sum) -> Any:
         """What is added up, less what the shift and the offset take off, in units of the columns."""
-        import torch
-
         value = total.value
         if sums.high is not None:
             value = value - self._rest(value.device)[:, None] * sums.value.to(value.device)
         if tail.high is not None:
             value = value - tail.value.to(value.device)
-        return value if self.col_scale is None else value * self._at("col_scale", value.device, torch.float64)[:, None]
+        return self._in_units(value)
 
     def _sparse_error(self, block: Block, rows: Any, W: Any, drop: Any, product: Any) -> NDArray[Any]:
         """(d, 1) rounding of the product of a block with its first vector, whose sums are formed anew as trees."""
@@ -338,7 +336,17 @@ class DeviceAffine(Affine):
             B = B - self._at("offset", B.device, B.dtype, block.rows)[:, None] * first.sum(dim=0)
         B = self._scaled(self._scaled(B, block), block)
         anew = tree_sums(self._turned(block, rows), B[:, 0])
-        return np.asarray((product[:, 0] - anew).cpu().numpy())[:, None]
+        return np.asarray(self._in_units((product[:, 0] - anew)[:, None]).cpu().numpy())
+
+    def _anew(self, rows: Any, B: Any) -> Any:
+        """The product of a dense block with less rounding, in units of the columns."""
+        return self._in_units(_adjoint(rows.double(), B.double(), CHECK))
+
+    def _in_units(self, product: Any) -> Any:
+        """A product (d, l) in units of the columns."""
+        if self.col_scale is None:
+            return product
+        return product * self._at("col_scale", product.device, product.dtype)[:, None]
 
     def _remember(self, watch: _Watch, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
@@ -348,16 +356,10 @@ class DeviceAffine(Affine):
             measured, length = NOISE_SAFETY * error, float(lengths[0]) if len(lengths) else 0.0
         else:
             measured, length = watch.measured(), float(min(lengths.tolist(), default=0.0))
-        scale = 1.0 if self.col_scale is None else float(np.max(np.abs(self.col_scale)))
-        self.noise.append(measured * scale / length if length > 0 else measured)
+        self.noise.append(measured / length if length > 0 else measured)
 
     def _in_kind(self, result: Any, like: Array) -> Array:
         return result.to(self.place.device) if is_foreign(like) else result.cpu().numpy()
-
-
-def _anew(rows: Any, B: Any) -> Any:
-    """``rowsᵀ B`` with less rounding."""
-    return _adjoint(rows.double(), B.double(), CHECK_PIECE)
 
 
 def _adjoint(rows: Any, B: Any, piece: int = PIECE) -> Any:
