@@ -22,7 +22,7 @@ from ritz.data.passes.weights import validate_weights
 
 __all__ = [
     "InputTypeError", "compare_columns", "require_device", "require_finite", "room_for", "validate_rows",
-    "validate_weights",
+    "validate_weights", "where_asked",
 ]  # fmt: skip
 
 
@@ -60,6 +60,15 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     from ritz.data.engines.device.place import placed_for  # loaded where there is a device
 
     return placed_for(estimator, rows, reset=reset)
+
+
+def where_asked(estimator: Any, rows: Any) -> Any:
+    """Rows that an estimator has made where it computes: as they are, or on the device that it was told."""
+    if estimator.device == "cpu" or hasattr(rows, "place"):
+        return rows
+    from ritz.data.engines.device.place import placed
+
+    return placed(rows, estimator.device)
 
 
 def require_device(device: Any) -> None:

@@ -35,7 +35,7 @@ from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
-from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights
+from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights, where_asked
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
 from ritz.methods.fitted.about import About
@@ -304,6 +304,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self, X: Any, weights: np.ndarray | None, plan: Plan, unit: float | None = None
     ) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
+        X = where_asked(self, X)
         narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
         names, zero = vars(self).get("feature_names_in_"), not getattr(self, "center", False)
         stats = Statistics(blocks_of(X), weights, (np.float64, np.float32)[narrow], names, self._rescales, zero, unit)

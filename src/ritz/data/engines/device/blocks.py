@@ -45,7 +45,8 @@ class DeviceBlocks:
     def __init__(self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False) -> None:
         import torch
 
-        self.tensor, self.names, self.absent = tensor, names, None
+        self.tensor, self.names = tensor, names
+        self.absent: NDArray[np.bool_] | None = None
         self.place: Place = torch_place(tensor.device)
         self.shape: tuple[int, int] = (int(tensor.shape[0]), int(tensor.shape[1]))
         self.dtype = numpy_dtype(tensor.dtype)
@@ -96,7 +97,11 @@ class DeviceBlocks:
 
     def dense(self) -> DeviceBlocks:
         """CSR rows that are handed out as dense blocks; themselves if they are."""
-        return self if not self.sparse else DeviceBlocks(self.tensor, self.names, filled=True)
+        if not self.sparse:
+            return self
+        other = DeviceBlocks(self.tensor, self.names, filled=True)
+        other.absent = self.absent
+        return other
 
     # on the device
 
