@@ -273,7 +273,7 @@ def test_addresses_that_no_engine_claims_go_to_the_engine_of_ritz_that_has_some(
 
 
 def test_the_list_begins_with_what_was_registered_and_ends_with_memory(registered):
-    assert [engine.name for engine in engines()] == ["chunks", "dask", "spark", "stream", "memory"]
+    assert [engine.name for engine in engines()] == ["chunks", "device", "dask", "spark", "stream", "memory"]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_the_list_begins_with_what_was_registered_and_ends_with_memory(registere
 def test_what_is_no_engine_is_not_registered(engine, complaint):
     with pytest.raises(ritz.ParameterError, match=complaint):
         register(engine)
-    assert len(engines()) == 4
+    assert len(engines()) == 5
 
 
 def test_adopt_takes_everything(tmp_path):
@@ -344,7 +344,7 @@ def test_a_map_or_a_frame_that_the_limit_does_not_hold_is_read_as_it_lies(tmp_pa
 
 def test_check_engine_is_silent_about_a_right_one():
     check_engine(ChunkEngine(), chunks)
-    assert len(engines()) == 4
+    assert len(engines()) == 5
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -488,7 +488,7 @@ class Miscounting(ChunkEngine):
 def test_check_engine_finds_broken_ones(engine, complaint):
     with pytest.raises(AssertionError, match=complaint):
         check_engine(engine, chunks)
-    assert len(engines()) == 4
+    assert len(engines()) == 5
 
 
 # ------------------------------------------------------------------------- a frame that an engine asks for itself

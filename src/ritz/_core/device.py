@@ -23,7 +23,7 @@ from ritz._core.imports import module_of
 from ritz._core.linalg import HOST, Place
 
 __all__ = [
-    "check_device", "device_memory", "devices", "is_tensor", "like", "on_device", "place_for", "require_same",
+    "check_device", "device_memory", "devices", "in_kind", "is_tensor", "on_device", "place_for", "require_same",
     "tensor_of", "torch_namespace", "torch_place", "within_memory",
 ]  # fmt: skip
 
@@ -52,12 +52,16 @@ def tensor_of(X: Any) -> Any:
     return X if is_tensor(X) else _torch("an array on a graphics processor").from_dlpack(X)
 
 
-def like(tensor: Any, X: Any) -> Any:
-    """A tensor as an array of the library of ``X``, in the same memory."""
-    if is_tensor(X):
-        return tensor
+def in_kind(result: Any, X: Any) -> Any:
+    """A result as ``X`` is: a tensor on its device, an array of its library; what is no array stays as it is."""
+    if not hasattr(result, "shape") or not hasattr(result, "dtype") or hasattr(result, "tocsr"):
+        return result
+    torch, where = _torch("an array on a device"), tensor_of(X).device
+    tensor = result if is_tensor(result) else torch.from_numpy(result) if result.dtype.kind in "fiub" else None
+    if tensor is None or is_tensor(X):
+        return result if tensor is None else tensor.to(where)
     library = module_of(type(X).__module__.partition(".")[0])
-    return library.from_dlpack(tensor.contiguous()) if hasattr(library, "from_dlpack") else tensor
+    return library.from_dlpack(tensor.to(where)) if hasattr(library, "from_dlpack") else tensor.to(where)
 
 
 def check_device(device: Any) -> None:

@@ -21,7 +21,8 @@ from ritz.data.passes.finite import require_finite
 from ritz.data.passes.weights import validate_weights
 
 __all__ = [
-    "InputTypeError", "compare_columns", "require_finite", "room_for", "validate_rows", "validate_weights",
+    "InputTypeError", "compare_columns", "require_device", "require_finite", "room_for", "validate_rows",
+    "validate_weights", "where_asked",
 ]  # fmt: skip
 
 
@@ -41,9 +42,10 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     Returns
     -------
     ndarray (n, d) of a real dtype in any memory order, CSR (n, d) without duplicate entries, or row blocks for what
-    stays outside memory. The numbers may be NaN or infinite.
+    stays outside memory or lies on a device. The numbers may be NaN or infinite.
     """
-    if type(X) is np.ndarray and not registered and _plain(X):  # which no engine of Ritz but memory takes
+    here = getattr(estimator, "device", "cpu") == "cpu"
+    if type(X) is np.ndarray and here and not registered and _plain(X):  # which no engine of Ritz but memory takes
         named = hasattr(estimator, "feature_names_in_")
         if reset:
             if named:
@@ -52,7 +54,28 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
             return X
         if not named and getattr(estimator, "n_features_in_", None) == X.shape[1]:
             return X
-    return adopt(X, estimator, reset=reset, accept_sparse=accept_sparse)
+    rows = adopt(X, estimator, reset=reset, accept_sparse=accept_sparse)
+    if here and not hasattr(rows, "place"):
+        return rows
+    from ritz.data.engines.device.place import placed_for  # loaded where there is a device
+
+    return placed_for(estimator, rows, reset=reset)
+
+
+def where_asked(estimator: Any, rows: Any) -> Any:
+    """Rows that an estimator has made where it computes: as they are, or on the device that it was told."""
+    if estimator.device == "cpu" or hasattr(rows, "place"):
+        return rows
+    from ritz.data.engines.device.place import placed
+
+    return placed(rows, estimator.device)
+
+
+def require_device(device: Any) -> None:
+    """Refuse what names no device, or one that is not there."""
+    from ritz._core.device import place_for
+
+    place_for(device)
 
 
 def _plain(X: np.ndarray) -> bool:

@@ -1,5 +1,6 @@
 """What holds for every public method of an estimator, wherever it is written.
 
+coordinates, and rows from them, come as tensors where tensors were handed in (``_core/device.py``)
 one call of the user says each warning once (``_core/warn.py``)
 ``partial_fit`` on one estimator from several threads: one after the other (``_core/turns.py``)
 ``fit`` and ``partial_fit`` of an array that is mapped from a file:
@@ -32,6 +33,8 @@ __all__ = ["forget", "public", "restore"]
 
 #: Steps of the pipeline, which are called by it alone.
 STEPS = ("pose", "read")
+#: Methods whose results are tensors, or CuPy arrays, where the rows are.
+IN_KIND = ("transform", "fit_transform", "inverse_transform", "impute")
 
 
 def public(cls: type) -> type:
@@ -41,6 +44,8 @@ def public(cls: type) -> type:
             continue
         if name in ("fit", "partial_fit"):
             method = _watching(method)
+        if name in IN_KIND:
+            method = _in_kind(method)
         setattr(cls, name, _once(_in_turn(method) if name == "partial_fit" else method))
     return cls
 
@@ -76,6 +81,21 @@ def _once(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*arguments, **named)
         finally:
             current.reset(token)
+
+    return called
+
+
+def _in_kind(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Results in the kind of the rows: tensors for tensors, on their device."""
+
+    @functools.wraps(method)
+    def called(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        result = method(self, X, *more, **named)
+        if type(X) is np.ndarray:
+            return result
+        from ritz._core.device import in_kind, is_tensor, on_device  # which plain arrays do without
+
+        return in_kind(result, X) if is_tensor(X) or on_device(X) else result
 
     return called
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError
+from ritz._core.linalg import is_foreign
 from ritz._core.progress import using
 from ritz.data.engines import Engine
 from ritz.data.passes.blocks import are_blocks
@@ -20,10 +21,10 @@ from ritz.data.tables.apart import require_apart
 from ritz.data.tables.identifiers import Labels, identifiers_of
 from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, validate_rows
-from ritz.project.linear import result_dtype
+from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.streamed import require_room
 
-__all__ = ["keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_to"]
+__all__ = ["keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_of", "scores_to"]
 
 
 def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
@@ -33,6 +34,12 @@ def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
     names = getattr(step, "names", None)
     scores = engine.map_rows(X, step.forward, model._n_features_out, result_dtype(columns.dtype), names)
     return engine.named(scores, list(model.get_feature_names_out()))
+
+
+def scores_of(step: Any, rows: Any, X: Any) -> Any:
+    """Coordinates of rows; on their device where ``X``, of which the rows were made, lies there."""
+    stays = getattr(rows, "computes", False) and type(X) is not np.ndarray and isinstance(step, LinearMap)
+    return step.forward(rows, there=True) if stays and is_foreign(X) else step.forward(rows)
 
 
 def listed_names(model: Any) -> list[str] | None:
@@ -65,7 +72,7 @@ def scores_into(model: Any, rows: Any, step: Any, labels: Labels, write: RowWrit
 def rows_from(model: Any, X: Any) -> Any:
     """Rows from coordinates."""
     check_is_fitted(model)
-    T = np.asarray(X)
+    T = coordinates_of(X)
     k = model._n_features_out
     if T.ndim != 2 or T.shape[1] != k:
         raise InputError(
@@ -73,11 +80,26 @@ def rows_from(model: Any, X: Any) -> Any:
             received=f"shape {T.shape}",
             hint="pass what transform returned",
         )
+    if is_foreign(T):
+        return model._map().backward(T)
     if T.dtype.kind not in "fiub":
         raise InputError(
             "inverse_transform takes real numbers", received=f"dtype {T.dtype}", hint="pass what transform returned"
         )
     return model._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
+
+
+def coordinates_of(X: Any) -> Any:
+    """Coordinates as an array, or where they lie on a device as a tensor there."""
+    if isinstance(X, np.ndarray):
+        return X
+    from ritz._core.device import is_tensor, on_device
+
+    if on_device(X):
+        from ritz.data.engines.device import adopted_tensor
+
+        return adopted_tensor(X)
+    return np.asarray(X.detach() if is_tensor(X) else X)
 
 
 def keep_apart(target: Path, X: Any) -> None:

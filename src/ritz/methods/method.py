@@ -22,7 +22,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.device import check_device
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
 from ritz._core.linalg import working_dtype
 from ritz._core.memory import LITTLE, limit
@@ -30,15 +29,15 @@ from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of, weighed
-from ritz.data.passes.blocks import MemoryBlocks, are_blocks, blocks_of
+from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
-from ritz.data.validate import require_finite, room_for, validate_rows, validate_weights
+from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights, where_asked
 from ritz.methods.calls import forget, public
-from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_to
+from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.guest import linear_map_of, posed_by, settled_by
@@ -99,6 +98,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     #: fitted names that are missed before the fit, beside those of ``fitted.named``
     _told: ClassVar[tuple[str, ...]] = ()
     _guest: ClassVar[bool] = False  # a method of another package
+    _on_device: ClassVar[bool] = False  # whether rows on a device stay there; they come to the host otherwise
 
     n_components: Any
     certificate_: Any
@@ -218,7 +218,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.device != "cpu":
-            check_device(self.device)
+            require_device(self.device)
         if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
@@ -294,9 +294,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return "certificate_" in vars(self) or self._is_pending
 
     def _shape(self, X: Any) -> Shape:
-        outside = are_blocks(X)
-        sparse = X.sparse if outside else not isinstance(X, np.ndarray)
-        stored = None if not sparse else int(X.stored if outside else X.nnz)
+        blocks, outside = are_blocks(X), are_blocks(X) and not getattr(X, "resident", False)
+        sparse = X.sparse if blocks else not isinstance(X, np.ndarray)
+        stored = None if not sparse else int(X.stored if blocks else X.nnz)
         n, d, reading = int(X.shape[0]), int(X.shape[1]), getattr(X, "reading", None)
         return Shape(n, d, working_dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
 
@@ -304,6 +304,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self, X: Any, weights: np.ndarray | None, plan: Plan, unit: float | None = None
     ) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
+        X = where_asked(self, X)
         narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
         names, zero = vars(self).get("feature_names_in_"), not getattr(self, "center", False)
         stats = Statistics(blocks_of(X), weights, (np.float64, np.float32)[narrow], names, self._rescales, zero, unit)
@@ -316,7 +317,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> Solution:
         """The spectrum; where the solver stumbled over rows that are not finite, the error says so."""
         try:
-            passes = plan.passes if are_blocks(rows) and not isinstance(rows, MemoryBlocks) else 0
+            passes = plan.passes if are_blocks(rows) and not getattr(rows, "resident", False) else 0
             if passes:
                 times = "once" if passes == 1 else f"about {passes:g} times"
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
@@ -423,8 +424,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:
             return self._lazily(engine, X)
-        X = validate_rows(self, X, reset=False)
-        return self._map().forward(X)
+        return scores_of(self._map(), validate_rows(self, X, reset=False), X)
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
         """Coordinates of a collection of a lazy engine."""
@@ -477,7 +477,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> pca.inverse_transform(pca.transform(X)).round(2)[-1]  # the row on the line that is nearest to (4, 5)
         array([4.18, 4.86])
         """
-        return np.asarray(rows_from(self, X))
+        return rows_from(self, X)
 
     @property
     def _n_features_out(self) -> int:

@@ -140,6 +140,7 @@ class PCA(Imputing, AddsRows, Method):
     fitted: ClassVar[type[Fitted]] = LinearModel
     _holds_vectors = True
     _rescales = True
+    _on_device = True
     _record: LinearRecord
     _results = RESULTS
     _agreeing = ("n_components", "center", "scale", "whiten", "missing", "decay")
@@ -232,7 +233,7 @@ class PCA(Imputing, AddsRows, Method):
         require_variances(solution, column, vars(self).get("feature_names_in_"))
         self._record.weight_low, self._record.state = stats.weight_low, None
         if keep:
-            self._record.state = stats.moments if keep == "moments" else KeptRows(np.array(posed.rows), posed.weights)
+            self._record.state = stats.moments if keep == "moments" else KeptRows.of(posed.rows, posed.weights)
         if self.mergeable in STATES and done is None:
             self._record.state = state_of_rows(self, posed.rows, posed.weights)
         scale = spread_of(column, None) if self.scale else None

@@ -91,6 +91,7 @@ class SVD(AddsRows, Method):
     fitted: ClassVar[type[Fitted]] = Uncentred
     _holds_vectors = True
     _rescales = True
+    _on_device = True
     _results = tuple(name for name in RESULTS if name not in ("mean_", "scale_", "noise_variance_", "total_variance_"))
     _results = (*_results, "total_")
     _agreeing = ("n_components", "decay")

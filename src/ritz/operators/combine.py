@@ -11,7 +11,6 @@ from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array
 from ritz._core.tolerance import unit_roundoff
-from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.moments import Moments
 from ritz.operators.affine import Affine
 from ritz.operators.base import DENSE_BUDGET, Operator
@@ -44,7 +43,7 @@ class Transpose(Wrapper):
     def _frame(self) -> Affine | None:
         frame = self._inner_frame()
         # Rows that are read cannot be turned: then Aᵀ and A are two passes.
-        turnable = frame is not None and isinstance(frame.blocks, MemoryBlocks)
+        turnable = frame is not None and hasattr(frame.blocks, "transposed")
         return frame.transposed() if frame is not None and turnable else None
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:

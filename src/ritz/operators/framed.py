@@ -200,11 +200,18 @@ class Rows(Framed):
         super().__init__(blocks.shape, precision)
         self.X = X
         self.blocks, self.precision = blocks, np.dtype(precision).type
+        place = getattr(blocks, "place", None) if getattr(blocks, "computes", False) else None
+        if place is not None:
+            self.xp, self.device = place.xp, place.device
         self.statistics: Statistics = statistics or Statistics(blocks)
         self.tally = Tally()
 
     def _frame(self) -> Affine:
-        return Affine(self.blocks, precision=self.precision)
+        if self.xp is np:
+            return Affine(self.blocks, precision=self.precision)
+        from ritz.operators.device.affine import frame_of  # loaded where there is a device
+
+        return frame_of(self.blocks, precision=self.precision)
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         stats = self.statistics
@@ -414,7 +421,8 @@ class Centered(Wrapper):
     def _learner(self) -> Statistics | None:
         stats = self._given
         # Sums of squares in true units would leave the range where the unit is not one.
-        return stats if isinstance(stats, Statistics) and not stats.known and stats.unit == 1 else None
+        own = isinstance(stats, Statistics) and self.xp is np  # a device reads twice rather than correct a product
+        return stats if own and not stats.known and stats.unit == 1 else None
 
     def _normal(self, V: Array) -> Array:
         stats = self._learner()

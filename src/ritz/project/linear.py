@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.linalg import Array, is_foreign, place_of
+from ritz._core.linalg import Array, is_foreign, namespace, place_of
 from ritz._core.linalg import working_dtype as result_dtype
 from ritz.data.passes.blocks import Block, blocks_of, mapped
 from ritz.data.passes.finite import require_finite
@@ -35,27 +35,29 @@ class LinearMap:
     low: NDArray[Any] | None = None  # (d,) what rounding took from the mean
 
     def forward(
-        self, X: Any, dtype: Any = None, start: int = 0, lengths: NDArray[np.float64] | None = None
+        self, X: Any, dtype: Any = None, start: int = 0, lengths: NDArray[np.float64] | None = None, there: bool = False
     ) -> NDArray[Any]:
         """Coordinates of rows, in the precision of the rows unless another is asked for.
 
         ``start`` is the number of the first row, for messages; ``lengths`` (n,) is filled with squared distances from
-        the mean in the whole space, of dense rows. Rows of another array library stay on their device.
+        the mean in the whole space, of dense rows. Rows of another array library stay on their device, and so do
+        coordinates of row blocks on a device if they are wanted ``there``.
         """
         if is_foreign(X):
             return self._forward_there(X, dtype)
         dtype = result_dtype(X.dtype) if dtype is None else np.dtype(dtype)
-        V = np.asarray(self.components, np.float64).T
-        frame = Affine(
-            blocks_of(X),
+        V, blocks = np.asarray(self.components, np.float64).T, blocks_of(X)
+        frame = _kind(blocks)(
+            blocks,
             shift=None if self.mean is None else np.asarray(self.mean, dtype).astype(np.float64),
             shift_low=None if self.mean is None else _rest(self.mean, self.low, dtype),
             col_scale=None if self.scale is None else 1 / np.asarray(self.scale, np.float64),
             precision=dtype.type,
         )
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named below
-            scores = frame.matmat(V if self.spread is None else V / self.spread, lengths)
-        if not np.isfinite(scores).all():
+            V = V if self.spread is None else V / self.spread
+            scores = frame.matmat(blocks.place.array(V) if there else V, lengths)  # type: ignore[attr-defined]
+        if not (bool(namespace(scores).isfinite(scores).all()) if there else np.isfinite(scores).all()):
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
 
@@ -112,6 +114,15 @@ class LinearMap:
             X = X if self.low is None else X + self.low  # the small part first: it would not move the sum
             X += self.mean
         return X.astype(dtype, copy=False)
+
+
+def _kind(blocks: Any) -> type[Affine]:
+    """The frame of row blocks: of the host, or where their device is."""
+    if not getattr(blocks, "computes", False):
+        return Affine
+    from ritz.operators.device.affine import DeviceAffine
+
+    return DeviceAffine
 
 
 def forwarded(step: Any, blocks: Any) -> Iterator[NDArray[Any]]:

@@ -1,7 +1,7 @@
 """Engines: where rows are, behind one contract. One call makes row blocks, or rows in memory, of whatever is handed in.
 
     adopt(X)       array, CSR, frame, Table, query, iterator, collection   →   rows in memory, or row blocks
-    engine_of(X)   the first in the list that takes X: those registered, dask, spark, stream, memory, which takes all
+    engine_of(X)   the first in the list that takes X: those registered, device, dask, spark, stream, memory
 
 Nobody outside this folder knows one engine from another. An engine is one folder with an ``ENGINE``, named in
 ``LISTED``, or an object handed to ``register``. Its library loads when something is handed in that only this library
@@ -35,6 +35,7 @@ __all__ = [
 
 #: The engines of Ritz in the order in which they are asked, each with the module that holds its ENGINE.
 LISTED = {
+    "device": "ritz.data.engines.device",
     "dask": "ritz.data.engines.dask",
     "spark": "ritz.data.engines.spark",
     "stream": "ritz.data.engines.stream",
@@ -179,7 +180,7 @@ def engines() -> tuple[Engine, ...]:
     --------
     >>> from ritz.data.engines import engines
     >>> [engine.name for engine in engines()]     # asked in this order; the last takes everything
-    ['dask', 'spark', 'stream', 'memory']
+    ['device', 'dask', 'spark', 'stream', 'memory']
     """
     return (*registered, *_listed())
 
@@ -242,7 +243,7 @@ def unregister(name: str) -> None:
     >>> from ritz.data.engines import engines, unregister
     >>> unregister("not there")                   # nothing happens
     >>> len(engines())
-    4
+    5
     """
     registered[:] = [engine for engine in registered if engine.name != name]
 

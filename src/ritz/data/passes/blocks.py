@@ -96,6 +96,7 @@ class RowBlocks(Protocol):
     Row blocks may have more, and are asked for it:
 
     names : d names of the columns, or None
+    resident : whether a pass reads memory alone, so that reading again costs little
     absent : (n,) mask of rows of weight zero, which are handed out as zeros whatever they hold; a fit with such rows
         sets it
     reading : bytes that a pass takes beside its sums
@@ -128,6 +129,8 @@ class RowBlocks(Protocol):
 
 class MemoryBlocks:
     """Row blocks of an array or CSR matrix in memory."""
+
+    resident = True
 
     def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
         self.X, self._filled = X, filled

@@ -29,7 +29,7 @@ FILLED = 1 << 23
 def filled(X: Any) -> Any:
     """The rows of a CSR matrix or of sparse row blocks, dense: an array, or row blocks; dense rows as they are."""
     if are_blocks(X):
-        return FilledBlocks(X) if X.sparse else X
+        return X if not X.sparse else X.dense() if hasattr(X, "dense") else FilledBlocks(X)
     if not hasattr(X, "toarray"):
         return X
     if float(np.prod(X.shape)) <= FILLED:

@@ -30,6 +30,11 @@ class KeptRows:
     table: NDArray[Any]  # (n, d) a copy that belongs to the model, in the dtype and order of what was given
     weights: NDArray[np.float64] | None = None  # (n,)
 
+    @classmethod
+    def of(cls, rows: Any, weights: NDArray[np.float64] | None) -> KeptRows:
+        """A copy of rows in memory, or on a device."""
+        return cls(rows.to_host() if hasattr(rows, "to_host") else np.array(rows), weights)
+
     @property
     def rows(self) -> int:
         """Rows that count."""

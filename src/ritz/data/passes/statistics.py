@@ -418,10 +418,11 @@ class Statistics:
         S, finite = sums.finish(), True
         # wide tables have no short pieces: their second pass, in float64, is measured like the first
         measured = isinstance(sums, Watched) and (not short or isinstance(sums, WidePass))
-        self._watched = sums if measured and not isinstance(sums, WidePass) else None
+        cornered = isinstance(sums, WidePass) or getattr(sums, "cornered", False)  # measured in some columns only
+        self._watched = sums if measured and not cornered else None
         if not measured:
             finite = bool(np.isfinite(S).all())
-            exact = isinstance(sums, SparsePass) and not sums.inexact and float(np.max(np.diag(S))) < 2.0**53
+            exact = not getattr(sums, "inexact", True) and float(np.max(np.diag(S))) < 2.0**53
         top = largest(S) if finite else 0.0
         length = getattr(sums, "length", 0.0) * 2.0**-53
         if not measured:
@@ -464,7 +465,8 @@ class Statistics:
         return ColumnStatistics(*fields, whole=self.blocks.dtype.kind in "iu")
 
     def _pass(self, dtype: Any, *, products: bool, short: bool = False) -> Any:
-        kind: Any = SparsePass if self.blocks.sparse else DensePass
+        own = getattr(self.blocks, "accumulators", None)  # of rows on a device
+        kind: Any = (own and own()) or (SparsePass if self.blocks.sparse else DensePass)
         if kind is DensePass and products and self.blocks.shape[1] > TILE_ABOVE:
             kind = WidePass
         rows = self.blocks.shape[0]

@@ -127,6 +127,7 @@ class FactorAnalysis(Method):
         paper="D. N. Lawley and A. E. Maxwell, Factor Analysis as a Statistical Method, 2nd ed., Butterworths, 1971.",
     )
     fitted: ClassVar[type[Factors]] = Factors
+    _on_device = True
     _records: ClassVar[type[FactorRecord]] = FactorRecord
     _record: FactorRecord
     _rules: ClassVar[tuple[str, ...]] = Method._rules

@@ -15,7 +15,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ritz._core.device import device_memory, is_tensor, like, on_device, place_for, require_same, tensor_of, torch_place
+from ritz._core.device import (
+    device_memory,
+    in_kind,
+    is_tensor,
+    on_device,
+    place_for,
+    require_same,
+    tensor_of,
+    torch_place,
+)
 from ritz._core.errors import InputError
 from ritz._core.imports import module_of
 from ritz._core.linalg import HOST, Place, orth, to_numpy
@@ -192,12 +201,12 @@ def placed_rows(model: Any, X: Any) -> Any:
     there = tensor_of(X).detach() if on_device(X) else None
     if place is HOST or not forwards(coordinates):
         Z = coordinates.forward(new_rows(model, X if there is None else to_numpy(there)))
-        return Z if there is None else like(place.array(Z), X)
+        return Z if there is None else in_kind(place.array(Z), X)
     rows = new_rows(model, X) if there is None else there
     Z = forward_on_device(coordinates, rows, place)
     if there is None:
         return to_numpy(Z).astype(result_dtype(rows.dtype))
-    return like(Z.to(there.dtype) if there.is_floating_point() else Z, X)
+    return in_kind(Z.to(there.dtype) if there.is_floating_point() else Z, X)
 
 
 def forward_on_device(model: KernelMap, X: Any, place: Place) -> Any:

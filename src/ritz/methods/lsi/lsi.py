@@ -109,6 +109,7 @@ class LSI(SVD):
         pieces="words",
     )
     fitted: ClassVar[type[Fitted]] = OfTexts
+    _on_device = False  # texts are counted on the host; products with the counts are made where ``device`` says
     _records: ClassVar[type[LSIRecord]] = LSIRecord
     _record: LSIRecord
     _told = ("embedding_", "empty_", "unseen_", "language_")

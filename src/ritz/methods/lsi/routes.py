@@ -78,7 +78,7 @@ def table_of(model: Any, wanted: Any) -> CA:
     """The correspondence analysis that a model makes of its counts."""
     return CA(
         wanted, solver=model.solver, tol=model.tol, mergeable=False, random_state=model.random_state,
-        memory=model.memory, progress=model.progress,
+        memory=model.memory, device=model.device, progress=model.progress,
     )  # fmt: skip
 
 

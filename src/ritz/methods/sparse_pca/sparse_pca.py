@@ -135,6 +135,7 @@ class SparsePCA(Method):
         "Computational and Graphical Statistics 15 (2006), 265–286.",
     )
     fitted: ClassVar[type[Fitted]] = Overlapping
+    _on_device = True
     _records: ClassVar[type[SparseRecord]] = SparseRecord
     _record: SparseRecord
     _rescales = True

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz.testing.certify.checks import Finding, Subject, ceiling, eigenvalues, misses, verified
+from ritz.testing.certify.device import on_device
 from ritz.testing.certify.hard import pick
 from ritz.testing.truth import Truth
 from ritz.testing.truth_ca import true_inertia
@@ -79,7 +80,8 @@ class CountCase:
         from ritz.methods.correspondence.ca.ca import CA
 
         solver = route.removeprefix("counts:")
-        return CA(self.k, solver=solver, random_state=self.seed).fit(X, sample_weight=self.weights())
+        model = CA(self.k, solver=solver, random_state=self.seed)
+        return on_device(model).fit(X, sample_weight=self.weights())
 
 
 def _one(n: int, d: int) -> Any:

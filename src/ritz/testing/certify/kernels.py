@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz.testing.certify.checks import Finding, Subject, ceiling, eigenvalues, misses, verified
+from ritz.testing.certify.device import on_device
 from ritz.testing.certify.hard import pick
 from ritz.testing.truth import Truth
 from ritz.testing.truth_kernel import true_kernel
@@ -82,7 +83,8 @@ class KernelCase:
 
         options: dict[str, Any] = {"fit_inverse_transform": False, "random_state": self.seed}
         solver = route.removeprefix("kernel:")
-        return KernelPCA(self.k, kernel=self.kernel, gamma=self.gamma, solver=solver, **options).fit(X)
+        model = KernelPCA(self.k, kernel=self.kernel, gamma=self.gamma, solver=solver, **options)
+        return on_device(model).fit(X)
 
 
 def kernel_cases(seed: int) -> Iterator[KernelCase]:

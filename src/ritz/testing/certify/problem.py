@@ -23,6 +23,7 @@ from ritz.data.streams.directions import Directions
 from ritz.data.streams.gathered import faded, fading
 from ritz.methods.streams.held import begun, with_state
 from ritz.spectral.course import Course
+from ritz.testing.certify.device import on_device
 from ritz.testing.certify.tables import chosen, distinct, repeated
 from ritz.testing.known import Known, incidence, known_hadamard, known_integers, known_sparse, known_wide
 from ritz.testing.spectra import hostile, matrix, sparse_matrix
@@ -294,11 +295,11 @@ class Case:
         solver = route.removeprefix("state:")
         if self.method == "SVD":
             more = {"mergeable": _bounded_name(route), "solver": "auto"} if route in BOUNDED else {"solver": solver}
-            return SVD(asked, tol=self.tol, random_state=self._state, decay=self.decay, **more)
+            return on_device(SVD(asked, tol=self.tol, random_state=self._state, decay=self.decay, **more))
         options: dict[str, Any] = {"center": self.center, "scale": self.scale, "tol": self.tol, "decay": self.decay}
         options["mergeable"] = None if route in SOLVERS else _bounded_name(route) if route in BOUNDED else True
         solver = "auto" if route in BOUNDED or route == "stream" else solver
-        return PCA(asked, solver=solver, random_state=self._state, **options)
+        return on_device(PCA(asked, solver=solver, random_state=self._state, **options))
 
 
 def on_course(model: Any, route: str, products: int = 2) -> Any:

@@ -7,6 +7,7 @@ its label holds only with probability 1 − 1e-9. Enclosures that are estimates 
 misses are counted and compared with that share. The exit status is 1 if there is any violation.
 
     --case I --solver NAME     one problem again, with its findings
+    --device cuda              fits on a graphics processor; torch:cpu: the code of devices without one
     --adverse                  only those that break an assumption about rounding (numbers from 1,000,000)
 """
 
@@ -29,6 +30,7 @@ import numpy as np
 from ritz.testing.certify.cases import ADVERSE_FROM, adverse_cases, cases, is_hard
 from ritz.testing.certify.checks import Finding, Subject, examine, guesses, misses, ratios
 from ritz.testing.certify.counts import CountCase, examine_counts
+from ritz.testing.certify.device import choose_device
 from ritz.testing.certify.kernels import KernelCase, examine_kernel
 from ritz.testing.certify.problem import ROUTES, SOLVERS, Case
 from ritz.testing.certify.smallest import SmallestCase, examine_smallest
@@ -213,8 +215,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER, counts:SOLVER, smallest:SOLVER"
     )
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--device", default="cpu", help="where fits run: cuda, or torch:cpu for tensors of the host")
     parser.add_argument("--show", type=int, default=20, help="how many violations to print")
     options = parser.parse_args(arguments)
+    choose_device(options.device)
     routes = [options.solver] if options.solver else None
     numbered = _chosen(options, routes)
     start = time.perf_counter()

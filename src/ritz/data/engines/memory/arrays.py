@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.device import is_tensor
 from ritz._core.errors import InputError
 from ritz.data.engines.refused import InputTypeError
 from ritz.data.tables.frames import NO_NUMBERS, is_missing
@@ -42,10 +43,23 @@ def plain(X: Any) -> Any:
         raise InputTypeError(
             "expected rows and columns of numbers", received=describe(X), hint="make a frame first: pandas.DataFrame(X)"
         )
+    if is_tensor(X):
+        return _of_tensor(X)
     array = np.asarray(X)
     if array.dtype == object and array.ndim == 2:
         return _object_rows(array)
     return array
+
+
+def _of_tensor(X: Any) -> Any:
+    """A torch tensor in the memory of the host: the same memory, unless NumPy has no such numbers."""
+    from ritz.data.engines.device import WIDER
+    from ritz.data.engines.device.blocks import host_csr
+
+    X = X.detach()
+    if X.ndim == 2 and str(X.layout) != "torch.strided":
+        return host_csr(X if str(X.layout) == "torch.sparse_csr" else X.to_sparse_csr())
+    return X.float().numpy() if str(X.dtype).rpartition(".")[2] in WIDER else np.asarray(X.resolve_conj().resolve_neg())
 
 
 def real(rows: Any, accept_sparse: bool) -> Any:

@@ -1,0 +1,190 @@
+"""The moment pass on a device: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit, blocks of tensors.
+
+    float32   S by one fused kernel (``gram_triton.py``), or by float32 products of slabs; sums of these in float64
+    float64   S by products of short slabs, whose sums keep what rounding takes (S + S_low)
+    short     products of pieces of 64 rows in float64: for small tables, and where rounding went all in one direction
+
+The accumulators are those of the host (``passes/gram.py``) and come there when the pass is done. Rounding is measured
+on the device (``rounding.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.compensated import two_sum
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.device.exact import exact
+from ritz.data.passes.device.rounding import EVERY, WIDE, Slabs, WatchedThere, better_there
+from ritz.data.passes.rounding import MANY, Watched
+
+__all__ = ["DevicePass"]
+
+#: Rows of a slab of plain products: long enough for a product to run at full speed, short enough to round little.
+SLAB_ROWS, SLAB_TALL, TALL_ABOVE = 1024, 2048, 512
+#: Bytes of products that are held at once.
+HELD_BYTES = 512 << 20
+
+
+class DevicePass(WatchedThere):
+    """Accumulators over blocks of dense tensors."""
+
+    THERE = True  # blocks are handed to it as tensors
+    OWN = ("m", "m_low", "q", "q_low", "S", "S_low", "blocks")
+    SUMS = (*OWN, *Watched.SUMS)
+
+    def __init__(
+        self, shift: NDArray[Any], unit: float, weights: NDArray[Any] | None, dtype: np.dtype[Any], products: bool,
+        short: bool = False, rows: int = 0,
+    ) -> None:  # fmt: skip
+        d = shift.shape[0]
+        self.short, self.products = short, products
+        self.shift, self.unit = shift, unit
+        self.weights, self.dtype = weights, np.dtype(dtype)
+        self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
+        self.S = np.zeros((d, d)) if products else None
+        self.S_low: Any = None
+        self.blocks = 0
+        self.cornered = d > WIDE
+        self._sums: dict[str, Any] = {}
+        if short or not products:
+            self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure
+        else:
+            height = SLAB_ROWS if d <= TALL_ABOVE else SLAB_TALL
+            self.watch(d, rows, self.dtype, every=max(1, min(EVERY, rows // height // MANY)))
+
+    def height(self, d: int) -> int | None:
+        """Rows of the blocks that it takes; None: the usual ones."""
+        from ritz.data.passes.device import gram_triton
+
+        return gram_triton.block_height(d) if self._fused_asked() else None
+
+    def _fused_asked(self) -> bool:
+        from ritz.data.passes.device import gram_triton
+
+        return self.products and not self.short and self.dtype == np.float32 and gram_triton.usable()
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        x = block.values
+        w = None if self.weights is None else self.weights[block.rows]
+        with exact(x.device):
+            if not self.products:
+                self._look(x, w)
+            else:
+                self._form(x, w)
+        self.blocks += 1
+
+    # sums
+
+    def _add(self, name: str, part: Any) -> None:
+        """Add to a float64 sum that keeps what rounding takes."""
+        held = self._sums.get(name)
+        if held is None:
+            self._sums[name] = (part, part.new_zeros(part.shape))
+            return
+        high, rest = two_sum(held[0].to(part.device), part)
+        self._sums[name] = (high, held[1].to(part.device) + rest)
+
+    def close(self) -> None:
+        """Bring the sums to the host."""
+        for name, (high, low) in self._sums.items():
+            high, low = two_sum(high, low)
+            mine = getattr(self, name)
+            mine += high.cpu().numpy()
+            if name == "S":
+                self.S_low = low.cpu().numpy()
+            else:
+                getattr(self, f"{name}_low")[...] += low.cpu().numpy()
+        self._sums = {}
+
+    def finish(self) -> NDArray[np.float64]:
+        """S with all that rounding took from it."""
+        S = np.asarray(self.S)
+        if self.S_low is not None:
+            S += self.S_low
+            self.S_low = None
+        return S
+
+    # blocks
+
+    def _slabs(self, x: Any, w: NDArray[Any] | None, dtype: Any, height: int) -> Slabs:
+        import torch
+
+        wide = dtype if not x.dtype.is_floating_point or x.dtype.itemsize <= dtype.itemsize else x.dtype
+        shift = torch.as_tensor(self.shift, device=x.device).to(wide)
+        root = None if w is None else torch.as_tensor(np.sqrt(w), device=x.device).to(dtype)
+        return Slabs(x, shift, 1 / self.unit, root, dtype, height)
+
+    def _look(self, x: Any, w: NDArray[Any] | None) -> None:
+        """Add the sums of the columns alone."""
+        import torch
+
+        z = self._slabs(x, None, torch.float64, len(x)).shifted(x, None)
+        y = z if w is None else z * torch.as_tensor(w, device=x.device).to(torch.float64)[:, None]
+        self._add("m", y.sum(dim=0))
+        self._add("q", (y * z).sum(dim=0))
+
+    def _form(self, x: Any, w: NDArray[Any] | None) -> None:
+        import torch
+
+        from ritz.data.passes.device import gram_triton
+
+        if self._fused_asked() and gram_triton.takes(x):
+            slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
+            made = gram_triton.gram(slabs)
+            if made is not None:  # None: numbers that float16 pairs do not hold
+                self._add("m", made[0])
+                self._add("S", made[1])
+                self.measure(slabs)
+                return
+        dtype = torch.float32 if self.dtype == np.float32 else torch.float64
+        height = SLAB_ROWS if x.shape[1] <= TALL_ABOVE else SLAB_TALL
+        self._plain(self._slabs(x, w, dtype, height))
+
+    def _plain(self, slabs: Slabs) -> None:
+        """Add m and S of a block by products of slabs, of which as many are held at once as there is room for."""
+        import torch
+
+        d, R = int(slabs.x.shape[1]), slabs.height
+        if self.short:
+            z = slabs.shifted(slabs.x, slabs.root)
+            self._add("m", _column_sums(z, slabs.root))
+            self._add("S", better_there(z.to(torch.float64)))
+            return
+        step = max(1, HELD_BYTES // (d * d * slabs.dtype.itemsize)) * R
+        for i in range(0, len(slabs.x), step):
+            root = None if slabs.root is None else slabs.root[i : i + step]
+            some = replace(slabs, x=slabs.x[i : i + step], root=root)
+            z = some.shifted(some.x, root)
+            self._add("m", _column_sums(z, root))
+            products = _products(z, R)
+            self._add("S", products.sum(dim=0, dtype=torch.float64))
+            some.masses = products.diagonal(dim1=1, dim2=2).sum(dim=1, dtype=torch.float64)
+            some.product = lambda numbers, products=products: products[numbers].to(torch.float64)
+            self.measure(some)
+
+
+def _products(z: Any, R: int) -> Any:
+    """(p, d, d) the products of slabs of R rows, the last of which may be shorter."""
+    import torch
+
+    whole = len(z) // R
+    parts = z[: whole * R].unflatten(0, (whole, R)) if whole else None
+    made = [] if parts is None else [parts.transpose(1, 2) @ parts]
+    if whole * R < len(z):
+        tail = z[whole * R :]
+        made.append((tail.T @ tail)[None])
+    return made[0] if len(made) == 1 else torch.cat(made)
+
+
+def _column_sums(z: Any, root: Any) -> Any:
+    """``Σwz`` of a block in float64; z holds √w already."""
+    import torch
+
+    y = z if root is None else z * root[:, None]
+    return y.sum(dim=0, dtype=torch.float64)

@@ -1,0 +1,157 @@
+"""The Gram matrix of float32 rows by one fused kernel on tensor cores, at the accuracy of float32 products.
+
+    z = (x − s)·2^e,  z ≈ h + l/2048  in float16 pairs        zᵀz ≈ hᵀh + (hᵀl + lᵀh)/2048
+
+    grid    a slab of rows × a pair of column tiles i ≤ j; one slab reads its rows once while d ≤ 128
+    slab    GROUPS groups of FLUSH tiles of TILE rows
+
+float16 holds 11 bits, a pair 22 and the sign of l; what is left out, lᵀl/2²², is below the rounding of float32. Columns
+are scaled by powers of two to lengths near one, so that pairs hold deviations up to 65,504 times that length and lose
+nothing of small ones: the least step is 2⁻³⁵. Tensor cores truncate when they accumulate, so FLUSH tiles are
+accumulated there at most and then added in ordinary float32; slabs are added in float64 outside. A number beyond the
+range becomes infinite, and the sums say so.
+
+The products of all slabs come out: rounding is measured on them (``rounding.py``). ``TRITON_INTERPRET=1`` runs the same
+kernel without a graphics processor.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from ritz._core.imports import module_of
+from ritz.data.passes.device.rounding import Slabs
+
+__all__ = ["SLAB_ROWS", "block_height", "gram", "takes", "usable"]
+
+#: Rows of a tile; tiles that are accumulated on tensor cores before they are added in float32; groups of these a slab.
+TILE, FLUSH, GROUPS = 64, 16, 8
+SLAB_ROWS = TILE * FLUSH * GROUPS
+#: Columns of a tile at most, and at least, which is what tensor cores take.
+WIDEST, NARROWEST = 128, 16
+#: Warps and stages of the pipeline.
+WARPS, STAGES = 8, 3
+#: What the smaller half of a pair is multiplied by.
+PAIR = 2048.0
+#: Rows that are sampled for the lengths of the columns.
+SAMPLED = 4096
+#: Bytes of products of slabs that are held at once.
+HELD_BYTES = 1 << 30
+
+
+def interpreted() -> bool:
+    """Whether Triton's interpreter stands in for a graphics processor."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+@lru_cache(maxsize=1)
+def _found() -> bool:
+    try:
+        module_of("triton")
+    except ImportError:
+        return False
+    return True
+
+
+def usable() -> bool:
+    """Whether the kernel can run here at all: Triton is installed, and there is a processor for it."""
+    if interpreted():
+        return _found()
+    return _found() and bool(module_of("torch").cuda.is_available())
+
+
+def takes(x: Any) -> bool:
+    """Whether these rows are of a kind that the kernel reads: float32 on a device, or float16 and bfloat16."""
+    torch = module_of("torch")
+    there = x.device.type == "cuda" or interpreted()
+    return bool(there and x.dtype in (torch.float32, torch.float16, torch.bfloat16))
+
+
+def tile_columns(d: int) -> int:
+    """Columns of a tile: a power of two."""
+    return min(WIDEST, max(NARROWEST, 1 << (d - 1).bit_length()))
+
+
+def block_height(d: int) -> int:
+    """Rows of a block whose products of slabs fit into HELD_BYTES."""
+    T = tile_columns(d)
+    tiles = -(-d // T)
+    pairs = tiles * (tiles + 1) // 2
+    return int(max(1, HELD_BYTES // (8 * pairs * T * T)) * SLAB_ROWS)
+
+
+@lru_cache(maxsize=1)
+def _kernel() -> Any:
+    """The kernel, compiled for every kind of argument when first used."""
+    return module_of("ritz.data.passes.device.triton_kernels").gram_kernel
+
+
+def gram(slabs: Slabs) -> tuple[Any, Any] | None:
+    """Σz and Σzzᵀ of a block in float64, and the products of its slabs; None where float16 pairs do not hold it."""
+    torch = module_of("torch")
+    x = slabs.x
+    b, d = (int(side) for side in x.shape)
+    T = tile_columns(d)
+    tiles, p = -(-d // T), slabs.count
+    pairs = [(i, i) for i in range(tiles)] + [(i, j) for i in range(tiles) for j in range(i + 1, tiles)]
+    at = torch.as_tensor(pairs, dtype=torch.int32, device=x.device)
+    scale = _scale(slabs)
+    main = torch.empty((p, len(pairs), T, T), dtype=torch.float32, device=x.device)
+    cross = torch.empty_like(main)
+    sums = torch.empty((p, tiles, T), dtype=torch.float32, device=x.device)
+    root = slabs.root if slabs.root is not None else x
+    for begin, many in ((0, tiles), (tiles, len(pairs) - tiles)):
+        if not many:
+            continue
+        _kernel()[(p, many)](
+            x, slabs.shift.to(torch.float32), scale * slabs.inverse, root, at, main, cross, sums,
+            b, d, x.stride(0), x.stride(1), begin, len(pairs), tiles,
+            DIAGONAL=begin == 0, WEIGHTED=slabs.root is not None, T=T, TILE=TILE, FLUSH=FLUSH, GROUPS=GROUPS, PAIR=PAIR,
+            num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=STAGES,
+        )  # fmt: skip
+    back = (1 / scale).to(torch.float64)
+
+    def whole(products: Any) -> Any:
+        """(m, d, d) from the tiles of m slabs: both halves, in the units of the rows."""
+        full = products.new_zeros((products.shape[0], tiles * T, tiles * T))
+        for k, (i, j) in enumerate(pairs):
+            full[:, i * T : (i + 1) * T, j * T : (j + 1) * T] = products[:, k]
+            if i != j:
+                full[:, j * T : (j + 1) * T, i * T : (i + 1) * T] = products[:, k].transpose(1, 2)
+        return full[:, :d, :d] * back[:, None] * back
+
+    diagonal = slice(0, tiles)  # pairs of a tile with itself
+
+    def joined(high: Any, low: Any) -> Any:
+        """The two products of tiles as one; of a tile with itself only half of the smaller one was formed."""
+        low = low.clone()
+        low[:, diagonal] += low[:, diagonal].transpose(2, 3).clone()
+        return high + low / PAIR
+
+    def formed(numbers: list[int]) -> Any:
+        return whole(joined(main[numbers].to(torch.float64), cross[numbers].to(torch.float64)))
+
+    total = whole(joined(main.sum(dim=0, dtype=torch.float64)[None], cross.sum(dim=0, dtype=torch.float64)[None]))[0]
+    if not bool(torch.isfinite(total).all()):
+        return None
+    squares = main[:, diagonal].diagonal(dim1=2, dim2=3).to(torch.float64)
+    squares = squares + cross[:, diagonal].diagonal(dim1=2, dim2=3) * (2 / PAIR)
+    lengths = torch.zeros(tiles * T, dtype=torch.float64, device=x.device)
+    lengths[:d] = back * back
+    slabs.masses = (squares.reshape(p, tiles * T) * lengths).sum(dim=1)
+    slabs.product = formed
+    m = sums.sum(dim=0, dtype=torch.float64).reshape(tiles * T)[:d] * back
+    return m, total
+
+
+def _scale(slabs: Slabs) -> Any:
+    """(d,) powers of two that bring sampled deviations to lengths near one."""
+    torch = module_of("torch")
+    step = max(1, int(slabs.x.shape[0]) // SAMPLED)
+    some = slabs.shifted(slabs.x[::step], None if slabs.root is None else slabs.root[::step]).to(torch.float64)
+    length = some.square().mean(dim=0).sqrt()
+    known = (length > 0) & torch.isfinite(length)
+    exponent = torch.where(known, -torch.round(torch.log2(torch.where(known, length, torch.ones_like(length)))), 0.0)
+    return torch.exp2(torch.clamp(exponent, -100, 100)).to(torch.float32)

@@ -1,0 +1,70 @@
+"""The kernels of ``gram_triton.py``; this module loads Triton, and is loaded when a kernel is first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+import triton.language as tl
+
+__all__ = ["gram_kernel"]
+
+
+@triton.jit
+def _pair(values: Any, shift: Any, scale: Any, here: Any, w: Any, WEIGHTED: tl.constexpr, PAIR: tl.constexpr) -> Any:
+    """Rows of a tile under the shift, in units of the columns, and as float16 pairs."""
+    z = tl.where(here[:, None], (values.to(tl.float32) - shift[None, :]) * scale[None, :], 0.0)
+    if WEIGHTED:
+        z = z * w[:, None]
+    high = z.to(tl.float16)
+    low = ((z - high.to(tl.float32)) * PAIR).to(tl.float16)
+    return z, high, low
+
+
+@triton.jit
+def gram_kernel(
+    x: Any, shift: Any, scale: Any, root: Any, pairs: Any, main: Any, cross: Any, sums: Any,
+    n: Any, d: Any, down: Any, along: Any, begin: Any, count: Any, tiles: Any,
+    DIAGONAL: tl.constexpr, WEIGHTED: tl.constexpr, T: tl.constexpr, TILE: tl.constexpr, FLUSH: tl.constexpr,
+    GROUPS: tl.constexpr, PAIR: tl.constexpr,
+) -> None:  # fmt: skip
+    """One slab of rows, and one pair of column tiles: a tile with itself (DIAGONAL), or two that differ."""
+    slab, pair = tl.program_id(0).to(tl.int64), tl.program_id(1) + begin
+    i, j = tl.load(pairs + 2 * pair), tl.load(pairs + 2 * pair + 1)
+    left, right = i * T + tl.arange(0, T), j * T + tl.arange(0, T)
+    s_left, s_right = tl.load(shift + left, left < d, 0.0), tl.load(shift + right, right < d, 0.0)
+    c_left, c_right = tl.load(scale + left, left < d, 0.0), tl.load(scale + right, right < d, 0.0)
+    total = tl.zeros((T, T), tl.float32)
+    mixed = tl.zeros((T, T), tl.float32)
+    column, lost = tl.zeros((T,), tl.float32), tl.zeros((T,), tl.float32)
+    first = slab * (TILE * FLUSH * GROUPS)
+    for group in range(GROUPS):
+        part = tl.zeros((T, T), tl.float32)
+        for tile in range(FLUSH):
+            row = first + (group * FLUSH + tile) * TILE + tl.arange(0, TILE)
+            here = row < n
+            w = tl.load(root + row, here, 0.0) if WEIGHTED else s_left
+            place = x + row[:, None] * down
+            a = tl.load(place + left[None, :] * along, here[:, None] & (left < d)[None, :], 0.0)
+            z, high, low = _pair(a, s_left, c_left, here, w, WEIGHTED, PAIR)
+            if DIAGONAL:
+                part = tl.dot(tl.trans(high), high, part)
+                mixed = tl.dot(tl.trans(high), low, mixed)
+                if WEIGHTED:
+                    z = z * w[:, None]
+                term = tl.sum(z, axis=0) - lost  # what rounding took before is taken off again
+                longer = column + term
+                lost = (longer - column) - term
+                column = longer
+            else:
+                b = tl.load(place + right[None, :] * along, here[:, None] & (right < d)[None, :], 0.0)
+                _, high_right, low_right = _pair(b, s_right, c_right, here, w, WEIGHTED, PAIR)
+                part = tl.dot(tl.trans(high), high_right, part)
+                mixed = tl.dot(tl.trans(high), low_right, mixed)
+                mixed = tl.dot(tl.trans(low), high_right, mixed)
+        total += part
+    at = (slab * count + pair) * T * T + tl.arange(0, T)[:, None] * T + tl.arange(0, T)[None, :]
+    tl.store(main + at, total)
+    tl.store(cross + at, mixed)
+    if DIAGONAL:
+        tl.store(sums + (slab * tiles + i) * T + tl.arange(0, T), column)
