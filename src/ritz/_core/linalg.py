@@ -421,7 +421,7 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
     xp = namespace(W)
     short, flat, exact = (DEFLATE, 1e-8, 1e-11) if "64" in str(W.dtype) else (1e-6, 1e-5, 1e-4)
     before = norms(W)
-    keep = [j for j in range(W.shape[1]) if float(before[j]) > 0]
+    keep = np.flatnonzero(to_numpy(before) > 0).tolist()  # asked for once: a device waits for every number
     W = _columns(W, keep) / _columns(before, keep)
     bound = against is not None and against.shape[1] > 0
     weak = True  # whether short directions were stretched, and with them what rounding left along the basis
@@ -432,7 +432,7 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
             W = W - combine(against, inner(against, W))
         G, length = _gram(W)
         if bound and turn == 0:
-            keep = [j for j in range(W.shape[1]) if float(length[j]) > short]
+            keep = np.flatnonzero(to_numpy(length) > short).tolist()
             if len(keep) < W.shape[1] or not projected or float(xp.min(length)) < 0.5:
                 W = _columns(W, keep) / xp.asarray(_columns(length, keep), dtype=W.dtype)
                 if not keep:
@@ -445,7 +445,7 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
         if last < flat * first:
             # Squares cannot tell nearly parallel columns apart; QR can, and keeps the leading ones exactly.
             Q, R = qr(W / xp.asarray(length, dtype=W.dtype))
-            W = _columns(Q, [j for j in range(R.shape[1]) if abs(float(R[j, j])) > short**0.5])
+            W = _columns(Q, np.flatnonzero(np.abs(to_numpy(xp.linalg.diagonal(R))) > short**0.5).tolist())
             weak = True
             continue
         W = combine(W, xp.asarray(E / down / xp.sqrt(omega), dtype=W.dtype))

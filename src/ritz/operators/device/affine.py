@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import two_sum
-from ritz._core.device import within_memory
 from ritz._core.linalg import Array, Place, is_foreign
+from ritz.data.engines.device.room import with_room
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.device.dense import DevicePass
-from ritz.data.passes.device.exact import exactly
+from ritz.data.passes.device.exact import exact
 from ritz.data.passes.device.rounding import better_there
 from ritz.data.passes.device.sparse import tree_sums
 from ritz.data.passes.rounding import NOISE_SAFETY, SHORT_NOISE, extrapolate, largest
@@ -34,15 +34,31 @@ from ritz.operators.affine import Affine
 
 __all__ = ["DeviceAffine", "frame_of"]
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 #: Rows of a piece whose sums a device forms in one go, and of one that checks them; bytes of such sums held at once.
 PIECE, CHECK, HELD_BYTES = 256, 64, 256 << 20
 #: Blocks whose products with vectors are formed anew, at most, and how much heavier each must be than those before.
 ANEW, OUTWEIGHS = 3, 8.0
+#: Of the products of sparse rows the first few are checked, and then one of so many: a check reads all entries twice.
+CHECKED = 4
 
 
 def frame_of(blocks: Any, **options: Any) -> Affine:
     """The frame of row blocks, without shift or scale: on the host, or where their device is."""
     return (DeviceAffine if getattr(blocks, "computes", False) else Affine)(blocks, **options)
+
+
+def roomy(method: F) -> F:
+    """A product in the precision that it seems to have, in smaller blocks where the device has little room."""
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **named: Any) -> Any:
+        with exact(self.place.device):
+            words = "what a product makes of the rows"
+            return with_room(self.blocks, words, lambda: method(self, *arguments, **named))
+
+    return called  # type: ignore[return-value]
 
 
 @dataclass
@@ -110,76 +126,73 @@ class DeviceAffine(Affine):
 
     # products
 
-    @exactly
+    @roomy
     def matmat(self, V: Array, lengths: NDArray[np.float64] | None = None) -> Array:
         """``Z V``, (n, l); ``lengths`` (n,) is filled with ‖z‖² of every row on the way, where rows are dense."""
         there = is_foreign(V)
         n, width = self.shape[0], int(V.shape[1])
         out: Any = self.place.empty((n, width), self.precision) if there else np.empty((n, width), self.precision)
-        with self._room():
-            for block in self._each():
-                W, drop = self._right_there(V, block)
-                rows = self._rows_there(block)
-                B = self._finish_there(rows @ W, block, drop, W)
-                if lengths is not None:
-                    lengths[block.rows] = self._lengths_there(rows, block).cpu().numpy()
-                if there:
-                    out[block.start : block.start + B.shape[0]] = B
-                else:
-                    out[block.rows] = B.cpu().numpy()
+        for block in self._each():
+            W, drop = self._right_there(V, block)
+            rows = self._rows_there(block)
+            B = self._finish_there(rows @ W, block, drop, W)
+            if lengths is not None:
+                lengths[block.rows] = self._lengths_there(rows, block).cpu().numpy()
+            if there:
+                out[block.start : block.start + B.shape[0]] = B
+            else:
+                out[block.rows] = B.cpu().numpy()
         return out
 
-    @exactly
+    @roomy
     def rmatmat(self, U: Array) -> Array:
         """``Zᵀ U``, (d, l), summed in float64."""
         total, sums, tail = _Sum(), _Sum(), _Sum()
-        with self._room():
-            for block in self._each():
-                B = self._scaled(self._some(U, block), block)
-                self._gather(total, sums, tail, self._rows_there(block), B, block)
+        for block in self._each():
+            B = self._scaled(self._some(U, block), block)
+            self._gather(total, sums, tail, self._rows_there(block), B, block)
         return self._in_kind(self._left_there(total, sums, tail), U)
 
-    @exactly
+    @roomy
     def normal(self, V: Array, learn: Statistics | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass."""
         total, sums, tail, watch = _Sum(), _Sum(), _Sum(), _Watch()
-        sparse = self.blocks.sparse
-        with self._room():
-            for block in self._each():
-                W, drop = self._right_there(V, block)
-                rows = self._rows_there(block)
-                B = self._scaled(self._finish_there(rows @ W, block, drop, W), block)
-                product = self._gather(total, sums, tail, rows, B, block)
-                if not sparse:
-                    watch.look(self._in_units(product), partial(self._anew, rows, B))
-                elif not self.loose:
-                    watch.errors.append(self._sparse_error(block, rows, W, drop, product))
+        sparse, count = self.blocks.sparse, len(self.noise)
+        looks = not self.loose and (count < CHECKED or count % CHECKED == 0)
+        for block in self._each():
+            W, drop = self._right_there(V, block)
+            rows = self._rows_there(block)
+            B = self._scaled(self._finish_there(rows @ W, block, drop, W), block)
+            product = self._gather(total, sums, tail, rows, B, block)
+            if not sparse:
+                watch.look(self._in_units(product), partial(self._anew, rows, B))
+            elif looks:
+                watch.errors.append(self._sparse_error(block, rows, W, drop, product))
         if not self.loose:
             self._remember(watch, V)
         return self._in_kind(self._left_there(total, sums, tail), V)
 
-    @exactly
+    @roomy
     def gram(self, W: Array | None) -> Array:
         """``WᵀZᵀZ W``, (p, p), summed in float64 over blocks; without W the Gram matrix of the columns."""
         if W is None:
             return self._whole_there()
         total = _Sum()
-        with self._room():
-            for block in self._each():
-                right, drop = self._right_there(W, block)
-                B = self._finish_there(self._rows_there(block) @ right, block, drop, right)
-                total.add(better_there(B.double()))  # a repair pass must not round in one direction
+        for block in self._each():
+            right, drop = self._right_there(W, block)
+            B = self._finish_there(self._rows_there(block) @ right, block, drop, right)
+            total.add(better_there(B.double()))  # a repair pass must not round in one direction
         return self._in_kind(total.value, W)
 
+    @roomy
     def square(self) -> float | None:
         """``‖Z‖²_F`` by one pass; of sparse rows on the host, which knows what cancels."""
         if self.blocks.sparse:
             return super().square()
         total = _Sum()
-        with self._room():
-            for block in self._each():
-                Z = self._columns_there(self._rows_there(block), block).double()
-                total.add((Z * Z).sum())
+        for block in self._each():
+            Z = self._columns_there(self._rows_there(block), block).double()
+            total.add((Z * Z).sum())
         return float(total.value)
 
     def _whole_there(self) -> Array:
@@ -190,10 +203,9 @@ class DeviceAffine(Affine):
         short = float(n) * d * d <= 1e8
         dtype = np.dtype(self.precision)
         state = DevicePass(np.zeros(d), 1.0, None, dtype, True, short, n)
-        with self._room():
-            for block in self._each():
-                state.feed(Block(self._columns_there(self._rows_there(block), block), block.start))
-            state.close()
+        for block in self._each():
+            state.feed(Block(self._columns_there(self._rows_there(block), block), block.start))
+        state.close()
         total = state.finish()
         finite = bool(np.isfinite(total).all())
         noise = SHORT_NOISE * 2.0**-53 * largest(total) if finite and (short or not state.errors) else 0.0
@@ -201,9 +213,6 @@ class DeviceAffine(Affine):
         return total
 
     # pieces of a pass
-
-    def _room(self) -> Any:
-        return within_memory(self.place, "what a product makes of the rows")
 
     def _each(self) -> Iterator[Block]:
         """Blocks of tensors of all devices, in row order."""
@@ -227,7 +236,7 @@ class DeviceAffine(Affine):
         """The rows of a block, shifted, in the working precision; CSR rows as they are."""
         x, dtype = block.values, self._dtype()
         if self.blocks.sparse:
-            return x if x.dtype == dtype else x.to(dtype)
+            return x if x.dtype == dtype else self._kept(("as", block.start, dtype), lambda: _cast(x, dtype))
         wide = x.dtype if x.dtype.is_floating_point and x.dtype.itemsize > dtype.itemsize else dtype
         z = x.to(wide)
         if self.shift is not None:
@@ -307,15 +316,18 @@ class DeviceAffine(Affine):
         return product
 
     def _turned(self, block: Block, rows: Any) -> Any:
-        """The transpose of a block of CSR rows; that of rows which stay on the device is made once."""
+        """The transpose of a block of CSR rows."""
         from ritz.data.engines.device.blocks import turned
 
-        if not getattr(self.blocks, "resident", False):
-            return turned(rows)
-        kept = self.blocks.__dict__.setdefault("_turned_blocks", {})
-        key = (block.start, rows.dtype)
+        return self._kept(("turned", block.start, rows.shape[0], rows.dtype), lambda: turned(rows))
+
+    def _kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made of a block of sparse rows, once where they stay on the device."""
+        if not getattr(self.blocks, "keeps", False):
+            return make()
+        kept = self.blocks.__dict__.setdefault("made", {})
         if key not in kept:
-            kept[key] = turned(rows)
+            kept[key] = make()
         return kept[key]
 
     def _left_there(self, total: _Sum, sums: _Sum, tail: _Sum) -> Any:
@@ -351,6 +363,9 @@ class DeviceAffine(Affine):
     def _remember(self, watch: _Watch, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
         lengths = V.double().norm(dim=0) if is_foreign(V) else np.linalg.norm(np.asarray(V, np.float64), axis=0)
+        if self.blocks.sparse and not watch.errors and self.noise:
+            self.noise.append(max(self.noise))  # not looked at this time
+            return
         if self.blocks.sparse:  # of all blocks, with its sign
             error = float(np.linalg.norm(sum(watch.errors))) if watch.errors else 0.0
             measured, length = NOISE_SAFETY * error, float(lengths[0]) if len(lengths) else 0.0
@@ -360,6 +375,13 @@ class DeviceAffine(Affine):
 
     def _in_kind(self, result: Any, like: Array) -> Array:
         return result.to(self.place.device) if is_foreign(like) else result.cpu().numpy()
+
+
+def _cast(rows: Any, dtype: Any) -> Any:
+    """A CSR tensor in another precision; its indices are shared."""
+    from ritz.data.engines.device.blocks import csr_tensor
+
+    return csr_tensor(rows.crow_indices(), rows.col_indices(), rows.values().to(dtype), tuple(rows.shape))
 
 
 def _adjoint(rows: Any, B: Any, piece: int = PIECE) -> Any:

@@ -22,10 +22,11 @@ from ritz._core.device import torch_place, within_memory
 from ritz._core.linalg import Place
 from ritz._core.threads import go_on
 from ritz.data.engines.device import WIDER, numpy_dtype
+from ritz.data.engines.device.room import with_room
 from ritz.data.passes.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.passes.integers import EXACT
 
-__all__ = ["DeviceBlocks", "csr_slice", "csr_tensor", "host_csr", "hosted", "turned"]
+__all__ = ["DeviceBlocks", "csr_slice", "csr_tensor", "host_csr", "hosted", "reduced_there", "turned"]
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -56,9 +57,11 @@ class DeviceBlocks:
         self._filled = filled
         self.sparse = self._csr and self.stored <= DENSE_DENSITY * n * d and not filled
         self.nbytes = self.stored * self.dtype.itemsize
+        self.keeps = True  # what products make of sparse rows
         self.resident = True  # a pass reads nothing but the memory of the device
         width = max(1, self.stored // max(1, n)) if self.sparse else d
         self.rows = sparse_rows(width) if self.sparse else block_rows(d)
+        self.limit: int | None = None  # rows of a block at most, where the device has little room
         self.there_rows = rows or max(SLAB, BLOCK_BYTES // max(1, width * 8) // SLAB * SLAB)
 
     @cached_property
@@ -121,7 +124,7 @@ class DeviceBlocks:
 
     def each_there(self, rows: int | None = None) -> Iterator[Block]:
         """Blocks of tensors, in row order."""
-        n, step = self.shape[0], rows or self.there_rows
+        n, step = self.shape[0], min(rows or self.there_rows, self.limit or self.shape[0])
         for start in range(0, n, step):
             go_on()
             yield Block(self.take_there(start, min(start + step, n)), start)
@@ -146,14 +149,12 @@ class DeviceBlocks:
 
     def map_reduce(self, create: Callable[[], S], step: Callable[[S, Block], None]) -> S:
         """Feed every block to one accumulator, as tensors where it computes on the device."""
-        state = create()
-        there = bool(getattr(state, "THERE", False))
-        with within_memory(self.place, "what a pass makes of the rows"):
-            for block in self.each_there(_height(state, self.shape[1])) if there else self._blocks():
-                step(state, block)
-            if there:
-                state.close()  # type: ignore[attr-defined]
-        return state
+        first = create()
+        if getattr(first, "THERE", False):
+            return with_room(self, "what a pass makes of the rows", lambda: reduced_there(self, create, step))
+        for block in self._blocks():
+            step(first, block)
+        return first
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i."""
@@ -187,10 +188,13 @@ class DeviceBlocks:
             return host_csr(self.tensor) if self._csr else self.take_there(0, self.shape[0]).cpu().numpy()
 
 
-def _height(state: Any, d: int) -> int | None:
-    """Rows of the blocks that an accumulator takes; None: the usual ones."""
-    height: int | None = state.height(d)
-    return height
+def reduced_there(blocks: Any, create: Callable[[], Any], step: Callable[[Any, Block], None]) -> Any:
+    """One accumulator that computes on the device, fed with tensors, with its sums on the host."""
+    state = create()
+    for block in blocks.each_there(state.height(blocks.shape[1])):
+        step(state, block)
+    state.close()
+    return state
 
 
 def hosted(rows: Any) -> Any:

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.device import within_memory
 from ritz._core.linalg import Place
-from ritz.data.engines.device.blocks import SLAB, csr_tensor
+from ritz.data.engines.device.blocks import SLAB, csr_tensor, reduced_there
+from ritz.data.engines.device.room import with_room
 from ritz.data.engines.device.upload import Pinned, uploaded
 from ritz.data.passes.blocks import Accumulator, Block, MemoryBlocks, RowBlocks, csr_rows
 
@@ -36,6 +36,8 @@ class StreamedBlocks:
 
     def __init__(self, inner: RowBlocks, place: Place) -> None:
         self.inner, self.place = inner, place
+        self.limit: int | None = None
+        self.there_rows = int(inner.shape[0])
         self._absent: NDArray[np.bool_] | None = None
         self.shape, self.dtype, self.sparse = inner.shape, inner.dtype, inner.sparse
         self.nbytes, self.stored = inner.nbytes, inner.stored
@@ -83,7 +85,12 @@ class StreamedBlocks:
         """Blocks of tensors, in row order; the next is on its way while one is computed with."""
         pinned = Pinned(self.place) if self.place.device.type == "cuda" else None
         for block in self._host_blocks():
-            yield Block(self._there(block, pinned), block.start)
+            step = self.limit or block.values.shape[0]
+            for first in range(0, block.values.shape[0], max(1, step)):
+                piece = block if step >= block.values.shape[0] else Block(
+                    block.values[first : first + step], block.start + first
+                )  # fmt: skip
+                yield Block(self._there(piece, pinned), piece.start)
 
     def _host_blocks(self) -> Iterator[Block]:
         inner: Any = self.inner
@@ -125,11 +132,7 @@ class StreamedBlocks:
         state = create()
         if not getattr(state, "THERE", False):
             return self.inner.map_reduce(create, lambda state, block: step(state, self._present(block)))
-        with within_memory(self.place, "what a pass makes of some rows"):
-            for block in self.each_there():
-                step(state, block)
-            state.close()  # type: ignore[attr-defined]
-        return state
+        return with_room(self, "what a pass makes of some rows", lambda: reduced_there(self, create, step))
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i."""

@@ -6,16 +6,13 @@ to keep what a gradient needs. Nothing of that reaches a product that a certific
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 from ritz._core.imports import module_of
 
-__all__ = ["exact", "exactly"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["exact"]
 
 
 @contextmanager
@@ -36,14 +33,3 @@ def exact(device: Any) -> Iterator[None]:
     finally:
         if changed:
             torch.set_float32_matmul_precision(before)
-
-
-def exactly(method: F) -> F:
-    """A method of an object with a ``place``, whose products are exact in this sense."""
-
-    @wraps(method)
-    def called(self: Any, *arguments: Any, **named: Any) -> Any:
-        with exact(self.place.device):
-            return method(self, *arguments, **named)
-
-    return called  # type: ignore[return-value]
