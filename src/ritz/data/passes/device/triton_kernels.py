@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import triton
 import triton.language as tl
 
@@ -11,7 +9,7 @@ __all__ = ["gram_kernel"]
 
 
 @triton.jit
-def _pair(values: Any, shift: Any, scale: Any, here: Any, w: Any, WEIGHTED: tl.constexpr, PAIR: tl.constexpr) -> Any:
+def _pair(values, shift, scale, here, w, WEIGHTED: tl.constexpr, PAIR: tl.constexpr):
     """Rows of a tile under the shift, in units of the columns, and as float16 pairs."""
     z = tl.where(here[:, None], (values.to(tl.float32) - shift[None, :]) * scale[None, :], 0.0)
     if WEIGHTED:
@@ -23,11 +21,11 @@ def _pair(values: Any, shift: Any, scale: Any, here: Any, w: Any, WEIGHTED: tl.c
 
 @triton.jit
 def gram_kernel(
-    x: Any, shift: Any, scale: Any, root: Any, pairs: Any, main: Any, cross: Any, sums: Any,
-    n: Any, d: Any, down: Any, along: Any, begin: Any, count: Any, tiles: Any,
+    x, shift, scale, root, pairs, main, cross, sums,
+    n, d, down, along, begin, count, tiles,
     DIAGONAL: tl.constexpr, WEIGHTED: tl.constexpr, T: tl.constexpr, TILE: tl.constexpr, FLUSH: tl.constexpr,
     GROUPS: tl.constexpr, PAIR: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """One slab of rows, and one pair of column tiles: a tile with itself (DIAGONAL), or two that differ."""
     slab, pair = tl.program_id(0).to(tl.int64), tl.program_id(1) + begin
     i, j = tl.load(pairs + 2 * pair), tl.load(pairs + 2 * pair + 1)
