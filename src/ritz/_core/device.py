@@ -23,8 +23,8 @@ from ritz._core.imports import module_of
 from ritz._core.linalg import HOST, Place
 
 __all__ = [
-    "check_device", "device_memory", "devices", "in_kind", "is_tensor", "on_device", "place_for", "require_same",
-    "tensor_of", "torch_namespace", "torch_place", "within_memory",
+    "check_device", "device_memory", "devices", "in_kind", "is_tensor", "on_device", "place_for", "place_name",
+    "require_same", "tensor_of", "torch_namespace", "torch_place", "within_memory",
 ]  # fmt: skip
 
 WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
@@ -113,6 +113,11 @@ def place_for(device: str) -> Place:
 def torch_place(device: Any) -> Place:
     """The place of tensors on one device of torch."""
     return Place(torch_namespace(), module_of("torch").device(device))
+
+
+def place_name(place: Place) -> str:
+    """How ``device=`` calls a place."""
+    return "cpu" if place.device is None else "torch:cpu" if place.device.type == "cpu" else str(place.device)
 
 
 def _usable(torch: Any) -> bool:

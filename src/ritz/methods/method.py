@@ -298,7 +298,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         sparse = X.sparse if blocks else not isinstance(X, np.ndarray)
         stored = None if not sparse else int(X.stored if blocks else X.nnz)
         n, d, reading = int(X.shape[0]), int(X.shape[1]), getattr(X, "reading", None)
-        return Shape(n, d, working_dtype(X.dtype).itemsize, stored, outside=outside, reading=reading)
+        width, there = working_dtype(X.dtype).itemsize, getattr(X, "where", "")
+        return Shape(n, d, width, stored, outside=outside, reading=reading, there=there)
 
     def _leaf(
         self, X: Any, weights: np.ndarray | None, plan: Plan, unit: float | None = None

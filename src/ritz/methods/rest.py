@@ -204,6 +204,11 @@ def framed(column: Any, *, center: bool, scale: Any = None, parts: Any = None) -
 def squares_off(rows: Any, weights: Floats | None, V: Floats, frame: dict[str, Any]) -> float:
     """Σ w‖z − VVᵀz‖² over rows, one pass; ``frame``: mean, low, scale of the fit."""
     Q = np.linalg.qr(V)[0]
+    if hasattr(rows, "place"):
+        from ritz.project.there import off_there, stays  # loaded where there is a device
+
+        if stays(rows):
+            return off_there(rows, weights, Q, frame)
     plane = Frame(Q.T, np.zeros((Q.shape[1], 0)), **frame)
 
     def step(sums: _Off, block: Block) -> None:
@@ -226,6 +231,11 @@ class _Along(Sums):
 
 def squares_about(rows: Any, weights: Floats | None, V: Floats, frame: dict[str, Any]) -> Floats:
     """(k,) Σ w((x − μ)V)² over rows, one pass: variances of scores without a difference."""
+    if hasattr(rows, "place"):
+        from ritz.project.there import along_there, stays
+
+        if stays(rows):
+            return along_there(rows, weights, V, frame)
     plane = Frame(V.T, np.eye(V.shape[1]), **frame)
 
     def step(sums: _Along, block: Block) -> None:

@@ -82,6 +82,11 @@ __all__ = [
     "SUBSET_SHARE",
     "SYRK32",
     "SYRK64",
+    "THERE_PRODUCT",
+    "THERE_SIDE",
+    "THERE_SPMM",
+    "THERE_SYRK32",
+    "THERE_SYRK64",
     "TURNED",
     "directions_rows",
     "directions_width",
@@ -109,6 +114,12 @@ SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V i
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
 READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system
+
+# Rates of a graphics processor, per second, from its data sheet (H200: 60e12 flops in float64, 4.8e12 bytes) and from
+# 20,000,000×128 float32 rows, which are read in 2.4 ms: orders of magnitude, which is all that choosing a route needs.
+THERE_SYRK64, THERE_SYRK32 = 15e12, 60e12  # q·p² of the Gram matrix
+THERE_PRODUCT = 8e12  # flops of ZᵀZV
+THERE_SPMM = 0.8e12  # flops of CSR times a block
 
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
 
@@ -162,6 +173,10 @@ DIRECT_SHARE = 0.25
 
 #: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
 SMALL_SIDE = 800
+
+#: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
+#: less than the products of an iteration over long tables.
+THERE_SIDE = 2500
 
 #: A direct route may cost this much more than an iterative one: it is exact and knows the whole spectrum.
 DIRECT_PREFERENCE = 1.3

@@ -26,6 +26,8 @@ __all__ = [
 
 def product(shape: Shape, columns: int, narrow: bool = False) -> float:
     """One product ZᵀZV with that many columns; ``narrow``: in float32."""
+    if shape.there:
+        return 4 * shape.entries * columns / (c.THERE_PRODUCT if shape.stored is None else c.THERE_SPMM)
     if shape.stored is None:
         rate = c.PRODUCT32 if narrow else c.PRODUCT64
         return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + reading(shape)
@@ -45,6 +47,8 @@ def form(shape: Shape, narrow: bool = False) -> float:
     if shape.symmetric:
         return 0.0
     p, q = float(shape.small), float(shape.large)
+    if shape.there:  # which multiplies sparse rows as dense ones
+        return q * p * p / (c.THERE_SYRK32 if narrow else c.THERE_SYRK64)
     if shape.stored is not None:
         return c.sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
     rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)

@@ -44,6 +44,7 @@ class Shape:
     symmetric: bool = False  # the d×d matrix is at hand: a moment state, or a symmetric operator itself
     outside: bool = False  # rows that are read again in every pass: from files, on a cluster
     reading: float | None = None  # bytes that reading them takes, where the source tells
+    there: str = ""  # the device that passes and products run on; none: the processors of this machine
 
     @property
     def small(self) -> int:
@@ -164,6 +165,13 @@ def route(
     shape: Shape, k: int | Any, *, solver: str, tol: float, memory: float | None, forms_state: bool = False
 ) -> Plan:  # fmt: skip
     """The plan for k components, or for a rule that decides; ``forms_state``: a moment state is formed anyway."""
+    plan = _routed(shape, k, solver, tol, memory, forms_state)
+    if not shape.there:
+        return plan
+    return replace(plan, reasons=(*plan.reasons, f"passes and products run on {shape.there}"))
+
+
+def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float | None, forms_state: bool) -> Plan:
     rule = None if isinstance(k, int) else k
     guess = max(k if rule is None else min(FIRST_GUESS, shape.small), 1)
     options: dict[str, Any] = {"tol": tol, "memory": memory, "needs_all": rule is not None and bool(rule.needs_all)}
@@ -188,7 +196,7 @@ def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
             if not growing
             else f"the smaller side is {p:,}"
         )
-    elif p <= c.SMALL_SIDE or (growing and p <= 2000):
+    elif p <= (c.THERE_SIDE if shape.there else c.SMALL_SIDE) or (growing and p <= 2000):
         reason = f"the smaller side is only {p:,}"
     else:
         return None
@@ -250,7 +258,7 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     if shape.symmetric:
         reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
     precision = "float32" if narrow else "float64"
-    if p <= FEW:  # nothing is weighed against it
+    if p <= FEW and not shape.there:  # nothing is weighed against it
         seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
     else:
         seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))

@@ -81,8 +81,12 @@ def _feed(state: _Margins, block: Block) -> None:
 
 def rows_key(blocks: RowBlocks) -> int:
     """The key of all rows, by one pass over them."""
-    d = int(blocks.shape[1])
-    sums = blocks.map_reduce(lambda: _Margins(d), _feed)
+    d, kind = int(blocks.shape[1]), _Margins
+    if getattr(blocks, "computes", False):
+        from ritz.data.passes.device.keys import MarginsThere  # loaded where there is a device
+
+        kind = MarginsThere  # type: ignore[assignment]
+    sums = blocks.map_reduce(lambda: kind(d), _feed)
     return key_of_bytes(np.asarray(blocks.shape, np.int64), sums.rows, sums.columns)
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.device import torch_place, within_memory
+from ritz._core.device import place_name, torch_place, within_memory
 from ritz._core.linalg import Place
 from ritz._core.threads import go_on
 from ritz.data.engines.device import WIDER, numpy_dtype
@@ -70,6 +70,11 @@ class DeviceBlocks:
         if self.dtype.kind not in "iu" or self.dtype.itemsize < 8:
             return True
         return bool(abs(int(self.tensor.max())) <= EXACT and abs(int(self.tensor.min())) <= EXACT)
+
+    @property
+    def where(self) -> str:
+        """The device by its name, for the planner and its words; none where passes run on the host."""
+        return place_name(self.place) if self.computes else ""
 
     def accumulators(self) -> Any:
         """The class of accumulators for a moment pass on the device; None where it runs on the host."""

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.device import place_name
 from ritz._core.linalg import Place
 from ritz.data.engines.device.blocks import SLAB, csr_tensor, reduced_there
 from ritz.data.engines.device.room import with_room
@@ -67,6 +68,11 @@ class StreamedBlocks:
         rows = block.values.copy()
         rows.data[np.repeat(gone, np.diff(rows.indptr))] = 0
         return Block(rows, block.start)
+
+    @property
+    def where(self) -> str:
+        """The device by its name, for the planner and its words; none where passes run on the host."""
+        return place_name(self.place) if self.computes else ""
 
     def accumulators(self) -> Any:
         """The class of accumulators for a moment pass on the device; None where it runs on the host."""
