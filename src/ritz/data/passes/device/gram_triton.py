@@ -27,7 +27,7 @@ from ritz.data.passes.device.rounding import Slabs
 __all__ = ["SLAB_ROWS", "block_height", "gram", "takes", "usable"]
 
 #: Rows of a tile; tiles that are accumulated on tensor cores before they are added in float32; groups of these a slab.
-TILE, FLUSH, GROUPS = 64, 16, 8
+TILE, FLUSH, GROUPS = 64, 2, 64
 SLAB_ROWS = TILE * FLUSH * GROUPS
 #: Columns of a tile at most, and at least, which is what tensor cores take.
 WIDEST, NARROWEST = 128, 16
