@@ -9,8 +9,13 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from ritz._core.device import devices
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
+# Triton reads this when it is loaded: kernels run by its interpreter where there is no graphics processor.
+if shutil.which("nvidia-smi") is None:
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every run and machine, so a failure in one place is a failure everywhere; never timed.
@@ -28,12 +33,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs something that this machine does not have."""
+    gpu = any(item.get_closest_marker("gpu") for item in items) and bool(devices())
     browser = any(shutil.which(name) for name in BROWSERS)
     for item in items:
         if item.get_closest_marker("shared") and not SHARED.is_dir():
             item.add_marker(pytest.mark.skip(reason="the folder of reference data is not here"))
         if item.get_closest_marker("chromium") and not browser:
             item.add_marker(pytest.mark.skip(reason="no headless browser is installed"))
+        if item.get_closest_marker("gpu") and not gpu:
+            item.add_marker(pytest.mark.skip(reason="torch sees no graphics processor"))
 
 
 @pytest.fixture(scope="session")

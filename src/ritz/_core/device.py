@@ -23,8 +23,8 @@ from ritz._core.imports import module_of
 from ritz._core.linalg import HOST, Place
 
 __all__ = [
-    "check_device", "device_memory", "devices", "in_kind", "is_tensor", "on_device", "place_for", "place_name",
-    "require_same", "tensor_of", "torch_namespace", "torch_place", "within_memory",
+    "check_device", "device_memory", "devices", "in_kind", "is_tensor", "is_there", "on_device", "place_for",
+    "place_name", "require_same", "tensor_of", "torch_namespace", "torch_place", "within_memory",
 ]  # fmt: skip
 
 WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
@@ -108,6 +108,15 @@ def place_for(device: str) -> Place:
             hint=INSTALL if not count else 'device="cuda:0", or device="cpu"',
         )
     return torch_place(f"cuda:{number}")
+
+
+def is_there(device: str) -> bool:
+    """Whether this machine has a device."""
+    try:
+        place_for(device)
+    except (ParameterError, MissingDependency):
+        return False
+    return True
 
 
 def torch_place(device: Any) -> Place:

@@ -72,10 +72,10 @@ def where_asked(estimator: Any, rows: Any) -> Any:
 
 
 def require_device(device: Any) -> None:
-    """Refuse what names no device, or one that is not there."""
-    from ritz._core.device import place_for
+    """Refuse what names no device; whether it is there is asked when rows are put there."""
+    from ritz._core.device import check_device
 
-    place_for(device)
+    check_device(device)
 
 
 def _plain(X: np.ndarray) -> bool:

@@ -31,9 +31,11 @@ def placed_for(estimator: Any, rows: Any, *, reset: bool) -> Any:
 
     A model that was fitted on a device serves where there is none: ``reset`` is False then.
     """
-    if not getattr(estimator, "_on_device", False):
-        return hosted(rows)
     device = getattr(estimator, "device", "cpu")
+    if not getattr(estimator, "_on_device", False):
+        if reset:
+            place_for(device)  # which refuses one that is not there
+        return hosted(rows)
     try:
         return placed(rows, device)
     except (ParameterError, MissingDependency):
