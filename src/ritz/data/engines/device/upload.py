@@ -8,6 +8,8 @@ driver, at half of it. Tensors in the memory of the host (device="torch:cpu") sh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +25,11 @@ __all__ = ["Pinned", "uploaded"]
 PINNED_BYTES = 64 << 20
 #: Bytes below which one thread fills a buffer.
 LANE_BYTES = 1 << 20
+
+
+#: Pairs of buffers that are kept for each device.
+SPARE = 1
+_spare: dict[str, list[Pinned]] = {}
 
 
 class Pinned:
@@ -68,5 +75,21 @@ def uploaded(x: Any, place: Place) -> Any:
         plain = x.flags.writeable and all(stride >= 0 for stride in x.strides)
         return torch.from_numpy(x if plain else x.copy())
     out = torch.empty(x.shape, dtype=getattr(torch, x.dtype.name), device=place.device)
-    Pinned(place).copy(x, out)
+    with pinned_at(place) as pinned:
+        pinned.copy(x, out)
     return out
+
+
+@contextmanager
+def pinned_at(place: Place) -> Iterator[Pinned]:
+    """Pinned buffers for copies to a device: some that were used before, since pinning takes as long as a copy."""
+    kept = _spare.setdefault(str(place.device), [])
+    try:
+        pinned = kept.pop()
+    except IndexError:
+        pinned = Pinned(place)
+    try:
+        yield pinned
+    finally:
+        if len(kept) < SPARE:
+            kept.append(pinned)
