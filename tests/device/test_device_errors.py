@@ -64,9 +64,7 @@ def test_a_tensor_is_taken_where_it_lies_and_another_device_is_refused() -> None
     assert engine_of(rows).name == "device"
     assert ritz.PCA(2).fit(rows).plan_.reasons[-1] == "passes and products run on torch:cpu"
     there = DeviceBlocks(torch.empty((3, 2), device="meta"))
-    with pytest.raises(
-        InputError, match="rows must lie on the device that was asked for, cpu; received a tensor on meta"
-    ):
+    with pytest.raises(InputError, match=r"asked for, cpu; received a tensor on meta"):
         placed(there, "torch:cpu")
 
 

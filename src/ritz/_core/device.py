@@ -2,6 +2,7 @@
 
     device="cpu"                 NumPy arrays in the memory of this machine
     device="cuda", "cuda:1"      tensors on a graphics processor
+    device="cuda:all"            rows shared out over all of them
     device="auto"                the first graphics processor if there is one, else the processor
     device="torch:cpu"           tensors in the memory of this machine: the code of devices where there is none
 
@@ -24,7 +25,7 @@ from ritz._core.linalg import HOST, Place
 
 __all__ = [
     "check_device", "device_memory", "devices", "in_kind", "is_tensor", "is_there", "on_device", "place_for",
-    "place_name", "require_same", "tensor_of", "torch_namespace", "torch_place", "within_memory",
+    "place_name", "places_for", "require_same", "tensor_of", "torch_namespace", "torch_place", "within_memory",
 ]  # fmt: skip
 
 WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
@@ -66,7 +67,9 @@ def in_kind(result: Any, X: Any) -> Any:
 
 def check_device(device: Any) -> None:
     """Refuse what names no device; nothing is loaded for those that do."""
-    plain = isinstance(device, str) and (device in ("cpu", "auto", "cuda", "torch:cpu") or _number(device) is not None)
+    plain = isinstance(device, str) and (
+        device in ("cpu", "auto", "cuda", "cuda:all", "torch:cpu") or _number(device) is not None
+    )
     if not plain:
         raise ParameterError(
             WORDS, received=repr(device), hint='device="auto" takes a graphics processor if there is one'
@@ -93,6 +96,7 @@ def place_for(device: str) -> Place:
     if device == "cpu":
         return HOST
     check_device(device)
+    device = "cuda" if device == "cuda:all" else device
     if device == "auto":
         return torch_place("cuda:0") if devices() else HOST
     torch = _torch(f"device={device!r}")
@@ -108,6 +112,14 @@ def place_for(device: str) -> Place:
             hint=INSTALL if not count else 'device="cuda:0", or device="cpu"',
         )
     return torch_place(f"cuda:{number}")
+
+
+def places_for(device: str) -> list[Place]:
+    """The places of ``device``: one, or with "cuda:all" every graphics processor that is visible."""
+    first = place_for("cuda" if device == "cuda:all" else device)
+    if device != "cuda:all":
+        return [first]
+    return [torch_place(f"cuda:{i}") for i in range(module_of("torch").cuda.device_count())]
 
 
 def is_there(device: str) -> bool:

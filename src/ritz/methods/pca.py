@@ -98,8 +98,9 @@ class PCA(Imputing, AddsRows, Method):
         Seed of random starts; None is 0.
     memory : str, int or None
         Limit on what the fit adds to memory, such as ``"2GB"``; None: half of what is available.
-    device : "cpu"
-        Where to compute; nothing else is supported yet.
+    device : "cpu", "cuda", "cuda:1", "cuda:all" or "auto"
+        Where to compute: on the processor, or on a graphics processor through PyTorch. Tensors that lie on a graphics
+        processor are taken where they lie, whatever is said here, and results come as tensors.
     progress : None, bool or callable
         Progress bar, or a function of events that may cancel.
 

@@ -23,9 +23,9 @@ EXTRAS = (
     ("onnxruntime", "", "running exported models"),
     ("pandas", "", "pandas frames"),
     ("polars", "", "polars frames"),
-    ("torch", None, "graphics processors, which no fit uses yet"),
+    ("torch", "gpu", "tensors and graphics processors (device='cuda', --device)"),
+    ("triton", "gpu", "the fused kernels of graphics processors"),
 )
-UNUSED = ("torch",)  # nobody gains by installing it yet
 SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NO_COLOR")
 
 
@@ -86,16 +86,14 @@ def _blas() -> list[dict[str, Any]]:
 
 
 def _gpu() -> list[str]:
-    """Names of graphics processors that torch could use; none without torch."""
-    from importlib.util import find_spec
+    """Graphics processors that torch can use, with their memory; none without torch."""
+    from ritz._core.device import device_memory, devices, place_for
 
-    if find_spec("torch") is None:
-        return []
-    import torch
-
-    if not torch.cuda.is_available():
-        return []
-    return [str(torch.cuda.get_device_name(i)) for i in range(torch.cuda.device_count())]
+    sizes = [device_memory(place_for(f"cuda:{i}")) for i in range(len(devices()))]
+    return [
+        f"{name} (cuda:{i}), {free / 1e9:.0f} of {total / 1e9:.0f} GB free"
+        for i, (name, (free, total)) in enumerate(zip(devices(), sizes, strict=True))
+    ]
 
 
 def _try() -> tuple[bool, str]:
@@ -134,7 +132,7 @@ def _show(facts: dict[str, Any]) -> None:
     for one in facts["extras"]:
         install = f": pip install '{'ritz[' + one['extra'] + ']' if one['extra'] else one['library']}'"
         lines.add_row("extra", Text(f"{one['library']} {one['version'] or 'not installed'}, for {one['for']}"
-                                    + ("" if one["version"] or one["library"] in UNUSED else install)))  # fmt: skip
+                                    + ("" if one["version"] else install)))  # fmt: skip
     for name, value in facts["settings"].items():
         lines.add_row("setting", Text(f"{name}={value}"))
     lines.add_row("trial", Text(facts["trial"], style="green" if facts["ok"] else "bold red"))

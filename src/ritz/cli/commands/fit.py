@@ -67,6 +67,9 @@ ENGINE = typer.Option(
     metavar="ADDRESS", show_default=False, help="Compute on a Dask cluster: dask://host:port.",
     rich_help_panel="The computation",
 )  # fmt: skip
+DEVICE = typer.Option(
+    "--device", metavar="NAME", help="Where to compute: cpu, cuda, cuda:1, or auto.", rich_help_panel="The computation"
+)
 RESUME = typer.Option("--resume", help="Go on with a fit that was broken off.", rich_help_panel="The computation")
 
 FURTHER = Group(
@@ -108,6 +111,7 @@ def fit(
     seed: Annotated[int, SEED] = 0,
     memory: Annotated[str | None, MEMORY] = None,
     engine: Annotated[str | None, ENGINE] = None,
+    device: Annotated[str, DEVICE] = "cpu",
     resume: Annotated[bool, RESUME] = False,
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
@@ -125,7 +129,7 @@ def fit(
         method=method,
         how=how,
         parts={**parts, **further},
-        options={"solver": solver, "tol": tol, "random_state": seed, "progress": talk.progress},
+        options={"solver": solver, "tol": tol, "random_state": seed, "device": device, "progress": talk.progress},
         output=output,
         force=force,
         memory=memory,

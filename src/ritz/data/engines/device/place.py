@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.device import device_memory, place_for, require_same, within_memory
+from ritz._core.device import device_memory, place_for, places_for, require_same, within_memory
 from ritz._core.errors import MissingDependency, ParameterError
 from ritz._core.linalg import HOST, Place
 from ritz.data.engines.device.blocks import DeviceBlocks, csr_tensor, hosted
@@ -47,19 +47,19 @@ def placed_for(estimator: Any, rows: Any, *, reset: bool) -> Any:
 def placed(rows: Any, device: str) -> Any:
     """Rows, or row blocks, where ``device`` is; as they are where that is the host."""
     if isinstance(rows, DeviceBlocks) or hasattr(rows, "place"):
-        if device not in ("cpu", "auto", "cuda"):
+        if device not in ("cpu", "auto", "cuda", "cuda:all"):
             require_same(place_for(device), _first(rows))
         return rows
     if device == "cpu":
         return rows
-    place = place_for(device)
-    if place == HOST:
+    places = places_for(device)
+    if places[0] == HOST:
         return rows
     if are_blocks(rows):
-        return _streamed(rows, place)
-    if isinstance(rows, np.ndarray):
-        return _array(rows, place)
-    return _csr(rows, place)
+        return _streamed(rows, places[0])
+    from ritz.data.engines.device.shards import shared_out
+
+    return shared_out(rows, places, _array if isinstance(rows, np.ndarray) else _csr)
 
 
 def _first(rows: Any) -> Any:
