@@ -34,7 +34,7 @@ from ritz.data.passes.rounding import (
 __all__ = ["CORNER", "Slabs", "WatchedThere"]
 
 #: One slab of so many is probed at most: a probe reads its rows again, in float64.
-EVERY = 32
+EVERY = 128
 #: Bytes of rows in float64 that are probed at once.
 PROBED_BYTES = 256 << 20
 #: Columns above which the rounding of slabs formed anew is measured on a corner of so many columns, as in ``wide.py``.
