@@ -91,6 +91,6 @@ def topics_of(model: Any, n_topics: int | None, words: int) -> Topics:
 
 def _end(v: Any, sign: float, names: Any, words: int) -> tuple[tuple[str, float], ...]:
     """The heaviest words of one sign; of equal weight in the order of their columns."""
-    there = np.flatnonzero(sign * v > 0)
+    there = np.flatnonzero(sign * v > 0.5 * 10.0**-DIGITS)  # below is rounding
     best = there[np.lexsort((there, -np.round(sign * v[there], DIGITS)))][:words]
     return tuple((str(names[j]), float(v[j])) for j in best)

@@ -31,6 +31,7 @@ from ritz.data.words import counted
 from ritz.methods.lsi.bm25 import inverted
 from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, read
 from ritz.methods.lsi.drift import added_energies, drift_of
+from ritz.methods.lsi.routes import without_zeros
 from ritz.methods.lsi.weighed import columns_of, rule_of, tell_empty, weigh
 from ritz.operators.base import Operator
 from ritz.spectral.plan import Shape
@@ -91,7 +92,7 @@ def update(model: Any, X: Any, text: str | None) -> None:
     model._record = replace(model._record)  # a copy of the model keeps its own
     _name(model, solution, V, rows)
     _grow(model, found, grown, inside)
-    tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
+    tell_empty(rows)
     told = drift_of(model)
     if told.due:
         warn(f"{told.why}\nhint: fit all documents again", LSIDrift)
@@ -166,7 +167,9 @@ def _solved(model: Any, V: Floats, rows: Any) -> Any:
     k = min(_wanted(model), n, d)
     plan = model._plan_for(Shape(n, d, 8, B.top.size + rows.nnz), k)
     problem = SpectralProblem(B, k, tol=model.tol, seed=seed_of(model.random_state))
-    return solve(problem, plan, frame={"matrix": "WᵀW"})
+    first = solve(problem, plan, frame={"matrix": "WᵀW"})
+    again = lambda k: solve(replace(problem, k=k), plan, frame={"matrix": "WᵀW"})  # noqa: E731
+    return without_zeros(first, again)
 
 
 def cut_off(certificate: Any, small: int) -> tuple[float, float]:

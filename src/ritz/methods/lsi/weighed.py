@@ -155,14 +155,21 @@ def _by_name(model: Any, found: Counted) -> Counted:
     return Counted(moved, None, unseen=np.rint(lost).astype(np.int64), names=found.names, ignored=ignored)
 
 
-def tell_empty(empty: int, n: int) -> None:
-    """Warn of documents without a known word."""
-    if empty:
-        warn(
-            f"{empty:,} of {counted(n, 'document')} {'has' if empty == 1 else 'have'} no known word: coordinates are "
-            "zero, and search does not find them",
-            EmptyDocuments,
-        )
+def tell_empty(rows: Any) -> None:
+    """Warn of documents without a known word, and of those whose words all have the weight 0."""
+    n, filled = rows.shape[0], np.diff(rows.indptr) > 0
+    empty = n - int(np.count_nonzero(filled))
+    weightless = 0
+    if rows.nnz and not np.all(rows.data):
+        weightless = n - empty - len(np.unique(np.repeat(np.arange(n), np.diff(rows.indptr))[rows.data != 0]))
+    alike = "only words of weight 0, which all documents have equally often"
+    for number, what in ((empty, "no known word"), (weightless, alike)):
+        if number:
+            warn(
+                f"{number:,} of {counted(n, 'document')} {'has' if number == 1 else 'have'} {what}: coordinates are "
+                "zero, and search does not find them",
+                EmptyDocuments,
+            )
 
 
 def unknown_words(words: Any) -> str:
