@@ -157,7 +157,7 @@ def files_below(folder: Path) -> tuple[list[Path], list[str]]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             path = Path(place) / name
-            if not name.startswith(".") and path.is_file():
+            if not name.startswith(".") and (path.is_file() or path.is_symlink()):  # a link to nothing is told
                 found.append((path.relative_to(folder).as_posix(), path))
     found.sort()
     return [path for _, path in found], [name for name, _ in found]

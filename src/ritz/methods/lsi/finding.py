@@ -230,6 +230,7 @@ def attach(model: Any, X: Any, text: str | None) -> None:
         raise InputError(
             f"expected the {counted(model.n_samples_, 'document')} of the model, which can be read again",
             received=repr(docs),
+            hint="give the texts of the fit and of its updates, in their order",
         )
     model._record.source = docs
 

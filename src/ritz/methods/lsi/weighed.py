@@ -177,4 +177,4 @@ def unknown_words(words: Any) -> str:
     return f"no word of the query is known: {shorten([str(word) for word in words])}" if len(words) else NO_WORDS
 
 
-NO_WORDS = "the query has no words: nothing is left of it without stop words"
+NO_WORDS = "the query has no words: function words that are left out, single letters and signs are none"
