@@ -140,6 +140,8 @@ def test_hybrid_of_0_is_the_cosine_and_of_1_is_bm25():
     for query in ("w01 w07", "w03", "w12 w12 w30"):
         pure, none = lsi.search(query, top=60), lsi.search(query, top=60, hybrid=0.0)
         assert none.rows.tolist() == pure.rows.tolist()
+        default, three = lsi.search(query, hybrid=True), lsi.search(query, hybrid=0.3)
+        np.testing.assert_array_equal(default.scores, three.scores)  # as the page says
         words = B @ counts.transform([query]).toarray()[0]
         by_words = lsi.search(query, top=60, hybrid=1.0)
         np.testing.assert_allclose(by_words.scores, ((words - words.mean()) / words.std())[by_words.rows], atol=1e-12)
@@ -173,3 +175,15 @@ def test_a_correspondence_analysis_without_association_is_verified():
     with pytest.warns(ritz.NoAssociation):
         ca = ritz.CA(2).fit(table)
     assert ca.verify(table)
+
+
+def test_topics_begin_with_their_heaviest_words():
+    C = np.random.default_rng(6).poisson(0.8, (30, 12))
+    lsi = ritz.LSI(4, weighting="count").fit(C, vocabulary=[f"w{j:02d}" for j in range(12)])
+    for i, topic in enumerate(lsi.topics(4, words=3)):
+        v = lsi.components_[i]
+        for end, order in ((topic.positive, np.argsort(-v)), (topic.negative, np.argsort(v))):
+            there = [j for j in order[:3] if (v[j] > 0) == (end is topic.positive)]
+            assert [word for word, _ in end] == [f"w{j:02d}" for j in there]
+            assert [weight for _, weight in end] == [v[j] for j in there]
+        assert topic.share == pytest.approx(lsi.singular_values_[i] ** 2 / np.sum(C.astype(float) ** 2))

@@ -265,3 +265,14 @@ def test_a_link_to_nothing_is_set_aside_and_told(tmp_path):
     with pytest.warns(ritz.FilesSetAside, match="gone.txt"):
         docs = documents(tmp_path)
     assert docs.names == ["a.txt", "same.txt"]
+
+
+def test_the_fields_of_lines_are_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('\n{"id": 3, "review": "red cat"}\n')
+    with pytest.raises(ritz.InputError, match="fields of its first line are 'review'") as told:
+        documents(path)
+    assert told.value.hint == "text='review'"
+    path.write_text("not JSON\n")
+    with pytest.raises(ritz.InputError, match="name of the field"):
+        documents(path)

@@ -24,7 +24,7 @@ from ritz.data.formats.text.bytes import open_packed, stamp
 from ritz.data.words import counted, describe, grouped, shorten
 from ritz.text.collection import BATCH, Documents
 
-__all__ = ["Files", "Lines", "files_below"]
+__all__ = ["Files", "Lines", "files_below", "text_fields"]
 
 #: Bytes at the beginning of a file by which its encoding is found, and whether it is binary.
 LOOK = 1 << 16
@@ -148,6 +148,16 @@ class Lines(Documents):
                 hint="text= names the field of the text",
             )
         return record[self._field]
+
+
+def text_fields(path: Path, encoding: str | None) -> list[str]:
+    """Fields of the first line of JSON that hold texts; none where it cannot be read."""
+    try:
+        with _opened(path, encoding or "utf-8-sig") as lines:
+            record = json.loads(next((line for line in lines if not line.isspace()), "{}"))
+    except (OSError, EOFError, ValueError, lzma.LZMAError):
+        return []
+    return [str(name) for name, value in record.items() if isinstance(value, str)] if isinstance(record, dict) else []
 
 
 def files_below(folder: Path) -> tuple[list[Path], list[str]]:

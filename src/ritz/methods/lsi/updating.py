@@ -8,7 +8,7 @@ Zha and Simon decompose B through a QR factorisation of (I − VVᵀ)Dᵀ; here 
 products, so that D stays sparse and the answer has its residuals. What all documents say differs from what B says by
 what was cut off before, M = BᵀB + P, and P only grows by what each step leaves of its own B:
 
-    −Σ‖R‖  ⪯  P  ⪯  Σ(τ + ‖R‖)        so        λ_i(BᵀB) − Σ‖R‖  ≤  λ_i  ≤  λ_i(BᵀB) + min(Σ(τ + ‖R‖), tr P)
+    −Σ‖R‖  ⪯  P  ⪯  Σ(τ + ‖R‖)        so        λ_i(BᵀB) − Σ‖R‖  ≤  λ_i  ≤  λ_i(BᵀB) + min(Σ(τ + ‖R‖), tr P + √k Σ‖R‖)
 
 R the residuals of the pairs that were kept and τ the largest eigenvalue that was not, both bounded by the certificate.
 With k not below the rank P is rounding, and an update is the fit of all documents.
@@ -200,7 +200,8 @@ def _name(model: Any, solution: Any, V: Floats, rows: Any) -> None:
     record, before = model._record, model.certificate_
     cut = record.cut or cut_off(before, min(model.n_samples_, model.n_features_in_))
     lost, mixed = ((record.lost or 0.0) + sum(cut), (record.mixed or 0.0) + cut[1])
-    left = max(float(before.total) - float(np.sum(before.values)), 0.0) + mixed
+    # tr P, and what the negative part of P takes off it: Σ‖R‖_* ≤ √k Σ‖R‖
+    left = max(float(before.total) - float(np.sum(before.values)), 0.0) + np.sqrt(_wanted(model)) * mixed
     total = float(model.total_) + float(np.sum(np.square(rows.data)))
     new, told = np.asarray(solution.vectors, np.float64), solution.certificate
     n = model.n_samples_ + rows.shape[0]
@@ -227,7 +228,8 @@ def widened(certificate: Any, lost: float, mixed: float, total: float, n: int) -
     above, below = np.append(np.inf, lower[:-1])[: len(lower)], np.append(upper[1:], ceiling)[: len(lower)]
     gaps = np.minimum(above - c.values, c.values - below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        angles = c.angles + np.where(gaps > 0, reach / gaps, np.inf)
+        # ‖(M − θ)v‖ over the distance of θ to every other eigenvalue of M, which lies closer than that of BᵀB may
+        angles = np.where(gaps > 0, np.maximum(c.angles, (c.residuals + c.rounding + reach) / gaps), np.inf)
     frame = {name: value for name, value in c.frame.items() if name != "grounds"} | {"updated": True}
     note = f"updated, {counted(n, 'document')}: what updates cut off moves eigenvalues by {reach:.3g} at most"
     return replace(

@@ -22,6 +22,8 @@ __all__ = ["verify_texts"]
 DOUBLE, SINGLE = 1e-9, 1e-5
 #: What rounding leaves of |VᵀV − I| and of a total.
 ORTHONORMAL, TOTAL = 1e-10, 1e-9
+#: Smaller side up to which the documents of an updated model are decomposed anew.
+DENSE = 2_000
 
 
 def verify_texts(model: Any, counts: Any) -> Verification:
@@ -99,8 +101,25 @@ def _updated(model: Any, rows: Any) -> Verification:
         wrong.append(f"the sum of squares is {total:.9g}, certified {float(c.total):.9g}")
     if not np.allclose(np.sqrt(np.maximum(theta, 0.0)), model.singular_values_, rtol=1e-9, atol=1e-12):
         wrong.append("the singular values of the model are not those of its certificate")
-    said = f"largest residual {np.max(found, initial=0.0):.2e}; certified {np.max(c.residuals, initial=0.0):.2e}"
-    return Verification(not wrong, found, None, len(theta), None, tuple(wrong or [said]))
+    said = [f"largest residual {np.max(found, initial=0.0):.2e}; certified {np.max(c.residuals, initial=0.0):.2e}"]
+    if min(rows.shape) <= DENSE:
+        wrong += _outside(c, rows, slack)
+        said.append(f"decomposition: all {min(rows.shape)} singular values computed anew")
+    return Verification(not wrong, found, None, len(theta), None, tuple(wrong or said))
+
+
+def _outside(c: Any, rows: Any, slack: float) -> list[str]:
+    """What the true eigenvalues contradict."""
+    wide = rows.shape[0] < rows.shape[1]
+    true = np.linalg.eigvalsh((rows @ rows.T if wide else rows.T @ rows).toarray())[::-1]
+    k, labelled = len(c.values), np.asarray(c.labelled, bool)
+    inside = (true[:k] >= c.lower - slack) & (true[:k] <= c.upper + slack)
+    wrong = [] if bool(np.all(inside[labelled])) else ["a true eigenvalue lies outside its enclosure"]
+    if k < len(true) and true[k] > c.ceiling + slack:
+        wrong.append(
+            f"an eigenvalue that was left out is {true[k]:.6g}, certified to be {float(c.ceiling):.6g} at most"
+        )
+    return wrong
 
 
 def _held(model: Any, rows: Any) -> list[str]:
