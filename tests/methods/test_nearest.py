@@ -224,3 +224,36 @@ def test_collisions_over_many_angles_and_seeds_scatter_as_theory_says():
     assert np.max(np.abs(z)) < 3.5
     assert abs(np.mean(z)) < 1.0  # the same hyperplanes for all angles: not independent
     assert np.std(z) < 1.5
+
+
+def test_copies_are_as_good_as_each_other_for_recall(monkeypatch):
+    """Of 200 equal rows any ten are the nearest."""
+    from ritz.methods.nearest.index import Index
+
+    def last(self, unit, top):
+        return np.tile(np.arange(200 - top, 200), (len(unit), 1)), np.full((len(unit), top), 1.0)
+
+    monkeypatch.setattr(Index, "_search", last)
+    index = ritz.Index("exact").fit(np.ones((200, 4)))
+    assert float(index.recall_) == 1.0
+
+    def far(self, unit, top):  # no copy, and none of the nearest
+        rows = np.tile(np.arange(top), (len(unit), 1))
+        return rows, np.einsum("id,ijd->ij", unit, self._unit[rows])
+
+    monkeypatch.setattr(Index, "_search", far)
+    assert float(ritz.Index("exact", recall=None).fit(grouped(200)).recall_) < 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pickle_of_an_index_finds_the_same(kind):
+    import pickle
+
+    if kind != "exact":
+        pytest.importorskip(kind)
+    X = grouped(300)
+    index = ritz.Index(kind).fit(X)
+    again = pickle.loads(pickle.dumps(index))
+    assert again.effort_ == index.effort_
+    for one, other in zip(index.kneighbors(X[:20], 5), again.kneighbors(X[:20], 5), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)

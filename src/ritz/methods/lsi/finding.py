@@ -18,7 +18,7 @@ from ritz.methods.lsi import bm25
 from ritz.methods.lsi.counted import is_counts
 from ritz.methods.lsi.hits import Hits
 from ritz.methods.lsi.search import best, exact, mixed
-from ritz.methods.lsi.weighed import counts_of, tell_empty, unknown_words
+from ritz.methods.lsi.weighed import counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
 __all__ = ["attach", "norms_of", "search", "similar", "unit_rows", "written"]
@@ -241,7 +241,7 @@ def written(model: Any, X: Any, text: str | None, path: Any) -> Path:
     counts = counts_of(model, X, text)
     model.unseen_ = counts.unseen
     rows = model._weighed(counts.counts)
-    tell_empty(rows)
+    tell_empty(*empty_in(rows))
     target = Path(path)
     keep_apart(target, X)
     names = [f"{model.about.axis}{i + 1}" for i in range(model._n_features_out)]

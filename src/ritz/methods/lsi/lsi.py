@@ -31,7 +31,7 @@ from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, of_documents, table_of, without_zeros
 from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, vocabulary_of, weigh
+from ritz.methods.lsi.weighed import adopted, counts_of, empty_in, require_words, tell_empty, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
@@ -268,7 +268,7 @@ class LSI(SVD):
         found = counts_of(self, X, text)
         self.unseen_ = found.unseen
         rows = self._weighed(found.counts)
-        tell_empty(rows)
+        tell_empty(*empty_in(rows))
         return np.asarray(self._coordinates(rows))
 
     def fit_transform(self, X: Any, y: Any = None, *, text: str | None = None, vocabulary: Any = None) -> np.ndarray:  # type: ignore[override]

@@ -10,7 +10,7 @@ from ritz._core.memory import limit
 from ritz.methods.lsi.counted import Counted
 from ritz.methods.lsi.drift import first_energies
 from ritz.methods.lsi.routes import kept_of
-from ritz.methods.lsi.weighed import tell_empty
+from ritz.methods.lsi.weighed import empty_in, tell_empty
 
 __all__ = ["describe_documents", "name_table"]
 
@@ -47,4 +47,4 @@ def describe_documents(model: Any, found: Counted, rows: Any) -> None:
     record.texts = found.texts
     if found.documents is not None and found.documents.reiterable:
         record.source = found.documents
-    tell_empty(rows)
+    tell_empty(*empty_in(rows))

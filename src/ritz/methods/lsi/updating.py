@@ -32,7 +32,7 @@ from ritz.methods.lsi.bm25 import inverted
 from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, read
 from ritz.methods.lsi.drift import added_energies, drift_of
 from ritz.methods.lsi.routes import without_zeros
-from ritz.methods.lsi.weighed import columns_of, rule_of, tell_empty, weigh
+from ritz.methods.lsi.weighed import columns_of, empty_in, rule_of, tell_empty, weigh
 from ritz.operators.base import Operator
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
@@ -92,7 +92,7 @@ def update(model: Any, X: Any, text: str | None) -> None:
     model._record = replace(model._record)  # a copy of the model keeps its own
     _name(model, solution, V, rows)
     _grow(model, found, grown, inside)
-    tell_empty(rows)
+    tell_empty(*empty_in(rows))
     told = drift_of(model)
     if told.due:
         warn(f"{told.why}\nhint: fit all documents again", LSIDrift)

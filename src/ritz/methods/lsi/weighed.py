@@ -20,8 +20,8 @@ from ritz.text.weights import Weighting
 from ritz.text.words import Words
 
 __all__ = [
-    "adopted", "columns_of", "counts_of", "require_words", "rule_of", "tell_empty", "unknown_words", "vocabulary_of",
-    "weigh", "weighting_of",
+    "adopted", "columns_of", "counts_of", "empty_in", "require_words", "rule_of", "tell_empty", "unknown_words",
+    "vocabulary_of", "weigh", "weighting_of",
 ]  # fmt: skip
 
 #: Bytes of counts that are kept however small the coordinates are.
@@ -155,13 +155,8 @@ def _by_name(model: Any, found: Counted) -> Counted:
     return Counted(moved, None, unseen=np.rint(lost).astype(np.int64), names=found.names, ignored=ignored)
 
 
-def tell_empty(rows: Any) -> None:
+def tell_empty(empty: int, n: int, weightless: int = 0) -> None:
     """Warn of documents without a known word, and of those whose words all have the weight 0."""
-    n, filled = rows.shape[0], np.diff(rows.indptr) > 0
-    empty = n - int(np.count_nonzero(filled))
-    weightless = 0
-    if rows.nnz and not np.all(rows.data):
-        weightless = n - empty - len(np.unique(np.repeat(np.arange(n), np.diff(rows.indptr))[rows.data != 0]))
     alike = "only words of weight 0, which all documents have equally often"
     for number, what in ((empty, "no known word"), (weightless, alike)):
         if number:
@@ -170,6 +165,15 @@ def tell_empty(rows: Any) -> None:
                 "zero, and search does not find them",
                 EmptyDocuments,
             )
+
+
+def empty_in(rows: Any) -> tuple[int, int, int]:
+    """Rows of CSR without a word, all rows, and rows whose words have the weight 0: what ``tell_empty`` takes."""
+    lengths = np.diff(rows.indptr)
+    n, filled = rows.shape[0], int(np.count_nonzero(lengths))
+    if np.all(rows.data):
+        return n - filled, n, 0
+    return n - filled, n, filled - len(np.unique(np.repeat(np.arange(n), lengths)[rows.data != 0]))
 
 
 def unknown_words(words: Any) -> str:
