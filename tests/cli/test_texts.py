@@ -231,3 +231,18 @@ def test_names_cannot_steer_a_terminal(texts, tmp_path):
     (tmp_path / "docs" / "\x1b[31mred.txt").write_text("zebra zebra stripes", encoding="utf-8")
     texts("fit docs --method lsi -k 3 -q --no-report")
     assert "\x1b" not in texts("search docs_ritz zebra --texts docs").stdout
+
+
+def test_a_score_of_nothing_has_no_sign(texts):
+    texts("fit docs --method lsi --quiet")
+    shown = texts("search docs_ritz wine --top 6").stdout
+    assert "0.0000" in shown
+    assert "-0.0000" not in shown
+    assert "-0.0000" not in repr(ritz.load("docs_ritz/model.ritz").search("wine"))
+
+
+def test_other_texts_than_those_of_the_fit_are_refused_with_a_hint(texts):
+    texts("fit docs --method lsi --quiet")
+    refused = texts("search docs_ritz wine --texts docs/wines", code=3)
+    assert "expected the 6 documents of the model" in refused.stderr
+    assert "hint: give the texts of the fit" in refused.stderr

@@ -168,3 +168,92 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "hnswlib", None)
     with pytest.raises(ritz.MissingDependency, match=r"ritz\[index\]"):
         ritz.Index("hnswlib").fit(grouped(20))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e170, 1e300])
+def test_lengths_do_not_matter_however_short_or_long(scale):
+    X = grouped(60, seed=5)
+    X[7] = 0.0
+    X[10:14] = X[3]
+    index = ritz.Index("exact").fit(scale * X)
+    Q = np.vstack([X[:5], np.random.default_rng(1).standard_normal((5, X.shape[1]))])
+    distances, rows = index.kneighbors(scale * Q, 8)
+    there = np.flatnonzero(np.any(X != 0, axis=1))
+    unit = X[there] / np.linalg.norm(X[there], axis=1, keepdims=True)
+    cosines = (Q / np.linalg.norm(Q, axis=1, keepdims=True)) @ unit.T
+    for i in range(len(Q)):
+        order = np.lexsort((there, -np.round(cosines[i], 12)))[:8]
+        assert rows[i].tolist() == there[order].tolist()
+        np.testing.assert_allclose(distances[i], 1 - cosines[i][order], atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("index", [ritz.LSH(2, 2, recall=None), ritz.Index("exact")], ids=["lsh", "exact"])
+def test_numbers_that_are_none_are_refused_in_our_words(index, bad):
+    X = grouped(20)
+    Y = X.copy()
+    Y[3, 1] = bad
+    with pytest.raises(ritz.NonFiniteError, match="NaN" if np.isnan(bad) else "infinity") as told:
+        clone(index).fit(Y)
+    assert "sklearn" not in str(told.value)
+    with pytest.raises(ritz.NonFiniteError):
+        clone(index).fit(X).kneighbors(Y)
+
+
+def test_an_angle_is_at_most_pi():
+    lsh = ritz.LSH(6, recall=None).fit(grouped(20))
+    assert lsh.collision_probability(np.pi) == 0
+    for angle in (4.0, -0.1, np.nan, np.array([1.0, 3.5])):
+        with pytest.raises(ritz.ParameterError, match="between 0 and π"):
+            lsh.collision_probability(angle)
+
+
+def test_collisions_over_many_angles_and_seeds_scatter_as_theory_says():
+    """z of 27 counts: none beyond three and a half, and together neither too wide nor biased."""
+    z = []
+    for bits in (1, 4, 9):
+        for theta in np.linspace(0.1, 2.6, 9):
+            p, hits, trials = (1 - theta / np.pi) ** bits, 0, 0
+            for seed in range(3):
+                x, y = np.linalg.qr(np.random.default_rng(seed).standard_normal((8, 2)))[0].T
+                pair = np.stack([x, np.cos(theta) * x + np.sin(theta) * y])
+                lsh = ritz.LSH(bits, 500, n_probes=1, recall=None, random_state=100 * bits + seed).fit(pair)
+                a, b = lsh.transform(pair).reshape(2, 500, bits)
+                hits, trials = hits + int(np.all(a == b, axis=1).sum()), trials + 500
+            z.append((hits - trials * p) / np.sqrt(trials * p * (1 - p)))
+    assert np.max(np.abs(z)) < 3.5
+    assert abs(np.mean(z)) < 1.0  # the same hyperplanes for all angles: not independent
+    assert np.std(z) < 1.5
+
+
+def test_copies_are_as_good_as_each_other_for_recall(monkeypatch):
+    """Of 200 equal rows any ten are the nearest."""
+    from ritz.methods.nearest.index import Index
+
+    def last(self, unit, top):
+        return np.tile(np.arange(200 - top, 200), (len(unit), 1)), np.full((len(unit), top), 1.0)
+
+    monkeypatch.setattr(Index, "_search", last)
+    index = ritz.Index("exact").fit(np.ones((200, 4)))
+    assert float(index.recall_) == 1.0
+
+    def far(self, unit, top):  # no copy, and none of the nearest
+        rows = np.tile(np.arange(top), (len(unit), 1))
+        return rows, np.einsum("id,ijd->ij", unit, self._unit[rows])
+
+    monkeypatch.setattr(Index, "_search", far)
+    assert float(ritz.Index("exact", recall=None).fit(grouped(200)).recall_) < 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pickle_of_an_index_finds_the_same(kind):
+    import pickle
+
+    if kind != "exact":
+        pytest.importorskip(kind)
+    X = grouped(300)
+    index = ritz.Index(kind).fit(X)
+    again = pickle.loads(pickle.dumps(index))
+    assert again.effort_ == index.effort_
+    for one, other in zip(index.kneighbors(X[:20], 5), again.kneighbors(X[:20], 5), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)

@@ -46,6 +46,12 @@ def data_of(page, name):
     return json.loads(found[1])
 
 
+def answer_of(page):
+    """What the page says first."""
+    part = page.partition('id="answer-title"')[2].partition('<h2 id="')[0]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", part))
+
+
 def plain(page):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.partition("<body")[2].partition("<script")[0]))
 
@@ -116,13 +122,13 @@ def test_random_documents_have_no_topics(draw, weighting):
 def test_nothing_is_said_of_noise():
     texts = noise()
     model = ritz.LSI(8).fit(texts)
-    words = plain(ritz.report.render(model, texts))
-    assert "nothing should be read into them" in words
-    answer = words.partition("The texts")[0]
+    page = ritz.report.render(model, texts)
+    words, answer = plain(page), answer_of(page)
+    assert "nothing should be read into them" in answer
     assert "sets" not in answer
     assert "led by" not in answer
     assert "of the same kind" not in words
-    assert data_of(ritz.report.render(model, texts), "topics")["above"] == 1
+    assert data_of(page, "topics")["above"] == 1
 
 
 def test_chance_of_a_sample_is_told(monkeypatch):
@@ -184,3 +190,32 @@ def test_names_of_documents_are_text_in_the_page():
     texts = spoken(12)[1]
     page = ritz.report.render(ritz.LSI(3).fit(texts), texts, names=["<script>alert(1)</script>"] * 12)
     assert "<script>alert" not in page
+
+
+def apart(n=60, seed=0):
+    """Documents of two subjects that share no word."""
+    rng = np.random.default_rng(seed)
+    kinds = [["wine", "wing"][i % 2] for i in range(n)]
+    return kinds, [" ".join(rng.choice(ABOUT[kind], 8)) for kind in kinds]
+
+
+def test_subjects_without_a_common_word_have_nothing_in_common():
+    kinds, texts = apart()
+    model = ritz.LSI(4).fit(texts)
+    page = ritz.report.render(model, texts, color=kinds)
+    answer = answer_of(page)
+    assert "is what documents have in common" not in answer
+    assert "T1 is led by" in answer
+    # the map shows both subjects, and not one of them as a point
+    assert data_of(page, "scores")["axes"] == [0, 1]
+    assert data_of(page, "words")["begin"] == [0, 1]
+
+
+@pytest.mark.parametrize(("method", "begin"), [("svd", [1, 2]), ("ca", [0, 1])])
+def test_a_map_begins_with_the_topics_that_tell_documents_apart(method, begin):
+    _, texts = spoken()
+    model = ritz.LSI(6, method=method).fit(texts)
+    page = ritz.report.render(model, texts)
+    assert data_of(page, "scores")["axes"] == begin
+    assert data_of(page, "words")["begin"] == begin
+    assert ("is what documents have in common" in plain(page)) == (method == "svd")

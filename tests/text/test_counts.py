@@ -295,3 +295,10 @@ def test_a_range_that_no_word_fits_gives_no_columns():
     counts = Counts(min_df=3)
     assert counts.fit_transform(["red cat", "red wings"]).shape == (2, 0)
     assert counts.partial_fit(["red"]).vocabulary_ == {"red": 0}
+
+
+def test_the_most_frequent_words_are_those_that_occur_most_often_and_not_in_most_documents():
+    texts = ["red red red red red", "cat", "cat", "cat", "wing wing"]
+    counts = Counts(max_features=1).fit(texts)
+    assert counts.get_feature_names_out().tolist() == ["red"]
+    assert Counts(max_features=2).fit(texts).get_feature_names_out().tolist() == ["cat", "red"]

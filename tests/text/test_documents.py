@@ -256,3 +256,23 @@ def test_nothing_heavy_is_loaded_for_lists():
         warnings.simplefilter("error")
         assert repr(documents(TEXTS)) == "Documents(texts: 3 documents)"
         assert repr(documents(iter(TEXTS))) == "Documents(an iterable: not counted yet)"
+
+
+def test_a_link_to_nothing_is_set_aside_and_told(tmp_path):
+    (tmp_path / "a.txt").write_text("red cat")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere.txt")
+    (tmp_path / "same.txt").symlink_to(tmp_path / "a.txt")
+    with pytest.warns(ritz.FilesSetAside, match="gone.txt"):
+        docs = documents(tmp_path)
+    assert docs.names == ["a.txt", "same.txt"]
+
+
+def test_the_fields_of_lines_are_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('\n{"id": 3, "review": "red cat"}\n')
+    with pytest.raises(ritz.InputError, match="fields of its first line are 'review'") as told:
+        documents(path)
+    assert told.value.hint == "text='review'"
+    path.write_text("not JSON\n")
+    with pytest.raises(ritz.InputError, match="name of the field"):
+        documents(path)

@@ -200,3 +200,13 @@ def test_weightings_are_estimators():
 def test_what_cannot_be_weighted_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_logarithm_of_dumais_has_the_base_two_and_fractions_of_a_word_no_negative_weight():
+    """A length of 1 hides the base, and whole numbers hide what becomes of less than one occurrence."""
+    counts = np.array([[0.25, 0.5, 1.0, 3.0, 7.0]])
+    rule = ritz.text.Weighting("log").fit(counts)
+    np.testing.assert_allclose(rule.transform(counts).toarray(), [[np.log2(1.25), np.log2(1.5), 1, 2, 3]], rtol=1e-15)
+    for local, more in (("sublinear", np.log([3.0, 7.0])), ("pivoted", np.log1p(np.log([3.0, 7.0])))):
+        found = ritz.text.Weighting(local).fit(counts).transform(counts).toarray()[0]
+        np.testing.assert_allclose(found, [0.25, 0.5, 1.0, *(1 + more)], rtol=1e-14)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
 from ritz.methods.fitted import fitted_of
+from ritz.methods.lsi.topics import plane_of
 from ritz.plot.labels import write_names
 from ritz.plot.style import FAINT, INK, PALETTE, chosen, one_axes, panels
 
@@ -72,8 +73,8 @@ def words(model: Any, *, components: Any = None, count: int = 60, ax: Any = None
     ----------
     model : fitted LSI
     components : two ints or names
-        Which, counted from 0, or as "T2"; the second and the third if not given, as the first is what all documents
-        have in common.
+        Which, counted from 0, or as "T2"; the second and the third if not given where the first is what
+        nearly all documents have in common, the first two otherwise.
     count : int
         How many words.
     ax : Axes
@@ -93,7 +94,7 @@ def words(model: Any, *, components: Any = None, count: int = 60, ax: Any = None
     """
     _require_texts(model)
     k = int(model.n_components_)
-    which = chosen(((1, 2) if k > 2 else (0, 1)) if components is None else components, k)
+    which = chosen(plane_of(model) if components is None else components, k)
     if len(which) != 2:
         raise ParameterError("a plane has two topics", received=repr(components), hint="components=(0, 1)")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz.data.words import counted
+from ritz.methods.lsi.topics import common_first
 from ritz.report.html import Html, bdi, join, percent, tag
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def chance_words(about: Context) -> list[str]:
     if about.chance.sampled:
         some = f" (looked at in a sample of {counted(about.chance.documents, 'document')})"
     if above <= 1:
-        return ["No topic beyond the first, which is what all documents have in common, is stronger than in random "
-                f"documents of the same lengths and words{some}: nothing should be read into them."]  # fmt: skip
+        common = ", which is what documents have in common," if common_first(about.model) else ""
+        return [f"No topic beyond the first{common} is stronger than in random documents of"
+                f" the same lengths and words{some}: nothing should be read into them."]  # fmt: skip
     every = about.k if not about.chance.sampled else None
     many = f"All {above}" if above == every else f"{above} of {every}" if every else f"{above}"
     line = ", the line," if not about.chance.sampled else ""
@@ -82,7 +84,7 @@ def _meaning(about: Context) -> Html | None:
 
 
 def topic_words(about: Context, i: int) -> Html | None:
-    """``T2 sets wing and flow against heat``; the first one, if all its words lie on one side, is what is common."""
+    """``T2 sets wing and flow against heat``; the first one may be what nearly all documents have in common."""
     topic = about.model.topics(i + 1, words=NAMED)[i]
     name = tag("b", about.axes[i])
     heaviest = max((abs(weight) for _, weight in (*topic.positive, *topic.negative)), default=0.0)
@@ -94,7 +96,7 @@ def topic_words(about: Context, i: int) -> Html | None:
 
     v = np.asarray(about.model.components_[i], np.float64)
     one_sided = min(np.sum(np.square(v[v > 0])), np.sum(np.square(v[v < 0]))) <= ONE_SIDED
-    if i == 0 and one_sided:
+    if i == 0 and one_sided and common_first(about.model):
         return join(name, " is what documents have in common, ", listed(ends[0] or ends[1]), " first of all")
     if ends[0] and ends[1]:
         return join(name, " sets ", listed(ends[0]), " against ", listed(ends[1]))

@@ -11,7 +11,7 @@ from ritz._core.errors import FileError, InputError, ParameterError
 from ritz._core.memory import parse
 from ritz.data.words import describe, shorten
 from ritz.text.collection import BATCH, Documents, InMemory, Once, of_rows
-from ritz.text.files import Files, Lines, files_below
+from ritz.text.files import Files, Lines, files_below, text_fields
 
 __all__ = ["documents"]
 
@@ -146,7 +146,13 @@ def _of_path(path: Path, source: Any, text: str | None, encoding: str | None, me
     ending = endings[-1] if endings else ""
     if ending in LINES:
         if text is None:
-            raise InputError(f"expected text= with the name of the field of texts in {path.name}", hint="text='text'")
+            fields = text_fields(path, encoding)
+            raise InputError(
+                f"expected text= with the name of the field of texts in {path.name}",
+                received=f"no name; the fields of its first line are {shorten([repr(name) for name in fields])}"
+                if fields else "no name",
+                hint=f"text={(fields[-1] if fields else 'text')!r}",
+            )  # fmt: skip
         return Lines(path, text, encoding, batch=batch)
     if ending in TABLES or text is not None:
         from ritz.data.tables.read import read

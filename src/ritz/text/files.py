@@ -24,7 +24,7 @@ from ritz.data.formats.text.bytes import open_packed, stamp
 from ritz.data.words import counted, describe, grouped, shorten
 from ritz.text.collection import BATCH, Documents
 
-__all__ = ["Files", "Lines", "files_below"]
+__all__ = ["Files", "Lines", "files_below", "text_fields"]
 
 #: Bytes at the beginning of a file by which its encoding is found, and whether it is binary.
 LOOK = 1 << 16
@@ -150,6 +150,16 @@ class Lines(Documents):
         return record[self._field]
 
 
+def text_fields(path: Path, encoding: str | None) -> list[str]:
+    """Fields of the first line of JSON that hold texts; none where it cannot be read."""
+    try:
+        with _opened(path, encoding or "utf-8-sig") as lines:
+            record = json.loads(next((line for line in lines if not line.isspace()), "{}"))
+    except (OSError, EOFError, ValueError, lzma.LZMAError):
+        return []
+    return [str(name) for name, value in record.items() if isinstance(value, str)] if isinstance(record, dict) else []
+
+
 def files_below(folder: Path) -> tuple[list[Path], list[str]]:
     """Files below a folder in the order of their paths, and their names relative to it; hidden ones are left out."""
     found: list[tuple[str, Path]] = []
@@ -157,7 +167,7 @@ def files_below(folder: Path) -> tuple[list[Path], list[str]]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             path = Path(place) / name
-            if not name.startswith(".") and path.is_file():
+            if not name.startswith(".") and (path.is_file() or path.is_symlink()):  # a link to nothing is told
                 found.append((path.relative_to(folder).as_posix(), path))
     found.sort()
     return [path for _, path in found], [name for name, _ in found]

@@ -40,6 +40,8 @@ __all__ = ["GLOBAL", "LOCAL", "NORMS", "Weighting"]
 LOCAL = ("count", "binary", "histogram", "log", "sublinear", "bm25", "pivoted")
 GLOBAL = ("none", "idf", "entropy", "gfidf", "bm25", "pivoted")
 NORMS = (None, "l2", "l1")
+#: Units of rounding in an entropy beside one for each document that was added up.
+ROUNDED = 16.0
 
 
 class Weighting(TransformerMixin, BaseEstimator):
@@ -227,7 +229,7 @@ class Weighting(TransformerMixin, BaseEstimator):
         if self.global_ == "idf":
             return np.log((1.0 + n) / (1.0 + df)) + 1.0
         if self.global_ == "entropy":
-            return _entropy(n, gf, self.sums_.tf_log_tf)
+            return _entropy(n, df, gf, self.sums_.tf_log_tf)
         if self.global_ == "gfidf":
             return np.where(df > 0, gf / np.maximum(df, 1), 1.0)
         if self.global_ == "bm25":
@@ -315,13 +317,18 @@ def _one_plus_log(tf: Any) -> Any:
     return np.where(tf >= 1.0, 1.0 + np.log(np.maximum(tf, 1.0)), tf)
 
 
-def _entropy(n: int, gf: Any, tf_log_tf: Any) -> Any:
-    """1 + Σ p log p / log n, in [0, 1]; 1 where there is one document, or a word in none."""
+def _entropy(n: int, df: Any, gf: Any, tf_log_tf: Any) -> Any:
+    """1 + Σ p log p / log n, in [0, 1]; 1 where there is one document, or a word in none.
+
+    What the rounding of the sums explains is 0: a document of such words alone, scaled to length 1, would be noise.
+    """
     if n < 2:
         return np.ones(len(gf))
     there = np.maximum(gf, np.finfo(float).tiny)
     sums = np.where(gf > 0, tf_log_tf / there - np.log(there), 0.0)
-    return np.clip(1.0 + sums / np.log(n), 0.0, 1.0)
+    rounded = np.finfo(float).eps * (ROUNDED + df) * (1.0 + np.abs(np.log(there))) / np.log(n)
+    found = 1.0 + sums / np.log(n)
+    return np.where((gf > 0) & (found <= rounded), 0.0, np.clip(found, 0.0, 1.0))
 
 
 def _norms(weights: Any, norm: str) -> Any:

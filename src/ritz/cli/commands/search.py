@@ -139,7 +139,7 @@ def _show(facts: dict[str, Any]) -> None:
         for hit in hits:
             name = [Text(hit["document"])] if named else [f"{hit['row']}"]
             body = [Text(cut(" ".join(hit["text"][: 8 * SHOWN].split()), SHOWN))] if read else []
-            grid.add_row(f"{hit['rank']}", f"{hit['score']:.4f}", *name, *body)
+            grid.add_row(f"{hit['rank']}", f"{round(hit['score'], 4) + 0.0:.4f}", *name, *body)
         lines.append(grid)
     if facts["note"]:
         lines.append(Text(facts["note"]))

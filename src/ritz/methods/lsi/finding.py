@@ -18,7 +18,7 @@ from ritz.methods.lsi import bm25
 from ritz.methods.lsi.counted import is_counts
 from ritz.methods.lsi.hits import Hits
 from ritz.methods.lsi.search import best, exact, mixed
-from ritz.methods.lsi.weighed import counts_of, tell_empty, unknown_words
+from ritz.methods.lsi.weighed import counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
 __all__ = ["attach", "norms_of", "search", "similar", "unit_rows", "written"]
@@ -27,8 +27,25 @@ Floats = NDArray[np.float64]
 
 #: Share of BM25 in a hybrid score unless another is given.
 HYBRID = 0.3
+#: Distance of a topic from what is left, beside its own value, below which its error is not taken to be larger.
+LEAST_GAP = 0.01
 #: Rows whose coordinates are written at once.
 ROWS = 1 << 14
+
+
+def doubt_of(model: Any) -> Floats:
+    """(k,) share of the length of a text that may stand in each of its coordinates and be error of the topic alone.
+
+    (WᵀW − θ)v = r: of words that are in no topic, on which WᵀW is τ at most, v says |r|/(θ − τ) at most.
+    """
+    c, record, k = model.certificate_, model._record, len(model.singular_values_)
+    values = np.maximum(np.asarray(c.values, np.float64), np.finfo(float).tiny)
+    own, rest = np.asarray(c.residuals, np.float64) + float(c.rounding), float(c.ceiling)
+    if record.cut:  # of the last update alone: what was cut off before is no error of what is left
+        rest, own = record.cut
+    gaps = np.maximum(values - (rest if np.isfinite(rest) else 0.0), LEAST_GAP * values)
+    found: Floats = np.maximum(own / gaps, k * np.finfo(np.float64).eps)
+    return found
 
 
 def norms_of(model: Any) -> Floats:
@@ -37,12 +54,30 @@ def norms_of(model: Any) -> Floats:
     if record.norms is None:
         E = model.embedding_
         sizes = np.sqrt(np.einsum("ij,ij->i", E, E, dtype=np.float64))
-        floor = len(model.singular_values_) * np.finfo(E.dtype).eps * float(np.max(sizes, initial=0.0))
-        sizes[sizes <= floor] = 0.0
+        most = float(np.max(sizes, initial=0.0))
+        few = np.flatnonzero(sizes <= most * float(np.linalg.norm(doubt_of(model))))
+        for start in range(0, len(few), ROWS):
+            some = few[start : start + ROWS]
+            sizes[some[~_told(E[some], np.full(len(some), most), model)]] = 0.0
         sizes[model.empty_] = 0.0
         record.norms = sizes
     found: Floats = record.norms
     return found
+
+
+def _told(places: Any, size: Any, model: Any) -> NDArray[np.bool_]:
+    """(m,) whether coordinates (m, k) of texts of a ``size`` are more than error of the topics."""
+    return np.asarray(np.any(np.abs(places) > np.outer(size, doubt_of(model)), axis=1))
+
+
+def _sizes(model: Any, rows: Any) -> Floats:
+    """(m,) lengths of weighted rows before they are placed."""
+    record, data = model._record, rows.data
+    if record.scale64 is not None:
+        data = data / record.scale64[rows.indices]
+    squares = np.bincount(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), data * data, rows.shape[0])
+    means = 0.0 if record.mean64 is None else float(np.linalg.norm(record.mean64 / record.scale64))
+    return np.asarray(np.sqrt(squares) + means)
 
 
 def unit_rows(model: Any) -> NDArray[Any]:
@@ -69,9 +104,10 @@ def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:
     model.unseen_ = counts.unseen
     rows = model._weighed(counts.counts)
     places = model._coordinates(rows)
+    places[~_told(places, _sizes(model, rows), model)] = 0.0
     names = asked if not is_counts(asked) else [""] * rows.shape[0]
     found = _answers(model, counts, places, top, share, index)
-    hits = [_told(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
+    hits = [_said(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
     return hits[0] if one else hits
 
 
@@ -85,8 +121,11 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
         found = []
         for i in range(N.shape[0]):
             span = slice(N.indptr[i], N.indptr[i + 1])
-            words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span]) if known[i] else None
-            found.append(none if words is None else mixed(E, norms, places[i], words, share, top))
+            if not known[i] or (share == 0 and not there[i]):
+                found.append(none)
+                continue
+            words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span])
+            found.append(mixed(E, norms, places[i], words, share, top))
         return found
     answers: list[Any] = [none] * len(places)
     asked = np.flatnonzero(there)
@@ -125,7 +164,7 @@ def similar(model: Any, row: int, top: int) -> Hits:
                          hint=f"rows are counted from 0 to {n - 1}")  # fmt: skip
     norms = norms_of(model)
     if norms[row] == 0:
-        nothing = "the document has no known word"
+        nothing = "the document has no known word" if row in model.empty_ else NO_PART
         return Hits(np.zeros(0, np.int64), np.zeros(0), query=_name(model, int(row)), note=nothing)
     place = np.asarray(model.embedding_[int(row)], np.float64)[None, :]
     answer = exact(model.embedding_, norms, place, _checked(top), leave_out=int(row))[0]
@@ -137,7 +176,7 @@ def _name(model: Any, row: int) -> str:
     return f"row {row}" if labels is None else str(labels[row])
 
 
-def _told(model: Any, answer: Any, query: str, counts: Any, i: int) -> Hits:
+def _said(model: Any, answer: Any, query: str, counts: Any, i: int) -> Hits:
     note = ""
     if not len(answer[0]):
         known = counts.counts.indptr[i + 1] > counts.counts.indptr[i]
@@ -152,6 +191,7 @@ def _words_of(model: Any, query: str) -> list[str]:
     return list(dict.fromkeys(rule_of(model).tokens(query))) if query else []
 
 
+NO_PART = "the words of the document have no part in any topic of the model"
 NO_DIRECTION = "the words of the query have no part in any topic of the model"
 
 
@@ -190,6 +230,7 @@ def attach(model: Any, X: Any, text: str | None) -> None:
         raise InputError(
             f"expected the {counted(model.n_samples_, 'document')} of the model, which can be read again",
             received=repr(docs),
+            hint="give the texts of the fit and of its updates, in their order",
         )
     model._record.source = docs
 
@@ -200,7 +241,7 @@ def written(model: Any, X: Any, text: str | None, path: Any) -> Path:
     counts = counts_of(model, X, text)
     model.unseen_ = counts.unseen
     rows = model._weighed(counts.counts)
-    tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
+    tell_empty(*empty_in(rows))
     target = Path(path)
     keep_apart(target, X)
     names = [f"{model.about.axis}{i + 1}" for i in range(model._n_features_out)]

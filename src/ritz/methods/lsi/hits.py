@@ -68,7 +68,7 @@ class Hits:
         for i, (row, score) in enumerate(self):
             name = "" if self.names is None else f"  {cut(visible(str(self.names[i])), NAME):<{NAME}}"
             text = "" if texts is None else f"  {cut(' '.join(visible(texts[i][: 8 * TEXT]).split()), TEXT)}"
-            lines.append(f"{i + 1:>3}  row {row:<6} {score:>7.4f}{name}{text}".rstrip())
+            lines.append(f"{i + 1:>3}  row {row:<6} {round(score, 4) + 0.0:>7.4f}{name}{text}".rstrip())
         if self.note:
             lines.append(self.note)
         return "\n".join(lines)

@@ -26,12 +26,12 @@ from ritz.methods.lsi.counted import Counted, Given, count
 from ritz.methods.lsi.drift import Drift, drift_of
 from ritz.methods.lsi.fitted import OfTexts
 from ritz.methods.lsi.hits import Hits
-from ritz.methods.lsi.naming import describe_documents, name_kernel, name_table
+from ritz.methods.lsi.naming import describe_documents, name_table
 from ritz.methods.lsi.record import LSIRecord
-from ritz.methods.lsi.routes import analysed, posed_kernel, table_of
+from ritz.methods.lsi.routes import analysed, of_documents, table_of, without_zeros
 from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, vocabulary_of, weigh
+from ritz.methods.lsi.weighed import adopted, counts_of, empty_in, require_words, tell_empty, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
@@ -170,40 +170,43 @@ class LSI(SVD):
         return (adopted(self, found), found)
 
     def pose(self, rows: Any, found: Counted) -> Posed:  # type: ignore[override]
-        """Weighted words as they are, their kernel, or the table of counts."""
+        """Weighted words as they are, or the table of counts."""
         wanted = self._wanted(*rows.shape, centered=False)
         require_room(self, rows, wanted)
         if self.method == "ca":
             return Posed(rows=found.counts, wanted=wanted, kept=found)
-        if self.method == "kernel":
-            return posed_kernel(self, rows, wanted, found)
         posed = super().pose(rows, None)
         posed.kept = (*posed.kept, found)
         return posed
 
     def _plan(self, posed: Posed) -> Any:
-        return None if self.method == "ca" else super()._plan(posed)  # an analysis of a table plans for itself
+        if self.method == "ca":
+            return None  # an analysis of a table plans for itself
+        shape = posed.shape
+        return self._plan_for(of_documents(shape) if self.method == "kernel" else shape, posed.wanted)
 
     def _route(self, X: Any) -> Plan:
         posed = self._posed(*self._adopt(X, None, None))
-        return table_of(self, posed.wanted)._route(posed.rows) if self.method == "ca" else super()._plan(posed)
+        return table_of(self, posed.wanted)._route(posed.rows) if self.method == "ca" else self._plan(posed)
 
     def _solved(self, posed: Posed, plan: Any) -> Any:
-        return analysed(self, posed.rows, posed.wanted) if self.method == "ca" else super()._solved(posed, plan)
+        if self.method == "ca":
+            return analysed(self, posed.rows, posed.wanted)
+        return without_zeros(super()._solved(posed, plan), lambda k: self._solved_for(posed, k))
 
-    def _problem(self, posed: Posed, plan: Plan) -> Any:
-        return super()._problem(posed, plan) if self.method == "svd" else super(SVD, self)._problem(posed, plan)
+    def _solved_for(self, posed: Posed, k: int) -> Any:
+        posed.wanted = k
+        return super()._solved(posed, self._plan(posed))
 
     def read(self, solution: Any, posed: Posed) -> None:
         """Topics, documents, and what later questions need of the words."""
-        found = posed.kept if self.method != "svd" else posed.kept[-1]
-        if self.method == "svd":
-            posed.kept = posed.kept[:2]
-            super().read(solution, posed)
-        elif self.method == "kernel":
-            name_kernel(self, solution, posed)
-        else:
+        if self.method == "ca":
+            found = posed.kept
             name_table(self, solution)
+        else:
+            *kept, found = posed.kept
+            posed.kept = tuple(kept)
+            super().read(solution, posed)
         describe_documents(self, found, self._weighed(found.counts))
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
@@ -266,7 +269,7 @@ class LSI(SVD):
         found = counts_of(self, X, text)
         self.unseen_ = found.unseen
         rows = self._weighed(found.counts)
-        tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
+        tell_empty(*empty_in(rows))
         return np.asarray(self._coordinates(rows))
 
     def fit_transform(self, X: Any, y: Any = None, *, text: str | None = None, vocabulary: Any = None) -> np.ndarray:  # type: ignore[override]

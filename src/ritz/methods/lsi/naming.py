@@ -9,25 +9,13 @@ import numpy as np
 from ritz._core.memory import limit
 from ritz.methods.lsi.counted import Counted
 from ritz.methods.lsi.drift import first_energies
-from ritz.methods.lsi.routes import kept_of, right_side
-from ritz.methods.lsi.weighed import tell_empty
-from ritz.methods.posed import Posed
-from ritz.methods.rest import left_over, squares_off
+from ritz.methods.lsi.routes import kept_of
+from ritz.methods.lsi.weighed import empty_in, tell_empty
 
-__all__ = ["describe_documents", "name_kernel", "name_table"]
+__all__ = ["describe_documents", "name_table"]
 
 #: Share of the memory limit that coordinates may take in float64; beyond it they are held in float32.
 SHARE = 0.25
-
-
-def name_kernel(model: Any, solution: Any, posed: Posed) -> None:
-    """Topics from the eigenvectors of the kernel between documents."""
-    solution, stats = right_side(solution, posed.rows)
-    frame: dict[str, Any] = {"mean": None, "low": None, "scale": None}
-    V = solution.vectors
-    rest, solution = left_over(solution, posed.rank, lambda: squares_off(posed.rows, None, V, frame), outside=False)
-    variance, solution = model._spread(solution, stats.column, posed.rows, None)
-    model._name(solution, stats.column, np.dtype(np.float64), variance, rest)
 
 
 def name_table(model: Any, ca: Any) -> None:
@@ -59,4 +47,4 @@ def describe_documents(model: Any, found: Counted, rows: Any) -> None:
     record.texts = found.texts
     if found.documents is not None and found.documents.reiterable:
         record.source = found.documents
-    tell_empty(len(model.empty_), n)
+    tell_empty(*empty_in(rows))

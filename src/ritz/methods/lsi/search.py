@@ -5,7 +5,8 @@
     hybrid h:   h·z(BM25) + (1 − h)·z(cos),   z: mean 0 and standard deviation 1 over all documents, query by query
 
 Scores that agree to ``DIGITS`` count as equal, and equal ones come in the order of their rows: a product of matrices
-may round copies of one document differently. Documents without a known word are never found.
+may round copies of one document differently. Documents without a known word are never found; a document that has no
+part in any topic is found by its words alone.
 """
 
 from __future__ import annotations
@@ -65,17 +66,19 @@ def exact(
     return found
 
 
-def standard(scores: Floats) -> Floats:
-    """Scores with mean 0 and standard deviation 1; zeros where all are the same."""
+def standard(scores: Floats, same: float = DIGITS[8]) -> Floats:
+    """Scores with mean 0 and standard deviation 1; zeros where all are the same up to rounding."""
     spread = float(np.std(scores))
-    return np.zeros(len(scores)) if spread <= 0 else np.asarray((scores - np.mean(scores)) / spread)
+    if spread <= same * float(np.max(np.abs(scores), initial=0.0)):
+        return np.zeros(len(scores))
+    return np.asarray((scores - np.mean(scores)) / spread)
 
 
 def mixed(
     embedding: Any, norms: Floats, query: Floats, words: Floats, share: float, top: int
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Rows and scores of the ``top`` documents by cosine and BM25 (n,) together."""
-    cosines = np.zeros(len(norms))
+    """Rows and scores of the ``top`` documents by cosine and BM25 (n,) together; with a word, or with topics."""
+    cosines, same = np.zeros(len(norms)), DIGITS[embedding.dtype.itemsize]
     there, length = np.flatnonzero(norms > 0), float(np.linalg.norm(query))
     if length > 0:
         unit = (query / length).astype(embedding.dtype)
@@ -83,5 +86,6 @@ def mixed(
         for start in range(0, len(norms), step):
             cosines[start : start + step] = embedding[start : start + step] @ unit
         cosines[there] /= norms[there]
-    scores = share * standard(words) + (1.0 - share) * standard(cosines)
-    return best(scores[there], there, top, DIGITS[embedding.dtype.itemsize])
+    scores = share * standard(words) + (1.0 - share) * standard(cosines, same)
+    found = np.flatnonzero((norms > 0) | (words > 0)) if share > 0 else there
+    return best(scores[found], found, top, same)

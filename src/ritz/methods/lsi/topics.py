@@ -16,12 +16,15 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 
-__all__ = ["Topic", "Topics", "topics_of"]
+__all__ = ["Topic", "Topics", "common_first", "plane_of", "topics_of"]
 
 #: Topics that are printed of many.
 PRINTED = 20
 #: Digits to which weights of words are equal: words that occur in the same documents come in alphabetical order.
 DIGITS = 10
+#: The first topic is what documents have in common where so large a share of them has so large a part of its length in
+#: it, on one side.
+MOST, PART = 0.9, 0.05
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,28 @@ def topics_of(model: Any, n_topics: int | None, words: int) -> Topics:
     return Topics(found)
 
 
+def common_first(model: Any) -> bool:
+    """Whether the first topic is what nearly all documents have in common.
+
+    Entries of WWᵀ are not negative, so its first eigenvector has one sign; where subjects share no word it is zero for
+    the documents of all but one. An axis of a correspondence analysis tells documents apart, the first one most.
+    """
+    E = np.asarray(model.embedding_)
+    if model.method == "ca" or not E.shape[1]:
+        return False
+    sizes = np.sqrt(np.einsum("ij,ij->i", E, E, dtype=np.float64))
+    there = sizes > 0
+    parts = E[there, 0] / sizes[there]
+    return bool(there.any()) and max(np.mean(parts > PART), np.mean(parts < -PART)) >= MOST
+
+
+def plane_of(model: Any) -> tuple[int, int]:
+    """The two topics that a map begins with: those that tell documents apart, the first of them."""
+    return (1, 2) if model.n_components_ > 2 and common_first(model) else (0, 1)
+
+
 def _end(v: Any, sign: float, names: Any, words: int) -> tuple[tuple[str, float], ...]:
     """The heaviest words of one sign; of equal weight in the order of their columns."""
-    there = np.flatnonzero(sign * v > 0)
+    there = np.flatnonzero(sign * v > 0.5 * 10.0**-DIGITS)  # below is rounding
     best = there[np.lexsort((there, -np.round(sign * v[there], DIGITS)))][:words]
     return tuple((str(names[j]), float(v[j])) for j in best)

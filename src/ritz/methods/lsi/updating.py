@@ -8,7 +8,7 @@ Zha and Simon decompose B through a QR factorisation of (I − VVᵀ)Dᵀ; here 
 products, so that D stays sparse and the answer has its residuals. What all documents say differs from what B says by
 what was cut off before, M = BᵀB + P, and P only grows by what each step leaves of its own B:
 
-    −Σ‖R‖  ⪯  P  ⪯  Σ(τ + ‖R‖)        so        λ_i(BᵀB) − Σ‖R‖  ≤  λ_i  ≤  λ_i(BᵀB) + min(Σ(τ + ‖R‖), tr P)
+    −Σ‖R‖  ⪯  P  ⪯  Σ(τ + ‖R‖)        so        λ_i(BᵀB) − Σ‖R‖  ≤  λ_i  ≤  λ_i(BᵀB) + min(Σ(τ + ‖R‖), tr P + √k Σ‖R‖)
 
 R the residuals of the pairs that were kept and τ the largest eigenvalue that was not, both bounded by the certificate.
 With k not below the rank P is rounding, and an update is the fit of all documents.
@@ -31,7 +31,8 @@ from ritz.data.words import counted
 from ritz.methods.lsi.bm25 import inverted
 from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, read
 from ritz.methods.lsi.drift import added_energies, drift_of
-from ritz.methods.lsi.weighed import columns_of, rule_of, tell_empty, weigh
+from ritz.methods.lsi.routes import without_zeros
+from ritz.methods.lsi.weighed import columns_of, empty_in, rule_of, tell_empty, weigh
 from ritz.operators.base import Operator
 from ritz.spectral.plan import Shape
 from ritz.spectral.problem import SpectralProblem
@@ -91,7 +92,7 @@ def update(model: Any, X: Any, text: str | None) -> None:
     model._record = replace(model._record)  # a copy of the model keeps its own
     _name(model, solution, V, rows)
     _grow(model, found, grown, inside)
-    tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
+    tell_empty(*empty_in(rows))
     told = drift_of(model)
     if told.due:
         warn(f"{told.why}\nhint: fit all documents again", LSIDrift)
@@ -166,7 +167,9 @@ def _solved(model: Any, V: Floats, rows: Any) -> Any:
     k = min(_wanted(model), n, d)
     plan = model._plan_for(Shape(n, d, 8, B.top.size + rows.nnz), k)
     problem = SpectralProblem(B, k, tol=model.tol, seed=seed_of(model.random_state))
-    return solve(problem, plan, frame={"matrix": "WᵀW"})
+    first = solve(problem, plan, frame={"matrix": "WᵀW"})
+    again = lambda k: solve(replace(problem, k=k), plan, frame={"matrix": "WᵀW"})  # noqa: E731
+    return without_zeros(first, again)
 
 
 def cut_off(certificate: Any, small: int) -> tuple[float, float]:
@@ -197,7 +200,8 @@ def _name(model: Any, solution: Any, V: Floats, rows: Any) -> None:
     record, before = model._record, model.certificate_
     cut = record.cut or cut_off(before, min(model.n_samples_, model.n_features_in_))
     lost, mixed = ((record.lost or 0.0) + sum(cut), (record.mixed or 0.0) + cut[1])
-    left = max(float(before.total) - float(np.sum(before.values)), 0.0) + mixed
+    # tr P, and what the negative part of P takes off it: Σ‖R‖_* ≤ √k Σ‖R‖
+    left = max(float(before.total) - float(np.sum(before.values)), 0.0) + np.sqrt(_wanted(model)) * mixed
     total = float(model.total_) + float(np.sum(np.square(rows.data)))
     new, told = np.asarray(solution.vectors, np.float64), solution.certificate
     n = model.n_samples_ + rows.shape[0]
@@ -224,7 +228,8 @@ def widened(certificate: Any, lost: float, mixed: float, total: float, n: int) -
     above, below = np.append(np.inf, lower[:-1])[: len(lower)], np.append(upper[1:], ceiling)[: len(lower)]
     gaps = np.minimum(above - c.values, c.values - below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        angles = c.angles + np.where(gaps > 0, reach / gaps, np.inf)
+        # ‖(M − θ)v‖ over the distance of θ to every other eigenvalue of M, which lies closer than that of BᵀB may
+        angles = np.where(gaps > 0, np.maximum(c.angles, (c.residuals + c.rounding + reach) / gaps), np.inf)
     frame = {name: value for name, value in c.frame.items() if name != "grounds"} | {"updated": True}
     note = f"updated, {counted(n, 'document')}: what updates cut off moves eigenvalues by {reach:.3g} at most"
     return replace(

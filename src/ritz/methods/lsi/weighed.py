@@ -20,8 +20,8 @@ from ritz.text.weights import Weighting
 from ritz.text.words import Words
 
 __all__ = [
-    "adopted", "columns_of", "counts_of", "require_words", "rule_of", "tell_empty", "unknown_words", "vocabulary_of",
-    "weigh", "weighting_of",
+    "adopted", "columns_of", "counts_of", "empty_in", "require_words", "rule_of", "tell_empty", "unknown_words",
+    "vocabulary_of", "weigh", "weighting_of",
 ]  # fmt: skip
 
 #: Bytes of counts that are kept however small the coordinates are.
@@ -155,14 +155,25 @@ def _by_name(model: Any, found: Counted) -> Counted:
     return Counted(moved, None, unseen=np.rint(lost).astype(np.int64), names=found.names, ignored=ignored)
 
 
-def tell_empty(empty: int, n: int) -> None:
-    """Warn of documents without a known word."""
-    if empty:
-        warn(
-            f"{empty:,} of {counted(n, 'document')} {'has' if empty == 1 else 'have'} no known word: coordinates are "
-            "zero, and search does not find them",
-            EmptyDocuments,
-        )
+def tell_empty(empty: int, n: int, weightless: int = 0) -> None:
+    """Warn of documents without a known word, and of those whose words all have the weight 0."""
+    alike = "only words of weight 0, which all documents have equally often"
+    for number, what in ((empty, "no known word"), (weightless, alike)):
+        if number:
+            warn(
+                f"{number:,} of {counted(n, 'document')} {'has' if number == 1 else 'have'} {what}: coordinates are "
+                "zero, and search does not find them",
+                EmptyDocuments,
+            )
+
+
+def empty_in(rows: Any) -> tuple[int, int, int]:
+    """Rows of CSR without a word, all rows, and rows whose words have the weight 0: what ``tell_empty`` takes."""
+    lengths = np.diff(rows.indptr)
+    n, filled = rows.shape[0], int(np.count_nonzero(lengths))
+    if np.all(rows.data):
+        return n - filled, n, 0
+    return n - filled, n, filled - len(np.unique(np.repeat(np.arange(n), lengths)[rows.data != 0]))
 
 
 def unknown_words(words: Any) -> str:
@@ -170,4 +181,4 @@ def unknown_words(words: Any) -> str:
     return f"no word of the query is known: {shorten([str(word) for word in words])}" if len(words) else NO_WORDS
 
 
-NO_WORDS = "the query has no words: nothing is left of it without stop words"
+NO_WORDS = "the query has no words: function words that are left out, single letters and signs are none"

@@ -9,15 +9,31 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ritz._core.errors import ParameterError
+from ritz._core.errors import NonFiniteError, ParameterError
+from ritz.methods.lsi.search import DIGITS
 from ritz.methods.nearest.recall import Recall, measured
 
-__all__ = ["Nearest"]
+__all__ = ["Nearest", "directions"]
 
 #: Queries by which effort is chosen, and others by which recall is measured.
 TRIED, MEASURED = 100, 200
 #: Neighbours that recall is measured for.
 TOP = 10
+#: Lengths beyond which squares leave the range of float64, or lose digits at its ends.
+SHORT, LONG = 1e-140, 1e140
+
+
+def directions(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Rows of length 1, and which of them are not zero; as good for very short and very long rows."""
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    odd = np.flatnonzero(~((norms > SHORT) & (norms < LONG)))
+    if len(odd):
+        largest = np.abs(rows[odd]).max(axis=1).astype(np.float64)
+        some = rows[odd] / np.where(largest > 0, largest, 1.0)[:, None]
+        rows = rows.copy()
+        rows[odd], norms[odd] = some, np.linalg.norm(some, axis=1)
+    unit = rows / np.where(norms > 0, norms, 1.0)[:, None]
+    return np.asarray(unit, rows.dtype), norms > 0
 
 
 class Nearest(BaseEstimator):
@@ -38,10 +54,9 @@ class Nearest(BaseEstimator):
         """
         if self.recall is not None and not 0 < self.recall <= 1:
             raise ParameterError("recall must be None or a share", received=repr(self.recall), hint="recall=0.95")
-        rows = validate_data(self, X, dtype=(np.float64, np.float32), order="C")
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        self._norms = np.where(norms > 0, 1.0, 0.0)
-        self._unit = np.asarray(rows / np.where(norms > 0, norms, 1.0)[:, None], rows.dtype)
+        rows = self._numbers(X)
+        self._unit, there = directions(rows)
+        self._norms = np.where(there, 1.0, 0.0)
         self.n_samples_ = len(rows)
         self._measured: tuple[Recall | None] | None = None
         self._build()
@@ -67,13 +82,12 @@ class Nearest(BaseEstimator):
         check_is_fitted(self)
         if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)) or n_neighbors < 1:
             raise ParameterError("n_neighbors must be a whole number from 1 on", received=repr(n_neighbors))
-        queries = validate_data(self, X, dtype=(np.float64, np.float32), reset=False, order="C")
-        size = np.linalg.norm(queries, axis=1, keepdims=True)
-        unit = np.asarray(queries / np.where(size > 0, size, 1.0), self._unit.dtype)
-        rows, cosines = self._search(unit, min(int(n_neighbors), self.n_samples_))
-        lost = (rows < 0) | (self._norms[np.maximum(rows, 0)] == 0) | (size == 0)
+        unit, there = directions(self._numbers(X, reset=False))
+        rows, cosines = self._search(unit.astype(self._unit.dtype, copy=False), min(int(n_neighbors), self.n_samples_))
+        lost = (rows < 0) | (self._norms[np.maximum(rows, 0)] == 0) | ~there[:, None]
         rows, distances = np.where(lost, -1, rows), np.where(lost, np.nan, 1.0 - cosines)
-        order = np.argsort(np.where(lost, np.inf, distances), axis=1, kind="stable")
+        same = DIGITS[self._unit.dtype.itemsize]  # copies may round differently: they come in the order of their rows
+        order = np.lexsort((rows, np.where(lost, np.inf, np.round(distances / same))), axis=1)
         rows = np.take_along_axis(rows, order, axis=1)
         return (np.take_along_axis(distances, order, axis=1), rows) if return_distance else rows
 
@@ -84,6 +98,19 @@ class Nearest(BaseEstimator):
         if self._measured is None:
             self._measured = (measured(self, self._unit, self._norms, self._top(), MEASURED, [self._seed(), 1]),)
         return self._measured[0]
+
+    def _numbers(self, X: Any, *, reset: bool = True) -> NDArray[Any]:
+        """Rows of finite numbers."""
+        try:
+            rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=reset, order="C")
+        except ValueError as error:
+            if not str(error).startswith("Input X contains"):
+                raise
+            received = "NaN" if "NaN" in str(error) else "infinity"
+            raise NonFiniteError(
+                f"Input X contains {received}: expected finite numbers", hint="leave out these rows, or fill them"
+            ) from None
+        return np.asarray(rows)
 
     def _choose_effort(self) -> None:
         """Raise the effort until the recall that was asked for is reached for some queries."""

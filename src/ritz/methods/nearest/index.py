@@ -93,6 +93,17 @@ class Index(Nearest):
         made = {"usearch": _usearch, "hnswlib": _hnswlib, "faiss": _faiss}[self.kind_]
         self._graph = made(library, np.asarray(self._unit, np.float32), self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the graph, which belongs to another package."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_graph"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.__sklearn_is_fitted__():  # the graph is made again from the rows
+            effort = self.effort_
+            self._build()
+            self.effort_ = effort
+
     def _check(self) -> None:
         if self.kind not in ("auto", *KINDS):
             raise ParameterError(

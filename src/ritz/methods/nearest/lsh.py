@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz.methods.nearest.base import Nearest
@@ -101,7 +101,7 @@ class LSH(TransformerMixin, Nearest):
         X : array (n, d)
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        rows = self._numbers(X, reset=False)
         R = self.hyperplanes_.reshape(-1, rows.shape[1]).T.astype(rows.dtype)
         return (rows @ R >= 0).astype(np.uint8)
 
@@ -116,7 +116,10 @@ class LSH(TransformerMixin, Nearest):
             How many.
         """
         check_is_fitted(self)
-        one = np.power(1.0 - np.asarray(angle, np.float64) / np.pi, self.n_bits_)
+        theta = np.asarray(angle, np.float64)
+        if not bool(np.all((theta >= 0) & (theta <= np.pi))):
+            raise ParameterError("an angle lies between 0 and π", received=repr(angle), hint="np.arccos(cosine)")
+        one = np.power(1.0 - theta / np.pi, self.n_bits_)
         return 1.0 - np.power(1.0 - one, tables)
 
     def __sklearn_tags__(self) -> Any:

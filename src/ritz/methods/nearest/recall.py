@@ -1,6 +1,6 @@
 """How much of the true answer an approximate search finds, measured, with an interval.
 
-    recall = mean over q of |found(q) ∩ exact(q)| / top
+    recall = mean over q of |{x found(q): cos(q, x) ≥ the smallest cosine of exact(q)}| / top
 
 Rows of the index itself are found more easily than what it has not seen, so a query is a row x_i moved by as much as
 neighbours differ: x_i + (x_a − x_b)/√2, where x_a and x_b are among the true neighbours of another row. Hits of one
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.methods.lsi.search import exact
+from ritz.methods.lsi.search import DIGITS, exact
 
 __all__ = ["Recall", "interval", "measured", "queries_of"]
 
@@ -83,10 +83,12 @@ def measured(index: Any, rows: Any, norms: Any, top: int, count: int, seed: Any)
     if queries is None:
         return None
     truth = exact(rows, norms, queries, top)
-    near = index.kneighbors(queries.astype(rows.dtype), top, return_distance=False)
-    shares = [
-        len(set(np.asarray(found).tolist()) & set(true.tolist())) / max(1, len(true))
-        for (true, _), found in zip(truth, near, strict=True)
-    ]
+    distances, near = index.kneighbors(queries.astype(rows.dtype), top)
+    same = 2.0 * DIGITS[rows.dtype.itemsize]
+    shares = []
+    for (true, cosines), found, away in zip(truth, near, distances, strict=True):
+        least = float(np.min(cosines, initial=np.inf))  # copies, and all that is as near as the last, are as good
+        hits = int(np.count_nonzero((np.asarray(found) >= 0) & (1.0 - away >= least - same)))
+        shares.append(min(hits, len(true)) / max(1, len(true)))
     value = float(np.mean(shares))
     return Recall(value, *interval(value, len(shares)), len(shares), top)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz.methods.lsi.topics import plane_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
 from ritz.report.part import Content, Part
@@ -29,8 +30,7 @@ def _build(about: Context) -> Content:
     label = f"Scatter plot of {many} by their scores on two {about.component}s that can be chosen"
     chart = figure("scores", label, tall="tall")
     first = 0 if about.color is not None or (about.colours and _tells(about)) else None
-    # the first topic is what all documents have in common: the next two tell them apart
-    begin = [1, 2] if about.texts and about.offered > 2 else None
+    begin = list(plane_of(about.model)) if about.texts and about.offered > 2 else None
     title = "The documents" if about.texts else None
     return Content(join(lead, chart, _table(about)), {"colour": first, "axes": begin}, title)
 

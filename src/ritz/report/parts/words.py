@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ritz.methods.lsi.topics import plane_of
 from ritz.report.context import Context
 from ritz.report.html import KEPT, clip, figure, join, tag
 from ritz.report.pack import exact
@@ -29,6 +30,7 @@ def _build(about: Context) -> Content:
     chosen = np.unique(np.concatenate([each, strong]))[: 2 * MOST]
     drawn = {
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
+        "begin": list(plane_of(about.model)),
         "names": [clip(f"word {j}" if names is None else names[j], KEPT) for j in chosen.tolist()],
         "xy": [exact(row[chosen]) for row in W],
     }

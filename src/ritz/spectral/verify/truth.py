@@ -165,6 +165,8 @@ def _orthogonality(c: Any, a: Anew) -> list[str]:
 
 def _total(c: Any, s: Any, a: Anew) -> list[str]:
     total = a.A.trace()
+    if max(total, s.total) <= s.rounding:  # neither can be told from zero
+        return []
     loose = a.d * s.rounding if any(map(LOST.fullmatch, c.notes)) else 0.0
     loose += 2.0**-53 * TOTAL * a.A.inflation() + c.frame.get("total_slack", 0.0) / a.unit2  # sums less their means
     if abs(total - s.total) <= TOTAL * max(c.unit_roundoff, 2.0**-53) * max(total, s.total) + loose + 1e-300:

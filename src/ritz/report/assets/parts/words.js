@@ -2,7 +2,7 @@
 /* Words by their weights in two topics; the heaviest ones are named. */
 Ritz.part("words", (place, data) => {
   const xy = data.xy.map(Ritz.numbers), names = data.axes.map((axis) => axis.name), count = data.names.length;
-  const at = { x: names.length > 2 ? 1 : 0, y: names.length > 2 ? 2 : 1 };
+  const at = { x: data.begin[0], y: data.begin[1] };
   const make = () => ({ x: xy[at.x], y: xy[at.y], names: [Ritz.axis(data.axes[at.x]), Ritz.axis(data.axes[at.y])] });
   const size = (i) => xy[at.x][i] * xy[at.x][i] + xy[at.y][i] * xy[at.y][i];
   place.append(Ritz.el("div", { class: "controls" },
