@@ -37,8 +37,11 @@ def rows(n: int, d: int, dtype: Any = torch.float32) -> Any:
     return X * torch.linspace(2, 0.3, d, device="cuda", dtype=dtype) + 7
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("d", [7, 64, 150])
+@pytest.mark.parametrize(
+    ("kernel", "d"),
+    [(kernel, 64) for kernel in KERNELS] + [(KERNELS[0], 7), (KERNELS[0], 150), (KERNELS[7], 7)],
+    ids=repr,
+)
 def test_products_over_many_tiles(kernel: kernels.Kernel, d: int) -> None:
     """A sum over thousands of tiles would show it where tensor cores cut off what they accumulate."""
     X, V = rows(100_003, d), torch.randn((100_003, 20), device="cuda", dtype=torch.float64).abs()
@@ -94,8 +97,8 @@ def test_results_in_kind_and_memory_given_back() -> None:
     assert Z.dtype == X.dtype
     here = model.set_params(device="cpu").transform(X[:100].cpu().numpy())
     assert np.abs(here - Z.cpu().numpy()).max() < 1e-4 * np.abs(here).max()
+    X[3, 2] = float("nan")
     with pytest.raises(InputError):
-        X[3, 2] = float("nan")
         model.fit(X)
     del model, Z, X
     gc.collect()
