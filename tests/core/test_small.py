@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_info
 
 from ritz._core import memory
 from ritz._core.errors import InputError, ParameterError, RitzError
-from ritz._core.linalg import eigh, join, norm2, norms, orth, qr, svd, trace
+from ritz._core.factors import svd
+from ritz._core.linalg import eigh, join, norm2, norms, orth, qr, trace
 from ritz._core.random import gaussian_rows, seed_of
 from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
 

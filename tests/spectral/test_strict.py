@@ -6,7 +6,8 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from ritz._core.linalg import leading, positive, root, svd, triangle, wide
+from ritz._core.factors import svd, triangle
+from ritz._core.linalg import leading, positive, root, wide
 from ritz._core.tolerance import REPAIR_SHARE
 from ritz.operators.base import Operator
 from ritz.spectral.problem import SpectralProblem

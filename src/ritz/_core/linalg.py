@@ -1,18 +1,17 @@
 """Arrays, and the small linear algebra that solvers call, written once for every array library.
 
 This is the one place that knows which array library is in use, and on which device. Solvers are written against the
-array API standard: NumPy, array-api-strict and, later, torch arrays behave alike. What they make beside their input is
+array API standard: NumPy, array-api-strict and torch arrays behave alike. What they make beside their input is
 made where the input lies (``Place``); what a certificate says are numbers of the host.
 
 eigh     S = Y diag(θ) Yᵀ, θ decreasing          orth     orthonormal basis of a block, against a basis
 norms    column norms ‖rⱼ‖                        join     columns side by side
 inner    QᵀW                                      symmetric (S + Sᵀ)/2
-norm2    spectral norm of a tall thin block       svd      B = U diag(s) Vᵀ, s decreasing
+norm2    spectral norm of a tall thin block       root     C with CᵀC = S, and W C⁻¹
 qr       Householder QR                           trace    Σ Sᵢᵢ
-triangle R of QR, rows in a tree                  root     C with CᵀC = S, and W C⁻¹
 leading  the first columns, on their own          positive entries below zero become zero
 wide     float64                                  combine  V Y for a tall V
-signs    ±1 by the sign rule
+signs    ±1 by the sign rule                      (svd and a tree of QR: ``factors.py``)
 
 Long products of NumPy arrays run in lanes: a threaded BLAS leaves its threads spinning, and the next pass over the
 data would share the processors with them.
@@ -51,11 +50,9 @@ __all__ = [
     "root",
     "signs",
     "split_sum",
-    "svd",
     "symmetric",
     "to_numpy",
     "trace",
-    "triangle",
     "wide",
     "working_dtype",
 ]
@@ -66,7 +63,6 @@ NEGLIGIBLE = 1e-100
 LANE_WORK = 2e7
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 64
-_work: dict[int, int] = {}
 _work_subset: dict[int, tuple[int, int]] = {}
 #: Rows of a block beyond which it is multiplied by the inverse of its small factor: one of 64 columns and 10⁶ rows took
 #: 20 seconds on a graphics processor to be solved for, 1 ms to be multiplied.
@@ -310,48 +306,6 @@ def qr(B: Array) -> tuple[Array, Array]:
     """Thin Householder QR."""
     factors: Any = namespace(B).linalg.qr(B, mode="reduced")
     return factors[0], factors[1]
-
-
-def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
-    """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, whose small values QR iteration keeps."""
-    xp = namespace(B)
-    if xp is not np:
-        U, s, Vt = xp.linalg.svd(B, full_matrices=False)
-        return U, s, Vt
-    import scipy.linalg
-
-    if graded and 0 < B.shape[0] == B.shape[1] <= WRAPPED and B.dtype == np.float64:
-        # What scipy.linalg.svd calls: around a matrix of few columns its checks take longer than LAPACK.
-        d = B.shape[0]
-        if d not in _work:
-            _work[d] = int(scipy.linalg.lapack.dgesvd_lwork(d, d, compute_uv=True, full_matrices=False)[0])
-        U, s, Vt, info = scipy.linalg.lapack.dgesvd(B, compute_uv=True, full_matrices=False, lwork=_work[d])
-        if info == 0:
-            return U, s, Vt
-    driver = "gesvd" if graded else "gesdd"
-    return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
-
-
-def triangle(Z: Array) -> Array:
-    """R with RᵀR = ZᵀZ by a tree of QR factorisations; Z itself when it is not tall.
-
-    Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
-    in one direction.
-    """
-    xp, d = namespace(Z), Z.shape[1]
-    rows = max(32, 2 * d)
-    while Z.shape[0] > 2 * rows:
-        Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
-    return Z
-
-
-def _triangle(Z: Array) -> Array:
-    if namespace(Z) is np:
-        import scipy.linalg
-
-        R: Array = scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
-        return R
-    return qr(Z)[1]
 
 
 def root(S: Array, W: Array) -> Array:

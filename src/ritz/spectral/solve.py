@@ -61,7 +61,7 @@ def solve(
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
     iterated = pairs.value_block is None and pairs.error is None and pairs.estimate is None
-    if not (iterated and is_tensor(pairs.vectors)):
+    if isinstance(pairs.vectors, np.ndarray) or not (iterated and is_tensor(pairs.vectors)):
         pairs = _here(pairs)
     flip = place_of(pairs.vectors).array(signs(pairs.vectors))
     there = pairs.vectors * flip

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz._core.linalg import Array, eigh, inner, leading, positive, svd, symmetric, to_numpy, trace, triangle, wide
+from ritz._core.factors import svd, triangle
+from ritz._core.linalg import Array, eigh, inner, leading, positive, symmetric, to_numpy, trace, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram

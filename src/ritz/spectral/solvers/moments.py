@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, svd, to_numpy, trace, wide
+from ritz._core.factors import svd
+from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
 from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz._core.factors import svd
 from ritz._core.linalg import (
     Array,
     eigh,

@@ -1,6 +1,6 @@
 """Numbers of the host on their way to a device: pinned buffers, some being filled while others are copied.
 
-    array of the host  → (lanes)  pinned buffers 0, 1, 0, … of each  → (copy engine, a stream each)  tensor on the device
+    array of the host  → (lanes)  pinned buffers 0, 1, 0, … of each  → (copy engine, streams)  tensor on the device
 
 The copy engine reads pinned memory at the rate of the link; pageable memory it would read through a buffer of the
 driver, at half of it. Tensors in the memory of the host (device="torch:cpu") share that of the array.

@@ -1,0 +1,58 @@
+"""Factorisations of small matrices whose accuracy matters more than their time.
+
+svd        B = U diag(s) Vᵀ, s decreasing             triangle   R with RᵀR = ZᵀZ, rows in a tree of QR
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ritz._core.linalg import Array, namespace, qr
+
+__all__ = ["svd", "triangle"]
+
+#: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
+WRAPPED = 64
+_work: dict[int, int] = {}
+
+
+def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
+    """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, whose small values QR iteration keeps."""
+    xp = namespace(B)
+    if xp is not np:
+        U, s, Vt = xp.linalg.svd(B, full_matrices=False)
+        return U, s, Vt
+    import scipy.linalg
+
+    if graded and 0 < B.shape[0] == B.shape[1] <= WRAPPED and B.dtype == np.float64:
+        # What scipy.linalg.svd calls: around a matrix of few columns its checks take longer than LAPACK.
+        d = B.shape[0]
+        if d not in _work:
+            _work[d] = int(scipy.linalg.lapack.dgesvd_lwork(d, d, compute_uv=True, full_matrices=False)[0])
+        U, s, Vt, info = scipy.linalg.lapack.dgesvd(B, compute_uv=True, full_matrices=False, lwork=_work[d])
+        if info == 0:
+            return U, s, Vt
+    driver = "gesvd" if graded else "gesdd"
+    return scipy.linalg.svd(B, full_matrices=False, check_finite=False, lapack_driver=driver)  # type: ignore[no-any-return]
+
+
+def triangle(Z: Array) -> Array:
+    """R with RᵀR = ZᵀZ by a tree of QR factorisations; Z itself when it is not tall.
+
+    Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
+    in one direction.
+    """
+    xp, d = namespace(Z), Z.shape[1]
+    rows = max(32, 2 * d)
+    while Z.shape[0] > 2 * rows:
+        Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
+    return Z
+
+
+def _triangle(Z: Array) -> Array:
+    if namespace(Z) is np:
+        import scipy.linalg
+
+        R: Array = scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
+        return R
+    return qr(Z)[1]
