@@ -1,6 +1,6 @@
 """From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
 
-pca --scale --missing      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
+pca --scale --missing      maps --scale      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
 lsi --text --weighting --language --stem --plain; from these options ``texts.py`` makes the estimator
 """
 
@@ -16,11 +16,13 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["check_method", "kernel_of", "make_estimator", "missing_ways"]
+__all__ = ["MAPS", "check_method", "kernel_of", "make_estimator", "missing_ways"]
 
+#: Maps of rows: two axes to look at, of distances that a column of large units would own.
+MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
 #: Which methods an option belongs to.
 BELONGS = {
-    "scale": ("pca", "mfa", "robust", "sparse", "factor"),
+    "scale": ("pca", "mfa", "robust", "sparse", "factor", *(name for name in MAPS if name in shorts())),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),
@@ -106,7 +108,9 @@ def make_estimator(
         given |= _counted(table, counts)
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
-    if name == "mfa":
+    if name in MAPS:  # "scale" is another thing to Laplacian eigenmaps
+        given |= {"standardize": bool(method["scale"])}
+    elif name == "mfa":
         given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
     elif name != "pca" and method["scale"] is not None:
         given |= {"scale": bool(method["scale"])}

@@ -56,6 +56,8 @@ class LaplacianEigenmaps(Local):
     scale : float, optional
         t of ``"heat"``, the squared median distance of the edges if absent; which neighbour of ``"self-tuning"``.
     metric, metric_params : as for :class:`ritz.Neighbours`
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     graph : "any" or "both"
         Rows are joined where either is a neighbour of the other, or where each is.
     normalized : bool
@@ -76,9 +78,10 @@ class LaplacianEigenmaps(Local):
     component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
     scale_ : t of the heat kernel; None for other weights
     n_neighbors_ : int; None where a radius or a graph was given
-    X_fit_ : the distinct rows
+    X_fit_ : the distinct rows, divided by ``spread_``
     certificate_, certificates_ : of the largest component, of every one
     search_ : what is proved about the neighbours
+    spread_ : (d,) standard deviations that columns were divided by, or None
     plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
 
     Examples
@@ -104,7 +107,8 @@ class LaplacianEigenmaps(Local):
         self, n_components: Any = 2, *, n_neighbors: int | None = None, radius: float | None = None,
         weights: str = "connectivity", scale: float | None = None, metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None, graph: str = "any", normalized: bool = True,
-        disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        disconnected: str = "apart",
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.n_neighbors, self.radius, self.weights, self.scale = (
@@ -115,7 +119,8 @@ class LaplacianEigenmaps(Local):
             scale,
         )
         self.metric, self.metric_params, self.graph, self.normalized = metric, metric_params, graph, normalized
-        self.disconnected, self.solver, self.tol, self.random_state = disconnected, solver, tol, random_state
+        self.standardize, self.disconnected = standardize, disconnected
+        self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     def _check_parameters(self) -> None:

@@ -51,6 +51,8 @@ class LLE(Local):
     reg : float
         What is added to the diagonal of the k×k matrices of ``"standard"`` and ``"modified"``, as a share of their
         trace: 1e-3, as scikit-learn; R's lle takes 0.01/k where k > d.
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     disconnected : "apart", "largest" or "error"
         Components of the graph of neighbours are embedded each by itself, or only the largest is, each with a
         warning; or refused.
@@ -63,10 +65,11 @@ class LLE(Local):
     eigenvalues_ : (c,) smallest eigenvalues of M but the known zero, increasing, of the largest component
     spectra_ : (components, c) those of every component
     component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
-    X_fit_ : the distinct rows
+    X_fit_ : the distinct rows, divided by ``spread_``
     n_neighbors_ : int
     certificate_, certificates_ : of the largest component, of every one
     search_ : what is proved about the neighbours
+    spread_ : (d,) standard deviations that columns were divided by, or None
     plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
 
     Examples
@@ -91,7 +94,8 @@ class LLE(Local):
 
     def __init__(
         self, n_components: Any = 2, *, method: str = "standard", n_neighbors: int | None = None, reg: float = 1e-3,
-        disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        disconnected: str = "apart",
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.method, self.n_neighbors, self.reg, self.disconnected = (
@@ -101,7 +105,7 @@ class LLE(Local):
             reg,
             disconnected,
         )
-        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.standardize, self.solver, self.tol, self.random_state = standardize, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     def _check_parameters(self) -> None:
