@@ -22,8 +22,10 @@ from ritz._core.threads import go_on
 from ritz._core.warn import one_call
 from ritz.graphs.spaces.base import Mapped, Space
 from ritz.insight.embedding.coranking import pair_of_spaces, require_neighbours
+from ritz.insight.embedding.dimension import checked
 from ritz.insight.embedding.procrustes import procrustes
 from ritz.insight.embedding.ranks import ranks_of, row_blocks
+from ritz.kernels.base import take_rows
 
 __all__ = ["EmbeddingQuality", "embedding_quality"]
 
@@ -146,7 +148,9 @@ def embedding_quality(
     rows = np.arange(n)
     if sample is not None and sample < n:
         rows = np.sort(np.random.default_rng(random_state).choice(n, int(sample), replace=False))
-    (near_x, far_x), (near_y, _) = (_neighbours(space, rows, k) for space in (first, second))
+    held = checked(X, metric) if len(rows) < n else None
+    near_x, far_x = _neighbours(first, rows, k, held)
+    near_y, _ = _neighbours(second, rows, k, coordinates)
     in_x, in_y = ranks_of(first, rows, near_y), ranks_of(second, rows, near_x)
     curve, by_row = _curves(in_x, in_y, n)
     errors = None
@@ -167,10 +171,16 @@ def embedding_quality(
     )  # fmt: skip
 
 
-def _neighbours(space: Space, rows: Places, k: int) -> tuple[Places, Floats]:
-    """The k nearest of some rows and their distances, (m, k)."""
-    found = space.nearest(None, k).lists
-    return found.indices.reshape(-1, k)[rows], found.distances.reshape(-1, k)[rows]
+def _neighbours(space: Space, rows: Places, k: int, held: Any) -> tuple[Places, Floats]:
+    """The k nearest of some rows and their distances, (m, k); ``held`` are all rows, of which only some are asked."""
+    if len(rows) == space.n:
+        found = space.nearest(None, k).lists
+        return found.indices.reshape(-1, k), found.distances.reshape(-1, k)
+    found = space.nearest(space.new(take_rows(held, rows)), k + 1).lists
+    near, far = found.indices.reshape(-1, k + 1), found.distances.reshape(-1, k + 1)
+    own = near == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # of many copies the row itself may not be among them
+    return near[~own].reshape(-1, k), far[~own].reshape(-1, k)
 
 
 def _curves(in_x: Counts, in_y: Counts, n: int) -> tuple[dict[str, Floats], dict[str, Floats]]:

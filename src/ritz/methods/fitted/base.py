@@ -95,6 +95,8 @@ class Fitted(Encodes):
     projects: ClassVar[bool] = True
     #: names that ``read`` of a method of this family gives
     named: ClassVar[tuple[str, ...]] = ("certificate_", "plan_", "n_components_", "n_samples_")
+    #: whether values of axes are shares of a whole; those of a graph, a walk or an alignment are not
+    tells_shares: ClassVar[bool] = True
     #: whether rows that took no part in the fit have coordinates
     places_new_rows: ClassVar[bool] = True
     #: whether a model with fewer components follows from the moment state
@@ -136,6 +138,20 @@ class Fitted(Encodes):
     def shares(self) -> Floats:
         """(k,) share of each component in the whole."""
         return np.asarray(self.model.explained_variance_ratio_, np.float64)
+
+    @property
+    def values(self) -> Floats:
+        """(k,) eigenvalues of the axes, in float64, as results name them."""
+        return np.asarray(self.model.certificate_.values, np.float64)[: self.k] / self.divisor
+
+    @property
+    def gaps(self) -> Floats:
+        """(k,) how far each eigenvalue is from the next; of the last one at least, NaN where nothing is proved."""
+        c = self.model.certificate_
+        rest = np.asarray(c.values, np.float64)[self.k : self.k + 1] if len(c.values) > self.k else [c.ceiling]
+        steps = np.diff(np.concatenate([np.asarray(c.values, np.float64)[: self.k], rest]))
+        gaps = steps if c.which == "smallest" else -steps
+        return np.where(np.isfinite(gaps) & (gaps >= 0), gaps, np.nan) / self.divisor
 
     @property
     def divisor(self) -> float:

@@ -96,6 +96,7 @@ class DiffusionMaps(Local):
 
     about: ClassVar[About] = About(
         "Diffusion maps", "diffusion", "DC", measure="eigenvalue", whole="trace", cites=("[CL06]",),
+        tells="says how much of an axis one step of the random walk keeps: 1 is all of it",
         paper="R. R. Coifman and S. Lafon, Diffusion maps, "
         "Applied and Computational Harmonic Analysis 21 (2006), 5–30.",
     )  # fmt: skip

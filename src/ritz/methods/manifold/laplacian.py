@@ -99,6 +99,7 @@ class LaplacianEigenmaps(Local):
 
     about: ClassVar[About] = About(
         "Laplacian eigenmaps", "laplacian", "LE", measure="eigenvalue", whole="trace", cites=("[BN03]",),
+        tells="says how much an axis changes along the edges of the graph: 0 is not at all, and the least come first",
         paper="M. Belkin and P. Niyogi, Laplacian eigenmaps for dimensionality reduction and data representation, "
         "Neural Computation 15 (2003), 1373–1396.",
     )  # fmt: skip

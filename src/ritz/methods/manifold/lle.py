@@ -87,6 +87,7 @@ class LLE(Local):
 
     about: ClassVar[About] = About(
         "Locally linear embedding", "lle", "LLE", measure="eigenvalue", whole="trace", cites=("[RS00]",),
+        tells="says how far an axis is from being linear within neighbourhoods: 0 is perfect, and the least come first",
         paper="S. T. Roweis and L. K. Saul, Nonlinear dimensionality reduction by locally linear embedding, "
         "Science 290 (2000), 2323–2326.",
     )  # fmt: skip
