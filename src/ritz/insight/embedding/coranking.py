@@ -90,7 +90,7 @@ def binned_coranking(
     X: Any, Y: Any, bins: int = 32, *, metric: Any = "euclidean", entries: float = np.inf, random_state: int = 0,
     memory: Any = None,
 ) -> tuple[Counts, NDArray[np.int64], int]:  # fmt: skip
-    """The co-ranking matrix in ``bins`` × ``bins`` cells, the last rank of each bin, and how many rows were looked from.
+    """The co-ranking matrix in ``bins`` × ``bins`` cells, the last rank of each bin, and how many rows were looked at.
 
     Rows are drawn at random where all of them would take more than ``entries`` pairs: a cell is then a share of them.
     """

@@ -2,8 +2,8 @@
 
     rows → draw S ⊂ {0 … n−1} → a clone fitted to X_S → coordinates of X_S, and the component each row lies in
 
-A clone keeps every parameter: as many neighbours of fewer rows reach a little farther. Draws that cannot be fitted, such
-as those whose graph falls into components with too few rows, are counted and said.
+A clone keeps every parameter: as many neighbours of fewer rows reach a little farther. Draws that cannot be fitted,
+such as those whose graph falls into components with too few rows, are counted and said.
 """
 
 from __future__ import annotations

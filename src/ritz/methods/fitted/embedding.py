@@ -67,6 +67,11 @@ class Embedded(Fitted):
         """Of the rows of the fit."""
         return np.asarray(self.model.embedding_, np.float64)
 
+    def compared_rows(self) -> Any:
+        """The rows of the fit as the distances see them, where the model keeps all of them; None otherwise."""
+        rows = getattr(record_of(self.model), "compared", None)
+        return getattr(self.model, "X_fit_", None) if rows is None else rows
+
     def scores(self, X: Any) -> Floats:
         """Of the rows of the fit, in their order; a method that places new rows is asked for those."""
         if self.places_new_rows:

@@ -19,7 +19,7 @@ SHOWN = 30
 
 
 def _applies(about: Context) -> bool:
-    return about.k > 0
+    return about.k > 0 and about.known.tells_shares
 
 
 def _build(about: Context) -> Content:
