@@ -259,7 +259,7 @@ class Context:
         try:
             if kept is not None and (kept.shape[0] if hasattr(kept, "shape") else len(kept)) == self.n:
                 return _same(take_rows(kept, some), take_rows(self.compared, some))
-            again = scores_of(self.model, self.rows.take(some))
+            again = scores_of(self.model, self.rows.take(some) if self.rows is not None else None)
         except RitzError:
             return False
         size = float(np.nanstd(known)) or 1.0

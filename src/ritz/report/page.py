@@ -85,6 +85,7 @@ def rows_data(about: Context) -> dict[str, Any]:
         "n": about.n,
         "index": wide(about.index) if about.sampled else None,
         "count": len(about.index),
+        "equal": about.maps,  # distances on a map are what it shows
         "names": about.row_names,
         "axes": [_axis(about, i) for i in range(about.offered)],
         "scores": [exact(column) for column in about.scores.T],

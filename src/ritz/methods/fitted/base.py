@@ -208,6 +208,10 @@ class Fitted(Encodes):
         """The rows of the fit, where the model itself keeps all of them; None otherwise."""
         return None
 
+    def compared_rows(self) -> Any:
+        """The rows of the fit as the distances of a map see them, where it keeps all of them; None otherwise."""
+        return None
+
     def has_columns(self) -> bool:
         """Whether the rows that ``transform`` takes are a table, whose columns can be described."""
         return True

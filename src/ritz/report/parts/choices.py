@@ -30,7 +30,7 @@ def _build(about: Context) -> Content:
     sizes = None if trust is None else trust.sizes
     if trust is None or sizes is None:
         return Content(Html(""))
-    lead = tag("p", _words(about, trust, sizes))
+    lead = tag("p", _words(trust, sizes))
     maps = _maps(trust)
     chart = figure("choices", "Maps with other numbers of neighbours, side by side") if maps else None
     note = tag("p", "Each map is turned onto the one of this report, and shows the same rows.", class_="note")
@@ -38,18 +38,16 @@ def _build(about: Context) -> Content:
     return Content(join(lead, chart, note if maps else None, _table(trust, sizes)), drawn if maps else None)
 
 
-def _words(about: Context, trust: MapTrust, sizes: Any) -> str:
-    k = trust.neighbours
-    least = sizes.connects_k
+def _words(trust: MapTrust, sizes: Any) -> str:
+    k, least = trust.neighbours, sizes.connects_k
     some = f" (found among {sizes_rows(trust):,} rows drawn at random)" if sizes_rows(trust) < trust.n else ""
     if least is None:
         words = f"No number of neighbours up to 512 joins all rows{some}; {k} were taken."
     elif k is not None and least > k:
         words = f"{least} neighbours or more join all rows into one graph{some}; the {k} that were taken do not."
     else:
-        words = (
-            f"{least} {'neighbour joins' if least == 1 else 'neighbours or more join'} all rows{some}; {k} were taken."
-        )
+        join_all = "neighbour joins" if least == 1 else "neighbours or more join"
+        words = f"{least} {join_all} all rows into one graph{some}; {k} were taken."
     return f"{words} {_quality_words(trust, sizes)}".strip()
 
 
@@ -71,8 +69,8 @@ def _quality_words(trust: MapTrust, sizes: Any) -> str:
     if kept[best] - mine <= BETTER:
         return "No other number that was tried keeps clearly more neighbours."
     return (
-        f"{tried[best]} neighbours keep more: {number(kept[best], 2)} of {trust.k} neighbours beyond chance, where "
-        f"{trust.neighbours} keep {number(mine, 2)}."
+        f"A graph of {tried[best]} keeps more: {number(trust.k * kept[best], 2)} of {trust.k} neighbours beyond chance, "
+        f"where that of {trust.neighbours} keeps {number(trust.k * mine, 2)}."
     )
 
 

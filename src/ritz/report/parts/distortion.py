@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ritz.report.context import Context
-from ritz.report.html import Html, bdi, details, figure, join, number, table, tag
+from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
 from ritz.report.map_trust import MapTrust
 from ritz.report.pack import shade
 from ritz.report.part import Content, Part
@@ -68,10 +68,9 @@ def _words(trust: MapTrust) -> str:
     if not total > 0:
         return f"No row{some} has lost a neighbour or got a stranger among its {q.k}."
     share = float(worst[:tenth].sum()) / total
-    where = "so they lie close together in few places" if share > 0.5 else "so they are spread over the map"
     return (
-        f"{free:.0%} of the rows{some} keep their {q.k} neighbours and get no stranger. The worst tenth of the rows has "
-        f"{share:.0%} of all that is torn or pressed{', ' + where if share > 0.5 else ''}."
+        f"{percent(free)} of the rows{some} keep their {q.k} neighbours and get no stranger. The worst tenth of the rows "
+        f"has {percent(share)} of all that is torn or pressed."
     )
 
 

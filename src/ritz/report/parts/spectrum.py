@@ -47,8 +47,8 @@ def _close(about: Context, values: np.ndarray, gaps: np.ndarray) -> str:
     which = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
     verb = "lies" if len(names) == 1 else "lie"
     return (
-        f"{which} {verb} within {NARROW:.0%} of the next eigenvalue: small changes of the rows may turn these axes into "
-        "each other."
+        f"{which} {verb} within {NARROW:.0%} of the next eigenvalue: small changes of the rows may turn these axes "
+        "into each other."
     )
 
 

@@ -27,8 +27,8 @@ def of_maps(about: Context) -> Content:
     found = trust.found
     first = (
         f"{len(steady.shares)} maps of {steady.drawn:,} of the {trust.n:,} rows, laid on the map of all: "
-        f"{percent(steady.share)} of it {'is' if steady.share < 1 else 'are'} not found again (nine in ten draws between "
-        f"{percent(steady.low)} and {percent(steady.high)}; {percent(steady.chance)} by chance)."
+        f"{percent(steady.share)} of it is not found again (nine in ten draws between {percent(steady.low)} and "
+        f"{percent(steady.high)}; {percent(steady.chance)} by chance)."
     )
     words = [first, _verdict(steady.share, steady.high), _neighbours(found), _broken(steady)]
     drawn = {"maps": few(steady.shares), "chance": steady.chance, "median": steady.share}

@@ -1,4 +1,4 @@
-"""How far to trust a map: neighbours kept, by neighbourhood size, beside chance and PCA; ranks; distances; dimensions."""
+"""How far to trust a map: neighbours kept by neighbourhood size, beside chance and PCA; ranks, distances, dimensions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ritz.report.context import Context
 from ritz.report.html import Html, details, figure, join, number, table, tag
 from ritz.report.map_trust import MapTrust, chance_of
-from ritz.report.map_words import bends_words, dimension_words, kept_words
+from ritz.report.map_words import bends_words, dimension_words
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
 
@@ -17,8 +17,8 @@ __all__ = ["PART"]
 
 #: Measures of the curves, and what they are called.
 MEASURES = {
-    "lcmc": "neighbours kept beyond chance (LCMC)",
-    "trustworthiness": "trustworthiness: near ones belong there",
+    "lcmc": "LCMC: neighbours kept beyond chance",
+    "trustworthiness": "trustworthiness: near ones belong",
     "continuity": "continuity: near ones stayed",
 }
 
@@ -31,12 +31,21 @@ def _build(about: Context) -> Content:
     trust = about.trust
     if trust is None:  # applies() has looked
         return Content(Html(""))
-    words = [kept_words(trust), bends_words(trust), _sampled(trust)]
+    words = [_figures(trust), bends_words(trust), _sampled(trust)]
     lead = [tag("p", word) for word in words if word]
     label = "Curves over the number of neighbours: what the map keeps, what PCA keeps, what chance would keep"
     both = tag("div", _ranks(trust), _pairs(trust), class_="pair")
     body = join(lead, figure("trust", label), _table(trust), both, _dimension(trust))
     return Content(body, _drawn(trust))
+
+
+def _figures(trust: MapTrust) -> str:
+    q, chance = trust.spoken, chance_of(trust.n, trust.k)
+    return (
+        f"At {q.k} neighbours the trustworthiness is {number(q.trustworthiness, 3)} and the continuity "
+        f"{number(q.continuity, 3)}; 1 is perfect, and rows placed at random have "
+        f"{number(float(chance['trustworthiness']), 2)}."
+    )
 
 
 def _sampled(trust: MapTrust) -> str:

@@ -8,7 +8,7 @@ Ritz.part("distortion", (place, data) => {
   const legend = Ritz.el("div", { class: "legend" });
   place.append(Ritz.el("div", { class: "controls" }, Ritz.select("Colour", data.measures.map((m) => m.name), 0, (i) => { at = i; plane.recolour(buckets); show(); })));
   const plane = new Ritz.Plane(place, {
-    label: place.getAttribute("aria-label"), count: rows.count, x: rows.scores[0], y: rows.scores[1], names: [Ritz.axis(axes[0]), Ritz.axis(axes[1])], buckets,
+    label: place.getAttribute("aria-label"), count: rows.count, x: rows.scores[0], y: rows.scores[1], names: [Ritz.axis(axes[0]), Ritz.axis(axes[1])], buckets, equal: true,
     describe: (i) => [[rows.name(i)], ...held.map((m) => [m.name, Ritz.format((m.decoded = m.decoded || Ritz.numbers(m.values))[i], 2)])],
   });
   plane.canvas.parentNode.after(legend, note);
