@@ -2,6 +2,11 @@
 
     biplot           rows as points and columns as arrows, in a named scaling
     circle           columns by their correlations with two components
+    coranking        how often the r-th neighbour of a row became the s-th on a map
+    distortion       a map, coloured by which neighbourhoods it tears or presses
+    neighbourhoods   a map with several numbers of neighbours, side by side
+    shepard          distances of pairs of rows against their distances on a map
+    trust            neighbours that maps keep, over how many, beside chance
     component_maps   fᵢ(x) over the plane of two-dimensional rows, one picture a component
     intervals        loadings of the columns with the intervals of a bootstrap
     map              rows and columns of a table of the correspondence family in one plane
@@ -34,18 +39,28 @@ if TYPE_CHECKING:
     from ritz.plot.table_map import map as map
     from ritz.plot.texts import topics as topics
     from ritz.plot.texts import words as words
+    from ritz.plot.trust import coranking as coranking
+    from ritz.plot.trust import distortion as distortion
+    from ritz.plot.trust import neighbourhoods as neighbourhoods
+    from ritz.plot.trust import shepard as shepard
+    from ritz.plot.trust import trust as trust
 
 _NAMES = {
     "biplot": "arrows",
     "circle": "arrows",
     "component_maps": "maps",
+    "coranking": "trust",
+    "distortion": "trust",
     "house": "style",
     "intervals": "spectrum",
     "map": "table_map",
+    "neighbourhoods": "trust",
     "outlier_map": "distances",
     "scores": "points",
     "scree": "spectrum",
+    "shepard": "trust",
     "topics": "texts",
+    "trust": "trust",
     "words": "texts",
 }
 

@@ -33,7 +33,7 @@ from ritz.kernels.base import take_rows
 if TYPE_CHECKING:
     from ritz.report.context import Context
 
-__all__ = ["MapTrust", "chance_of", "trust_of"]
+__all__ = ["MapTrust", "trust_of"]
 
 Floats = NDArray[np.float64]
 
@@ -51,13 +51,6 @@ NEAR = 3_000
 SECONDS, DRAWS = 4.0, 20
 #: Numbers of neighbours that are tried.
 TRIED = (5, 8, 12, 20, 30, 50)
-
-
-def chance_of(n: int, k: Any) -> dict[str, Floats]:
-    """What rows placed at random reach on average, for numbers of neighbours k."""
-    k = np.asarray(k, np.float64)
-    trust = 1 - (n - 1 - k) * (n - k) / ((n - 1) * (2 * n - 3 * k - 1))
-    return {"trustworthiness": trust, "continuity": trust, "overlap": k / (n - 1), "lcmc": 0 * k}
 
 
 def trust_of(about: Context) -> MapTrust | None:

@@ -27,7 +27,7 @@ from ritz.insight.embedding.procrustes import procrustes
 from ritz.insight.embedding.ranks import ranks_of, row_blocks
 from ritz.kernels.base import take_rows
 
-__all__ = ["EmbeddingQuality", "embedding_quality"]
+__all__ = ["EmbeddingQuality", "by_chance", "embedding_quality"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -77,6 +77,10 @@ class EmbeddingQuality:
     standard_errors: dict[str, float] | None
     rows: Places
 
+    def chance(self, measure: str) -> Floats:
+        """What rows placed at random reach on average, for 1 … k neighbours."""
+        return by_chance(self.n, self.curve["k"])[measure]
+
     def __repr__(self) -> str:
         m = len(self.rows)
         whole = f"{self.n:,} rows" if m == self.n else f"{m:,} of {self.n:,} rows, drawn at random"
@@ -98,6 +102,13 @@ class EmbeddingQuality:
 
     def _error(self, name: str) -> str:
         return "" if self.standard_errors is None else f" ± {self.standard_errors[name]:.4f}"
+
+
+def by_chance(n: int, k: Any) -> dict[str, Floats]:
+    """What rows placed at random reach on average: ranks of their neighbours are uniform on 1 … n − 1."""
+    k = np.asarray(k, np.float64)
+    trust = 1 - (n - 1 - k) * (n - k) / ((n - 1) * (2 * n - 3 * k - 1))
+    return {"trustworthiness": trust, "continuity": trust, "overlap": k / (n - 1), "lcmc": 0 * k, "r_nx": 0 * k}
 
 
 @one_call()

@@ -69,8 +69,8 @@ def _quality_words(trust: MapTrust, sizes: Any) -> str:
     if kept[best] - mine <= BETTER:
         return "No other number that was tried keeps clearly more neighbours."
     return (
-        f"A graph of {tried[best]} keeps more: {number(trust.k * kept[best], 2)} of {trust.k} neighbours beyond chance, "
-        f"where that of {trust.neighbours} keeps {number(trust.k * mine, 2)}."
+        f"A graph of {tried[best]} keeps more: {number(trust.k * kept[best], 2)} of {trust.k} neighbours beyond "
+        f"chance, where that of {trust.neighbours} keeps {number(trust.k * mine, 2)}."
     )
 
 

@@ -68,9 +68,10 @@ def _words(trust: MapTrust) -> str:
     if not total > 0:
         return f"No row{some} has lost a neighbour or got a stranger among its {q.k}."
     share = float(worst[:tenth].sum()) / total
+    many = f"{percent(free)} of the rows{some} keep" if free > 0 else f"No row{some} keeps"
     return (
-        f"{percent(free)} of the rows{some} keep their {q.k} neighbours and get no stranger. The worst tenth of the rows "
-        f"has {percent(share)} of all that is torn or pressed."
+        f"{many} all of {q.k} neighbours without a stranger. The worst tenth of the rows has {percent(share)} of all "
+        "that is torn or pressed."
     )
 
 

@@ -33,8 +33,8 @@ def of_maps(about: Context) -> Content:
     words = [first, _verdict(steady.share, steady.high), _neighbours(found), _broken(steady)]
     drawn = {"maps": few(steady.shares), "chance": steady.chance, "median": steady.share}
     note = (
-        "One dot for each map of some of the rows: 0 is the same picture, 1 nothing in common. Turning, mirroring and \
-stretching do not count."
+        "One dot for each map of some of the rows: 0 is the same picture, 100\u00a0% nothing in common. Turning, "
+        "mirroring and stretching do not count."
     )
     body = join([tag("p", word) for word in words if word], figure("stability", first), tag("p", note, class_="note"),
                 _table(about))  # fmt: skip

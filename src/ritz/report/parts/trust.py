@@ -1,4 +1,4 @@
-"""How far to trust a map: neighbours kept by neighbourhood size, beside chance and PCA; ranks, distances, dimensions."""
+"""How far to trust a map: neighbours kept, beside chance and PCA; ranks, distances, dimensions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ritz.insight.embedding.quality import by_chance
 from ritz.report.context import Context
 from ritz.report.html import Html, details, figure, join, number, table, tag
-from ritz.report.map_trust import MapTrust, chance_of
+from ritz.report.map_trust import MapTrust
 from ritz.report.map_words import bends_words, dimension_words
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
@@ -17,9 +18,9 @@ __all__ = ["PART"]
 
 #: Measures of the curves, and what they are called.
 MEASURES = {
-    "lcmc": "LCMC: neighbours kept beyond chance",
-    "trustworthiness": "trustworthiness: near ones belong",
-    "continuity": "continuity: near ones stayed",
+    "lcmc": ("LCMC", "neighbours kept beyond chance"),
+    "trustworthiness": ("trustworthiness", "near ones on the map belong there"),
+    "continuity": ("continuity", "near ones stayed near"),
 }
 
 
@@ -40,7 +41,7 @@ def _build(about: Context) -> Content:
 
 
 def _figures(trust: MapTrust) -> str:
-    q, chance = trust.spoken, chance_of(trust.n, trust.k)
+    q, chance = trust.spoken, by_chance(trust.n, trust.k)
     return (
         f"At {q.k} neighbours the trustworthiness is {number(q.trustworthiness, 3)} and the continuity "
         f"{number(q.continuity, 3)}; 1 is perfect, and rows placed at random have "
@@ -63,12 +64,12 @@ def _sampled(trust: MapTrust) -> str:
 def _drawn(trust: MapTrust) -> dict[str, Any]:
     q, plain = trust.quality, trust.plain
     sizes = q.curve["k"]
-    chance = chance_of(q.n, sizes)
+    chance = by_chance(q.n, sizes)
     cells, _ = trust.ranks
     pairs = trust.pairs
     return {
         "k": few(sizes),
-        "measures": [{"name": name, "key": key} for key, name in MEASURES.items()],
+        "measures": [{"name": name, "key": key, "says": says} for key, (name, says) in MEASURES.items()],
         "map": {key: few(q.curve[key]) for key in MEASURES},
         "plain": None if plain is None else {key: few(plain.curve[key]) for key in MEASURES},
         "chance": {key: few(chance[key]) for key in MEASURES},
@@ -80,7 +81,7 @@ def _drawn(trust: MapTrust) -> dict[str, Any]:
 
 
 def _table(trust: MapTrust) -> Html:
-    q, plain, chance = trust.spoken, trust.plain_spoken, chance_of(trust.n, trust.k)
+    q, plain, chance = trust.spoken, trust.plain_spoken, by_chance(trust.n, trust.k)
     lines = []
     for key, name in (("trustworthiness", "trustworthiness"), ("continuity", "continuity"), ("overlap", "overlap"),
                       ("lcmc", "LCMC")):  # fmt: skip
@@ -121,7 +122,7 @@ def _pairs(trust: MapTrust) -> Html:
 def _geodesic(trust: MapTrust) -> str:
     if trust.about.method in ("MDS", "PCA"):
         return ""
-    return " The method does not try to keep these: a surface that is unrolled has other distances."
+    return " The method does not try to keep these distances."
 
 
 def _dimension(trust: MapTrust) -> Html | None:

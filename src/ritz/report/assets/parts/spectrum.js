@@ -1,7 +1,7 @@
 "use strict";
 /* Eigenvalues as dots on one line of numbers, the next one, which was not asked for, hollow. */
 Ritz.part("spectrum", (place, data) => Ritz.live(place, (width) => {
-  const line = 26, top = 34, label = 58, count = data.values.length, more = data.next !== null ? 1 : 0, height = top + (count + more) * line + 6;
+  const line = 26, top = 42, label = 58, count = data.values.length, more = data.next !== null ? 1 : 0, height = top + (count + more) * line + 6;
   const svg = Ritz.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   const every = [...data.values, ...(more ? [data.next] : [])], low = Math.min(0, ...every), high = Math.max(...every) * 1.06 || 1;
   const sx = (v) => label + ((v - low) / (high - low)) * (width - label - 20);

@@ -11,7 +11,7 @@ Ritz.part("trust", (place, data) => {
     series.push({ y: data.chance[key], kind: "second", name: "chance" });
     const every = series.flatMap((s) => s.y), low = Math.min(0, ...every) < 0 ? Math.min(...every) : key === "lcmc" ? 0 : Math.min(...every) - 0.02, high = Math.max(...every) * 1.03 + 1e-9;
     const frame = Ritz.frame(box, width, Math.min(320, Math.max(220, width * 0.4)), [data.k[0], data.k[data.k.length - 1]], [low, high],
-      { percent: false, xname: "neighbours", yname: data.measures[at].name, top: 26 });
+      { percent: false, xname: "neighbours", yname: data.measures[at].name + ": " + data.measures[at].says, top: 26 });
     for (const s of series) {
       const points = data.k.map((k, i) => [frame.sx(k), frame.sy(s.y[i])]);
       frame.svg.append(Ritz.path(points, "curve " + s.kind));
