@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from ritz.plot.arrows import biplot as biplot
     from ritz.plot.arrows import circle as circle
     from ritz.plot.distances import outlier_map as outlier_map
+    from ritz.plot.map_quality import coranking as coranking
+    from ritz.plot.map_quality import distortion as distortion
+    from ritz.plot.map_quality import neighbourhoods as neighbourhoods
+    from ritz.plot.map_quality import shepard as shepard
+    from ritz.plot.map_quality import trust as trust
     from ritz.plot.maps import component_maps as component_maps
     from ritz.plot.points import scores as scores
     from ritz.plot.spectrum import intervals as intervals
@@ -39,28 +44,23 @@ if TYPE_CHECKING:
     from ritz.plot.table_map import map as map
     from ritz.plot.texts import topics as topics
     from ritz.plot.texts import words as words
-    from ritz.plot.trust import coranking as coranking
-    from ritz.plot.trust import distortion as distortion
-    from ritz.plot.trust import neighbourhoods as neighbourhoods
-    from ritz.plot.trust import shepard as shepard
-    from ritz.plot.trust import trust as trust
 
 _NAMES = {
     "biplot": "arrows",
     "circle": "arrows",
     "component_maps": "maps",
-    "coranking": "trust",
-    "distortion": "trust",
+    "coranking": "map_quality",
+    "distortion": "map_quality",
     "house": "style",
     "intervals": "spectrum",
     "map": "table_map",
-    "neighbourhoods": "trust",
+    "neighbourhoods": "map_quality",
     "outlier_map": "distances",
     "scores": "points",
     "scree": "spectrum",
-    "shepard": "trust",
+    "shepard": "map_quality",
     "topics": "texts",
-    "trust": "trust",
+    "trust": "map_quality",
     "words": "texts",
 }
 

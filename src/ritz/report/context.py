@@ -160,7 +160,7 @@ class Context:
         """Names of the columns that the model uses; ``column 0`` … where it knows none."""
         if self.correspondence:
             return [str(name) for name in self.model.column_names_]
-        if self.kernel and self.model.kernel_.takes != "vectors":
+        if (self.kernel or self.maps) and self.known.compares != "vectors":
             return []
         names = column_labels(self.model)
         d = int(getattr(self.model, "n_features_in_", 0) or 0)
@@ -262,8 +262,9 @@ class Context:
             again = scores_of(self.model, self.rows.take(some) if self.rows is not None else None)
         except RitzError:
             return False
+        there = np.isfinite(known[some]).all(axis=1)  # rows that were left out of a map can be placed on it
         size = float(np.nanstd(known)) or 1.0
-        return bool(np.allclose(again, known[some], rtol=0, atol=1e-5 * size, equal_nan=True))
+        return bool(there.any() and np.allclose(again[there], known[some][there], rtol=0, atol=1e-5 * size))
 
     @cached_property
     def trust(self) -> MapTrust | None:

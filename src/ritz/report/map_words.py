@@ -151,17 +151,19 @@ def _one(p: int) -> str:
 
 
 def _components(about: Context) -> str:
+    placed = about.known.row_coordinates()
+    lost = 0 if placed is None else int(np.count_nonzero(~np.isfinite(placed).all(axis=1)))
+    if lost:
+        words = f"{counted(lost, 'row')} outside of the largest component of the graph of neighbours"
+        return f"{words} {'is' if lost == 1 else 'are'} not on the map."
     count = int(getattr(about.model, "n_connected_components_", 1) or 1)
     if count < 2:
         return ""
-    how = getattr(about.model, "disconnected", "apart")
-    if how == "join":
+    if getattr(about.model, "disconnected", "apart") == "join":
         return (
             f"The graph of neighbours has {count} components, joined by their shortest links: the distance between "
             "them on the map rests on these links alone."
         )
-    if how == "largest":
-        return f"The graph of neighbours has {count} components; only the largest is on the map."
     return (
         f"The graph of neighbours has {count} components, each placed by itself: rows of different components lie over "
         "each other, and how near they come on the map means nothing."

@@ -208,6 +208,11 @@ class Fitted(Encodes):
         """The rows of the fit, where the model itself keeps all of them; None otherwise."""
         return None
 
+    @property
+    def compares(self) -> str:
+        """What rows are: "vectors" of numbers, "strings", "any" objects, or "precomputed" kernels or distances."""
+        return str(getattr(getattr(self.model, "kernel_", None), "takes", "vectors"))
+
     def compared_rows(self) -> Any:
         """The rows of the fit as the distances of a map see them, where it keeps all of them; None otherwise."""
         return None

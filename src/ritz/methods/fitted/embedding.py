@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.keys import key_of_rows
 from ritz.data.validate import validate_rows
+from ritz.graphs.spaces.resolve import takes
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.record import record_of
 
@@ -66,6 +67,13 @@ class Embedded(Fitted):
     def row_coordinates(self) -> Floats:
         """Of the rows of the fit."""
         return np.asarray(self.model.embedding_, np.float64)
+
+    @property
+    def compares(self) -> str:
+        """As the metric of a map takes them; a graph of given weights is taken as it is."""
+        if getattr(self.model, "weights", None) == "precomputed":
+            return "precomputed"
+        return takes(getattr(self.model, "metric", "euclidean"))
 
     def compared_rows(self) -> Any:
         """The rows of the fit as the distances see them, where the model keeps all of them; None otherwise."""

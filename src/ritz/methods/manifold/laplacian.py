@@ -29,6 +29,7 @@ from ritz.methods.manifold.affinity import joined, log_weights, reaches, shares
 from ritz.methods.manifold.directions import REPEATED, regression_residuals
 from ritz.methods.manifold.local import Local, Part, one_of
 from ritz.methods.manifold.nodes import Nodes, nodes_of
+from ritz.methods.manifold.units import require_numbers
 from ritz.methods.posed import Posed
 from ritz.operators import Laplacian
 from ritz.spectral.solution import Solution
@@ -198,6 +199,9 @@ class LaplacianEigenmaps(Local):
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, None]:
         if self.weights != "precomputed" or sample_weight is not None:
             return super()._rows(X, sample_weight, reset=reset, whole=whole)
+        require_numbers(self, "precomputed")
+        if reset:
+            self.spread_ = None
         return validate_rows(self, X, reset=reset), None
 
     def _coordinates(self, part: Part, solution: Solution) -> Floats:
