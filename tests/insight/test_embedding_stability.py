@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 import ritz
 from ritz import insight
 from ritz.insight.embedding.coranking import binned_coranking
+from ritz.insight.embedding.procrustes import share_left
 from ritz.insight.embedding.quality import by_chance
 
 RNG = np.random.default_rng(0)
@@ -88,6 +89,11 @@ def test_draws_that_fail_are_said():
     with pytest.raises(ritz.InputError, match="at least 3 draws") as refused:
         insight.embedding_stability(Failing(), X, 4)
     assert "more rows" in str(refused.value)
+
+
+def test_what_procrustes_leaves_without_its_rotation():
+    for Y in (X[:, :2], X[:, :1] ** 2, np.zeros((120, 2)), X[::-1], np.c_[X, X**2]):
+        assert share_left(X, Y) == pytest.approx(insight.procrustes(X, Y).share, abs=1e-12)
 
 
 def test_strings_and_given_distances():

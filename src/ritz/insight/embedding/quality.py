@@ -23,7 +23,7 @@ from ritz._core.warn import one_call
 from ritz.graphs.spaces.base import Mapped, Space
 from ritz.insight.embedding.coranking import pair_of_spaces, require_neighbours
 from ritz.insight.embedding.dimension import checked
-from ritz.insight.embedding.procrustes import procrustes
+from ritz.insight.embedding.procrustes import share_left
 from ritz.insight.embedding.ranks import ranks_of, row_blocks
 from ritz.kernels.base import take_rows
 
@@ -175,7 +175,7 @@ def embedding_quality(
         k=k, n=n, trustworthiness=float(curve["trustworthiness"][-1]), continuity=float(curve["continuity"][-1]),
         overlap=float(curve["overlap"][-1]), lcmc=float(curve["lcmc"][-1]), curve=curve, coranking=corner,
         shepard=shepard, shepard_rows=used,
-        procrustes=None if vectors is None else procrustes(vectors, coordinates).share,
+        procrustes=None if vectors is None else share_left(vectors, coordinates),
         rows_trustworthiness=by_row["trustworthiness"], rows_continuity=by_row["continuity"],
         rows_overlap=by_row["overlap"], rows_stretch=_stretch(far_x, second, rows, near_x),
         standard_errors=errors, rows=rows,
