@@ -29,6 +29,8 @@ SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
 PAGE, PICTURES = ROOT / "docs" / "atlas.md", ROOT / "docs" / "assets" / "atlas"
 #: Rows of a surface, and neighbours that quality is measured with.
 ROWS, NEAR = 1000, 10
+#: Neighbours more of methods that fit a plane, or a paraboloid, to each neighbourhood.
+MORE = 4
 #: Rows up to which maximum variance unfolding is tried.
 FEW = 150
 
@@ -56,6 +58,7 @@ class Rows:
     metric: Any = "euclidean"
     solid: bool = False  # rows in space, which can be drawn
     names: Any = None
+    colours: str = "viridis"
 
 
 @dataclass
@@ -95,7 +98,7 @@ def torus() -> Rows:
     rng = np.random.default_rng(0)
     u, v = rng.uniform(0, 2 * np.pi, (2, ROWS))
     return Rows(np.column_stack([(3 + np.cos(v)) * np.cos(u), (3 + np.cos(v)) * np.sin(u), np.sin(v)]), u, 10,
-                solid=True)  # fmt: skip
+                solid=True, colours="hsv")  # fmt: skip
 
 
 def digits() -> Rows:
@@ -103,7 +106,7 @@ def digits() -> Rows:
     from sklearn.datasets import load_digits
 
     found = load_digits()
-    return Rows(found.data[::2], np.array([str(one) for one in found.target[::2]]), 10)
+    return Rows(found.data[::2], found.target[::2].astype(np.float64), 10, colours="tab10")
 
 
 def faces() -> Rows:
@@ -124,7 +127,8 @@ def words() -> Rows:
     every = sorted({(word, month) for line in lines for month, word in enumerate(line)})
     names = [word for word, _ in every]
     month = np.array([month for _, month in every], np.float64)
-    return Rows(names, month, 8, metric=ritz.kernels.Spectrum(2).normalized(), names=names)
+    return Rows(names, month, 8, metric=ritz.kernels.Spectrum(2).normalized(), names=names,
+                colours="hsv")  # fmt: skip
 
 
 SETS: dict[str, Callable[[], Rows]] = {
@@ -143,8 +147,8 @@ def methods(rows: Rows) -> dict[str, Any]:
         "metric MDS": ritz.MDS(2, method="metric", metric=metric),
         "Isomap": ritz.Isomap(2, n_neighbors=k, metric=metric),
         "LLE": ritz.LLE(2, n_neighbors=k),
-        "LTSA": ritz.LLE(2, n_neighbors=k, method="ltsa"),
-        "Hessian LLE": ritz.LLE(2, n_neighbors=k, method="hessian"),
+        "LTSA": ritz.LLE(2, n_neighbors=k + MORE, method="ltsa"),
+        "Hessian LLE": ritz.LLE(2, n_neighbors=k + MORE, method="hessian"),
         "Laplacian eigenmaps": ritz.LaplacianEigenmaps(2, n_neighbors=k, metric=metric),
         "diffusion maps": ritz.DiffusionMaps(2, metric=metric),
     }
@@ -184,7 +188,7 @@ def mapped(rows: Rows, only: tuple[str, ...] | None = None) -> list[Mapped]:
 
 
 def table(maps: list[Mapped]) -> str:
-    """A table of Markdown: quality of every map, the best of each column in bold, and seconds."""
+    """A table of Markdown: quality of every map, the best of each column in bold, as far as it is shown; seconds."""
     head = ("map", "trustworthiness", "continuity", "neighbours kept", "Shepard", "seconds")
     columns = [
         [one.quality.trustworthiness for one in maps], [one.quality.continuity for one in maps],
@@ -192,7 +196,7 @@ def table(maps: list[Mapped]) -> str:
     ]  # fmt: skip
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     for i, one in enumerate(maps):
-        cells = [f"**{c[i]:.3f}**" if c[i] == max(c) else f"{c[i]:.3f}" for c in columns]
+        cells = [f"**{c[i]:.3f}**" if f"{c[i]:.3f}" == f"{max(c):.3f}" else f"{c[i]:.3f}" for c in columns]
         lines.append("| " + " | ".join([one.name, *cells, f"{one.seconds:.2g}"]) + " |")
     return "\n".join(lines)
 
@@ -202,7 +206,6 @@ def drawn(rows: Rows, maps: list[Mapped]) -> Any:
     import matplotlib.pyplot as plt
 
     import ritz
-    from ritz.plot.groups import groups_of, scatter
 
     count, wide = len(maps) + rows.solid, 3
     high = -(-count // wide)
@@ -210,18 +213,14 @@ def drawn(rows: Rows, maps: list[Mapped]) -> Any:
         fig = plt.figure(figsize=(7.2, 2.35 * high), layout="constrained")
         if rows.solid:
             ax: Any = fig.add_subplot(high, wide, 1, projection="3d")
-            ax.scatter(*rows.X.T, c=rows.color, s=3, depthshade=False, linewidths=0)
+            ax.scatter(*rows.X.T, c=rows.color, s=3, cmap=rows.colours, depthshade=False, linewidths=0)
             ax.view_init(15, -70)
-            ax.set_box_aspect(np.ptp(rows.X, axis=0), zoom=1.2)
+            ax.set_box_aspect(np.ptp(rows.X, axis=0), zoom=1.15)
             ax.set(title="the rows", xticks=[], yticks=[], zticks=[])
-        groups = groups_of(rows.color, len(rows.color))
         for i, one in enumerate(maps):
             ax = fig.add_subplot(high, wide, i + 1 + rows.solid)
             size = 4 if len(one.Y) > 300 else 9
-            if groups.amount is not None:
-                ax.scatter(*one.Y.T, c=groups.amount, s=size, cmap="viridis", linewidths=0, rasterized=True)
-            else:
-                scatter(ax, one.Y, groups, size=size, bar=False)
+            ax.scatter(*one.Y[:, :2].T, c=rows.color, s=size, cmap=rows.colours, linewidths=0)
             ax.set(title=f"{one.name} · {one.quality.overlap:.2f}", xticks=[], yticks=[])
             ax.title.set_fontsize(9.5)
             ax.set_aspect("equal", adjustable="datalim")

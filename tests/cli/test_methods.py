@@ -337,6 +337,24 @@ def test_maps_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, met
     assert ritz.load("t_ritz/model.ritz").spread_ is None
 
 
+@pytest.mark.parametrize(("method", "words"), [
+    ("lle", "linear within neighbourhoods"), ("laplacian", "along the edges of the graph"),
+    ("diffusion", "step of the random walk keeps"),
+])  # fmt: skip
+def test_eigenvalues_that_are_no_shares_have_gaps(fit, run, method, words):
+    facts = fit(WINE, "--method", method, "-k", 3)
+    model = ritz.load("wine_ritz/model.ritz")
+    assert [one["share"] for one in facts["components"]] == [None] * 3
+    values = [*model.eigenvalues_, model.certificate_.ceiling]
+    np.testing.assert_allclose([one["gap"] for one in facts["components"]], np.abs(np.diff(values)), rtol=1e-9)
+    assert words in facts["tells"]
+    shown = run("inspect wine_ritz").stdout
+    assert "gap to next" in shown
+    assert "no shares of a variance: an eigenvalue says" in " ".join(shown.split())
+    assert "cumulated" not in shown
+    assert "%" not in shown
+
+
 @pytest.mark.parametrize("method", ["robust", "sparse"])
 def test_columns_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, method):
     rng = np.random.default_rng(0)

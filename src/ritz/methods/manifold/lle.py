@@ -160,6 +160,8 @@ class LLE(Local):
             flat += few
             null = np.ones(len(index))
             parts.append(Part(index, Posed(Aligned(B, null=null), kind="eigh", which="smallest")))
+        if self.method in ("ltsa", "hessian"):
+            _warn_of_strangers(near, nodes.place, self.method)
         if flat and self.method != "standard":
             warn(
                 f"{counted(flat, 'neighbourhood')} of {len(X):,} {'has' if flat == 1 else 'have'} fewer than "
@@ -190,6 +192,21 @@ class LLE(Local):
         own = distances[:, 0] == 0
         Y[own] = record.nodes[near[own, 0]]
         return Y
+
+
+def _warn_of_strangers(near: Any, place: Any, method: str) -> None:
+    """Say which rows are in no neighbourhood: their columns of B are 0, and each takes an axis of eigenvalue 0."""
+    strangers = np.flatnonzero(np.bincount(near.ravel(), minlength=len(near)) == 0)
+    if not len(strangers):
+        return
+    one, first = len(strangers) == 1, int(np.flatnonzero(place == strangers[0])[0])
+    learns, gives = ("it", "it an axis") if one else ("them", "each an axis")
+    warn(
+        f"{counted(len(strangers), 'row')} {'is' if one else 'are'} among the neighbours of no other, such as row "
+        f"{first}: method={method!r} learns nothing about {learns}, and gives {gives} of its own\n"
+        "hint: more neighbours, or method='standard' or 'modified'",
+        AccuracyWarning,
+    )
 
 
 def _affine(P: Floats, Y: Floats, w: Floats) -> Floats:
