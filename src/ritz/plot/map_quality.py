@@ -23,6 +23,7 @@ from ritz.insight.embedding.procrustes import procrustes
 from ritz.insight.embedding.quality import EmbeddingQuality, embedding_quality
 from ritz.insight.embedding.shepard import Shepard
 from ritz.insight.embedding.shepard import shepard as paired
+from ritz.methods.fitted import capabilities_of
 from ritz.plot.groups import groups_of, scatter
 from ritz.plot.style import DIVERGING, FAINT, PALETTE, SEQUENTIAL, one_axes, panels
 
@@ -313,8 +314,8 @@ def neighbourhoods(
 
 def _lcmc(fitted: Any, X: Any, Y: Floats, there: NDArray[np.bool_], k: int | None) -> str:
     """The LCMC of a picture, of rows as the distances of the model see them."""
-    look = getattr(fitted, "_rows", None)
-    rows = X if look is None else look(X, None, reset=False)[0]
+    known = capabilities_of(fitted)
+    rows = X if known is None else known.compared(X)
     if not there.all():
         return "–"
     quality = embedding_quality(rows, Y, k, metric=getattr(fitted, "metric", "euclidean"))

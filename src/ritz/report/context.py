@@ -246,7 +246,7 @@ class Context:
     @cached_property
     def compared(self) -> Any:
         """All rows as the distances of a map see them."""
-        return self.model._rows(self.table, None, reset=False)[0]
+        return self.known.compared(self.table)
 
     @cached_property
     def own_rows(self) -> bool:

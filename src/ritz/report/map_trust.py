@@ -153,7 +153,7 @@ class MapTrust:
     @cached_property
     def dimension(self) -> IntrinsicDimension | None:
         """Of the rows, or of a sample of them."""
-        return self._tried("dimension of the rows", lambda: intrinsic_dimension(self._some, metric=self.metric))
+        return self._tried("dimension of the rows", lambda: intrinsic_dimension(self.some_rows, metric=self.metric))
 
     @cached_property
     def sizes(self) -> NeighbourhoodSizes | None:
@@ -164,7 +164,7 @@ class MapTrust:
         embed = self._again if self.cheap * len(tried) <= SECONDS and self.n <= ALL else None
         self.maps: dict[int, Floats] = {}
         return self._tried("numbers of neighbours", lambda: neighbourhood_sizes(
-            self._some if embed is None else self.rows, tried, embed=embed, quality_k=self.k, metric=self.metric
+            self.some_rows if embed is None else self.rows, tried, embed=embed, quality_k=self.k, metric=self.metric
         ))  # fmt: skip
 
     @property
@@ -220,7 +220,8 @@ class MapTrust:
         return self._tried(what, lambda: look(model, self.rows, draws=DRAWS, embedding=self.Y, most_seconds=SECONDS))
 
     @property
-    def _some(self) -> Any:
+    def some_rows(self) -> Any:
+        """The rows, or a sample of them where there are many."""
         if self.n <= NEAR or takes(self.metric) == "precomputed":
             return self.rows
         return take_rows(self.rows, np.sort(np.random.default_rng(0).choice(self.n, NEAR, replace=False)))

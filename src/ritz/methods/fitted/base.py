@@ -213,6 +213,10 @@ class Fitted(Encodes):
         """What rows are: "vectors" of numbers, "strings", "any" objects, or "precomputed" kernels or distances."""
         return str(getattr(getattr(self.model, "kernel_", None), "takes", "vectors"))
 
+    def compared(self, X: Any) -> Any:
+        """Rows as the distances of a map see them."""
+        return X
+
     def compared_rows(self) -> Any:
         """The rows of the fit as the distances of a map see them, where it keeps all of them; None otherwise."""
         return None

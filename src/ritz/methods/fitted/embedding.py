@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError
 from ritz._core.keys import key_of_rows
 from ritz.data.validate import validate_rows
-from ritz.graphs.spaces.resolve import takes
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.record import record_of
 
@@ -73,7 +72,13 @@ class Embedded(Fitted):
         """As the metric of a map takes them; a graph of given weights is taken as it is."""
         if getattr(self.model, "weights", None) == "precomputed":
             return "precomputed"
+        from ritz.graphs.spaces.resolve import takes
+
         return takes(getattr(self.model, "metric", "euclidean"))
+
+    def compared(self, X: Any) -> Any:
+        """Checked, and divided by deviations where columns are standardised."""
+        return self.model._rows(X, None, reset=False)[0]
 
     def compared_rows(self) -> Any:
         """The rows of the fit as the distances see them, where the model keeps all of them; None otherwise."""

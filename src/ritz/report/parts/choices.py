@@ -53,7 +53,7 @@ def _words(trust: MapTrust, sizes: Any) -> str:
 
 def sizes_rows(trust: MapTrust) -> int:
     """Rows that numbers of neighbours were tried on."""
-    some = trust._some if not trust.maps else trust.rows
+    some = trust.some_rows if not trust.maps else trust.rows
     return int(some.shape[0] if hasattr(some, "shape") else len(some))
 
 

@@ -120,7 +120,7 @@ def _pairs(trust: MapTrust) -> Html:
 
 
 def _geodesic(trust: MapTrust) -> str:
-    if trust.about.method in ("MDS", "PCA"):
+    if trust.about.known.about.short == "mds":
         return ""
     return " The method does not try to keep these distances."
 
