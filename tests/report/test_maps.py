@@ -101,6 +101,17 @@ def test_noise_shows_nothing_more_than_pca():
     assert "says next to nothing about the rows" in words(model, NOISE)
 
 
+def test_many_rows_whose_nearest_are_mixed_up_are_not_called_nothing(monkeypatch):
+    monkeypatch.setattr(map_trust, "SAMPLE", 200)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(3000, 2)) * [1, 0.3]
+    model = ritz.MDS(1).fit(X)  # its length, of which the ten nearest rows are a small part
+    about = Context(model, X)
+    assert about.trust.spoken.overlap < 0.1
+    assert about.trust.spoken.trustworthiness > 0.8
+    assert "next to nothing" not in words(model, X)
+
+
 def test_scaling_of_euclidean_distances_is_pca():
     assert "PCA in 2 dimensions gives the same map" in words(ritz.MDS(2).fit(NOISE), NOISE)
 

@@ -25,8 +25,9 @@ __all__ = ["bends_words", "dimension_words", "kept_words", "map_sentences", "not
 
 #: Standard errors, and neighbours in a hundred, from which on a difference is told.
 SURE, SEEN = 4.0, 0.01
-#: Share of neighbours beyond chance below which a map shows next to nothing, and from which on it shows most.
-NOTHING, MOST = 0.1, 0.6
+#: Share of neighbours beyond chance below which a map shows next to nothing, where its trustworthiness is nearer to
+#: that of chance than this part of the way to 1.
+NOTHING, HALFWAY = 0.1, 0.5
 #: Difference of trustworthiness and continuity from which on one of them is called the larger fault.
 ONE_SIDED = 0.02
 
@@ -65,11 +66,16 @@ def _made(about: Context) -> Html:
 
 
 def nothing_seen(trust: MapTrust) -> bool:
-    """Whether hardly more neighbours are kept than chance would."""
+    """Whether hardly more of the nearest rows are kept than chance would, and those that come near come from far away.
+
+    Of many rows the ten nearest are few, and a map that mixes them up may be right on a larger scale.
+    """
     q = trust.spoken
     chance = q.k / (q.n - 1)
     error = float(q.rows_overlap.std(ddof=1)) / np.sqrt(len(q.rows))
-    return (q.overlap - chance) / (1 - chance) < NOTHING or q.overlap - chance < SURE * error
+    few = (q.overlap - chance) / (1 - chance) < NOTHING or q.overlap - chance < SURE * error
+    random = float(q.chance("trustworthiness")[-1])
+    return few and (q.trustworthiness - random) / (1 - random) < HALFWAY
 
 
 def kept_words(trust: MapTrust) -> Html:
@@ -98,9 +104,9 @@ def _against(trust: MapTrust, plain: object) -> str:
     mean, error = float(difference.mean()), float(difference.std(ddof=1)) / np.sqrt(len(difference))
     keeps = f"; {name} keeps {number(q.k * other.overlap, 2)}"
     if abs(mean) <= max(SURE * error, SEEN):
-        return f"{keeps}, which is not told from it: the map shows no more of who is near whom than {name}."
+        return f"{keeps}, which is not told from it: the map shows no more of the nearest rows than {name}."
     if mean < 0:
-        return f"{keeps}: the map shows less of who is near whom."
+        return f"{keeps}, more of the nearest rows than this map."
     return f"{keeps}." if nothing_seen(trust) else f"{keeps}: the map shows neighbours that {name} does not."
 
 
