@@ -104,7 +104,7 @@ def test_noise_shows_nothing_more_than_pca():
 def test_many_rows_whose_nearest_are_mixed_up_are_not_called_nothing(monkeypatch):
     monkeypatch.setattr(map_trust, "SAMPLE", 200)
     rng = np.random.default_rng(0)
-    X = rng.uniform(size=(3000, 2)) * [1, 0.3]
+    X = rng.uniform(size=(3000, 2)) * [1, 0.45]
     model = ritz.MDS(1).fit(X)  # its length, of which the ten nearest rows are a small part
     about = Context(model, X)
     assert about.trust.spoken.overlap < 0.1
