@@ -154,9 +154,9 @@ def methods(rows: Rows) -> dict[str, Any]:
     }
     n = len(rows.X)
     if hasattr(ritz, "MVU") and n <= FEW:
-        made["MVU"] = ritz.MVU(2, n_neighbors=k)
+        made["MVU"] = ritz.MVU(2, n_neighbors=k, metric=metric)
     if hasattr(ritz, "TSNE"):
-        made["t-SNE"] = ritz.TSNE(2)
+        made["t-SNE"] = ritz.TSNE(2, metric=metric)
     return made
 
 

@@ -54,7 +54,7 @@ def _made(about: Context) -> Html:
     by = f", from the {neighbours} nearest rows of each" if neighbours else ""
     into = f"a map of {counted(n, 'row')}{columns} in {counted(about.k, 'dimension')}{by}"
     lead = join(f"{about.known.about.title}: {into}")
-    if not about.known.tells_shares:
+    if not about.known.tells_shares or not about.known.certified:
         return join(lead, ".")
     stress = getattr(about.model, "stress_", None)
     if stress is not None:  # shares are those of the classical map that the descent began with

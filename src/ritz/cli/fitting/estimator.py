@@ -16,7 +16,7 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["MAPS", "check_method", "kernel_of", "make_estimator", "missing_ways"]
+__all__ = ["MAPS", "check_method", "kernel_of", "make_estimator", "missing_ways", "standardizes"]
 
 #: Maps of rows: two axes to look at, of distances that a column of large units would own.
 MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
@@ -40,6 +40,11 @@ FILLS: dict[str, tuple[str, ...]] = {
 FILLS |= dict.fromkeys(("famd", "mfa"), ("category", "exclude"))
 MISSING = ("error", "mean", "em", "regularized", "category", "exclude")
 GAMMAS = ("median", "scale", "entropy", "cv")
+
+
+def standardizes(name: str) -> bool:
+    """Whether a map divides columns by their deviations where that is asked for."""
+    return name in MAPS and "standardize" in method_called(name)._get_param_names()
 
 
 def missing_ways(method: str) -> tuple[str, ...]:
@@ -75,7 +80,9 @@ def check_method(method: dict[str, Any]) -> str:
 def _require_own(name: str, method: dict[str, Any]) -> None:
     for option, methods in BELONGS.items():
         given = method[option]
-        if given is not None and name not in methods:
+        if given is not None and (
+            name not in methods or (option == "scale" and name in MAPS and not standardizes(name))
+        ):
             shown = f"--no-{option}" if given is False else f"--{option}"
             raise ParameterError(
                 f"{shown} is for --method {' and '.join(methods)}", received=f"--method {name}",
@@ -108,7 +115,7 @@ def make_estimator(
         given |= _counted(table, counts)
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
-    if name in MAPS:  # "scale" is another thing to Laplacian eigenmaps
+    if standardizes(name):  # "scale" is another thing to Laplacian eigenmaps
         given |= {"standardize": bool(method["scale"])}
     elif name == "mfa":
         given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}

@@ -16,7 +16,7 @@ import numpy as np
 from ritz._core.errors import InputError, ParameterError
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
-from ritz.cli.fitting.estimator import MAPS, make_estimator
+from ritz.cli.fitting.estimator import MAPS, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
@@ -239,7 +239,7 @@ def _used(model: Any, table: Table) -> list[str]:
 
 def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
     """Whether columns are standardised, as for principal components; None for methods that have a rule of their own."""
-    if name not in ("robust", "sparse", *MAPS):
+    if name not in ("robust", "sparse") and not standardizes(name):
         return None
     if table.lazy:
         return None if wanted is None else unknown_spreads(wanted)
@@ -249,7 +249,7 @@ def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
 
 def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scaling | None:
     """Say of methods that take numbers as they are how much their spreads differ."""
-    if name not in ("svd", "kpca") or strings or table.lazy:
+    if name not in ("svd", "kpca", *MAPS) or strings or table.lazy:
         return None
     scaling = decide_scaling(spreads(table.select(used)), used, False)
     return Scaling(False, False, scaling.why.replace("as asked; ", f"{name} takes numbers as they are; "))

@@ -95,8 +95,6 @@ class Fitted(Encodes):
     projects: ClassVar[bool] = True
     #: names that ``read`` of a method of this family gives
     named: ClassVar[tuple[str, ...]] = ("certificate_", "plan_", "n_components_", "n_samples_")
-    #: whether values of axes are shares of a whole; those of a graph, a walk or an alignment are not
-    tells_shares: ClassVar[bool] = True
     #: whether rows that took no part in the fit have coordinates
     places_new_rows: ClassVar[bool] = True
     #: whether a model with fewer components follows from the moment state
@@ -138,6 +136,11 @@ class Fitted(Encodes):
     def shares(self) -> Floats:
         """(k,) share of each component in the whole."""
         return np.asarray(self.model.explained_variance_ratio_, np.float64)
+
+    @property
+    def tells_shares(self) -> bool:
+        """Whether values of axes are shares of a whole; those of a graph, a walk or an alignment are not."""
+        return not self.about.tells
 
     @property
     def values(self) -> Floats:

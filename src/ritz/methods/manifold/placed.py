@@ -52,7 +52,6 @@ class OfNeighbours(Embedded):
     needs = ("embedding_", "X_fit_", "_nodes", "_part", "_spectra")
     derived = ("_space",)
     places_new_rows = True
-    tells_shares = False
     chooses = False  # smallest eigenvalues have no share of anything, and no rule says where they end
     rules: ClassVar[tuple[str, ...]] = ()
 

@@ -34,7 +34,11 @@ def _table(about: Context) -> Html | None:
     more = f", the first {SHOWN}" if about.k > SHOWN else ""
     head = (
         about.component,
-        "eigenvalue" if about.kernel or about.correspondence or about.maps else about.whole,
+        about.known.about.measure
+        if about.maps
+        else "eigenvalue"
+        if about.kernel or about.correspondence
+        else about.whole,
         "share",
         "cumulated",
     )
@@ -55,7 +59,9 @@ def _eigenvalues(about: Context, values: np.ndarray) -> Html:
 def _values(about: Context) -> np.ndarray:
     model = about.model
     if about.maps:
-        return np.asarray(getattr(model, "eigenvalues_", about.known.values), np.float64)
+        own = getattr(model, "eigenvalues_", None)
+        own = getattr(model, "explained_variance_", about.known.values) if own is None else own
+        return np.asarray(own, np.float64)
     if about.whole == "sum of squares":
         return np.square(np.asarray(model.singular_values_, np.float64))
     name = "eigenvalues_" if about.kernel or about.correspondence else "explained_variance_"

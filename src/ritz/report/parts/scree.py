@@ -19,7 +19,7 @@ SHOWN = 30
 
 
 def _applies(about: Context) -> bool:
-    return about.k > 0 and about.known.tells_shares
+    return about.k > 0 and about.known.tells_shares and (about.known.certified or not about.maps)
 
 
 def _build(about: Context) -> Content:
