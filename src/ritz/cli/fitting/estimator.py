@@ -84,8 +84,9 @@ def _require_own(name: str, method: dict[str, Any]) -> None:
             name not in methods or (option == "scale" and name in MAPS and not standardizes(name))
         ):
             shown = f"--no-{option}" if given is False else f"--{option}"
+            named = [one for one in methods if one not in MAPS] + ["maps of rows"] * (not set(methods).isdisjoint(MAPS))
             raise ParameterError(
-                f"{shown} is for --method {' and '.join(methods)}", received=f"--method {name}",
+                f"{shown} is for --method {' and '.join(named)}", received=f"--method {name}",
                 hint=f"leave out {shown}, or choose --method {methods[0]}",
             )  # fmt: skip
     ways = missing_ways(name)
