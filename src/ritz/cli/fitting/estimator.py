@@ -44,7 +44,10 @@ GAMMAS = ("median", "scale", "entropy", "cv")
 
 def standardizes(name: str) -> bool:
     """Whether a map divides columns by their deviations where that is asked for."""
-    return name in MAPS and "standardize" in method_called(name)._get_param_names()
+    if name not in MAPS:
+        return False
+    cls = method_called(name)
+    return "standardize" in cls._get_param_names()
 
 
 def missing_ways(method: str) -> tuple[str, ...]:
