@@ -315,12 +315,44 @@ def test_every_method_plans_ranks_and_verifies(fit, method):
 
 
 @pytest.mark.parametrize("method", ["mds", "isomap", "lle", "laplacian", "diffusion"])
-def test_maps_of_unlike_spreads_say_that_one_column_outweighs_the_others(fit, method):
+def test_maps_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, method):
     table = np.random.default_rng(0).standard_normal((60, 3)) * [1000.0, 1.0, 1.0]
     np.savetxt("t.csv", table, delimiter=",", header="a,b,c", comments="")
     facts = fit("t.csv", "--method", method)
-    assert not facts["scaled"]
-    assert f"{method} takes numbers as they are; the spreads of the columns differ" in facts["scaling"]
+    assert facts["scaled"]
+    assert "more than tenfold; --no-scale keeps the units" in facts["scaling"]
+    made = numbers("t_ritz/scores.csv", facts["components"][0]["name"].rstrip("1"))
+    cls = {"mds": ritz.MDS, "isomap": ritz.Isomap, "lle": ritz.LLE, "laplacian": ritz.LaplacianEigenmaps,
+           "diffusion": ritz.DiffusionMaps}[method]  # fmt: skip
+    own = cls(2).fit(table / table.std(axis=0, ddof=1)).embedding_
+    np.testing.assert_allclose(made, own, atol=1e-6 * np.abs(own).max())
+    model = ritz.load("t_ritz/model.ritz")
+    np.testing.assert_allclose(model.spread_, table.std(axis=0, ddof=1))
+    new = fit("t_ritz", "t.csv", command="transform").stdout.splitlines()[1:]
+    again = np.array([[float(v) for v in line.split(",")] for line in new])
+    np.testing.assert_allclose(again, made, atol=1e-8 * np.abs(own).max())
+    kept = fit("t.csv", "--method", method, "--no-scale", "--force")
+    assert not kept["scaled"]
+    assert kept["scaling"].startswith("not standardised: as asked; the spreads of the columns differ")
+    assert ritz.load("t_ritz/model.ritz").spread_ is None
+
+
+@pytest.mark.parametrize(("method", "words"), [
+    ("lle", "linear within neighbourhoods"), ("laplacian", "along the edges of the graph"),
+    ("diffusion", "step of the random walk keeps"),
+])  # fmt: skip
+def test_eigenvalues_that_are_no_shares_have_gaps(fit, run, method, words):
+    facts = fit(WINE, "--method", method, "-k", 3)
+    model = ritz.load("wine_ritz/model.ritz")
+    assert [one["share"] for one in facts["components"]] == [None] * 3
+    values = [*model.eigenvalues_, model.certificate_.ceiling]
+    np.testing.assert_allclose([one["gap"] for one in facts["components"]], np.abs(np.diff(values)), rtol=1e-9)
+    assert words in facts["tells"]
+    shown = run("inspect wine_ritz").stdout
+    assert "gap to next" in shown
+    assert "no shares of a variance: an eigenvalue says" in " ".join(shown.split())
+    assert "cumulated" not in shown
+    assert "%" not in shown
 
 
 @pytest.mark.parametrize("method", ["robust", "sparse"])

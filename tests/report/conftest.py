@@ -71,6 +71,15 @@ def squares() -> tuple[Any, Any]:
     return ritz.PCA(3).fit(X), X
 
 
+@pytest.fixture(scope="session")
+def sheet() -> tuple[Any, Any]:
+    """A sheet that is rolled up, and the map of its neighbourhoods."""
+    rng = np.random.default_rng(0)
+    t, height = rng.uniform(0, 4, 150), rng.uniform(0, 2, 150)
+    X = np.column_stack([np.cos(t), np.sin(t), height])
+    return ritz.LaplacianEigenmaps(2).fit(X), X
+
+
 EVIL = "</script><script>window.hacked = 1</script>"
 
 

@@ -48,17 +48,17 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile, spoken) -> dict[str, Path]:
+def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile, spoken, sheet) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     held = {"wine": (wine, {}), "counts": (counts, {}), "answers": (answers, {}), "ring": (ring, {}),
-            "squares": (squares, {"image_shape": (5, 5)}), "texts": (spoken, {}),
+            "squares": (squares, {"image_shape": (5, 5)}), "texts": (spoken, {}), "map": (sheet, {}),
             "hostile": (hostile, {"title": hostile[1].columns[0]})}  # fmt: skip
     return {
         name: ritz.report(model, X, folder / f"{name}.html", **options) for name, ((model, X), options) in held.items()
     }
 
 
-NAMES = ["wine", "counts", "answers", "ring", "squares", "texts", "hostile"]
+NAMES = ["wine", "counts", "answers", "ring", "squares", "texts", "map", "hostile"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -199,7 +199,13 @@ def test_paper_is_white(browser, reports):
 
 @pytest.mark.parametrize(
     ("name", "scheme", "everything"),
-    [("wine", "light", False), ("wine", "dark", False), ("counts", "light", True), ("hostile", "light", True)],
+    [
+        ("wine", "light", False),
+        ("wine", "dark", False),
+        ("counts", "light", True),
+        ("hostile", "light", True),
+        ("map", "dark", True),
+    ],
 )
 def test_axe_finds_no_serious_fault(browser, reports, name, scheme, everything):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
@@ -241,4 +247,15 @@ def test_neighbours_of_a_document_are_chosen_by_name_and_in_the_map(browser, rep
         held.page.evaluate(SCORES + "plane.focused = 3; plane.canvas.dispatchEvent(new MouseEvent('click'))")
         assert box.input_value() == "row 3"
         assert texts[3][:40] in held.page.locator("[data-chart=neighbours]").inner_text()
+        assert held.said == []
+
+
+def test_what_a_map_distorts_can_be_chosen(browser, reports):
+    with Page(browser, reports["map"]) as held:
+        said = held.page.locator("[data-chart=distortion] .note")
+        assert said.inner_text().startswith("pressed: strangers")
+        held.page.locator("[data-chart=distortion] select").select_option(label="torn")
+        assert said.inner_text().startswith("torn: neighbours")
+        held.page.locator("[data-chart=trust] select").select_option(label="continuity")
+        assert "continuity: near ones stayed near" in held.page.locator("[data-chart=trust] svg").first.text_content()
         assert held.said == []

@@ -17,6 +17,9 @@
     permutation_test      which components are more than chance, one after another
     compare, align        two models side by side; a new one in the terms of an old one
     embedding_quality     how an embedding distorts neighbourhoods and distances, for all rows and for each
+    embedding_stability   how far rows move on maps of some of the rows, for all rows and for each
+    neighbourhood_bootstrap   whose neighbours on a map are found again where rows are drawn again
+    shepard               distances of pairs of rows against their distances on a map
     coranking, procrustes how often the r-th neighbour became the s-th; one set of coordinates moved onto another
     intrinsic_dimension   how many dimensions rows have where they lie, three estimates with intervals
     neighbourhood_sizes   how many neighbours connect, and what each number does to the picture
@@ -54,9 +57,12 @@ if TYPE_CHECKING:
     from ritz.insight.compare.compare import compare as compare
     from ritz.insight.embedding.coranking import coranking as coranking
     from ritz.insight.embedding.dimension import intrinsic_dimension as intrinsic_dimension
+    from ritz.insight.embedding.neighbourhoods import neighbourhood_bootstrap as neighbourhood_bootstrap
     from ritz.insight.embedding.procrustes import procrustes as procrustes
     from ritz.insight.embedding.quality import embedding_quality as embedding_quality
+    from ritz.insight.embedding.shepard import shepard as shepard
     from ritz.insight.embedding.sizes import neighbourhood_sizes as neighbourhood_sizes
+    from ritz.insight.embedding.stability import embedding_stability as embedding_stability
     from ritz.insight.outliers.map import outlier_map as outlier_map
     from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
     from ritz.insight.outliers.outliers import conformal_p as conformal_p
@@ -88,15 +94,18 @@ _NAMES = {
     "describe": "axes.describe",
     "ellipse": "rows.ellipse",
     "embedding_quality": "embedding.quality",
+    "embedding_stability": "embedding.stability",
     "intrinsic_dimension": "embedding.dimension",
     "limits": "rows.limits",
     "loadings": "axes.loadings",
+    "neighbourhood_bootstrap": "embedding.neighbourhoods",
     "neighbourhood_sizes": "embedding.sizes",
     "outlier_map": "outliers.map",
     "outliers": "outliers.outliers",
     "permutation_test": "bootstrap.permutation",
     "procrustes": "embedding.procrustes",
     "rotate": "axes.rotate",
+    "shepard": "embedding.shepard",
     "spe": "rows.t2",
     "structure": "axes.loadings",
     "supplementary": "axes.supplementary",

@@ -2,6 +2,11 @@
 
     biplot           rows as points and columns as arrows, in a named scaling
     circle           columns by their correlations with two components
+    coranking        how often the r-th neighbour of a row became the s-th on a map
+    distortion       a map, coloured by which neighbourhoods it tears or presses
+    neighbourhoods   a map with several numbers of neighbours, side by side
+    shepard          distances of pairs of rows against their distances on a map
+    trust            neighbours that maps keep, over how many, beside chance
     component_maps   fᵢ(x) over the plane of two-dimensional rows, one picture a component
     intervals        loadings of the columns with the intervals of a bootstrap
     map              rows and columns of a table of the correspondence family in one plane
@@ -26,6 +31,11 @@ if TYPE_CHECKING:
     from ritz.plot.arrows import biplot as biplot
     from ritz.plot.arrows import circle as circle
     from ritz.plot.distances import outlier_map as outlier_map
+    from ritz.plot.map_quality import coranking as coranking
+    from ritz.plot.map_quality import distortion as distortion
+    from ritz.plot.map_quality import neighbourhoods as neighbourhoods
+    from ritz.plot.map_quality import shepard as shepard
+    from ritz.plot.map_quality import trust as trust
     from ritz.plot.maps import component_maps as component_maps
     from ritz.plot.points import scores as scores
     from ritz.plot.spectrum import intervals as intervals
@@ -39,13 +49,18 @@ _NAMES = {
     "biplot": "arrows",
     "circle": "arrows",
     "component_maps": "maps",
+    "coranking": "map_quality",
+    "distortion": "map_quality",
     "house": "style",
     "intervals": "spectrum",
     "map": "table_map",
+    "neighbourhoods": "map_quality",
     "outlier_map": "distances",
     "scores": "points",
     "scree": "spectrum",
+    "shepard": "map_quality",
     "topics": "texts",
+    "trust": "map_quality",
     "words": "texts",
 }
 

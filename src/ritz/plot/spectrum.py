@@ -42,7 +42,8 @@ def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -
     Parameters
     ----------
     found : fitted model, or the result of ``ritz.choose_rank`` or ``ritz.insight.bootstrap``
-        A model shows the components it has; ``choose_rank`` all of them, with the lines of rules and the consensus;
+        A model shows the components it has, or their eigenvalues where these are no shares; ``choose_rank`` all of
+        them, with the lines of rules and the consensus;
         ``bootstrap`` those of the model with intervals.
     rules : list of names
         Whose lines to draw, of those that were asked: "parallel", "permutation", "broken-stick", "kaiser", "dpa".
@@ -64,6 +65,10 @@ def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -
     >>> ax.get_ylabel()
     'share of the variance, %'
     """
+    fitted = None if isinstance(found, (Ranks, Bootstrap)) else capabilities_of(found)
+    if fitted is not None and not fitted.tells_shares:
+        require_fitted(found)
+        return _eigenvalues(fitted, max(int(most), 1), ax)
     shares, spread = _shares(found)
     shares = shares[: max(int(most), 1)]
     place = np.arange(1, len(shares) + 1)
@@ -79,6 +84,25 @@ def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -
         ax.set_title(f"{found.consensus} of {len(_curve(found).value)} components by consensus", loc="left")
     ax.set(xlabel="component", ylabel="share of the variance, %", xlim=(0.4, len(shares) + 0.6))
     ax.set_xticks(place if len(place) <= MOST else place[:: len(place) // MOST + 1])
+    return ax
+
+
+def _eigenvalues(fitted: Any, most: int, ax: Any) -> Any:
+    """Eigenvalues that are no shares of anything, and a bound on the next one where there is one."""
+    values, c = fitted.values[:most], fitted.model.certificate_
+    place = np.arange(1, len(values) + 1)
+    ax = one_axes(ax)
+    ax.vlines(place, 0, values, color=PALETTE[0], linewidth=2, alpha=0.5)
+    ax.scatter(place, values, s=30, color=PALETTE[0], zorder=3)
+    if len(values) == fitted.k and np.isfinite(fitted.gaps[-1]):
+        ax.scatter([len(values) + 1], [c.ceiling], s=30, facecolors="white", edgecolors=FAINT, zorder=3)
+        word = "at least" if c.which == "smallest" else "at most"
+        ax.annotate(f"the next, {word}", (len(values) + 1, c.ceiling), (0, 7), textcoords="offset points", ha="right",
+                    fontsize=9, color=FAINT)  # fmt: skip
+    ax.set(xlabel=fitted.about.component, ylabel=f"{fitted.about.measure}, no share of a variance",
+           xlim=(0.4, len(values) + 1.6))  # fmt: skip
+    ax.set_xticks(place if len(place) <= MOST else place[:: len(place) // MOST + 1])
+    ax.margins(y=0.12)
     return ax
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ritz.report.context import Context
-from ritz.report.html import Html, join, percent, tag
+from ritz.report.html import Html, join, number, percent, tag
+from ritz.report.map_words import map_sentences
 from ritz.report.words import axis_words, much
 
 __all__ = ["card"]
@@ -29,12 +30,15 @@ def card(model: Any) -> str:
     """A fitted model in a few lines."""
     about = Context(model, alone=True)  # a notebook cell must not wait for rows
     head = tag("div", tag("b", about.method), f" · {about.n:,} rows · {about.components(about.k)}")
-    return tag("div", head, tag("div", much(about)), _table(about), _foot(about), style=FRAME)
+    told = join(*map_sentences(about)) if about.maps else much(about)
+    return tag("div", head, tag("div", told), _table(about), _foot(about), style=FRAME)
 
 
 def _table(about: Context) -> Html | None:
     if not about.k:
         return None
+    if not about.known.tells_shares:
+        return _eigenvalues(about)
     top = float(np.max(about.shares, initial=0.0)) or 1.0
     rows = []
     for i in range(min(about.k, SHOWN)):
@@ -46,6 +50,17 @@ def _table(about: Context) -> Html | None:
     more = about.k - SHOWN
     tail = tag("tr", tag("td", f"… {more:,} more", colspan=3, style=CELL)) if more > 0 else None
     return tag("table", rows, tail, style="border-collapse:collapse;margin:.4em 0")
+
+
+def _eigenvalues(about: Context) -> Html:
+    """Of axes without shares."""
+    values, gaps, measure = about.known.values, about.known.gaps, about.known.about.measure
+    rows = [
+        tag("tr", tag("td", about.axes[i], style=CELL), tag("td", f"{measure} {number(values[i], 4)}", style=CELL),
+            tag("td", f"gap to the next {number(gaps[i], 2)}", style=CELL))
+        for i in range(min(about.k, SHOWN))
+    ]  # fmt: skip
+    return tag("table", rows, style="border-collapse:collapse;margin:.4em 0")
 
 
 def _rest(words: Html | None, name: str) -> Html | None:

@@ -19,10 +19,12 @@ from ritz._core.errors import InputError, RitzError
 from ritz._core.lazy import cached_property
 from ritz.data.tables.table import Table
 from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, scores_of
+from ritz.kernels.base import take_rows
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.report.colours import Colour, colour_of
 from ritz.report.findings import Odd, find_odd, find_ranks
 from ritz.report.html import KEPT, clip
+from ritz.report.map_trust import MapTrust, trust_of
 from ritz.report.rows import Rows, rows_of
 
 __all__ = ["Context"]
@@ -33,6 +35,8 @@ Floats = NDArray[np.float64]
 POINTS, FARTHEST = 100_000, 500
 #: Entries up to which the distances of all rows are measured.
 ALL_ROWS = 4e8
+#: Rows of a map that are looked at to see whether they are those of the fit.
+LOOKED = 64
 #: Entries of a kernel matrix that placing the rows may cost.
 KERNEL_ENTRIES = 2e8
 
@@ -82,6 +86,11 @@ class Context:
         return self.known.about.takes == "texts"
 
     @property
+    def maps(self) -> bool:
+        """Whether axes are made of rows: the model is a map, not directions in columns."""
+        return self.known.space == "embedding"
+
+    @property
     def row(self) -> str:
         """What a row is called."""
         return "document" if self.texts else "row"
@@ -104,7 +113,7 @@ class Context:
     @property
     def k(self) -> int:
         """Number of components."""
-        return len(self.shares)
+        return self.known.k if self.maps else len(self.shares)
 
     @property
     def component(self) -> str:
@@ -151,7 +160,7 @@ class Context:
         """Names of the columns that the model uses; ``column 0`` … where it knows none."""
         if self.correspondence:
             return [str(name) for name in self.model.column_names_]
-        if self.kernel and self.model.kernel_.takes != "vectors":
+        if (self.kernel or self.maps) and self.known.compares != "vectors":
             return []
         names = column_labels(self.model)
         d = int(getattr(self.model, "n_features_in_", 0) or 0)
@@ -227,11 +236,42 @@ class Context:
         """(m, a) coordinates of the rows that are shown, on the axes that are offered."""
         if self.texts and self.rows is not None:
             return np.asarray(self.rows.coordinates[self.index, : self.offered])  # type: ignore[attr-defined]
-        placed = None if self.known.places_new_rows else self.known.row_coordinates()
+        placed = self.known.row_coordinates() if self.own_rows or not self.known.places_new_rows else None
         if placed is not None and len(placed) == self.n:
-            self.known.require_own(self.table)
+            if not self.known.places_new_rows:
+                self.known.require_own(self.table)
             return placed[self.index, : self.offered]
         return scores_of(self.model, self.part)[:, : self.offered]
+
+    @cached_property
+    def compared(self) -> Any:
+        """All rows as the distances of a map see them."""
+        return self.known.compared(self.table)
+
+    @cached_property
+    def own_rows(self) -> bool:
+        """Whether these are the rows of the fit of a map: rows that it keeps, or places where the fit placed them."""
+        known = self.known.row_coordinates() if self.maps and self.rows is not None else None
+        if known is None or len(known) != self.n or not self.known.places_new_rows:
+            return False
+        some = np.unique(np.linspace(0, self.n - 1, LOOKED).astype(np.intp))
+        kept = self.known.compared_rows()
+        try:
+            if kept is not None and (kept.shape[0] if hasattr(kept, "shape") else len(kept)) == self.n:
+                return _same(take_rows(kept, some), take_rows(self.compared, some))
+            again = scores_of(self.model, self.rows.take(some) if self.rows is not None else None)
+        except RitzError:
+            return False
+        there = np.isfinite(known[some]).all(axis=1)  # rows that were left out of a map can be placed on it
+        size = float(np.nanstd(known)) or 1.0
+        return bool(there.any() and np.allclose(again[there], known[some][there], rtol=0, atol=1e-5 * size))
+
+    @cached_property
+    def trust(self) -> MapTrust | None:
+        """How far a map can be trusted; None of other models, and where that cannot be afforded."""
+        if not self.maps or self.rows is None:
+            return None
+        return self._tried("how far to trust the map", lambda: trust_of(self))
 
     @property
     def offered(self) -> int:
@@ -312,6 +352,8 @@ class Context:
         """What the rules say about the number of components; None for methods that they do not know."""
         if self.ranks_given is not None:
             return self.ranks_given
+        if self.maps and not self.known.tells_shares:  # eigenvalues that are no shares
+            return None
         if self.texts:  # what chance reaches says more of texts than rules for tables of numbers
             return None
         return self._tried("how many components", lambda: find_ranks(self))
@@ -324,7 +366,7 @@ class Context:
     @cached_property
     def odd(self) -> Odd | None:
         """Distances of the rows, limits, and the odd ones; None where the model has no such thing."""
-        if self.texts or self.rows is None or not self.k:
+        if self.texts or self.maps or self.rows is None or not self.k:  # rows of a map lie nowhere off it
             return None
         return self._tried("odd rows", lambda: find_odd(self))
 
@@ -335,3 +377,9 @@ class Context:
         except RitzError as error:
             self.notes.append(f"{what}: {error}")
             return None
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two sets of rows are the same."""
+    a, b = (one.toarray() if hasattr(one, "toarray") else one for one in (a, b))
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else list(a) == list(b)

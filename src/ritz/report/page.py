@@ -85,11 +85,18 @@ def rows_data(about: Context) -> dict[str, Any]:
         "n": about.n,
         "index": wide(about.index) if about.sampled else None,
         "count": len(about.index),
+        "equal": about.maps,  # distances on a map are what it shows
         "names": about.row_names,
-        "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(about.offered)],
+        "axes": [_axis(about, i) for i in range(about.offered)],
         "scores": [exact(column) for column in about.scores.T],
         "colours": [colour.data() for colour in about.colours],
     }
+
+
+def _axis(about: Context, i: int) -> dict[str, Any]:
+    """The name of an axis, with its share where it has one."""
+    share = {"share": float(about.shares[i])} if about.known.tells_shares else {}
+    return {"name": about.axes[i], **share}
 
 
 def _header(about: Context) -> Html:

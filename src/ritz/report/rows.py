@@ -134,7 +134,7 @@ class ObjectRows(Rows):
 
 
 class KernelRows(Rows):
-    """Rows of a kernel matrix: they have no columns to look at."""
+    """Rows of a matrix of kernels, distances or weights: they have no columns to look at."""
 
     def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
         yield from ()
@@ -170,7 +170,7 @@ def rows_of(model: Any, X: Any) -> Rows | None:
         X = validate_rows(model, X, reset=False)
         if are_blocks(X):
             return BlockRows(X, int(X.shape[0]), model)
-    takes = getattr(getattr(model, "kernel_", None), "takes", "vectors")
+    takes = fitted_of(model).compares
     if takes in ("strings", "any"):
         return ObjectRows(X, len(X), model)
     if hasattr(X, "tocsr"):

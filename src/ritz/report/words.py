@@ -26,6 +26,8 @@ __all__ = ["axis_words", "enough", "frame_words", "listed", "meaning", "much", "
 MOST = 0.8
 #: Columns that are named for a component, the least share of it that a named one has, and what makes them most of it.
 NAMED, LEAST, MOSTLY = 3, 0.08, 0.5
+#: Correlation with a column below which an axis of a map is not said to follow it.
+FOLLOWS = 0.5
 #: Share of the whole below which a component is rounding.
 ROUNDING = 1e-12
 
@@ -36,6 +38,10 @@ def sentences(about: Context) -> list[Html]:
         from ritz.report.text_words import text_sentences
 
         return text_sentences(about)
+    if about.maps:
+        from ritz.report.map_words import map_sentences
+
+        return map_sentences(about)
     every = [much(about), meaning(about), trust(about)]
     return [sentence for sentence in every if sentence]
 
@@ -56,7 +62,7 @@ def enough(shares: Any, wanted: float = MOST) -> int | None:
 
 def frame_words(about: Context) -> str:
     """What was done to the columns before, as an adjective."""
-    if about.correspondence or about.kernel:
+    if about.correspondence or about.kernel or about.maps:
         return ""
     scaled = getattr(about.model, "scale_", None) is not None
     return "standardised " if scaled else "uncentred " if about.whole == "sum of squares" else ""
@@ -132,7 +138,7 @@ def turning(about: Context) -> str:
 def axis_words(about: Context, i: int) -> Html | None:
     """``PC1 is mostly flavanoids and total_phenols against malic_acid (61 % of it)``."""
     name = tag("b", about.axes[i])
-    if about.kernel:
+    if about.kernel or about.maps:
         return _kernel_words(about, i, name)
     if about.correspondence:
         values, shares = numbers_of(about.model.column_coordinates_), numbers_of(about.model.column_contributions_)
@@ -173,6 +179,8 @@ def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
         if finite.sum() > 2 and np.std(array[finite]) > 0 and np.std(score[finite]) > 0:
             r = float(np.corrcoef(array[finite], score[finite])[0, 1])
             best = (r, column) if best is None or abs(r) > abs(best[0]) else best
+    if about.maps and (best is None or abs(best[0]) < FOLLOWS):
+        return None
     if best is not None:
         return join(name, " follows ", bdi(best[1], 40), f" most closely (correlation {number(best[0], 2)})")
     low, high = int(np.argmin(score)), int(np.argmax(score))

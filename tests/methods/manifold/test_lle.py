@@ -178,7 +178,8 @@ def test_copies_are_one_node(method):
 
 def test_many_axes_are_found_by_the_same_route():
     X = np.random.default_rng(0).standard_normal((400, 14))
-    model = ritz.LLE(10, method="ltsa", n_neighbors=14).fit(X)
+    with pytest.warns(ritz.AccuracyWarning, match="8 rows are among the neighbours of no other"):
+        model = ritz.LLE(10, method="ltsa", n_neighbors=14).fit(X)
     assert model.plan_.solver == "inverse"
     assert model.embedding_.shape == (400, 10)
     assert np.all(model.certificate_.labelled | (model.certificate_.angles <= np.pi))
@@ -279,3 +280,18 @@ def test_rows_come_back_from_their_coordinates(model):
         apart = ritz.LLE(2, n_neighbors=9).fit(np.vstack([X, X + 100]))
     with pytest.raises(ritz.ParameterError, match="LLE has no way back to rows"):
         apart.inverse_transform(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("method", ["ltsa", "hessian"])
+def test_a_row_that_is_nobodys_neighbour_is_named(method):
+    X = np.vstack([np.zeros((1, 3)), sheet(200)[0]])
+    X[0] = X[1:].mean(axis=0)
+    X[0, 0] += 30
+    with pytest.warns(ritz.AccuracyWarning, match="row 0: method=.* an axis of its own"):
+        model = ritz.LLE(2, method=method, n_neighbors=12).fit(X)
+    assert model.eigenvalues_[0] < 1e-20
+    assert np.abs(model.embedding_[0]).max() > 5 * np.abs(model.embedding_[1:]).max(axis=0).min()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ritz.LLE(2, method=method, n_neighbors=12).fit(X[1:])
+        ritz.LLE(2, n_neighbors=12).fit(X)

@@ -100,6 +100,8 @@ def _show(facts: dict[str, Any]) -> None:
         lines.add_row(name, Text(told))
     if facts["parameters"]:
         lines.add_row("parameters", Text(", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())))
+    if "tells" in facts:
+        lines.add_row("eigenvalues", Text(f"no shares of a variance: an {facts['tells']}"))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
     lines.add_row(
         "plan", Text("\n".join([facts["plan"]["solver"], *(f"because {r}" for r in facts["plan"]["reasons"])]))

@@ -1,6 +1,6 @@
 """From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
 
-pca --scale --missing      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
+pca --scale --missing      maps --scale      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
 lsi --text --weighting --language --stem --plain; from these options ``texts.py`` makes the estimator
 """
 
@@ -16,11 +16,13 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["check_method", "kernel_of", "make_estimator", "missing_ways"]
+__all__ = ["MAPS", "check_method", "kernel_of", "make_estimator", "missing_ways", "standardizes"]
 
+#: Maps of rows: two axes to look at, of distances that a column of large units would own.
+MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
 #: Which methods an option belongs to.
 BELONGS = {
-    "scale": ("pca", "mfa", "robust", "sparse", "factor"),
+    "scale": ("pca", "mfa", "robust", "sparse", "factor", *(name for name in MAPS if name in shorts())),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),
@@ -38,6 +40,14 @@ FILLS: dict[str, tuple[str, ...]] = {
 FILLS |= dict.fromkeys(("famd", "mfa"), ("category", "exclude"))
 MISSING = ("error", "mean", "em", "regularized", "category", "exclude")
 GAMMAS = ("median", "scale", "entropy", "cv")
+
+
+def standardizes(name: str) -> bool:
+    """Whether a map divides columns by their deviations where that is asked for."""
+    if name not in MAPS:
+        return False
+    cls = method_called(name)
+    return "standardize" in cls._get_param_names()
 
 
 def missing_ways(method: str) -> tuple[str, ...]:
@@ -73,10 +83,13 @@ def check_method(method: dict[str, Any]) -> str:
 def _require_own(name: str, method: dict[str, Any]) -> None:
     for option, methods in BELONGS.items():
         given = method[option]
-        if given is not None and name not in methods:
+        if given is not None and (
+            name not in methods or (option == "scale" and name in MAPS and not standardizes(name))
+        ):
             shown = f"--no-{option}" if given is False else f"--{option}"
+            named = [one for one in methods if one not in MAPS] + ["maps of rows"] * (not set(methods).isdisjoint(MAPS))
             raise ParameterError(
-                f"{shown} is for --method {' and '.join(methods)}", received=f"--method {name}",
+                f"{shown} is for --method {' and '.join(named)}", received=f"--method {name}",
                 hint=f"leave out {shown}, or choose --method {methods[0]}",
             )  # fmt: skip
     ways = missing_ways(name)
@@ -106,7 +119,9 @@ def make_estimator(
         given |= _counted(table, counts)
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
-    if name == "mfa":
+    if standardizes(name):  # "scale" is another thing to Laplacian eigenmaps
+        given |= {"standardize": bool(method["scale"])}
+    elif name == "mfa":
         given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
     elif name != "pca" and method["scale"] is not None:
         given |= {"scale": bool(method["scale"])}

@@ -16,7 +16,7 @@ import numpy as np
 from ritz._core.errors import InputError, ParameterError
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
-from ritz.cli.fitting.estimator import make_estimator
+from ritz.cli.fitting.estimator import MAPS, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
@@ -32,16 +32,13 @@ from ritz.methods.pca import PCA
 from ritz.methods.plan import reading
 from ritz.spectral.plan import size_words
 
-__all__ = ["FittedTable", "Request", "fit_table"]
+__all__ = ["FittedTable", "Request", "decided", "fit_table"]
 
 #: Multiplications that a sentence about the choice of k may cost.
 CHEAP = 1e9
 
 #: What fills gaps of numbers, for methods that do not.
 FILL_BY_PCA = "--method pca --missing regularized"
-
-#: Methods whose distances are those of the numbers as they are, and whose axes are two.
-MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion")
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ def _general(job: Request) -> FittedTable:
         raise ParameterError(f"--weights is for every method but {', '.join(UNWEIGHTED)}",
                              received=f"--method {name}", hint="leave it out")  # fmt: skip
 
-    scaling = _decided(job, table)
+    scaling = None if strings else decided(name, job.method["scale"], table)
     method = job.method if scaling is None else {**job.method, "scale": scaling.scale}
 
     def fitted(k: Any) -> Any:
@@ -240,14 +237,14 @@ def _used(model: Any, table: Table) -> list[str]:
     return [str(name) for name in getattr(model, "feature_names_in_", [])]
 
 
-def _decided(job: Request, table: Table) -> Scaling | None:
+def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
     """Whether columns are standardised, as for principal components; None for methods that have a rule of their own."""
-    if job.choice.method not in ("robust", "sparse"):
+    if name not in ("robust", "sparse") and not standardizes(name):
         return None
     if table.lazy:
-        return None if job.method["scale"] is None else unknown_spreads(job.method["scale"])
+        return None if wanted is None else unknown_spreads(wanted)
     names = table.numeric_names()
-    return decide_scaling(spreads(table.select(names)), names, job.method["scale"]) if names else None
+    return decide_scaling(spreads(table.select(names)), names, wanted) if names else None
 
 
 def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scaling | None:

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import count
-from ritz.cli.fitting.estimator import check_method, make_estimator
-from ritz.cli.fitting.fitting import rows_for
+from ritz.cli.fitting.estimator import check_method, make_estimator, standardizes
+from ritz.cli.fitting.fitting import decided, rows_for
 from ritz.cli.fitting.job import chosen, read_table
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
@@ -59,8 +59,10 @@ def probe(
         return Probe(parts, choice, made, used, scaling)
     rows, _, strings = rows_for(choice, used)
     counts = method["counts"] or choice.counts
+    scaling = decided(choice.method, method["scale"], used) if standardizes(choice.method) and not strings else None
+    method = method if scaling is None else {**method, "scale": scaling.scale}
     made = make_estimator(choice.method, method, used, k or None, common, strings=strings, counts=counts)
-    return Probe(parts, choice, made, rows, None)
+    return Probe(parts, choice, made, rows, scaling)
 
 
 def _of_texts(

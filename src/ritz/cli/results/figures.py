@@ -19,6 +19,8 @@ __all__ = ["figures", "text_figures"]
 DPI = 200
 #: Rows up to which names are written beside points.
 NAMED = 60
+#: Rows of a map up to which all are measured.
+TRUSTED = 2_000
 
 
 def figures(kinds: tuple[str, ...], done: FittedTable, parts: Parts) -> dict[str, Any]:
@@ -73,10 +75,34 @@ def _pictures(done: FittedTable, parts: Parts) -> dict[str, Callable[[], Any]]:
         made["map"] = lambda: plot.map(model)
         return made
     made["scores"] = lambda: plot.scores(model, rows, color=color, names=names)
+    if fitted.space == "embedding" and fitted.k >= 2 and not isinstance(rows, list) and done.shape[0] <= TRUSTED:
+        made |= _of_trust(fitted, rows)
     if fitted.space == "columns" and isinstance(rows, Table) and not rows.lazy:
         made["biplot"] = lambda: plot.biplot(model, rows, color=color)
         made["circle"] = lambda: plot.circle(model)
     return made
+
+
+def _of_trust(fitted: Any, rows: Any) -> dict[str, Callable[[], Any]]:
+    """Neighbours that a map keeps, beside PCA, and where it presses; measured once."""
+    from functools import cache
+
+    from ritz import insight, plot
+    from ritz.methods.pca import PCA
+
+    @cache
+    def measured() -> dict[str, Any]:
+        X, Y = fitted.compared(rows), fitted.row_coordinates()
+        k = max(1, min(50, (len(Y) - 1) // 3))
+        return {
+            fitted.about.title: insight.embedding_quality(X, Y, k),
+            "PCA": insight.embedding_quality(X, PCA(Y.shape[1]).fit_transform(X), k),
+        }
+
+    return {
+        "trust": lambda: plot.trust(measured()),
+        "distortion": lambda: plot.distortion(fitted.row_coordinates(), measured()[fitted.about.title]),
+    }
 
 
 def _names(parts: Parts) -> list[str] | None:

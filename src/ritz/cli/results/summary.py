@@ -72,19 +72,22 @@ def components_of(model: Any) -> dict[str, Any]:
         values = np.asarray(model.explained_variance_, np.float64)
         half, angles, labelled = np.full(k, np.nan), np.full(k, np.nan), np.ones(k, bool)
     heads = fitted.axis_names()
+    gaps = None if fitted.tells_shares else fitted.gaps
     components = [
         {
             "name": heads[i],
             "variance": _number(values[i]),
-            "share": _number(share[i]),
-            "cumulated": _number(share[: i + 1].sum()),
+            "share": _number(share[i]) if gaps is None else None,
+            "cumulated": _number(share[: i + 1].sum()) if gaps is None else None,
+            **({} if gaps is None else {"gap": _number(gaps[i])}),
             "variance_error": _number(half[i]),
             "angle_error": _number(angles[i]),
             "certified": bool(labelled[i]),
         }
         for i in range(k)
     ]
-    return {"measure": fitted.about.measure, "bounded": fitted.certified, "components": components}
+    told = {"tells": f"{fitted.about.measure} {fitted.about.tells}"} if fitted.about.tells else {}
+    return {**told, "measure": fitted.about.measure, "bounded": fitted.certified, "components": components}
 
 
 def possible(done: FittedTable) -> int | None:
@@ -129,6 +132,8 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
         lines.add_row("kernel", Text(facts["kernel"]))
     if "scaling" in facts:
         lines.add_row("scaling", Text(facts["scaling"]))
+    if "tells" in facts:
+        lines.add_row("eigenvalues", Text(f"no shares of a variance: an {facts['tells']}"))
     if facts["choice"]["why"]:
         lines.add_row("components", Text(_choice(facts["choice"])))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
@@ -145,17 +150,19 @@ def show_components(facts: dict[str, Any]) -> Any:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     measure = facts["measure"]
     bounds = (f"± {measure}", "angle ≤") if facts["bounded"] else ()
-    for title in ("component", measure, "share", "cumulated", *bounds):
+    gaps = any("gap" in item for item in facts["components"])
+    middle = ("gap to next",) if gaps else ("share", "cumulated")
+    for title in ("component", measure, *middle, *bounds):
         grid.add_column(title, justify="left" if title == "component" else "right", no_wrap=True)
     for item in facts["components"][:SHOWN_COMPONENTS]:
         error = _figure(item["variance_error"], "{:.1e}") + ("" if item["certified"] else "?")
         angle = _figure(item["angle_error"], "{:.1e}", "gap")
         value = _figure(item["variance"], "{:.5g}")
-        shares = (_percent(item["share"]), _percent(item["cumulated"]))
+        shares = (_gap(item),) if gaps else (_percent(item["share"]), _percent(item["cumulated"]))
         grid.add_row(item["name"], value, *shares, *((error, angle) if bounds else ()))
     hidden = len(facts["components"]) - SHOWN_COMPONENTS
     if hidden > 0:
-        grid.add_row(f"… {hidden} more", *[""] * (3 + len(bounds)))
+        grid.add_row(f"… {hidden} more", *[""] * (1 + len(middle) + len(bounds)))
     return grid
 
 
@@ -241,6 +248,11 @@ def _number(value: Any) -> float | None:
 
 def _figure(value: float | None, form: str, missing: str = "?") -> str:
     return missing if value is None else form.format(value)
+
+
+def _gap(item: dict[str, Any]) -> str:
+    """The gap to the next eigenvalue, which for the last axis is known from below."""
+    return _figure(item["gap"], "{:.2g}")
 
 
 def _percent(value: float | None) -> str:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.memory import limit
 from ritz._core.threads import go_on
+from ritz.graphs.search.nearest import in_order
 from ritz.graphs.spaces.base import Space
 from ritz.insight.embedding.ranks import row_blocks
 
-__all__ = ["coranking", "pair_of_spaces", "require_neighbours"]
+__all__ = ["binned_coranking", "coranking", "pair_of_spaces", "require_neighbours"]
 
 Counts = NDArray[np.int64]
 
@@ -79,17 +80,44 @@ def coranking(X: Any, Y: Any, *, metric: Any = "euclidean", memory: Any = None) 
     Q = np.zeros(n * n, np.int64)
     for at in row_blocks(n, n):
         go_on()
-        a, b = _all_ranks(first, at), _all_ranks(second, at)
+        own = np.arange(n)[at]
+        a, b = _all_ranks(first, own), _all_ranks(second, own)
         Q += np.bincount((a * n + b).reshape(-1), minlength=n * n)
     return Q.reshape(n, n)[1:, 1:]
 
 
-def _all_ranks(space: Space, rows: slice) -> Counts:
+def binned_coranking(
+    X: Any, Y: Any, bins: int = 32, *, metric: Any = "euclidean", entries: float = np.inf, random_state: int = 0,
+    memory: Any = None,
+) -> tuple[Counts, NDArray[np.int64], int]:  # fmt: skip
+    """The co-ranking matrix in ``bins`` × ``bins`` cells, the last rank of each bin, and how many rows were looked at.
+
+    Rows are drawn at random where all of them would take more than ``entries`` pairs: a cell is then a share of them.
+    """
+    first, second, _ = pair_of_spaces(X, Y, metric, limit(memory))
+    n = first.n
+    rows = np.arange(n)
+    if float(n) * n > entries:
+        many = max(2, min(n, int(entries / n)))
+        rows = np.sort(np.random.default_rng(random_state).choice(n, many, replace=False))
+    edges = np.unique(np.linspace(0, n - 1, min(bins, n - 1) + 1).round().astype(np.int64))[1:]
+    cell = np.searchsorted(edges, np.arange(n))  # of every rank from 1 on
+    count = len(edges)
+    Q = np.zeros(count * count, np.int64)
+    for at in row_blocks(len(rows), n):
+        go_on()
+        own = rows[at]
+        a, b = _all_ranks(first, own), _all_ranks(second, own)
+        others = a > 0
+        Q += np.bincount(cell[a[others]] * count + cell[b[others]], minlength=count * count)
+    return Q.reshape(count, count), edges, len(rows)
+
+
+def _all_ranks(space: Space, own: NDArray[np.intp]) -> Counts:
     """Ranks of all rows as seen from some; 0 is the row itself."""
     screen, n = space.screen(), space.n
-    own = np.arange(rows.start, rows.stop)
     i, j = np.repeat(own, n), np.tile(np.arange(n), len(own))
-    keys = screen.tile(rows, slice(0, n)).reshape(-1)
+    keys = screen.tile(in_order(own), slice(0, n)).reshape(-1)
     far = screen.exact(i, j, keys).reshape(len(own), n)
     far[np.arange(len(own)), own] = -np.inf
     order = np.argsort(far, axis=1, kind="stable")

@@ -135,7 +135,7 @@ def intrinsic_dimension(
     twonn = _twonn(T, lists)
     mle, local = mle_dimension(T[:, :k], lists.nearest(k))
     correlation = _correlation(space, T, lists, room)
-    middle = float(np.median([one.dimension for one in (twonn, mle, correlation)]))
+    middle = float(np.nanmedian([one.dimension for one in (twonn, mle, correlation)]))
     return IntrinsicDimension(twonn, mle, correlation, max(0, round(middle)), len(kept), n - len(kept), k, local, kept)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 
-__all__ = ["ProcrustesFit", "procrustes"]
+__all__ = ["ProcrustesFit", "procrustes", "share_left"]
 
 Floats = NDArray[np.float64]
 
@@ -82,3 +82,13 @@ def procrustes(X: Any, Y: Any, *, scale: bool = True) -> ProcrustesFit:
     left = np.sqrt(np.sum((X - fitted) ** 2, axis=1))
     ss, whole = float(left @ left), float(np.sum(A * A))
     return ProcrustesFit(ss, ss / whole if whole > 0 else 0.0, rotation, factor, translation, left, fitted)
+
+
+def share_left(X: Floats, Y: Floats) -> float:
+    """``procrustes(X, Y).share`` without the rotation: of p and q columns a p×q product and no p×p matrix."""
+    A, B = (np.asarray(rows, np.float64) - np.mean(rows, axis=0, dtype=np.float64) for rows in (X, Y))
+    whole, size = float(np.sum(A * A)), float(np.sum(B * B))
+    if not whole > 0:
+        return 0.0
+    common = float(np.linalg.svd(A.T @ B, compute_uv=False).sum())
+    return max(1 - common**2 / (size * whole), 0.0) if size > 0 else 1.0

@@ -22,10 +22,12 @@ from ritz._core.threads import go_on
 from ritz._core.warn import one_call
 from ritz.graphs.spaces.base import Mapped, Space
 from ritz.insight.embedding.coranking import pair_of_spaces, require_neighbours
-from ritz.insight.embedding.procrustes import procrustes
+from ritz.insight.embedding.dimension import checked
+from ritz.insight.embedding.procrustes import share_left
 from ritz.insight.embedding.ranks import ranks_of, row_blocks
+from ritz.kernels.base import take_rows
 
-__all__ = ["EmbeddingQuality", "embedding_quality"]
+__all__ = ["EmbeddingQuality", "by_chance", "embedding_quality"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -75,6 +77,10 @@ class EmbeddingQuality:
     standard_errors: dict[str, float] | None
     rows: Places
 
+    def chance(self, measure: str) -> Floats:
+        """What rows placed at random reach on average, for 1 … k neighbours."""
+        return by_chance(self.n, self.curve["k"])[measure]
+
     def __repr__(self) -> str:
         m = len(self.rows)
         whole = f"{self.n:,} rows" if m == self.n else f"{m:,} of {self.n:,} rows, drawn at random"
@@ -96,6 +102,13 @@ class EmbeddingQuality:
 
     def _error(self, name: str) -> str:
         return "" if self.standard_errors is None else f" ± {self.standard_errors[name]:.4f}"
+
+
+def by_chance(n: int, k: Any) -> dict[str, Floats]:
+    """What rows placed at random reach on average: ranks of their neighbours are uniform on 1 … n − 1."""
+    k = np.asarray(k, np.float64)
+    trust = 1 - (n - 1 - k) * (n - k) / ((n - 1) * (2 * n - 3 * k - 1))
+    return {"trustworthiness": trust, "continuity": trust, "overlap": k / (n - 1), "lcmc": 0 * k, "r_nx": 0 * k}
 
 
 @one_call()
@@ -146,7 +159,9 @@ def embedding_quality(
     rows = np.arange(n)
     if sample is not None and sample < n:
         rows = np.sort(np.random.default_rng(random_state).choice(n, int(sample), replace=False))
-    (near_x, far_x), (near_y, _) = (_neighbours(space, rows, k) for space in (first, second))
+    held = checked(X, metric) if len(rows) < n else None
+    near_x, far_x = _neighbours(first, rows, k, held)
+    near_y, _ = _neighbours(second, rows, k, coordinates)
     in_x, in_y = ranks_of(first, rows, near_y), ranks_of(second, rows, near_x)
     curve, by_row = _curves(in_x, in_y, n)
     errors = None
@@ -160,17 +175,23 @@ def embedding_quality(
         k=k, n=n, trustworthiness=float(curve["trustworthiness"][-1]), continuity=float(curve["continuity"][-1]),
         overlap=float(curve["overlap"][-1]), lcmc=float(curve["lcmc"][-1]), curve=curve, coranking=corner,
         shepard=shepard, shepard_rows=used,
-        procrustes=None if vectors is None else procrustes(vectors, coordinates).share,
+        procrustes=None if vectors is None else share_left(vectors, coordinates),
         rows_trustworthiness=by_row["trustworthiness"], rows_continuity=by_row["continuity"],
         rows_overlap=by_row["overlap"], rows_stretch=_stretch(far_x, second, rows, near_x),
         standard_errors=errors, rows=rows,
     )  # fmt: skip
 
 
-def _neighbours(space: Space, rows: Places, k: int) -> tuple[Places, Floats]:
-    """The k nearest of some rows and their distances, (m, k)."""
-    found = space.nearest(None, k).lists
-    return found.indices.reshape(-1, k)[rows], found.distances.reshape(-1, k)[rows]
+def _neighbours(space: Space, rows: Places, k: int, held: Any) -> tuple[Places, Floats]:
+    """The k nearest of some rows and their distances, (m, k); ``held`` are all rows, of which only some are asked."""
+    if len(rows) == space.n:
+        found = space.nearest(None, k).lists
+        return found.indices.reshape(-1, k), found.distances.reshape(-1, k)
+    found = space.nearest(space.new(take_rows(held, rows)), k + 1).lists
+    near, far = found.indices.reshape(-1, k + 1), found.distances.reshape(-1, k + 1)
+    own = near == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # of many copies the row itself may not be among them
+    return near[~own].reshape(-1, k), far[~own].reshape(-1, k)
 
 
 def _curves(in_x: Counts, in_y: Counts, n: int) -> tuple[dict[str, Floats], dict[str, Floats]]:

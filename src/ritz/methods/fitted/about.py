@@ -35,6 +35,8 @@ class About:
         What a report tells people to cite.
     pieces
         What the encoded columns of a table are called.
+    tells
+        What the value of an axis says, of methods whose values are no shares of anything: a clause after "it".
     behind
         Whose certificate it is, where that is not the method's own problem: "the ordinary components".
     """
@@ -49,6 +51,7 @@ class About:
     cites: tuple[str, ...] = ()
     paper: str = ""
     pieces: str = "columns"
+    tells: str = ""
     behind: str = ""
 
     def components(self, count: int) -> str:

@@ -138,6 +138,25 @@ class Fitted(Encodes):
         return np.asarray(self.model.explained_variance_ratio_, np.float64)
 
     @property
+    def tells_shares(self) -> bool:
+        """Whether values of axes are shares of a whole; those of a graph, a walk or an alignment are not."""
+        return not self.about.tells
+
+    @property
+    def values(self) -> Floats:
+        """(k,) eigenvalues of the axes, in float64, as results name them."""
+        return np.asarray(self.model.certificate_.values, np.float64)[: self.k] / self.divisor
+
+    @property
+    def gaps(self) -> Floats:
+        """(k,) how far each eigenvalue is from the next; of the last one at least, NaN where nothing is proved."""
+        c = self.model.certificate_
+        rest = np.asarray(c.values, np.float64)[self.k : self.k + 1] if len(c.values) > self.k else [c.ceiling]
+        steps = np.diff(np.concatenate([np.asarray(c.values, np.float64)[: self.k], rest]))
+        gaps = steps if c.which == "smallest" else -steps
+        return np.where(np.isfinite(gaps) & (gaps >= 0), gaps, np.nan) / self.divisor
+
+    @property
     def divisor(self) -> float:
         """What turns eigenvalues of the certificate into what the method calls the value of an axis."""
         return 1.0
@@ -190,6 +209,19 @@ class Fitted(Encodes):
 
     def kept_rows(self) -> Any:
         """The rows of the fit, where the model itself keeps all of them; None otherwise."""
+        return None
+
+    @property
+    def compares(self) -> str:
+        """What rows are: "vectors" of numbers, "strings", "any" objects, or "precomputed" kernels or distances."""
+        return str(getattr(getattr(self.model, "kernel_", None), "takes", "vectors"))
+
+    def compared(self, X: Any) -> Any:
+        """Rows as the distances of a map see them."""
+        return X
+
+    def compared_rows(self) -> Any:
+        """The rows of the fit as the distances of a map see them, where it keeps all of them; None otherwise."""
         return None
 
     def has_columns(self) -> bool:

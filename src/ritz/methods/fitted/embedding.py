@@ -67,6 +67,24 @@ class Embedded(Fitted):
         """Of the rows of the fit."""
         return np.asarray(self.model.embedding_, np.float64)
 
+    @property
+    def compares(self) -> str:
+        """As the metric of a map takes them; a graph of given weights is taken as it is."""
+        if getattr(self.model, "weights", None) == "precomputed":
+            return "precomputed"
+        from ritz.graphs.spaces.resolve import takes
+
+        return takes(getattr(self.model, "metric", "euclidean"))
+
+    def compared(self, X: Any) -> Any:
+        """Checked, and divided by deviations where columns are standardised."""
+        return self.model._rows(X, None, reset=False)[0]
+
+    def compared_rows(self) -> Any:
+        """The rows of the fit as the distances see them, where the model keeps all of them; None otherwise."""
+        rows = getattr(record_of(self.model), "compared", None)
+        return getattr(self.model, "X_fit_", None) if rows is None else rows
+
     def scores(self, X: Any) -> Floats:
         """Of the rows of the fit, in their order; a method that places new rows is asked for those."""
         if self.places_new_rows:

@@ -64,6 +64,8 @@ class DiffusionMaps(Local):
         Whether the walk may stay where it is. False leaves k(x, x) out of the transitions, not out of the density, as
         destiny does.
     metric, metric_params : as for :class:`ritz.Neighbours`
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     disconnected : "apart", "join", "largest" or "error"
         Of a graph of neighbours, as for :class:`ritz.LaplacianEigenmaps`.
     solver, tol, random_state, memory, device, progress
@@ -77,6 +79,7 @@ class DiffusionMaps(Local):
     epsilon_ : ε
     spectra_, component_labels_, X_fit_, certificate_, certificates_, search_
         As for :class:`ritz.LaplacianEigenmaps`.
+    spread_ : (d,) standard deviations that columns were divided by, or None
     plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
 
     Examples
@@ -93,6 +96,7 @@ class DiffusionMaps(Local):
 
     about: ClassVar[About] = About(
         "Diffusion maps", "diffusion", "DC", measure="eigenvalue", whole="trace", cites=("[CL06]",),
+        tells="says how much of an axis one step of the random walk keeps: 1 is all of it",
         paper="R. R. Coifman and S. Lafon, Diffusion maps, "
         "Applied and Computational Harmonic Analysis 21 (2006), 5–30.",
     )  # fmt: skip
@@ -102,7 +106,8 @@ class DiffusionMaps(Local):
     def __init__(
         self, n_components: Any = 2, *, t: float = 1, alpha: float = 1, epsilon: float | None = None,
         n_neighbors: int | None = None, stay: bool = True, metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None, disconnected: str = "apart", solver: str = "auto",
+        metric_params: dict[str, Any] | None = None, disconnected: str = "apart",
+        standardize: bool = False, solver: str = "auto",
         tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.t, self.alpha, self.epsilon, self.n_neighbors = (
@@ -113,7 +118,7 @@ class DiffusionMaps(Local):
             n_neighbors,
         )
         self.stay, self.metric, self.metric_params, self.disconnected = stay, metric, metric_params, disconnected
-        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.standardize, self.solver, self.tol, self.random_state = standardize, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     def _check_parameters(self) -> None:

@@ -56,6 +56,8 @@ class Isomap(Scaling):
     metric, metric_params
         As for :class:`ritz.Neighbours`; ``"precomputed"``: X holds distances, all of them, or those of a sparse graph,
         whose stored edges are the graph where neither ``n_neighbors`` nor ``radius`` is given.
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     landmarks : int or array, optional
         Geodesics are measured from so many rows, or from these, only; all rows are placed by them.
     ties : "keep" or "row"
@@ -75,6 +77,7 @@ class Isomap(Scaling):
     rows_ : rows of the graph: all, unless ``disconnected="largest"``
     n_connected_components_ : components of the graph before anything was joined or left out
     landmarks_, residual_ : row numbers of the landmarks, and the estimated residual of the map, or None
+    spread_ : (d,) standard deviations that columns were divided by, or None
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
 
@@ -99,13 +102,14 @@ class Isomap(Scaling):
     def __init__(
         self, n_components: Any = 2, *, n_neighbors: int | None = None, radius: float | None = None,
         metric: Any = "euclidean", metric_params: dict[str, Any] | None = None, landmarks: Any = None,
-        ties: str = "keep", disconnected: str = "join", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        ties: str = "keep", disconnected: str = "join",
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.n_neighbors, self.radius = n_components, n_neighbors, radius
         self.metric, self.metric_params, self.landmarks = metric, metric_params, landmarks
         self.ties, self.disconnected = ties, disconnected
-        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.standardize, self.solver, self.tol, self.random_state = standardize, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     def fit(self, X: Any, y: Any = None) -> Isomap:  # type: ignore[override]  # rows have no weights

@@ -29,6 +29,7 @@ from ritz.methods.manifold.affinity import joined, log_weights, reaches, shares
 from ritz.methods.manifold.directions import REPEATED, regression_residuals
 from ritz.methods.manifold.local import Local, Part, one_of
 from ritz.methods.manifold.nodes import Nodes, nodes_of
+from ritz.methods.manifold.units import require_numbers
 from ritz.methods.posed import Posed
 from ritz.operators import Laplacian
 from ritz.spectral.solution import Solution
@@ -56,6 +57,8 @@ class LaplacianEigenmaps(Local):
     scale : float, optional
         t of ``"heat"``, the squared median distance of the edges if absent; which neighbour of ``"self-tuning"``.
     metric, metric_params : as for :class:`ritz.Neighbours`
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     graph : "any" or "both"
         Rows are joined where either is a neighbour of the other, or where each is.
     normalized : bool
@@ -76,9 +79,10 @@ class LaplacianEigenmaps(Local):
     component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
     scale_ : t of the heat kernel; None for other weights
     n_neighbors_ : int; None where a radius or a graph was given
-    X_fit_ : the distinct rows
+    X_fit_ : the distinct rows, divided by ``spread_``
     certificate_, certificates_ : of the largest component, of every one
     search_ : what is proved about the neighbours
+    spread_ : (d,) standard deviations that columns were divided by, or None
     plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
 
     Examples
@@ -96,6 +100,7 @@ class LaplacianEigenmaps(Local):
 
     about: ClassVar[About] = About(
         "Laplacian eigenmaps", "laplacian", "LE", measure="eigenvalue", whole="trace", cites=("[BN03]",),
+        tells="says how much an axis changes along the edges of the graph: 0 is not at all, and the least come first",
         paper="M. Belkin and P. Niyogi, Laplacian eigenmaps for dimensionality reduction and data representation, "
         "Neural Computation 15 (2003), 1373–1396.",
     )  # fmt: skip
@@ -104,7 +109,8 @@ class LaplacianEigenmaps(Local):
         self, n_components: Any = 2, *, n_neighbors: int | None = None, radius: float | None = None,
         weights: str = "connectivity", scale: float | None = None, metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None, graph: str = "any", normalized: bool = True,
-        disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        disconnected: str = "apart",
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.n_neighbors, self.radius, self.weights, self.scale = (
@@ -115,7 +121,8 @@ class LaplacianEigenmaps(Local):
             scale,
         )
         self.metric, self.metric_params, self.graph, self.normalized = metric, metric_params, graph, normalized
-        self.disconnected, self.solver, self.tol, self.random_state = disconnected, solver, tol, random_state
+        self.standardize, self.disconnected = standardize, disconnected
+        self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     def _check_parameters(self) -> None:
@@ -192,6 +199,9 @@ class LaplacianEigenmaps(Local):
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, None]:
         if self.weights != "precomputed" or sample_weight is not None:
             return super()._rows(X, sample_weight, reset=reset, whole=whole)
+        require_numbers(self, "precomputed")
+        if reset:
+            self.spread_ = None
         return validate_rows(self, X, reset=reset), None
 
     def _coordinates(self, part: Part, solution: Solution) -> Floats:

@@ -51,6 +51,8 @@ class LLE(Local):
     reg : float
         What is added to the diagonal of the k×k matrices of ``"standard"`` and ``"modified"``, as a share of their
         trace: 1e-3, as scikit-learn; R's lle takes 0.01/k where k > d.
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     disconnected : "apart", "largest" or "error"
         Components of the graph of neighbours are embedded each by itself, or only the largest is, each with a
         warning; or refused.
@@ -63,10 +65,11 @@ class LLE(Local):
     eigenvalues_ : (c,) smallest eigenvalues of M but the known zero, increasing, of the largest component
     spectra_ : (components, c) those of every component
     component_labels_ : (n,) the component of each row, 0 the largest; −1 for rows left out
-    X_fit_ : the distinct rows
+    X_fit_ : the distinct rows, divided by ``spread_``
     n_neighbors_ : int
     certificate_, certificates_ : of the largest component, of every one
     search_ : what is proved about the neighbours
+    spread_ : (d,) standard deviations that columns were divided by, or None
     plan_, n_components_, n_connected_components_, n_samples_, n_features_in_
 
     Examples
@@ -84,6 +87,7 @@ class LLE(Local):
 
     about: ClassVar[About] = About(
         "Locally linear embedding", "lle", "LLE", measure="eigenvalue", whole="trace", cites=("[RS00]",),
+        tells="says how far an axis is from being linear within neighbourhoods: 0 is perfect, and the least come first",
         paper="S. T. Roweis and L. K. Saul, Nonlinear dimensionality reduction by locally linear embedding, "
         "Science 290 (2000), 2323–2326.",
     )  # fmt: skip
@@ -91,7 +95,8 @@ class LLE(Local):
 
     def __init__(
         self, n_components: Any = 2, *, method: str = "standard", n_neighbors: int | None = None, reg: float = 1e-3,
-        disconnected: str = "apart", solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
+        disconnected: str = "apart",
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.method, self.n_neighbors, self.reg, self.disconnected = (
@@ -101,7 +106,7 @@ class LLE(Local):
             reg,
             disconnected,
         )
-        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.standardize, self.solver, self.tol, self.random_state = standardize, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     def _check_parameters(self) -> None:
@@ -155,6 +160,8 @@ class LLE(Local):
             flat += few
             null = np.ones(len(index))
             parts.append(Part(index, Posed(Aligned(B, null=null), kind="eigh", which="smallest")))
+        if self.method in ("ltsa", "hessian"):
+            _warn_of_strangers(near, nodes.place, self.method)
         if flat and self.method != "standard":
             warn(
                 f"{counted(flat, 'neighbourhood')} of {len(X):,} {'has' if flat == 1 else 'have'} fewer than "
@@ -185,6 +192,21 @@ class LLE(Local):
         own = distances[:, 0] == 0
         Y[own] = record.nodes[near[own, 0]]
         return Y
+
+
+def _warn_of_strangers(near: Any, place: Any, method: str) -> None:
+    """Say which rows are in no neighbourhood: their columns of B are 0, and each takes an axis of eigenvalue 0."""
+    strangers = np.flatnonzero(np.bincount(near.ravel(), minlength=len(near)) == 0)
+    if not len(strangers):
+        return
+    one, first = len(strangers) == 1, int(np.flatnonzero(place == strangers[0])[0])
+    learns, gives = ("it", "it an axis") if one else ("them", "each an axis")
+    warn(
+        f"{counted(len(strangers), 'row')} {'is' if one else 'are'} among the neighbours of no other, such as row "
+        f"{first}: method={method!r} learns nothing about {learns}, and gives {gives} of its own\n"
+        "hint: more neighbours, or method='standard' or 'modified'",
+        AccuracyWarning,
+    )
 
 
 def _affine(P: Floats, Y: Floats, w: Floats) -> Floats:

@@ -29,6 +29,7 @@ from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.manifold.nodes import Nodes
 from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, rows_of
+from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.verify.model import with_held
@@ -109,7 +110,8 @@ class Local(Method):
                                  received="sample_weight", hint="leave out sample_weight")  # fmt: skip
         if reset:
             self._new_record().library = None if type(X) is np.ndarray else library_of(X)
-        return checked_rows(self, X, self._kind(), reset=reset), None
+        require_numbers(self, self._kind())
+        return in_units(self, checked_rows(self, X, self._kind(), reset=reset), reset=reset), None
 
     def pose(self, rows: Any, weights: Any = None) -> Posed:
         """The problem of the largest component; those of the others beside it."""
@@ -252,14 +254,17 @@ class Local(Method):
             raise InputError(f"inverse_transform takes coordinates of {self.n_components_} components",
                              received=f"shape {T.shape}", hint="pass what transform returned")  # fmt: skip
         require_finite(T, None)
-        return rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64))
+        return restored_units(self, rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64)))
 
     def _embedded(self) -> Floats:
         """Coordinates of the nodes."""
         return self._record.nodes
 
     def _map(self) -> ByNeighbours:  # type: ignore[override]
-        return ByNeighbours(self._place, int(self.n_components_), getattr(self, "feature_names_in_", None))
+        def place(rows: Any) -> Floats:
+            return self._place(in_units(self, rows, reset=False))
+
+        return ByNeighbours(place, int(self.n_components_), getattr(self, "feature_names_in_", None))
 
     def _kind(self) -> str:
         return takes(self.metric)

@@ -56,6 +56,8 @@ class MDS(Scaling):
         Of rows, as for :class:`ritz.Neighbours`; ``"precomputed"``: X holds the distances.
     metric_params : dict, optional
         Such as ``{"p": 3}`` of ``"minkowski"``.
+    standardize : bool
+        Divide columns by their standard deviations first; new rows are divided by the same.
     correction : None, "lingoes" or "cailliez"
         A constant added to squared distances, or to distances, so that no eigenvalue is negative.
     landmarks : int or array, optional
@@ -75,6 +77,7 @@ class MDS(Scaling):
     landmarks_, residual_ : row numbers of the landmarks, and the estimated residual of the map, or None
     stress_ : stress-1 of the map, Sammon's stress for ``"sammon"``; None for classical scaling
     gradient_norm_, n_iter_ : ‖∇f‖·‖Y‖ where the descent ended, and its steps; None and 1 for classical scaling
+    spread_ : (d,) standard deviations that columns were divided by, or None
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
 
@@ -100,12 +103,13 @@ class MDS(Scaling):
     def __init__(
         self, n_components: Any = 2, *, method: str = "classical", metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None, correction: str | None = None, landmarks: Any = None,
-        max_iter: int = 300, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
+        max_iter: int = 300,
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
         device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.method, self.metric, self.metric_params = n_components, method, metric, metric_params
         self.correction, self.landmarks, self.max_iter = correction, landmarks, max_iter
-        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.standardize, self.solver, self.tol, self.random_state = standardize, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
     # the problem

@@ -19,6 +19,7 @@ from ritz.graphs.spaces.resolve import checked_rows, takes
 from ritz.methods.fitted.base import fitted_of
 from ritz.methods.kernel_pca.sign import Negative, estimate_negative
 from ritz.methods.manifold.placement import BATCH, MapRecord, Place, Placed, map_of
+from ritz.methods.manifold.units import in_units, require_numbers
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.operators.distances import Gower
@@ -72,6 +73,7 @@ class Scaling(Method):
         """Rows as the metric takes them; rows of weight zero are absent."""
         if reset:
             self._new_record()
+        require_numbers(self, takes(self.metric))
         rows = checked_rows(self, X, takes(self.metric), reset=reset)
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         if reset and not hasattr(self, "n_features_in_"):
@@ -82,11 +84,11 @@ class Scaling(Method):
                 hint="pass more rows",
             )  # fmt: skip
         if sample_weight is None:
-            return rows, None
+            return in_units(self, rows, reset=reset), None
         weights = validate_weights(sample_weight, n, whole=whole)
         present = np.flatnonzero(weights)
         if len(present) == n:
-            return rows, weights
+            return in_units(self, rows, weights, reset=reset), weights
         if takes(self.metric) == "precomputed":
             raise InputError(
                 "a row without weight has no place among given distances",
@@ -94,7 +96,7 @@ class Scaling(Method):
                 hint="leave out those rows and columns, and place the rows by transform",
             )
         kept = rows[present] if hasattr(rows, "shape") else [rows[i] for i in present]
-        return kept, weights[present]
+        return in_units(self, kept, weights[present], reset=reset), weights[present]
 
     def _plan(self, posed: Posed) -> Any:
         n = posed.shape.n
@@ -154,7 +156,7 @@ class Scaling(Method):
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return checked_rows(self, X, takes(self.metric), reset=False)
+        return in_units(self, checked_rows(self, X, takes(self.metric), reset=False), reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,7 +175,7 @@ class _Forward:
 
     def forward(self, rows: Any, start: int = 0) -> np.ndarray:
         """Coordinates (m, k) of rows, of which the first is row ``start``."""
-        return self.model._forward(rows)
+        return self.model._forward(in_units(self.model, rows, reset=False))
 
     def batches(self, rows: Any) -> Iterator[np.ndarray]:
         """Coordinates of rows, some at a time, in row order."""

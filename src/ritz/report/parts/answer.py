@@ -23,8 +23,10 @@ def _build(about: Context) -> Content:
 def _table(about: Context) -> Html | None:
     if not about.k:
         return None
-    sums = np.cumsum(about.shares)
     values = _values(about)
+    if not about.known.tells_shares:
+        return _eigenvalues(about, values)
+    sums = np.cumsum(about.shares)
     rows = [
         (about.axes[i], number(values[i], 5), percent(about.shares[i]), percent(sums[i]))
         for i in range(min(about.k, SHOWN))
@@ -32,7 +34,11 @@ def _table(about: Context) -> Html | None:
     more = f", the first {SHOWN}" if about.k > SHOWN else ""
     head = (
         about.component,
-        "eigenvalue" if about.kernel or about.correspondence else about.whole,
+        about.known.about.measure
+        if about.maps
+        else "eigenvalue"
+        if about.kernel or about.correspondence
+        else about.whole,
         "share",
         "cumulated",
     )
@@ -41,8 +47,21 @@ def _table(about: Context) -> Html | None:
     )
 
 
+def _eigenvalues(about: Context, values: np.ndarray) -> Html:
+    """Of axes whose eigenvalues are no shares of anything: the gaps between them instead."""
+    gaps = about.known.gaps
+    rows = [(about.axes[i], number(values[i], 5), number(gaps[i], 2)) for i in range(min(about.k, SHOWN))]
+    note = f"An eigenvalue {about.known.about.tells}." if about.known.about.tells else ""
+    inside = table((about.component, about.known.about.measure, "gap to the next"), rows, "Eigenvalues and gaps")
+    return details(f"Figures of all {about.components(about.k)}", tag("p", note, class_="note"), inside)
+
+
 def _values(about: Context) -> np.ndarray:
     model = about.model
+    if about.maps:
+        own = getattr(model, "eigenvalues_", None)
+        own = getattr(model, "explained_variance_", about.known.values) if own is None else own
+        return np.asarray(own, np.float64)
     if about.whole == "sum of squares":
         return np.square(np.asarray(model.singular_values_, np.float64))
     name = "eigenvalues_" if about.kernel or about.correspondence else "explained_variance_"

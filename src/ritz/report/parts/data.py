@@ -81,7 +81,9 @@ def _prepared(about: Context) -> list[tuple[str, Any]]:
     model = about.model
     if about.correspondence:
         return [("Total inertia", number(model.total_inertia_, 4))]
-    if about.kernel or about.known.space == "embedding":  # which make of the rows what their method says
+    if about.maps and getattr(about.model, "spread_", None) is not None:
+        return [("Prepared", "divided by their standard deviations")]
+    if about.kernel or about.maps:  # which make of the rows what their method says
         return []
     centred = getattr(model, "mean_", None) is not None
     scaled = getattr(model, "scale_", None) is not None

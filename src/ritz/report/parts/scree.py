@@ -19,7 +19,7 @@ SHOWN = 30
 
 
 def _applies(about: Context) -> bool:
-    return about.k > 0
+    return about.k > 0 and about.known.tells_shares and (about.known.certified or not about.maps)
 
 
 def _build(about: Context) -> Content:
@@ -33,7 +33,7 @@ def _build(about: Context) -> Content:
         "shares": few(shares),
         "kept": about.k,
         "axes": [about.axes[i] if i < about.k else str(i + 1) for i in range(len(shares))],
-        "whole": about.whole,
+        "whole": "sizes of all eigenvalues" if about.whole == "Σ|λ|" else about.whole,
         "noise": None if noise is None else few(noise),
         "rules": sorted(rules, key=lambda rule: (rule["k"], rule["name"])),
         "consensus": None if ranks is None or not rules else ranks.consensus,

@@ -1,6 +1,7 @@
 """Would other rows give the same components? Rows are drawn again with replacement and decomposed again.
 
 bootstrap    intervals of the shares, and angles between a component and those of the draws    PCA, SVD, CA, MCA
+maps         maps of some of the rows laid on the map of all; neighbours of rows drawn again       maps of rows
 subspaces    the rule ``stability``: how well the span of the first k is found again           other methods
 """
 
@@ -16,6 +17,7 @@ from ritz.report.findings import DRAW, NOTHING, WIDE, same_rows
 from ritz.report.html import Html, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
+from ritz.report.parts.steady import of_maps
 
 __all__ = ["PART"]
 
@@ -24,6 +26,8 @@ DRAWS, AXES = 200, 10
 
 
 def _applies(about: Context) -> bool:
+    if about.maps:
+        return about.trust is not None and about.trust.steady is not None
     return about.k > 0 and not about.texts and (_drawable(about) or _spanned(about))
 
 
@@ -42,6 +46,8 @@ def _spanned(about: Context) -> bool:
 
 
 def _build(about: Context) -> Content:
+    if about.maps:
+        return of_maps(about)
     return _drawn(about) if _drawable(about) else _spans(about)
 
 

@@ -21,11 +21,11 @@ Ritz.part("scores", (place, data) => {
   };
   const options = {
     label: place.getAttribute("aria-label"), count: rows.count, x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])],
-    buckets, describe, lasso: true,
+    buckets, describe, lasso: true, equal: rows.equal,
     marks: () => (rows.names && rows.count <= 60 ? rows.names.map((text, i) => ({ x: options.x[i], y: options.y[i], text, colour: Ritz.ink.faint })) : []),
   };
   const legend = Ritz.el("div", { class: "legend" });
-  const turn = () => plane.update({ x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])] });
+  const turn = () => plane.update({ equal: rows.equal && Math.max(at.x, at.y) < rows.axes.length, x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])] });
   const names = axes.map((axis) => axis.name);
   place.append(Ritz.el("div", { class: "controls" },
     Ritz.select("Across", names, at.x, (i) => { at.x = i; turn(); }),

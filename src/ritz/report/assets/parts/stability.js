@@ -1,5 +1,6 @@
 "use strict";
 Ritz.part("stability", (place, data) => Ritz.live(place, (width) => {
+  if (data.maps) { place.replaceChildren(Ritz.strip(data, width)); return; }
   place.replaceChildren(data.shares ? Ritz.whiskers(data, width) : Ritz.lines(place, width, [{ x: data.k, y: data.value, kind: "first", name: "found again" }],
     { top: 1.03, percent: false, line: data.line, xname: "components", yname: "mean cos² of the worst direction" }).svg);
 }));
@@ -23,6 +24,22 @@ Ritz.whiskers = (data, width) => {
       Ritz.hint(dot, lines);
       svg.append(dot);
     }
+  }
+  return svg;
+};
+
+/* One dot a draw between "the same picture" and "nothing in common", with what chance would give. */
+Ritz.strip = (data, width) => {
+  const height = 74, left = 14, right = 14, sx = (v) => left + v * (width - left - right), y = 30;
+  const svg = Ritz.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+  svg.append(Ritz.line(sx(0), y, sx(1), y, "zero"), Ritz.line(sx(data.chance), y - 16, sx(data.chance), y + 16, "limit"));
+  svg.append(Ritz.text(sx(data.chance) - 4, y - 19, "chance", "tick", "end"));
+  for (const v of [0, 0.25, 0.5, 0.75, 1]) svg.append(Ritz.text(sx(v), y + 22, Math.round(100 * v) + " %", "tick", v === 0 ? "start" : v === 1 ? "end" : "middle"));
+  svg.append(Ritz.text(left, height - 4, "not found again", "name"));
+  for (const v of data.maps) {
+    const dot = Ritz.svg("circle", { cx: sx(Math.min(v, 1)), cy: y, r: 5, class: "dot", opacity: 0.5 });
+    Ritz.hint(dot, [["not found again", Ritz.percent(v)]]);
+    svg.append(dot);
   }
   return svg;
 };
