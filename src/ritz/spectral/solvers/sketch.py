@@ -24,7 +24,6 @@ from ritz._core.linalg import (
     positive,
     qr,
     root,
-    svd,
     symmetric,
     to_numpy,
     wide,
