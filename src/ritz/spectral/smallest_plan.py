@@ -23,7 +23,7 @@ from ritz.operators.base import Operator
 from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, over_memory, size_words
 
-__all__ = ["Fill", "choose_smallest", "fill_of", "known_null_vectors"]
+__all__ = ["Fill", "choose_smallest", "cut_of", "fill_of", "known_null_vectors"]
 
 SOLVERS = ("svd", "inverse", "lanczos")
 
@@ -50,7 +50,7 @@ def fill_of(operator: Operator) -> Fill | None:
         stored = float(graph.nnz)
     else:
         graph, stored = _stars(given.root)
-    cut = _cut(graph, p)
+    cut = cut_of(graph, p)
     factor = min(stored / 4 + c.FILL_CUT * cut * p, 0.5 * p * (p + 1.0))
     return Fill(p, stored, factor, factor * factor / p, cut)
 
@@ -72,7 +72,7 @@ def _stars(B: Any) -> tuple[Any, float]:
     return graph, min(float(np.sum(np.square(many.astype(np.float64)))), float(B.shape[1]) ** 2)
 
 
-def _cut(graph: Any, p: int) -> float:
+def cut_of(graph: Any, p: int) -> float:
     """Nodes that a breadth-first search has in one level, at the middle of what it reaches."""
     far = int(breadth_first_order(graph, 0, directed=False, return_predecessors=False)[-1])  # a node at the rim
     order, before = breadth_first_order(graph, far, directed=False)

@@ -33,6 +33,7 @@ from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.verify.model import with_held
 from ritz.spectral.solution import Solution
+from ritz.spectral.verify import all_of
 from ritz.spectral.verify.operator import verify_operator
 from ritz.spectral.verify.smallest import verify_smallest
 
@@ -194,11 +195,7 @@ class Local(Method):
             raise InputError(f"the rows of the fit, which have {len(self.certificates_)} components",
                              received=f"rows with {len(parts)}", hint="pass the rows of the fit")  # fmt: skip
         checks = [self._checked(c, part.posed) for c, part in zip(self.certificates_, parts, strict=True)]
-        found = replace(
-            checks[0], ok=all(checks), words=tuple(dict.fromkeys(word for one in checks for word in one.words)),
-            residuals=np.concatenate([one.residuals for one in checks]),
-        )  # fmt: skip
-        return with_held(self, found, (X, None))
+        return with_held(self, all_of(checks), (X, None))
 
     def _checked(self, certificate: Any, posed: Posed) -> Verification:
         if posed.which == "smallest":

@@ -52,6 +52,8 @@ class Kept:
     order: Any = None  # row of each place of the operator
     pca: Any = None  # the rows' own principal components, where these are the answer
     graph: Any = None  # ``Neighbours``
+    part: Any = None  # rows of the component
+    others: Any = ()  # problems of other components
     notes: tuple[str, ...] = ()
 
 
