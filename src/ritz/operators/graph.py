@@ -259,9 +259,8 @@ def _weights(W: Any) -> Any:
     if float(np.min(made.data, initial=0.0)) < 0:
         raise InputError("weights of edges are not negative", received=f"{float(made.data.min()):.6g}")
     mirror = made.T.tocsr()
-    if np.array_equal(mirror.indptr, made.indptr) and np.array_equal(mirror.indices, made.indices):
-        if np.array_equal(mirror.data, made.data):
-            return made
+    if all(np.array_equal(getattr(mirror, part), getattr(made, part)) for part in ("indptr", "indices", "data")):
+        return made
     off = float(np.max(np.abs((made - mirror).data), initial=0.0))
     if off == 0:
         return made

@@ -25,6 +25,7 @@ __all__ = [
     "FACTOR_BYTES",
     "FACTOR_RATE",
     "FAR_CUT",
+    "FAR_FILTER",
     "FAR_PRODUCTS",
     "FAR_SECONDS",
     "FEATURE_ROWS",
@@ -291,11 +292,12 @@ LANCZOS_SMALLEST = 64
 #: Share of the rows in a cut from which gaps are wide.
 FAR_CUT = 0.1
 
-#: Products with a block that then find a few pairs.
-FAR_PRODUCTS = 20
+#: Products with a block that then find a few pairs, and those with eight columns that prove that none was missed.
+FAR_PRODUCTS, FAR_FILTER = 20, 200
 
-#: Seconds that factorisations may be predicted to take before that is done: they prove what products make likely.
-FAR_SECONDS = 30.0
+#: Seconds that factorisations may be predicted to take before products alone are tried, which prove the same but for a
+#: probability of 1e-9: of 10,000 points in 10 dimensions 1.0 s instead of 12.6.
+FAR_SECONDS = 4.0
 
 
 def oversampling(k: int) -> int:

@@ -80,7 +80,7 @@ def count_below(ordered: Any, tau: float, formed: float) -> Count | None:
 
 
 class _Halves:
-    """L, and Uᵀ in the same pattern, by rows: what the bounds are made of. ``apart`` first: ``backward`` drops signs."""
+    """L, and Uᵀ in the same pattern, by rows: what bounds are made of. ``apart`` first: ``backward`` drops signs."""
 
     def __init__(self, L: Any, R: Any) -> None:
         self.p, self.pivots, self.one = L.shape[0], R.diagonal(), np.ones(L.shape[0])
@@ -106,7 +106,8 @@ class _Halves:
                 sums += np.bincount(columns, off, self.p)
             sums /= np.abs(self.pivots)
             inner = max(
-                float(np.max(np.add.reduceat(off * sums[columns], ends))) for off, columns, ends in self._disagreements()
+                float(np.max(np.add.reduceat(off * sums[columns], ends)))
+                for off, columns, ends in self._disagreements()
             )  # |F|ᵀ|D|⁻¹|F| is symmetric: its largest row sum
             return inner * SLACK / 4
         scaled = self.low @ sp.diags_array(self.pivots)
