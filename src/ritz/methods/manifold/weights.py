@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ritz._core.threads import go_on
+from ritz.methods.manifold.hoods import Differences, Hoods
 
-__all__ = ["METHODS", "alignment", "barycentric", "least_neighbours", "tangents"]
+__all__ = ["METHODS", "alignment", "barycentric", "batches", "least_neighbours", "of_products"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -40,21 +41,24 @@ def least_neighbours(method: str, c: int) -> int:
     return {"standard": 1, "modified": c, "ltsa": c + 1, "hessian": 1 + c + c * (c + 1) // 2}[method]
 
 
-def alignment(X: Floats, near: Places, method: str, c: int, reg: float) -> tuple[Any, int]:
-    """B (r×n) of rows X (n×d) and their neighbours (n×k); and how many neighbourhoods have fewer than c directions."""
-    n = len(X)
+def alignment(X: Floats | Hoods, near: Places, method: str, c: int, reg: float) -> tuple[Any, int]:
+    """B (r×n) of rows X (n×d), or neighbourhoods of rows, and their neighbours (n×k).
+
+    Beside it how many neighbourhoods have fewer than c directions.
+    """
+    hoods = Differences(X) if isinstance(X, np.ndarray) else X
+    n = hoods.n
     if method == "modified":
-        return _modified(X, near, c, reg)
+        return _modified(hoods, near, c, reg)
     data, columns, flat, k = [], [], 0, near.shape[1]
-    for at in batches(n, k, X.shape[1]):
+    for at in batches(n, k, hoods.width):
         some = near[at]
         if method == "standard":
-            w = barycentric(X[some] - X[at, None], reg)
+            w = of_products(hoods.about(at, some).gram(), reg)
             data.append(np.concatenate([np.ones((len(w), 1)), -w], axis=1)[:, None])
             columns.append(np.concatenate([np.arange(n)[at, None], some], axis=1)[:, None])
             continue
-        P = X[some]
-        U, s = tangents(P - P.mean(axis=1, keepdims=True), c)
+        U, s = hoods.centred(some).tangents(c)
         flat += int(np.count_nonzero(s[:, c - 1] <= FLAT * s[:, 0])) if s.shape[1] >= c else len(s)
         ones = np.ones((len(U), k, 1))
         basis = [ones, U]
@@ -70,7 +74,11 @@ def alignment(X: Floats, near: Places, method: str, c: int, reg: float) -> tuple
 
 def barycentric(P: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
     """Weights (n, k) that sum to one and make Σ w_j p_j of differences P (n, k, d) smallest; none for ``absent``."""
-    G = P @ P.transpose(0, 2, 1)
+    return of_products(P @ P.transpose(0, 2, 1), reg, absent)
+
+
+def of_products(G: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
+    """The same from products G (n, k, k), which are overwritten."""
     k = G.shape[1]
     present = np.ones(G.shape[:2])
     if absent is not None:
@@ -82,18 +90,6 @@ def barycentric(P: Floats, reg: float, absent: NDArray[np.bool_] | None = None) 
     G[:, i, i] += np.where(present > 0, added[:, None], np.where(trace > 0, trace, 1.0)[:, None])
     w = np.linalg.solve(G, present[:, :, None])[:, :, 0] * present
     return np.asarray(w / w.sum(axis=1, keepdims=True))
-
-
-def tangents(P: Floats, c: int) -> tuple[Floats, Floats]:
-    """The first c left singular vectors U (n, k, c) and the singular values of centred neighbourhoods (n, k, d)."""
-    if P.shape[2] <= P.shape[1]:
-        U, s, _ = np.linalg.svd(P, full_matrices=False)
-    else:  # more columns than neighbours: k×k products are enough
-        values, V = np.linalg.eigh(P @ P.transpose(0, 2, 1))
-        U, s = V[:, :, ::-1], np.sqrt(np.maximum(values[:, ::-1], 0.0))
-    if U.shape[2] < c:  # fewer columns than axes
-        U = np.concatenate([U, np.zeros((*U.shape[:2], c - U.shape[2]))], axis=2)
-    return U[:, :, :c], s
 
 
 def batches(n: int, k: int, d: int) -> Iterator[slice]:
@@ -112,15 +108,15 @@ def _stacked(data: list[Floats], columns: list[Any], n: int) -> Any:
     return csr_array((values, places, np.arange(0, len(values) + 1, width)), shape=(len(values) // width, n))
 
 
-def _modified(X: Floats, near: Places, c: int, reg: float) -> tuple[Any, int]:
+def _modified(hoods: Hoods, near: Places, c: int, reg: float) -> tuple[Any, int]:
     """Several weight vectors for each row: the directions of a neighbourhood that its rows do not leave.
 
     s_i counts the small eigenvalues, by the median over all rows of the share of variance off c directions.
     """
     n, k = near.shape
     bases, spectra = [], []
-    for at in batches(n, k, X.shape[1]):
-        V, values = _bases(X[near[at]] - X[at, None])
+    for at in batches(n, k, hoods.width):
+        V, values = hoods.about(at, near[at]).bases()
         bases.append(V)
         spectra.append(values)
     values = np.concatenate(spectra)
@@ -143,15 +139,6 @@ def _modified(X: Floats, near: Places, c: int, reg: float) -> tuple[Any, int]:
         data.append(rows[None])
         columns.append(np.repeat(nodes, there.sum(axis=1), axis=0)[None])
     return _stacked(data, columns, n), flat
-
-
-def _bases(P: Floats) -> tuple[Floats, Floats]:
-    """All k left singular vectors of differences, and squares of the singular values, decreasing."""
-    if P.shape[2] <= P.shape[1]:
-        U, s, _ = np.linalg.svd(P, full_matrices=True)
-        return U, np.square(s)
-    values, V = np.linalg.eigh(P @ P.transpose(0, 2, 1))
-    return np.ascontiguousarray(V[:, :, ::-1]), np.maximum(values[:, ::-1], 0.0)
 
 
 def _weights(V: Floats, values: Floats, small: Places, reg: float) -> tuple[Floats, NDArray[np.bool_]]:
