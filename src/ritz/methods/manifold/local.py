@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
 from ritz.data.tables.frames import library_of
-from ritz.data.validate import require_finite, room_for
+from ritz.data.validate import room_for
 from ritz.data.words import counted, nearest
 from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
@@ -28,7 +28,7 @@ from ritz.graphs.spaces.resolve import checked_rows, space_of, takes
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.manifold.nodes import Nodes
-from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, rows_of
+from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, coordinates_checked, rows_of
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.verify.model import with_held
@@ -244,11 +244,7 @@ class Local(Method):
                 "way back to rows", "that takes dense rows of numbers whose graph is in one piece",
                 "the nearest rows of embedding_ say what lies there",
             )  # fmt: skip
-        T = np.asarray(X, np.float64)
-        if T.ndim != 2 or T.shape[1] != self.n_components_:
-            raise InputError(f"inverse_transform takes coordinates of {self.n_components_} components",
-                             received=f"shape {T.shape}", hint="pass what transform returned")  # fmt: skip
-        require_finite(T, None)
+        T = coordinates_checked(X, self.n_components_)
         return rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64))
 
     def _embedded(self) -> Floats:
