@@ -100,7 +100,8 @@ class LLE(Local):
     def __init__(
         self, n_components: Any = 2, *, method: str = "standard", n_neighbors: int | None = None, reg: float = 1e-3,
         metric: Any = "euclidean", metric_params: dict[str, Any] | None = None, disconnected: str = "apart",
-        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
+        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu",
+        progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.method, self.n_neighbors, self.reg, self.disconnected = (
             n_components,
