@@ -82,7 +82,7 @@ def between(X, Y, k):
 @pytest.mark.shared
 @pytest.mark.parametrize("method", ["cmdscale", "isomap"])
 def test_where_distances_tie_r_takes_one_order_of_many(shared, method):
-    """R's sort leaves the order of ties open: its results, and Ritz's, lie between those of the best and worst order."""
+    """R's sort leaves the order of ties open: its results, and Ritz's, lie between the best and the worst order."""
     X = table(shared / "manifold" / "iris" / "data.csv")[:, 1:]
     X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])]
     golden = json.loads((shared / "manifold" / "iris" / "coranking.json").read_text())[method]

@@ -135,15 +135,20 @@ def test_three_rows(name):
 @pytest.mark.parametrize("rows", [1, 2])
 def test_one_row_and_two(name, rows):
     model = made(name, **({"n_neighbors": 1} if name in OF_NEIGHBOURS else {}))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            Y = model.fit(X[:rows]).embedding_
-    except ritz.RitzError as error:
-        assert "\n" in str(error) or len(str(error)) > 20  # words, and what to do
-    else:
-        assert rows == 2
-        assert np.isfinite(Y).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if rows == 1 or name in ("hessian", "ltsa", "walk"):
+            with pytest.raises(ritz.RitzError, match=r"at least|at most|more rows"):
+                model.fit(X[:rows])
+            return
+        try:
+            model.fit(X[:rows])
+        except ritz.RitzError as error:
+            said = str(error)
+        else:
+            said = ""
+            assert np.isfinite(model.embedding_).all()
+    assert said == "" or "hint" in said
 
 
 @pytest.mark.parametrize("name", MAPS)
@@ -151,10 +156,10 @@ def test_one_row_and_two(name, rows):
 def test_what_is_no_number_is_refused(name, value):
     bad = X.copy()
     bad[4, 1] = value
-    with pytest.raises(ritz.InputError, match="NaN|infinit|finite"):
+    with pytest.raises(ritz.InputError, match=r"NaN|infinit|finite"):
         made(name).fit(bad)
     model = made(name).fit(X)
-    with pytest.raises(ritz.InputError, match="NaN|infinit|finite"):
+    with pytest.raises(ritz.InputError, match=r"NaN|infinit|finite"):
         model.transform(bad)
     with pytest.raises(ritz.RitzError):
         model.transform(X[:, :2])
