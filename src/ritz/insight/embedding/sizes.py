@@ -167,9 +167,10 @@ def _of_radii(
         ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         pairs = Lists(ends, wide.indices[near], wide.distances[near])
         count, labels = components_of(edges_of(pairs))
-        row = (radius, count, float(np.mean(labels == 0)), float(np.median(counts)), np.count_nonzero(counts == 0))
+        alone = float(np.count_nonzero(counts == 0))
+        row = (radius, float(count), float(np.mean(labels == 0)), float(np.median(counts)), alone)
         for name, value in zip(table, row, strict=True):
-            table[name].append(float(value))
+            table[name].append(value)
         if embed is not None:
             with unsaid():
                 qualities.append(embedding_quality(X, embed(radius), quality_k, metric=metric, memory=memory))
