@@ -6,7 +6,8 @@
 
 How much a factor fills depends on how the graph of M can be cut. The rows that a breadth-first search from the rim
 meets at a time are a cut; with s of them at the middle, an elimination in the order of the search fills s·p entries,
-and the order of minimum degree about half of that: 0.15 to 0.7 on graphs of 1 to 50 dimensions.
+and the order of minimum degree about half of that: 0.15 to 0.7 on graphs of 1 to 50 dimensions. Large graphs of two
+dimensions fill less: halves have cuts of their own, s_l² entries each, which grow like p log p in all.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def fill_of(operator: Operator) -> Fill | None:
     else:
         graph, stored = _stars(given.root)
     cut = cut_of(graph, p)
-    factor = min(stored / 4 + c.FILL_CUT * cut * p, 0.5 * p * (p + 1.0))
+    factor = min(stored / 4 + min(c.FILL_CUT * cut * p, c.FILL_HALVES * _halved(cut, p)), 0.5 * p * (p + 1.0))
     return Fill(p, stored, factor, factor * factor / p, cut)
 
 
@@ -85,6 +86,13 @@ def cut_of(graph: Any, p: int) -> float:
     sizes = np.diff(starts)
     middle = int(np.searchsorted(np.cumsum(sizes), len(order) / 2))
     return float(sizes[middle]) * p / len(order)
+
+
+def _halved(cut: float, p: int) -> float:
+    """Σ 2^l s_l² over cuts of halves of halves, s_l = s·2^(−αl), α = log s/log p; down to parts of 64 nodes."""
+    s = max(cut, 2.0)
+    ratio, levels = 2.0 ** (1 - 2 * np.log(s) / np.log(max(p, 3))), max(np.log2(max(p, 3) / 64), 1.0)
+    return float(s * s * (levels if abs(ratio - 1) < 1e-6 else (1 - ratio**levels) / (1 - ratio)))
 
 
 def choose_smallest(

@@ -202,6 +202,7 @@ class Isomap(Scaling):
         words: tuple[str, ...] = (f"geodesics {how}, about {kept.source.seconds:.2g} s for all pairs",)
         if not squares.keep:
             words += (f"{kept_bytes(squares.n) / 1e9:.3g} GB of geodesics do not fit: every pass measures them anew",)
+            plan = replace(plan, precision="float64")  # passes that end in float32 would be made twice
         return replace(plan, seconds=seconds, reasons=(*plan.reasons, *words))
 
     def _solved(self, posed: Posed, plan: Any) -> Any:

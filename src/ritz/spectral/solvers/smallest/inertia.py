@@ -70,7 +70,8 @@ def count_below(ordered: Any, tau: float, formed: float) -> Count | None:
     lu = factorized(ordered, -tau, "NATURAL")
     if lu is None:
         return None
-    halves = _Halves(lu.L, lu.U)
+    halves = _Halves(lu)
+    del lu  # SuperLU's own copy takes as much again
     pivots = halves.pivots
     if not (np.all(np.isfinite(pivots)) and np.all(pivots != 0)):
         return None
@@ -82,11 +83,12 @@ def count_below(ordered: Any, tau: float, formed: float) -> Count | None:
 class _Halves:
     """L, and Uᵀ in the same pattern, by rows: what bounds are made of. ``apart`` first: ``backward`` drops signs."""
 
-    def __init__(self, L: Any, R: Any) -> None:
-        self.p, self.pivots, self.one = L.shape[0], R.diagonal(), np.ones(L.shape[0])
+    def __init__(self, lu: SuperLU) -> None:
+        R = lu.U
+        self.p, self.pivots, self.one = R.shape[0], R.diagonal(), np.ones(R.shape[0])
         R.sort_indices()
-        self.low = L.tocsr()  # sorted by the conversion
-        self.high = sp.csr_array((R.data, R.indices, R.indptr), shape=L.shape, copy=False)  # columns of U
+        self.low = lu.L.tocsr()  # sorted by the conversion
+        self.high = sp.csr_array((R.data, R.indices, R.indptr), shape=R.shape, copy=False)  # columns of U
         self.alike = np.array_equal(self.low.indptr, R.indptr) and np.array_equal(self.low.indices, R.indices)
 
     def backward(self) -> float:
