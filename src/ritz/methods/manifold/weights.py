@@ -11,14 +11,14 @@ batched: arrays (rows, k, …), some thousand rows at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ritz._core.threads import go_on
+from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.methods.manifold.hoods import Differences, Hoods
 
 __all__ = ["METHODS", "alignment", "barycentric", "batches", "least_neighbours", "of_products"]
@@ -50,26 +50,39 @@ def alignment(X: Floats | Hoods, near: Places, method: str, c: int, reg: float) 
     n = hoods.n
     if method == "modified":
         return _modified(hoods, near, c, reg)
-    data, columns, flat, k = [], [], 0, near.shape[1]
-    for at in batches(n, k, hoods.width):
+    k, i, j = near.shape[1], *np.triu_indices(c)
+
+    def work(at: slice) -> tuple[Floats, Any, int]:
         some = near[at]
         if method == "standard":
             w = of_products(hoods.about(at, some).gram(), reg)
-            data.append(np.concatenate([np.ones((len(w), 1)), -w], axis=1)[:, None])
-            columns.append(np.concatenate([np.arange(n)[at, None], some], axis=1)[:, None])
-            continue
+            data = np.concatenate([np.ones((len(w), 1)), -w], axis=1)[:, None]
+            return data, np.concatenate([np.arange(n)[at, None], some], axis=1)[:, None], 0
         U, s = hoods.centred(some).tangents(c)
-        flat += int(np.count_nonzero(s[:, c - 1] <= FLAT * s[:, 0])) if s.shape[1] >= c else len(s)
-        ones = np.ones((len(U), k, 1))
-        basis = [ones, U]
+        flat = int(np.count_nonzero(s[:, c - 1] <= FLAT * s[:, 0])) if s.shape[1] >= c else len(s)
+        basis = [np.ones((len(U), k, 1)), U]
         if method == "hessian":
-            i, j = np.triu_indices(c)
             basis.append(U[:, :, i] * U[:, :, j])
         Q = np.linalg.qr(np.concatenate(basis, axis=2), mode="complete" if method == "ltsa" else "reduced")[0]
         rows = Q[:, :, 1 + c :].transpose(0, 2, 1)
-        data.append(rows)
-        columns.append(np.broadcast_to(some[:, None], rows.shape))
-    return _stacked(data, columns, n), flat
+        return rows, np.broadcast_to(some[:, None], rows.shape), flat
+
+    made = _in_lanes(work, list(batches(n, k, hoods.width)), isinstance(hoods, Differences))
+    return _stacked([one[0] for one in made], [one[1] for one in made], n), sum(one[2] for one in made)
+
+
+def _in_lanes(work: Callable[[slice], Any], steps: list[slice], several: bool) -> list[Any]:
+    """``[work(step) for step in steps]``, on all cores where rows are numbers: a function of the user's may not be."""
+    lanes = min(lane_count() if several else 1, len(steps))
+    found: list[Any] = [None] * len(steps)
+
+    def share(lane: int) -> None:
+        for number in range(lane, len(steps), lanes):
+            go_on()
+            found[number] = work(steps[number])
+
+    run_lanes(share, list(range(lanes)))
+    return found
 
 
 def barycentric(P: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
@@ -114,12 +127,9 @@ def _modified(hoods: Hoods, near: Places, c: int, reg: float) -> tuple[Any, int]
     s_i counts the small eigenvalues, by the median over all rows of the share of variance off c directions.
     """
     n, k = near.shape
-    bases, spectra = [], []
-    for at in batches(n, k, hoods.width):
-        V, values = hoods.about(at, near[at]).bases()
-        bases.append(V)
-        spectra.append(values)
-    values = np.concatenate(spectra)
+    steps = list(batches(n, k, hoods.width))
+    made = _in_lanes(lambda at: hoods.about(at, near[at]).bases(), steps, isinstance(hoods, Differences))
+    bases, values = [one[0] for one in made], np.concatenate([one[1] for one in made])
     total, seen = values.sum(axis=1), np.cumsum(values, axis=1)
     inside = values[:, :c].sum(axis=1)
     rest = np.divide(values[:, c:].sum(axis=1), inside, out=np.zeros(n), where=inside > 0)
