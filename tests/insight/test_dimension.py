@@ -90,6 +90,27 @@ def test_pictures_of_several_sizes_side_by_side():
     assert found.table["trustworthiness"][0] > found.table["trustworthiness"][1]
 
 
+def test_radii_side_by_side():
+    X = np.random.default_rng(5).standard_normal((90, 2))
+    D = cdist(X, X)
+    found = insight.neighbourhood_sizes(X, radii=[0.2, 0.5, 3.0])
+    for place, radius in enumerate((0.2, 0.5, 3.0)):
+        near = (radius >= D) & ~np.eye(90, dtype=bool)
+        assert found.table["components"][place] == connected_components(near, directed=False)[0]
+        assert found.table["neighbours"][place] == np.median(near.sum(axis=1))
+        assert found.table["alone"][place] == np.count_nonzero(~near.any(axis=1))
+    assert found.suggested is None
+    assert found.suggested_radius == found.connects_radius
+    assert found.connects_radius == pytest.approx(minimum_spanning_tree(csr_array(D)).data.max(), rel=1e-12)
+    shown = insight.neighbourhood_sizes(
+        X, radii=[1, 2], embed=lambda radius: X if radius == 2 else X[:, :1], quality_k=6
+    )
+    assert shown.suggested_radius == 2
+    for bad in ({"radii": []}, {"radii": [-1.0]}, {"sizes": [3], "radii": [1.0]}):
+        with pytest.raises(ritz.ParameterError, match="radii"):
+            insight.neighbourhood_sizes(X, **bad)
+
+
 def test_two_far_clusters_say_that_no_number_of_neighbours_connects_them():
     rng = np.random.default_rng(4)
     X = np.vstack([rng.standard_normal((600, 1)), rng.standard_normal((600, 1)) + 1e4])

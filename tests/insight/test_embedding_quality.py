@@ -46,19 +46,55 @@ def test_results_of_coranking_in_r(shared, name, method):
         assert np.allclose(found.curve["r_nx"], golden["R_NX"]["values"][:k], atol=1e-12)
 
 
+def between(X, Y, k):
+    """Least and largest trustworthiness, continuity and LCMC over all orders of rows that are equally far in X."""
+    n = len(X)
+    # Iris is measured in tenths of a centimetre: squares of distances are whole numbers of hundredths.
+    far = np.rint(np.square(X[:, None] - X).sum(axis=2) * 100).astype(int)
+    near = np.linalg.norm(Y[:, None] - Y, axis=2)
+    lost, late, common = np.zeros(2), np.zeros(2), np.zeros(2)
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        d, e = far[i, others], near[i, others]
+        ties = n - 1 - len(np.unique(e))  # of the map: hardly any, none at the edge, each worth one rank
+        assert ties <= 1
+        assert np.sort(e)[k - 1] < np.sort(e)[k]
+        late += -ties, ties
+        rank = e.argsort().argsort() + 1
+        shown = rank <= k
+        inside = np.sort(rank[d < np.sort(d)[k - 1]])  # surely among the k nearest, and those of whom some are
+        edge = np.sort(rank[d == np.sort(d)[k - 1]])
+        left = k - len(inside)
+        for which, some in enumerate((edge[:left], edge[len(edge) - left :])):
+            late[which] += np.maximum(np.append(inside, some) - k, 0).sum()
+            common[which] += np.count_nonzero(np.append(inside, some) <= k)
+        for distance in np.unique(d[shown]):
+            first, many = np.count_nonzero(d < distance), np.count_nonzero(d == distance)
+            seen = np.count_nonzero(d[shown] == distance)
+            ranks = np.maximum(first + np.arange(1, many + 1) - k, 0)
+            lost += ranks[:seen].sum(), ranks[many - seen :].sum()
+    scale = 2 / (n * k * (2 * n - 3 * k - 1))
+    return {
+        "trustworthiness": 1 - scale * lost, "continuity": 1 - scale * late, "LCMC": common / (n * k) - k / (n - 1),
+    }  # fmt: skip
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("method", ["cmdscale", "isomap"])
-def test_where_distances_tie_r_takes_any_order_and_is_near(shared, method):
-    """Iris is measured to a tenth of a centimetre: many distances tie, and R's sort leaves their order open."""
+def test_where_distances_tie_r_takes_one_order_of_many(shared, method):
+    """R's sort leaves the order of ties open: its results, and Ritz's, lie between the best and the worst order."""
     X = table(shared / "manifold" / "iris" / "data.csv")[:, 1:]
     X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])]
     golden = json.loads((shared / "manifold" / "iris" / "coranking.json").read_text())[method]
     Y = np.array(golden["embedding"]["values"])
     for place, k in enumerate(golden["K"]):
-        found = insight.embedding_quality(X, Y, k)
-        assert found.trustworthiness == pytest.approx(golden["trustworthiness"][place], abs=3e-4)
-        assert found.continuity == pytest.approx(golden["continuity"][place], abs=3e-4)
-        assert found.lcmc == pytest.approx(golden["LCMC"][place], abs=0.02)
+        found, allowed = insight.embedding_quality(X, Y, k), between(X, Y, k)
+        for name, own in (("trustworthiness", found.trustworthiness), ("continuity", found.continuity),
+                          ("LCMC", found.lcmc)):  # fmt: skip
+            high, low = max(allowed[name]) + 1e-12, min(allowed[name]) - 1e-12
+            assert low <= golden[name][place] <= high
+            assert low <= own <= high
+            assert high - low < 0.03  # which is not much
 
 
 @pytest.mark.shared

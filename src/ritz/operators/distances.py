@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 
 #: Rows of a tile: products with some columns run at the speed of BLAS, and little lies left of the diagonal.
 ROWS = 256
+#: Rows of a tile whose squares are summed at a time.
+STRIP = 32
 
 
 def kept_bytes(n: int) -> float:
@@ -73,8 +75,9 @@ class Squares:
         for start, tile in self._make():
             go_on()
             m = len(tile)
-            square = np.square(tile) @ w[start:]
-            fourth += 2.0 * float(w[start : start + m] @ square)
+            for first in range(0, m, STRIP):  # squares of a whole tile would take as much room again
+                own = slice(start + first, start + min(first + STRIP, m))
+                fourth += 2.0 * float(w[own] @ (np.square(tile[first : first + STRIP]) @ w[start:]))
             fourth -= float(w[start : start + m] @ np.square(tile[:, :m]) @ w[start : start + m])
             if self.keep:
                 kept.append((start, tile))

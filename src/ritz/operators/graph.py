@@ -165,6 +165,11 @@ class Laplacian(_Graph):
 
     def assembled(self) -> Assembled:
         """The weighted incidence matrix: rows √w_ij (s_i e_i − s_j e_j), i < j."""
+        return self._incidence
+
+    @cached_property
+    def _incidence(self) -> Assembled:
+        """The weighted incidence matrix: rows √w_ij (s_i e_i − s_j e_j), i < j."""
         upper = sp.triu(self.W, 1).tocoo()
         i, j, root = upper.row, upper.col, np.sqrt(upper.data)
         entries = np.column_stack([root * self.scale[i], -root * self.scale[j]])
@@ -254,6 +259,8 @@ def _weights(W: Any) -> Any:
     if float(np.min(made.data, initial=0.0)) < 0:
         raise InputError("weights of edges are not negative", received=f"{float(made.data.min()):.6g}")
     mirror = made.T.tocsr()
+    if all(np.array_equal(getattr(mirror, part), getattr(made, part)) for part in ("indptr", "indices", "data")):
+        return made
     off = float(np.max(np.abs((made - mirror).data), initial=0.0))
     if off == 0:
         return made

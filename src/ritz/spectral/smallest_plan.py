@@ -6,7 +6,8 @@
 
 How much a factor fills depends on how the graph of M can be cut. The rows that a breadth-first search from the rim
 meets at a time are a cut; with s of them at the middle, an elimination in the order of the search fills s·p entries,
-and the order of minimum degree about half of that: 0.15 to 0.7 on graphs of 1 to 50 dimensions.
+and the order of minimum degree about half of that: 0.15 to 0.7 on graphs of 1 to 50 dimensions. Large graphs of two
+dimensions fill less: halves have cuts of their own, s_l² entries each, which grow like p log p in all.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ritz.operators.base import Operator
 from ritz.spectral import constants as c
 from ritz.spectral.plan import Plan, over_memory, size_words
 
-__all__ = ["Fill", "choose_smallest", "fill_of", "known_null_vectors"]
+__all__ = ["Fill", "choose_smallest", "cut_of", "fill_of", "known_null_vectors"]
 
 SOLVERS = ("svd", "inverse", "lanczos")
 
@@ -50,8 +51,8 @@ def fill_of(operator: Operator) -> Fill | None:
         stored = float(graph.nnz)
     else:
         graph, stored = _stars(given.root)
-    cut = _cut(graph, p)
-    factor = min(stored / 4 + c.FILL_CUT * cut * p, 0.5 * p * (p + 1.0))
+    cut = cut_of(graph, p)
+    factor = min(stored / 4 + min(c.FILL_CUT * cut * p, c.FILL_HALVES * _halved(cut, p)), 0.5 * p * (p + 1.0))
     return Fill(p, stored, factor, factor * factor / p, cut)
 
 
@@ -72,7 +73,7 @@ def _stars(B: Any) -> tuple[Any, float]:
     return graph, min(float(np.sum(np.square(many.astype(np.float64)))), float(B.shape[1]) ** 2)
 
 
-def _cut(graph: Any, p: int) -> float:
+def cut_of(graph: Any, p: int) -> float:
     """Nodes that a breadth-first search has in one level, at the middle of what it reaches."""
     far = int(breadth_first_order(graph, 0, directed=False, return_predecessors=False)[-1])  # a node at the rim
     order, before = breadth_first_order(graph, far, directed=False)
@@ -85,6 +86,13 @@ def _cut(graph: Any, p: int) -> float:
     sizes = np.diff(starts)
     middle = int(np.searchsorted(np.cumsum(sizes), len(order) / 2))
     return float(sizes[middle]) * p / len(order)
+
+
+def _halved(cut: float, p: int) -> float:
+    """Σ 2^l s_l² over cuts of halves of halves, s_l = s·2^(−αl), α = log s/log p; down to parts of 64 nodes."""
+    s = max(cut, 2.0)
+    ratio, levels = 2.0 ** (1 - 2 * np.log(s) / np.log(max(p, 3))), max(np.log2(max(p, 3) / 64), 1.0)
+    return float(s * s * (levels if abs(ratio - 1) < 1e-6 else (1 - ratio**levels) / (1 - ratio)))
 
 
 def choose_smallest(
@@ -156,8 +164,12 @@ def _far(fill: Fill, k: int, known: int) -> Plan:
     seconds = products * (
         c.sparse_product_seconds(fill.entries, width, 8) + 4e-9 * fill.p * width * (products / 2 + known)
     )
-    storage = 8.0 * fill.p * (width * products + 6 * width + known) + 24.0 * fill.entries
-    reason = f"about {products} products with {width} vectors each: where a graph cannot be cut, gaps are wide"
+    seconds += c.FAR_FILTER * c.sparse_product_seconds(fill.entries, 8, 8)
+    storage = 8.0 * fill.p * (width * products + 6 * width + 32 + known) + 24.0 * fill.entries
+    reason = (
+        f"about {products} products with {width} vectors each, and some hundred that prove that none was missed: where "
+        "a graph cannot be cut, gaps are wide"
+    )
     return Plan("lanczos", "columns", "float64", products, seconds, storage, (reason,))
 
 

@@ -87,6 +87,41 @@ def test_the_graph_of_iris_falls_apart():
         np.testing.assert_allclose(model.embedding_[model.component_labels_ == one].std(axis=0), 1, atol=1e-6)
 
 
+def test_lle_of_iris_by_the_ties_of_r():
+    """R takes the rows whose mean rank, ties sharing theirs, is at most k + 1: 14 or 15 here. From these neighbourhoods
+    Ritz's weights and its solver give R's spectrum; only what is near is decided otherwise where distances tie.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial.distance import cdist
+    from scipy.stats import rankdata
+
+    from ritz.operators import Aligned
+    from ritz.spectral.problem import SpectralProblem
+    from ritz.spectral.smallest_plan import choose_smallest
+    from ritz.spectral.solve import solve
+
+    X, r = table("iris"), golden("iris", "lle_k15.json")
+    ranks = np.apply_along_axis(rankdata, 1, cdist(X, X))
+    near = (ranks <= 16) & (ranks > 1)
+    assert set(near.sum(axis=1)) == {14, 15}
+    B = np.eye(len(X))
+    for i in range(len(X)):
+        some = np.flatnonzero(near[i])
+        B[i, some] = -barycentric((X[some] - X[i])[None], 0.01 / len(some))[0]
+    parts = connected_components(csr_array(near), directed=False)[1]
+    null = np.eye(2)[parts]
+    M = Aligned(B, null=null)
+    found = solve(SpectralProblem(M, kind="eigh", which="smallest", k=4), choose_smallest(M, 4, 2, solver="inverse"))
+    expected = np.sort(r["singular_values_I_minus_W"])
+    np.testing.assert_allclose(np.sqrt(found.values), expected[2:], rtol=1e-8)
+    # R's second axis is its first with an eigenvalue above zero, but for the null space in which its own is arbitrary
+    Y = values(r["Y"])
+    axis = Y[:, np.argmin([np.linalg.norm(B @ y) < 1e-8 * np.linalg.norm(y) for y in Y.T])]
+    axis = axis - null @ np.linalg.lstsq(null, axis, rcond=None)[0]
+    assert abs(axis @ found.vectors[:, 0]) / np.linalg.norm(axis) > 1 - 1e-8
+
+
 @pytest.mark.parametrize("method", ["standard", "modified", "ltsa"])
 def test_lle_of_scikit_learn(method):
     X, new = table("swiss_roll"), table("swiss_roll", "new_rows.csv")

@@ -81,8 +81,8 @@ def test_two_far_clusters_are_not_joined_in_silence(apart):
     assert np.isnan(np.delete(largest.embedding_, largest.rows_, axis=0)).all()
     with pytest.raises(ritz.InputError, match="in one piece"):
         ritz.Isomap(2, n_neighbors=5, disconnected="error").fit(two)
-    with pytest.raises(ritz.ParameterError, match="fit for each component"):
-        ritz.Isomap(2, disconnected="apart").fit(two)
+    with pytest.warns(ritz.DisconnectedGraph, match="each is embedded by itself"):
+        ritz.Isomap(2, n_neighbors=5, disconnected="apart").fit(two)
 
 
 def test_an_isolated_row():
@@ -156,3 +156,28 @@ def test_files_hold_what_places_new_rows(options, tmp_path):
     back = ritz.load(tmp_path / "map.ritz")
     np.testing.assert_array_equal(back.transform(X), model.transform(X))
     assert back.verify(X)
+
+
+@pytest.mark.parametrize("landmarks", [None, 40])
+def test_components_are_mapped_apart(landmarks, apart, tmp_path):
+    """Each as it would be by itself; new rows go to the component of their nearest neighbour."""
+    a, b = RNG.random((70, 2)) * [4, 1], RNG.random((50, 2)) * [3, 1] + 100
+    both = np.vstack([a, b])[np.random.default_rng(0).permutation(120)]
+    with pytest.warns(ritz.DisconnectedGraph, match="2 components"):
+        model = ritz.Isomap(2, n_neighbors=8, disconnected="apart", landmarks=landmarks).fit(both)
+    assert model.n_connected_components_ == len(model.certificates_) == len(model.spectra_) == 2
+    for number, inside in enumerate((both[:, 0] < 50, both[:, 0] > 50)):
+        np.testing.assert_array_equal(model.component_labels_[inside], number)
+        given = None if landmarks is None else np.flatnonzero(np.isin(np.flatnonzero(inside), model.landmarks_))
+        alone = ritz.Isomap(2, n_neighbors=8, landmarks=given).fit(both[inside])
+        assert apart(model.embedding_[inside], alone.embedding_) < 1e-8
+        np.testing.assert_allclose(model.spectra_[number], alone.eigenvalues_, rtol=1e-10)
+        assert apart(model.transform(both[inside] + 0.01), alone.transform(both[inside] + 0.01)) < 1e-8
+    assert apart(model.transform(both), model.embedding_) < 1e-8
+    assert model.verify(both)
+    assert not model.verify(both**2 / 100)
+    ritz.save(model, tmp_path / "map.ritz")
+    back = ritz.load(tmp_path / "map.ritz")
+    np.testing.assert_array_equal(back.transform(both), model.transform(both))
+    with pytest.raises(ritz.RitzError, match="more rows than there are axes"), pytest.warns(ritz.DisconnectedGraph):
+        ritz.Isomap(2, n_neighbors=1, disconnected="apart").fit(both)

@@ -24,6 +24,9 @@ __all__ = ["Mapped", "Space"]
 
 Floats = NDArray[np.float64]
 
+#: Rows of a tile from which distances of pairs are picked.
+TILE = 64
+
 
 class Space(ABC):
     """Rows with a distance; ``n`` is how many."""
@@ -58,10 +61,19 @@ class Space(ABC):
         return collect(screen, rows, np.full(screen.m, float(radius)), Q is None, None, room).lists
 
     def pairs(self, rows: Any, cols: Any) -> Floats:
-        """Distances of rows ``rows[i]`` and ``cols[i]``."""
-        screen = self.screen()
-        keys = np.concatenate([screen.tile(np.array([i]), slice(j, j + 1))[0] for i, j in zip(rows, cols, strict=True)])
-        return screen.exact(np.asarray(rows), np.asarray(cols), keys)
+        """Distances of rows ``rows[i]`` and ``cols[i]``, by tiles of some rows with all that they are compared with."""
+        rows, cols, screen = np.asarray(rows, np.intp), np.asarray(cols, np.intp), self.screen()
+        out, order = np.empty(len(rows)), np.argsort(rows, kind="stable")
+        different, starts = np.unique(rows[order], return_index=True)
+        ends = np.append(starts[1:], len(rows))
+        for first in range(0, len(different), TILE):
+            some = different[first : first + TILE]
+            at = order[starts[first] : ends[min(first + TILE, len(different)) - 1]]
+            low = int(cols[at].min())
+            tile = screen.tile(some, slice(low, int(cols[at].max()) + 1))
+            keys = tile[np.searchsorted(some, rows[at]), cols[at] - low]
+            out[at] = screen.exact(rows[at], cols[at], keys)
+        return out
 
 
 class Mapped(Space):

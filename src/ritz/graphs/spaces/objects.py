@@ -35,6 +35,12 @@ class Objects(Space):
         """Values of the function."""
         return _Called(self, self.items if Q is None else Q, Q is None)
 
+    def pairs(self, rows: Any, cols: Any) -> Floats:
+        """The function of these pairs only."""
+        screen = self.screen()
+        found = [screen.tile(np.array([i]), slice(int(j), int(j) + 1))[0] for i, j in zip(rows, cols, strict=True)]
+        return np.concatenate(found) if found else np.zeros(0)
+
 
 class _Called(Direct):
     parallel = False

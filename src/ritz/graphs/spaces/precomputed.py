@@ -82,6 +82,10 @@ class Matrix(Space):
         refuse_bad(X, 0)
         return X
 
+    def pairs(self, rows: Any, cols: Any) -> Floats:
+        """Entries."""
+        return np.asarray(self.D[rows, cols], np.float64)
+
     def screen(self, Q: Any = None) -> Screen:
         """Tiles of the matrix."""
         return _Given(self.D if Q is None else Q)
@@ -195,6 +199,22 @@ class Graph(Space):
         counts = np.bincount(found.rows[near], minlength=len(found))
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         return Lists(indptr, found.indices[near], found.distances[near])
+
+    def pairs(self, rows: Any, cols: Any) -> Floats:
+        """Stored distances, in either direction; refused where one is not known."""
+        from scipy.sparse import csr_array
+
+        places = csr_array((np.arange(1, self.D.nnz + 1), self.D.indices, self.D.indptr), shape=self.D.shape)
+        forth, back = (np.asarray(places[a, b]).ravel().astype(np.intp) for a, b in ((rows, cols), (cols, rows)))
+        at = np.where(forth > 0, forth, back) - 1
+        if np.any(at < 0):
+            lost = int(np.argmin(at))
+            raise InputError(
+                "the distances among the neighbours of each row are needed",
+                received=f"a graph without that of rows {int(rows[lost])} and {int(cols[lost])}",
+                hint="pass all distances, or a graph that holds those among neighbours",
+            )
+        return np.asarray(self.D.data[at], np.float64)
 
 
 class _Stored(Direct):

@@ -51,6 +51,10 @@ class SparseRows(Space):
         """Products of rows."""
         return _SparseScreen(self.X, self.X if Q is None else Q)
 
+    def pairs(self, rows: Any, cols: Any) -> Floats:
+        """Differences in float64."""
+        return self.screen().exact(np.asarray(rows), np.asarray(cols), np.zeros(0))
+
 
 class _SparseScreen(Screen):
     def __init__(self, X: Any, Q: Any) -> None:

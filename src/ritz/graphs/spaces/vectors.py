@@ -117,6 +117,10 @@ class Powers(Space):
         m = self.n if Q is None else len(Q)
         return self.tree.within(self.screen(Q), Q, np.arange(m), np.full(m, float(radius)), None, room)
 
+    def pairs(self, rows: Any, cols: Any) -> Floats:
+        """Differences in float64."""
+        return self.screen().exact(np.asarray(rows), np.asarray(cols), np.zeros(0))
+
 
 class _PowerScreen(Screen):
     def __init__(self, X: NDArray[Any], Q: NDArray[Any], p: float) -> None:

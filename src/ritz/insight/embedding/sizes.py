@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import ParameterError
 from ritz._core.memory import limit
 from ritz._core.warn import one_call, unsaid
 from ritz.graphs.components import components_of, shortest_links
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 
 #: Numbers of neighbours that are tried, as far as there are rows; and where the search for one that connects ends.
 SIZES, MOST = (5, 8, 12, 20, 30, 50), 512
+#: Columns of the table that count.
+COUNTS = ("k", "components", "neighbours", "alone")
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +47,8 @@ class NeighbourhoodSizes:
         "lcmc"
     qualities : the :class:`EmbeddingQuality` of each size, with ``embed``
     suggested : the size with the largest LCMC, with ``embed``; the fewest that connects otherwise
+    suggested_radius : the same of radii, where those were tried; then ``table`` has an entry for each of them:
+        "radius", "components", "largest", "neighbours" (median number within the radius), "alone" (rows without any)
     """
 
     connects_k: int | None
@@ -51,13 +56,11 @@ class NeighbourhoodSizes:
     table: dict[str, Floats]
     qualities: list[EmbeddingQuality]
     suggested: int | None
+    suggested_radius: float | None = None
 
     def __repr__(self) -> str:
         names = list(self.table)
-        shown = [
-            [f"{value:.6g}" if name in ("k", "components") else f"{value:.3f}" for value in self.table[name]]
-            for name in names
-        ]
+        shown = [[f"{value:.6g}" if name in COUNTS else f"{value:.3f}" for value in self.table[name]] for name in names]
         widths = [max(len(name), *(len(cell) for cell in column)) for name, column in zip(names, shown, strict=True)]
         lines = ["  ".join(name.rjust(width) for name, width in zip(names, widths, strict=True))]
         lines += [
@@ -69,13 +72,17 @@ class NeighbourhoodSizes:
         if self.suggested is not None:
             why = "the best LCMC" if self.qualities else "the fewest that connect"
             lines.append(f"suggested: k = {self.suggested}, {why}")
+        if self.suggested_radius is not None:
+            why = "the best LCMC" if self.qualities else "the smallest that connects"
+            lines.append(f"suggested: radius = {self.suggested_radius:.6g}, {why}")
         return "\n".join(lines)
 
 
 @one_call()
 def neighbourhood_sizes(
-    X: Any, sizes: Sequence[int] | None = None, *, embed: Callable[[int], Any] | None = None,
-    quality_k: int | None = None, metric: Any = "euclidean", memory: Any = None,
+    X: Any, sizes: Sequence[int] | None = None, *, radii: Sequence[float] | None = None,
+    embed: Callable[[Any], Any] | None = None, quality_k: int | None = None, metric: Any = "euclidean",
+    memory: Any = None,
 ) -> NeighbourhoodSizes:  # fmt: skip
     """Try numbers of neighbours side by side, and find the smallest that connect all rows.
 
@@ -85,8 +92,11 @@ def neighbourhood_sizes(
         As of :class:`ritz.Neighbours`.
     sizes : sequence of int, optional
         Numbers of neighbours to try; 5, 8, 12, 20, 30, 50 if absent.
+    radii : sequence of float, optional
+        Radii to try instead.
     embed : callable, optional
-        From a number of neighbours to coordinates (n, p): each picture is then measured by :func:`embedding_quality`.
+        From a number of neighbours, or a radius, to coordinates (n, p): each picture is then measured by
+        :func:`embedding_quality`.
     quality_k : int, optional
         Neighbours that the pictures are measured with, the same for all.
     metric : str, kernel or callable
@@ -105,12 +115,21 @@ def neighbourhood_sizes(
     20           2    0.667   0.743   0.686      2.676
     connected from k = 25 or radius 1.64 on
     suggested: k = 25, the fewest that connect
+    >>> insight.neighbourhood_sizes(load_iris().data, radii=[0.5, 1.0, 2.0])
+    radius  components  largest  neighbours  alone
+     0.500          12    0.560           8      6
+     1.000           2    0.667          37      0
+     2.000           1    1.000        70.5      0
+    connected from k = 25 or radius 1.64 on
+    suggested: radius = 1.64012, the smallest that connects
     """
     from ritz.graphs.spaces.resolve import space_of
 
     rows = checked(X, metric)
     space = space_of(metric, rows, None, limit(memory))
     n = space.n
+    if radii is not None:
+        return _of_radii(X, space, radii, sizes, embed, quality_k, metric, memory)
     tried = sorted({int(size) for size in (SIZES if sizes is None else sizes) if 1 <= int(size) < n}) or [n - 1]
     least, lists = _fewest(space, max(tried))
     table: dict[str, list[float]] = {
@@ -128,6 +147,37 @@ def neighbourhood_sizes(
     suggested = tried[int(np.argmax(table["lcmc"]))] if qualities else least
     arrays = {name: np.array(values) for name, values in table.items()}
     return NeighbourhoodSizes(least, _connecting_radius(space, lists), arrays, qualities, suggested)
+
+
+def _of_radii(
+    X: Any, space: Space, radii: Sequence[float], sizes: Any, embed: Any, quality_k: Any, metric: Any, memory: Any
+) -> NeighbourhoodSizes:  # fmt: skip
+    """Radii side by side."""
+    tried = sorted({float(radius) for radius in radii})
+    if sizes is not None or not tried or not 0 < tried[0] <= tried[-1] < np.inf:
+        raise ParameterError("sizes, or radii that are numbers > 0", received=f"sizes={sizes!r}, radii={radii!r}",
+                             hint="radii=[0.5, 1.0]")  # fmt: skip
+    least, lists = _fewest(space, 8)
+    connects, wide = _connecting_radius(space, lists), space.within(None, tried[-1], limit(memory))
+    table: dict[str, list[float]] = {name: [] for name in ("radius", "components", "largest", "neighbours", "alone")}
+    qualities = []
+    for radius in tried:
+        near = wide.distances <= radius
+        counts = np.bincount(wide.rows[near], minlength=space.n)
+        ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+        pairs = Lists(ends, wide.indices[near], wide.distances[near])
+        count, labels = components_of(edges_of(pairs))
+        alone = float(np.count_nonzero(counts == 0))
+        row = (radius, float(count), float(np.mean(labels == 0)), float(np.median(counts)), alone)
+        for name, value in zip(table, row, strict=True):
+            table[name].append(value)
+        if embed is not None:
+            with unsaid():
+                qualities.append(embedding_quality(X, embed(radius), quality_k, metric=metric, memory=memory))
+    for name in ("trustworthiness", "continuity", "lcmc") if qualities else ():
+        table[name] = [float(getattr(one, name)) for one in qualities]
+    best = tried[int(np.argmax(table["lcmc"]))] if qualities else connects
+    return NeighbourhoodSizes(least, connects, {name: np.array(v) for name, v in table.items()}, qualities, None, best)
 
 
 def _row(lists: Lists, k: int, n: int) -> dict[str, float]:

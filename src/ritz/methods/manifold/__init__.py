@@ -1,7 +1,8 @@
 """Maps of rows: from their distances, as they are or along a graph, and from their neighbourhoods.
 
 sources.py       squared distances in tiles: of a metric, given, or corrected so that they fit into a Euclidean space
-geodesic.py      shortest paths through a graph of neighbours, in row tiles on all cores
+geodesic.py      shortest paths through a graph of neighbours, in row tiles on all cores:
+                 elimination.py by taking nodes out, searches.py by Dijkstra's search; entering.py: from new rows
 placement.py     Gower's formula: where a new row lies
 landmarks.py     few rows solved exactly, all others placed by them, and an estimate of what that costs
 stress.py        stress of a map and its gradient; shapes.py, descent.py, refine.py: what SMACOF and Sammon need

@@ -1,13 +1,9 @@
 """Lengths of shortest paths through a graph, in tiles of rows, on all cores.
 
-    g(i, j) = min over paths i = v₀, v₁, …, j of Σ w(vₛ, vₛ₊₁)      Dijkstra from every row, O(n (m + n log n)) in all
+g(i, j) = min over paths i = v₀, v₁, …, j of Σ w(vₛ, vₛ₊₁)
 
-SciPy's ``dijkstra`` on the symmetric graph taken as directed: 1.7 ms a source at n = 10,000, 11 entries a row, 1.5 ms
-with rows in the order of Cuthill and McKee, which puts neighbours next to each other in memory; undirected 3.6 ms. It
-holds the interpreter lock, so other cores are used by other processes (joblib's, which need no guard in the caller's
-script), each of which hands back the part right of the diagonal. The calling process computes its share, too.
-
-A sum of h lengths is off by at most (h − 1)u of itself, and a path visits a row once: relative error ≤ n·u.
+by elimination (``elimination.py``)     f·n additions, f the fill: surfaces of few dimensions
+by searches (``searches.py``)           one from each row, O(n (m + n log n)) in all: graphs that cannot be cut
 """
 
 from __future__ import annotations
@@ -18,16 +14,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.threads import go_on, lane_count
-from ritz._core.tolerance import unit_roundoff
-from ritz.operators.distances import ROWS, Squares, kept_bytes
+from ritz._core.errors import MemoryLimitError
+from ritz._core.progress import track
+from ritz._core.threads import lane_count, run_lanes
+from ritz.graphs.lists import Lists
+from ritz.methods.manifold.elimination import Elimination, eliminated
+from ritz.methods.manifold.searches import Searches, lengths
+from ritz.operators.distances import Squares, kept_bytes
+from ritz.spectral.constants import FILL_CUT
+from ritz.spectral.smallest_plan import cut_of
 
-__all__ = ["Geodesics", "lengths_from"]
+__all__ = ["Geodesics", "Reached"]
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 #: Rows times entries of the graph below which other processes are not worth their start (about 0.5 s each).
 WORTH = 2e8
+#: Seconds of an addition of the elimination, and of a search for each stored entry of the graph: measured at n = 10,000
+#: and 50,000, where they are 1.3 ns and 17 to 19 ns.
+ADDITION, ENTRY = 1.3e-9, 17e-9
+#: Estimated fill, in units of what is worth it, up to which it is found out: estimates are off by a factor of two.
+DOUBT = 2.0
+#: Nodes up to which it is found out in any case.
+FEW = 1000
+#: Sources of a tile of the elimination: enough to keep NumPy busy, few enough for what is added to stay in the cache.
+SOURCES = 512
+#: Share of the room that tiles on their way may take, and the sources of the least tile.
+SHARE, LEAST = 0.4, 8
+#: New rows from which on taking nodes out of the graph is worth its time: as long as some hundred searches.
+MANY = 256
 
 
 class Geodesics:
@@ -38,117 +54,140 @@ class Geodesics:
     graph : (n, n) CSR of lengths
         Symmetric; stored zeros are edges of length 0.
     workers
-        Processes; as many as cores if absent.
+        Threads, or processes; as many as cores if absent.
+    road
+        "elimination" or "searches"; the quicker one if absent.
+    room
+        Bytes that distances on their way may take.
     """
 
-    def __init__(self, graph: Any, workers: int | None = None) -> None:
+    def __init__(
+        self, graph: Any, workers: int | None = None, *, road: str | None = None, room: float = np.inf
+    ) -> None:  # fmt: skip
         from scipy.sparse import csr_matrix
-        from scipy.sparse.csgraph import reverse_cuthill_mckee
 
         plain = csr_matrix((graph.data, graph.indices.astype(np.int32), graph.indptr.astype(np.int32)), graph.shape)
-        self.n = graph.shape[0]
-        self.order = np.asarray(reverse_cuthill_mckee(plain, symmetric_mode=True), np.intp)
-        self.place = np.argsort(self.order)
-        self.graph = _permuted(plain, self.order, self.place)
-        work = float(self.n) * max(graph.nnz, 1)
-        self.workers = (lane_count() if work >= WORTH else 1) if workers is None else workers
+        plain.sort_indices()
+        self.n, self.room = graph.shape[0], room
+        lanes = lane_count() if workers is None else workers
+        made = _by_elimination(plain, road)
+        if made is None:
+            worth = workers is not None or float(self.n) * max(graph.nnz, 1) >= WORTH
+            self.road: Elimination | Searches = Searches(plain, lanes if worth else 1)
+            self.seconds = ENTRY * graph.nnz * self.n / (lanes if worth else 1)
+            self.lanes = 1
+        else:
+            self.road, self.lanes = made, lanes
+            self.seconds = ADDITION * made.fill * self.n / lanes
+        self.order, self.place = self.road.order, self.road.place
 
     @property
     def relative(self) -> float:
         """How far a squared distance may be off, relative to itself."""
-        return 2.0 * self.n * unit_roundoff(np.float64)
+        return 2.0 * self.road.relative
 
-    def between(self, rows: NDArray[np.intp]) -> Floats:
+    def between(self, rows: Places) -> Floats:
         """Distances of some rows to all, (m, n), in the order of the rows given."""
-        return _lengths(self.graph, self.place[rows])[:, self.place]
+        made = np.empty((len(rows), self.n))
+        step = SOURCES if isinstance(self.road, Searches) else self._sources()
+        starts = range(0, len(rows), step)
+        groups = [list(starts)[i : i + self.lanes] for i in range(0, len(starts), self.lanes)]
+
+        def work(start: int) -> None:
+            at = slice(start, start + step)
+            made[at] = self.road.lengths(self.place[rows[at]]).T[:, self.place]
+
+        with track("geodesics", total=len(groups)) as done:
+            for group in groups:
+                run_lanes(work, group)
+                done()
+        return made
 
     def tiles(self) -> Iterator[tuple[int, Floats]]:
-        """``(start, g²[start:stop, start:])`` in the order of Cuthill and McKee: ``order`` says which row is which."""
-        starts = list(range(0, self.n, ROWS))
-        if self.workers == 1 or len(starts) < 2:
-            for start in starts:
-                go_on()
-                yield start, _tile(self.graph, start, min(start + ROWS, self.n))
+        """``(start, g²[start:stop, start:])`` in the order of the road: ``order`` says which row is which."""
+        if isinstance(self.road, Searches):
+            yield from self.road.tiles()
             return
-        yield from self._shared(starts)
+        step = self._sources()
+        starts = list(range(0, self.n, step))
+        with track("geodesics", total=len(starts)) as done:
+            for first in range(0, len(starts), self.lanes):
+                group = starts[first : first + self.lanes]
+                made = run_lanes(lambda start: self._tile(start, min(start + step, self.n)), group)
+                for i, start in enumerate(group):
+                    done()
+                    yield start, made[i]
+                    made[i] = made[0][:0]  # what nobody keeps is gone before the next are made
 
-    def _shared(self, starts: list[int]) -> Iterator[tuple[int, Floats]]:
-        """Tiles of this process and of the others, as they come."""
-        from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
+    def _tile(self, start: int, stop: int) -> Floats:
+        """Squares right of the diagonal, symmetric to the last bit within the block."""
+        D = self.road.lengths(np.arange(start, stop))[start:]
+        D = np.array(D) if start > self.n // 16 else D  # a view would hold what is left of the diagonal
+        tile = np.square(D, out=D).T
+        near = tile[:, : stop - start]
+        near[...] = np.triu(near, 1) + np.triu(near, 1).T
+        return tile
 
-        helpers = self.workers - 1
-        with ProcessPoolExecutor(max_workers=helpers, initializer=_take, initargs=(self.graph,), timeout=60) as pool:
-            waiting = list(starts)
-            pending: list[tuple[int, Any]] = []
-            while waiting or pending:
-                while waiting and len(pending) < 2 * helpers:  # no more than are soon wanted: tiles wait in memory
-                    start = waiting.pop(0)
-                    pending.append((start, pool.submit(_of_worker, start, min(start + ROWS, self.n))))
-                if waiting:
-                    go_on()
-                    start = waiting.pop(0)
-                    yield start, _tile(self.graph, start, min(start + ROWS, self.n))
-                else:
-                    start, future = pending.pop(0)
-                    yield start, future.result()
-                done = [one for one in pending if one[1].done()]
-                pending = [one for one in pending if one not in done]
-                for start, future in done:
-                    yield start, future.result()
+    def _sources(self) -> int:
+        """Sources of a tile of the elimination: as many as there is room for."""
+        one = self.road.bytes_of(1) if isinstance(self.road, Elimination) else 16.0 * self.n
+        fit = min(SHARE * self.room / (self.lanes * one), float(SOURCES))
+        if fit < LEAST:
+            needed = LEAST * self.lanes * one / SHARE
+            error = MemoryLimitError(
+                f"geodesics of {self.n:,} rows, {LEAST} rows at a time, need about {needed / 1e6:,.0f} MB",
+                received=f"a limit of {self.room / 1e6:,.0f} MB", hint="a larger memory, or fewer rows",
+            )  # fmt: skip
+            error.least = needed
+            raise error
+        return int(fit)
 
     def squares(self, room: float) -> Squares:
         """As an operator takes them, in the order of ``order``; kept where they fit."""
         return Squares(self.n, self.tiles, keep=kept_bytes(self.n) <= 0.6 * room, relative=self.relative)
 
 
-def _permuted(graph: Any, order: NDArray[np.intp], place: NDArray[np.intp]) -> Any:
-    """Rows and columns in another order; stored zeros stay."""
-    from scipy.sparse import csr_matrix
-
-    taken = graph[order]
-    made = csr_matrix((taken.data, place[taken.indices].astype(np.int32), taken.indptr), graph.shape)
-    made.sort_indices()
-    return made
-
-
-def _lengths(graph: Any, rows: Any) -> Floats:
-    from scipy.sparse.csgraph import dijkstra
-
-    return np.atleast_2d(dijkstra(graph, directed=True, indices=rows))
+def _by_elimination(graph: Any, road: str | None) -> Elimination | None:
+    """The graph with its nodes taken out, where that is the quicker road, or the one asked for."""
+    if road == "searches":
+        return None
+    n, worth = graph.shape[0], np.inf
+    if road is None:
+        worth = ENTRY / ADDITION * graph.nnz
+        if graph.nnz / 4 + FILL_CUT * cut_of(graph, n) * n > DOUBT * worth and n > FEW:
+            return None
+    return eliminated(graph, worth)
 
 
-def _tile(graph: Any, start: int, stop: int) -> Floats:
-    """Squares right of the diagonal, symmetric to the last bit within the block."""
-    tile = np.square(_lengths(graph, np.arange(start, stop))[:, start:])
-    near = tile[:, : stop - start]
-    near[...] = np.triu(near, 1) + np.triu(near, 1).T
-    return tile
-
-
-#: The graph of a process that was started for its tiles.
-_graph: Any = None
-
-
-def _take(graph: Any) -> None:
-    global _graph
-    _graph = graph
-
-
-def _of_worker(start: int, stop: int) -> Floats:
-    return _tile(_graph, start, stop)
-
-
-def lengths_from(graph: Any, lists: Any, at: slice) -> Floats:
-    """Distances of new rows, with these neighbours in the graph, to all its nodes: (m, n).
+class Reached:
+    """Distances of new rows to all nodes of a graph, some new rows at a time.
 
     New rows are nodes with edges to their neighbours and none back, so that no path leads through them.
-    """
-    from scipy.sparse import csr_matrix
 
-    n, m = graph.shape[0], at.stop - at.start
-    first, last = int(lists.indptr[at.start]), int(lists.indptr[at.stop])
-    indptr = np.concatenate([graph.indptr, graph.indptr[-1] + lists.indptr[at.start + 1 : at.stop + 1] - first])
-    data = np.concatenate([graph.data, lists.distances[first:last]])
-    places = np.concatenate([graph.indices, lists.indices[first:last]])
-    whole = csr_matrix((data, places.astype(np.int32), indptr.astype(np.int32)), (n + m, n + m))
-    return _lengths(whole, np.arange(n, n + m))[:, :n]
+    Parameters
+    ----------
+    graph : (n, n) CSR of lengths
+    lists
+        Neighbours of the new rows among the nodes.
+    """
+
+    def __init__(self, graph: Any, lists: Lists) -> None:
+        self.graph, self.lists = graph, lists
+        self.road = _by_elimination(graph, None) if len(lists) >= MANY else None
+
+    def __call__(self, at: slice) -> Floats:
+        """(m, n) of some of them; infinite where there is no path."""
+        lists, n, m = self.lists, self.graph.shape[0], at.stop - at.start
+        edges = slice(int(lists.indptr[at.start]), int(lists.indptr[at.stop]))
+        nodes, far = lists.indices[edges], lists.distances[edges]
+        counts = lists.counts[at]
+        if self.road is not None:
+            which = np.repeat(np.arange(m), counts)
+            return self.road.spread(which, self.road.place[nodes], far, m).T[:, self.road.place]
+        from scipy.sparse import csr_matrix
+
+        indptr = np.concatenate([self.graph.indptr, self.graph.indptr[-1] + np.cumsum(counts)])
+        data = np.concatenate([self.graph.data, far])
+        places = np.concatenate([self.graph.indices, nodes])
+        whole = csr_matrix((data, places.astype(np.int32), indptr.astype(np.int32)), (n + m, n + m))
+        return lengths(whole, np.arange(n, n + m))[:, :n]

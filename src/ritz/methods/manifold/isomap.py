@@ -9,35 +9,39 @@ The model keeps the graph and U, not the n×n geodesics: one Dijkstra from x giv
 from __future__ import annotations
 
 import numbers
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
 from ritz._core.progress import using
+from ritz._core.warn import unsaid
 from ritz.data.validate import room_for
-from ritz.data.words import nearest
-from ritz.graphs.lists import Lists, of_pairs
+from ritz.data.words import counted, nearest
 from ritz.graphs.neighbours import NEIGHBOURS, Neighbours
-from ritz.graphs.spaces.precomputed import refuse_bad
-from ritz.graphs.spaces.resolve import space_of
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.about import About
-from ritz.methods.manifold.geodesic import Geodesics, lengths_from
-from ritz.methods.manifold.landmarks import chosen, estimated_residual
+from ritz.methods.manifold.entering import among, entering, of_one_part
+from ritz.methods.manifold.geodesic import Geodesics, Reached
+from ritz.methods.manifold.landmarks import estimated_residual, landmarks_of
+from ritz.methods.manifold.nodes import say_apart
 from ritz.methods.manifold.placement import BATCH, Place, placed_by
 from ritz.methods.manifold.scaling import Kept, Scaling
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, verify_posed
+from ritz.methods.verify.model import with_held
 from ritz.operators.distances import ROWS, Gower, Squares, kept_bytes
+from ritz.spectral.verify import all_of
 
 __all__ = ["Isomap"]
 
 Floats = NDArray[np.float64]
 
 #: What may become of a graph of several components: between those there is no distance along edges.
-DISCONNECTED = ("join", "largest", "error")
+DISCONNECTED = ("join", "apart", "largest", "error")
 TIES = ("keep", "row")
 
 
@@ -62,16 +66,18 @@ class Isomap(Scaling):
         Geodesics are measured from so many rows, or from these, only; all rows are placed by them.
     ties : "keep" or "row"
         Of rows equally near as the last neighbour, all are kept, or the first by row number.
-    disconnected : "join", "largest" or "error"
-        A graph of several components is joined by its shortest links, or cut down to its largest component (the
-        coordinates of other rows are nan), each with a warning; or refused.
+    disconnected : "join", "apart", "largest" or "error"
+        A graph of several components is joined by its shortest links; or each component is mapped by itself, and its
+        coordinates say nothing about those of another; or it is cut down to its largest component (the coordinates of
+        other rows are nan), each with a warning; or refused.
     solver, tol, random_state, memory, device, progress
         As for :class:`ritz.PCA`.
 
     Attributes
     ----------
     embedding_ : (n, k) coordinates of the rows
-    eigenvalues_ : (k,) of −½Jg²J, decreasing
+    eigenvalues_ : (k,) of −½Jg²J, decreasing, of the largest component
+    spectra_ : (components, k) those of every component that was mapped by itself; 0 where it has no such axis
     negative_share_ : Σ|λ⁻|/Σ|λ|: how far the geodesics are from distances in a plane; nan where it is not known
     graph_ : (n, n) CSR array of the lengths of edges
     rows_ : rows of the graph: all, unless ``disconnected="largest"``
@@ -79,7 +85,9 @@ class Isomap(Scaling):
     landmarks_, residual_ : row numbers of the landmarks, and the estimated residual of the map, or None
     spread_ : (d,) standard deviations that columns were divided by, or None
     n_components_, n_samples_, n_features_in_ : int
-    certificate_, plan_
+    component_labels_ : (n,) the component of each row, 0 the largest
+    certificate_, certificates_ : of the largest component, of every one that was mapped by itself
+    plan_
 
     Examples
     --------
@@ -129,17 +137,32 @@ class Isomap(Scaling):
     # the problem
 
     def pose(self, rows: Any, weights: Any) -> Posed:
-        """Gower's matrix of geodesics, in an order of rows in which neighbours are near each other."""
+        """Gower's matrix of geodesics; of the largest component, and beside it of the others that are mapped apart."""
+        with unsaid(DisconnectedGraph) if self.disconnected == "apart" else nullcontext():
+            near = self._neighbours(rows)
+        parts = [np.arange(len(near.rows_))]
+        if self.disconnected == "apart" and near.n_connected_components_ > 1:
+            say_apart(near.component_labels_)
+            order = np.argsort(near.component_labels_, kind="stable")
+            parts = np.split(order, np.cumsum(np.bincount(near.component_labels_))[:-1])
+            self._require_axes(min(len(part) for part in parts))
+        first, *others = (self._of_part(rows, near, part, len(parts)) for part in parts)
+        first.kept.others = others
+        return first
+
+    def _of_part(self, rows: Any, near: Neighbours, part: NDArray[np.intp], parts: int) -> Posed:
+        """The problem of one component, in an order of rows in which little is filled, or neighbours are near."""
         room = room_for(self)
-        near = self._neighbours(rows)
-        geodesics, n = Geodesics(near.graph_), len(near.rows_)
+        graph = near.graph_ if parts == 1 else near.graph_[part][:, part]
+        geodesics, n = Geodesics(graph, room=room), len(part)
         wanted = self._wanted(n, n, centered=True)
+        kept = Kept(rows, geodesics, order=geodesics.order, graph=near, part=part)
         if self.landmarks is None:
-            squares = geodesics.squares(room)
-            kept = Kept(rows, geodesics, order=geodesics.order, graph=near)
-            return Posed(Gower(squares), kind="eigh", centered=True, kept=kept)
-        taken = chosen(self.landmarks, n, wanted if isinstance(wanted, int) else 1, self.random_state)
-        between = np.square(geodesics.between(taken))  # (m, n): what everything else is made of
+            return Posed(Gower(geodesics.squares(room)), kind="eigh", centered=True, kept=kept)
+        fewest = wanted if isinstance(wanted, int) else 1
+        taken = landmarks_of(self.landmarks, part, len(near.rows_), fewest, self.random_state)
+        between = geodesics.between(taken)  # (m, n): what everything else is made of
+        np.square(between, out=between)
         own = between[:, taken]
         own = (own + own.T) / 2
 
@@ -147,8 +170,16 @@ class Isomap(Scaling):
             return ((i, own[i : i + ROWS, i:].copy()) for i in range(0, len(own), ROWS))
 
         squares = Squares(len(taken), tiles, keep=kept_bytes(len(taken)) <= 0.5 * room, relative=geodesics.relative)
-        kept = Kept(rows, (geodesics, between), taken, graph=near)
+        kept = replace(kept, source=(geodesics, between), taken=taken, order=None)
         return Posed(Gower(squares), kind="eigh", centered=True, kept=kept)
+
+    def _require_axes(self, fewest: int) -> None:
+        if isinstance(self.n_components, numbers.Integral) and fewest <= int(self.n_components):
+            raise InputError(
+                "every component of the graph of neighbours has more rows than there are axes",
+                received=f"n_components={self.n_components}, and a component of {counted(fewest, 'row')}",
+                hint="more neighbours, disconnected='largest' or 'join', or fewer components",
+            )
 
     def _neighbours(self, rows: Any) -> Neighbours:
         """The graph; of given edges all, where nothing else is asked for."""
@@ -167,52 +198,105 @@ class Isomap(Scaling):
         ).fit(rows)  # fmt: skip
 
     def _plan(self, posed: Posed) -> Any:
-        plan = super()._plan(posed)
-        if posed.operator.squares.keep:
+        plan, kept = super()._plan(posed), posed.kept
+        if kept.taken is not None:
             return plan
-        n = posed.operator.shape[0]
-        words = f"{kept_bytes(n) / 1e9:.3g} GB of geodesics do not fit: every pass measures them anew"
-        return replace(plan, reasons=(*plan.reasons, words))
+        how, squares = kept.source.road.words, posed.operator.squares
+        seconds = plan.seconds + kept.source.seconds * (1 if squares.keep else plan.passes)
+        words: tuple[str, ...] = (f"geodesics {how}, about {kept.source.seconds:.2g} s for all pairs",)
+        if not squares.keep:
+            words += (f"{kept_bytes(squares.n) / 1e9:.3g} GB of geodesics do not fit: every pass measures them anew",)
+            plan = replace(plan, precision="float64")  # passes that end in float32 would be made twice
+        return replace(plan, seconds=seconds, reasons=(*plan.reasons, *words))
 
     def _solved(self, posed: Posed, plan: Any) -> Any:
         with using(self.progress, type(self).__name__):
-            return super()._solved(posed, plan)
+            for number, part in enumerate(posed.kept.others):
+                other = self._filled(part)
+                posed.kept.others[number] = other, super()._solved(other, self._plan(other))
+            return super()._solved(posed, plan)  # the last is what the record remembers
 
     # the names of what was found
 
     def read(self, solution: Any, posed: Posed) -> None:
         """Coordinates, eigenvalues, and what new rows are placed by."""
-        kept: Kept = posed.kept
-        near: Neighbours = kept.graph
+        near: Neighbours = posed.kept.graph
         n, nodes = len(near.component_labels_), near.rows_
-        self.residual_, self.landmarks_ = None, kept.taken
-        Y, place, certificate = self._mapped(solution, posed)
-        if kept.taken is not None:
-            geodesics, between = kept.source
-            Y = placed_by(place, lambda at: between[:, at].T, len(nodes), Y.shape[1])
-            self.residual_ = estimated_residual(Y, lambda rows: np.square(geodesics.between(rows)), self.random_state)
-            words = (
-                f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed "
-                "by their geodesics to these",
-                f"estimated residual of the map of all rows: {self.residual_:.1e} of λ₁ (64 rows sampled)",
-            )
-            certificate = replace(certificate, notes=(*certificate.notes, *words))
-        else:
-            turned = np.empty_like(Y)
-            turned[kept.order] = Y
-            anchors, level = np.empty_like(place.anchors), np.empty_like(place.level)
-            anchors[kept.order], level[kept.order] = place.anchors, place.level
-            Y, place = turned, Place(anchors, level)
-        if len(nodes) < n:
-            whole = np.full((n, Y.shape[1]), np.nan)
-            whole[nodes] = Y
-            Y = whole
-        self._named(Y, place, certificate, solution, n, self._dtype_of(kept.rows))
+        self.residual_: float | None = None
+        landmarks: list[Any] = []
+        found = [(*self._of_solution(each, one), one.kept) for one, each in (*posed.kept.others, (posed, solution))]
+        found = [found[-1], *found[:-1]]  # the largest was read last, so that what is named is its own
+        k = max(Y.shape[1] for Y, *_ in found)
+        whole, spectra = np.full((n, k), np.nan), np.zeros((len(found), k))
+        anchors, levels, homes = [], [], []
+        for number, (Y, place, _, values, kept) in enumerate(found):
+            whole[nodes[kept.part]] = _wide(Y, k)
+            spectra[number, : len(values)] = values
+            at = kept.part if kept.taken is None else kept.part[kept.taken]
+            landmarks.append(at)
+            anchors.append(_wide(place.anchors, k))
+            levels.append(place.level)
+            homes.append(np.full(len(at), number))
+        at = np.concatenate(landmarks)
+        order = np.argsort(at)
+        made = Place(np.concatenate(anchors)[order], np.concatenate(levels)[order])
+        self._named(whole, made, found[0][2], solution, n, self._dtype_of(posed.kept.rows))
+        self.landmarks_ = None if posed.kept.taken is None else at[order]
+        self.spectra_, self.certificates_ = spectra, tuple(one[2] for one in found)
         self.graph_, self.rows_, self.n_connected_components_ = near.graph_, nodes, near.n_connected_components_
+        self.component_labels_ = near.component_labels_
         record = self._record
-        record.taken = None if kept.taken is None else np.asarray(kept.taken, np.int64)
+        record.taken = None if posed.kept.taken is None else np.asarray(at[order], np.int64)
+        record.home = np.concatenate(homes)[order] if len(found) > 1 else None
         if not (isinstance(self.metric, str) and self.metric == "precomputed"):
-            record.compared = kept.rows.copy() if hasattr(kept.rows, "copy") else list(kept.rows)
+            rows = posed.kept.rows
+            record.compared = rows.copy() if hasattr(rows, "copy") else list(rows)
+
+    def _of_solution(self, solution: Any, posed: Posed) -> tuple[Floats, Place, Any, Floats]:
+        """Coordinates of the rows of one component in their order, and what places others there."""
+        kept = posed.kept
+        Y, place, certificate = self._mapped(solution, posed)
+        if kept.taken is None:
+            back = kept.source.place
+            return Y[back], Place(place.anchors[back], place.level[back]), certificate, self.eigenvalues_
+        geodesics, between = kept.source
+        Y = placed_by(place, lambda at: between[:, at].T, len(kept.part), Y.shape[1])
+        self.residual_ = estimated_residual(Y, lambda rows: np.square(geodesics.between(rows)), self.random_state)
+        words = (
+            f"eigenvalues are those of the {len(kept.taken):,} landmarks: the other rows are placed "
+            "by their geodesics to these",
+            f"estimated residual of the map of all rows: {self.residual_:.1e} of λ₁ (64 rows sampled)",
+        )
+        return Y, place, replace(certificate, notes=(*certificate.notes, *words)), self.eigenvalues_
+
+    def verify(self, X: Any, sample_weight: Any = None) -> Any:
+        """Check the certificates against the rows that were fitted, sharing no code with the fit.
+
+        Parameters
+        ----------
+        X : what fit took
+        sample_weight : None
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).uniform(size=(100, 3))
+        >>> model = ritz.Isomap(2).fit(X)
+        >>> bool(model.verify(X)), bool(model.verify(X**2))
+        (True, False)
+        """
+        check_is_fitted(self)
+        if len(self.certificates_) == 1:
+            return super().verify(X, sample_weight)
+        rows, weights = self._rows(X, sample_weight, reset=False)
+        with unsaid():
+            posed = self._posed(rows, weights)
+        parts = [posed, *(self._filled(one) for one in posed.kept.others)]
+        if len(parts) != len(self.certificates_):
+            raise InputError(f"the rows of the fit, which have {len(self.certificates_)} components",
+                             received=f"rows with {len(parts)}", hint="pass the rows of the fit")  # fmt: skip
+        checks = [verify_posed(c, one) for c, one in zip(self.certificates_, parts, strict=True)]
+        return with_held(self, all_of(checks), (X, None))
 
     # rows that took no part
 
@@ -227,43 +311,27 @@ class Isomap(Scaling):
 
     def _forward(self, rows: Any) -> np.ndarray:
         record = self._record
-        lists = self._lists(rows)
-        lists = _among(lists, np.asarray(self.rows_), self.n_samples_)
-        place, m = Place(record.anchors, record.level), len(lists)
+        lists = among(entering(self, rows), np.asarray(self.rows_), self.n_samples_)
+        home = np.zeros(len(lists), np.intp)
+        if record.home is not None:
+            lists, home = of_one_part(lists, np.asarray(self.component_labels_))
+        place, m, reached = Place(record.anchors, record.level), len(lists), Reached(self.graph_, lists)
         out = np.empty((m, self.n_components_), record.dtype)
         for start in range(0, m, BATCH):
             at = slice(start, min(start + BATCH, m))
-            g = lengths_from(self.graph_, lists, at)
-            lost = ~np.isfinite(g).all(axis=1)
-            if lost.any():
+            if np.any(lists.counts[at] == 0):
                 raise InputError(
                     "a new row needs a neighbour among the rows of the map",
-                    received=f"row {start + int(np.flatnonzero(lost)[0])} without one",
+                    received=f"row {start + int(np.argmin(lists.counts[at]))} without one",
                     hint="a larger radius, or n_neighbors instead",
                 )
-            g = g if record.taken is None else g[:, record.taken]
-            out[at] = place(np.square(g))
+            g = reached(at)
+            squares = np.square(g if record.taken is None else g[:, record.taken])
+            if record.home is not None:  # other components are infinitely far, and say nothing
+                there = home[at, None] == record.home
+                squares = np.where(there, squares, record.level)
+            out[at] = place(squares)
         return out
-
-    def _lists(self, rows: Any) -> Lists:
-        """Neighbours of new rows among those of the fit."""
-        n = self.n_samples_
-        k = None if self.radius is not None else int(self.n_neighbors or min(NEIGHBOURS, n - 1))
-        if not (isinstance(self.metric, str) and self.metric == "precomputed"):
-            space = space_of(self.metric, self._record.compared, self.metric_params, room_for(self))
-            new = space.new(rows)
-            if k is None:
-                return space.within(new, float(self.radius or 0.0), room_for(self))
-            return space.nearest(new, k, self.ties == "keep", room_for(self)).lists
-        if is_sparse(rows):
-            csr = rows.tocsr()
-            refuse_bad(csr.data.reshape(1, -1), 0)
-            at = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-            return _nearest_of(at, csr.indices.astype(np.intp), np.asarray(csr.data, np.float64), csr.shape[0], self)
-        D = np.asarray(rows, np.float64)
-        refuse_bad(D, 0)
-        every, cols = np.indices(D.shape)
-        return _nearest_of(every.ravel(), cols.ravel(), D.ravel(), len(D), self)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -274,12 +342,6 @@ class Isomap(Scaling):
             )  # fmt: skip
         for name, allowed in (("disconnected", DISCONNECTED), ("ties", TIES)):
             value = getattr(self, name)
-            if value == "apart":
-                raise ParameterError(
-                    "components have no distance along edges, so one map cannot hold them apart",
-                    received="disconnected='apart'",
-                    hint="disconnected='join' or 'largest', or a fit for each component",
-                )  # fmt: skip
             if not isinstance(value, str) or value not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}", received=repr(value),
                                      hint=f"{name}={nearest(value, allowed)!r}")  # fmt: skip
@@ -288,27 +350,6 @@ class Isomap(Scaling):
             raise ParameterError("n_neighbors must be a whole number ≥ 1", received=repr(k))
 
 
-def _nearest_of(rows: Any, cols: Any, far: Floats, m: int, model: Isomap) -> Lists:
-    """The neighbours that a model means, of given distances."""
-    if model.radius is not None:
-        near = far <= float(model.radius)
-        return of_pairs(rows[near], cols[near], far[near], m, None)
-    every = of_pairs(rows, cols, far, m, None)
-    if model.n_neighbors is None and is_sparse(model.graph_) and every.counts.max(initial=0) < model.n_samples_:
-        return every  # stored edges are the graph
-    k = int(model.n_neighbors or min(NEIGHBOURS, model.n_samples_ - 1))
-    if model.ties == "row":
-        return every.nearest(k)
-    last = every.distances[every.indptr[:-1] + np.minimum(k, every.counts) - 1]
-    near = every.distances <= last[every.rows]
-    return of_pairs(every.rows[near], every.indices[near], every.distances[near], m, None)
-
-
-def _among(lists: Lists, nodes: NDArray[np.intp], n: int) -> Lists:
-    """Neighbours that are nodes of the graph, by their places in it."""
-    if len(nodes) == n:
-        return lists
-    place = np.full(n, -1, np.intp)
-    place[nodes] = np.arange(len(nodes))
-    there = place[lists.indices] >= 0
-    return of_pairs(lists.rows[there], place[lists.indices[there]], lists.distances[there], len(lists), None)
+def _wide(A: Floats, k: int) -> Floats:
+    """With columns of zeros up to k."""
+    return A if A.shape[1] == k else np.column_stack([A, np.zeros((len(A), k - A.shape[1]))])

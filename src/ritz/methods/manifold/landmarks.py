@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
 
-__all__ = ["chosen", "estimated_residual"]
+__all__ = ["chosen", "estimated_residual", "landmarks_of"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -46,6 +46,18 @@ def chosen(landmarks: Any, n: int, k: int, random_state: Any) -> Places:
             received=f"{landmarks!r}"[:80],
         )
     return np.sort(rows).astype(np.intp)
+
+
+def landmarks_of(landmarks: Any, part: Places, n: int, k: int, random_state: Any) -> Places:
+    """Places of landmarks within one component: its share of the number, or those given that lie in it."""
+    taken = chosen(landmarks, n, k, random_state)
+    if len(part) == n:
+        return taken
+    if not isinstance(landmarks, numbers.Integral):
+        inside = np.flatnonzero(np.isin(part, taken))
+        return chosen(inside, len(part), k, random_state)
+    share = min(max(round(int(landmarks) * len(part) / n), k + 1), len(part))
+    return chosen(share, len(part), k, random_state)
 
 
 def estimated_residual(Y: Floats, between: Callable[[Places], Floats], random_state: Any) -> float:

@@ -21,9 +21,10 @@ from ritz.data.words import counted
 from ritz.graphs.neighbours import NEIGHBOURS
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.about import About
+from ritz.methods.manifold.hoods import Differences, Grams, Measured, Vectors, about_new
 from ritz.methods.manifold.local import Local, Part, one_of
 from ritz.methods.manifold.nodes import Nodes, nodes_of, require_neighbours
-from ritz.methods.manifold.weights import METHODS, alignment, barycentric, batches, least_neighbours
+from ritz.methods.manifold.weights import METHODS, alignment, batches, least_neighbours, of_products
 from ritz.methods.posed import Posed
 from ritz.operators import Aligned
 from ritz.spectral.solution import Solution
@@ -33,6 +34,9 @@ __all__ = ["LLE"]
 Floats = NDArray[np.float64]
 
 DISCONNECTED = ("apart", "largest", "error")
+#: Multiple of the distance to the last neighbour at which weights of the affine map vanish, and what keeps it from 0.
+#: On a curved sheet these weights lower the error of new rows by a quarter, and noise they hardly raise.
+BEYOND, TINY = 1.05, 1e-300
 
 
 class LLE(Local):
@@ -51,6 +55,11 @@ class LLE(Local):
     reg : float
         What is added to the diagonal of the k×k matrices of ``"standard"`` and ``"modified"``, as a share of their
         trace: 1e-3, as scikit-learn; R's lle takes 0.01/k where k > d.
+    metric, metric_params
+        As for :class:`ritz.Neighbours`: a distance, a kernel, a function, or ``"precomputed"`` distances, all of them
+        or those of a sparse graph that holds the distances among the neighbours of each row. All but dense rows with
+        Euclidean distances are seen through the distances within each neighbourhood; where no Euclidean rows have
+        these, their negative parts count as zero.
     standardize : bool
         Divide columns by their standard deviations first; new rows are divided by the same.
     disconnected : "apart", "largest" or "error"
@@ -91,13 +100,12 @@ class LLE(Local):
         paper="S. T. Roweis and L. K. Saul, Nonlinear dimensionality reduction by locally linear embedding, "
         "Science 290 (2000), 2323–2326.",
     )  # fmt: skip
-    metric, metric_params = "euclidean", None
 
     def __init__(
         self, n_components: Any = 2, *, method: str = "standard", n_neighbors: int | None = None, reg: float = 1e-3,
-        disconnected: str = "apart",
-        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0,
-        memory: Any = None, device: str = "cpu", progress: Any = None,
+        metric: Any = "euclidean", metric_params: dict[str, Any] | None = None, disconnected: str = "apart",
+        standardize: bool = False, solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.method, self.n_neighbors, self.reg, self.disconnected = (
             n_components,
@@ -106,6 +114,7 @@ class LLE(Local):
             reg,
             disconnected,
         )
+        self.metric, self.metric_params = metric, metric_params
         self.standardize, self.solver, self.tol, self.random_state = standardize, solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
@@ -120,11 +129,6 @@ class LLE(Local):
             raise ParameterError("n_components must be at least 1", received=repr(self.n_components))
         if not isinstance(self.reg, numbers.Real) or isinstance(self.reg, bool) or not 0 < float(self.reg) < np.inf:
             raise ParameterError("reg must be a number > 0", received=repr(self.reg), hint="reg=1e-3")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
     def _wanted_k(self, n: int) -> int:
         c = int(self.n_components)
@@ -142,21 +146,29 @@ class LLE(Local):
             )
         return k
 
+    def _plain(self, rows: Any) -> bool:
+        """Whether neighbourhoods are differences of dense rows."""
+        return isinstance(self.metric, str) and self.metric in ("euclidean", "l2") and not is_sparse(rows)
+
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
-        if is_sparse(rows):
-            raise InputError("LLE takes dense rows: their differences are formed", received="sparse rows",
-                             hint="X.toarray(), or the scores of ritz.SVD(50).fit(X)")  # fmt: skip
-        k, c = self._wanted_k(len(rows)), int(self.n_components)
-        nodes = nodes_of(rows, self.disconnected, k=k, metric="euclidean", memory=self.memory)
+        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        k, c = self._wanted_k(n), int(self.n_components)
+        nodes = nodes_of(
+            rows, self.disconnected, k=k, metric=self.metric, metric_params=self.metric_params, memory=self.memory
+        )  # fmt: skip
         self._require_sizes(nodes)
-        X, near = np.asarray(nodes.rows, np.float64), nodes.near.kneighbors(return_distance=False)
+        near = nodes.near.kneighbors(return_distance=False)
         self.n_neighbors_ = int(near.shape[1])
-        X = X - X.mean(axis=0)  # differences of rows far from the origin lose nothing by it
+        X = None
+        if self._plain(rows):
+            X = np.asarray(nodes.rows, np.float64)
+            X = X - X.mean(axis=0)  # differences of rows far from the origin lose nothing by it
         parts, flat = [], 0
-        number = np.empty(len(X), np.intp)
+        number = np.empty(nodes.count, np.intp)
         for index in nodes.parts:  # neighbours of a row lie in its component
             number[index] = np.arange(len(index))
-            B, few = alignment(X[index], number[near[index]], self.method, c, float(self.reg))
+            hoods: Any = Measured(nodes.near._space, index) if X is None else Differences(X[index])
+            B, few = alignment(hoods, number[near[index]], self.method, c, float(self.reg))
             flat += few
             null = np.ones(len(index))
             parts.append(Part(index, Posed(Aligned(B, null=null), kind="eigh", which="smallest")))
@@ -164,7 +176,7 @@ class LLE(Local):
             _warn_of_strangers(near, nodes.place, self.method)
         if flat and self.method != "standard":
             warn(
-                f"{counted(flat, 'neighbourhood')} of {len(X):,} {'has' if flat == 1 else 'have'} fewer than "
+                f"{counted(flat, 'neighbourhood')} of {nodes.count:,} {'has' if flat == 1 else 'have'} fewer than "
                 f"{counted(c, 'direction')}: their rows lie in a line, or the like; the others are arbitrary there\n"
                 "hint: more neighbours, or fewer components",
                 AccuracyWarning,
@@ -176,19 +188,24 @@ class LLE(Local):
 
     def _place(self, rows: Any) -> Floats:
         """Barycentric weights, or the affine map of the neighbourhood; a row of the fit keeps its coordinates."""
-        X, record = np.asarray(self.X_fit_, np.float64), self._record
-        k = min(self.n_neighbors_, len(X))
+        record, plain = self._record, self._plain(self.X_fit_)
+        m = len(record.part)
+        k = min(self.n_neighbors_, m)
         distances, near = self._nearest(rows, k).arrays()
-        Y = np.empty((rows.shape[0], record.nodes.shape[1]))
-        rows = np.asarray(rows, np.float64)
-        for at in batches(len(rows), k, X.shape[1]):
+        X = np.asarray(self.X_fit_, np.float64) if plain else None
+        Y = np.empty((len(near), record.nodes.shape[1]))
+        rows = np.asarray(rows, np.float64) if plain else rows
+        for at in batches(len(near), k, 1 if X is None else X.shape[1]):
             some = near[at]
             absent = record.part[some] != record.part[some[:, :1]]
-            P = X[some] - rows[at, None]
+            hood: Any = Vectors(X[some] - rows[at, None]) if X is not None else None
+            hood = Grams(about_new(self._space(), distances[at], some)) if hood is None else hood
             if self.method in ("standard", "modified"):
-                Y[at] = np.einsum("nk,nkc->nc", barycentric(P, float(self.reg), absent), record.nodes[some])
-            else:
-                Y[at] = _affine(P, record.nodes[some], np.where(absent, 0.0, 1.0))
+                Y[at] = np.einsum("nk,nkc->nc", of_products(hood.gram(), float(self.reg), absent), record.nodes[some])
+                continue
+            w = np.where(absent, 0.0, 1 - np.square(distances[at] / (BEYOND * distances[at, -1:] + TINY)))
+            affine = _affine_of_products(hood.gram(), record.nodes[some], w) if X is None else None
+            Y[at] = _affine(hood.P, record.nodes[some], w) if affine is None else affine
         own = distances[:, 0] == 0
         Y[own] = record.nodes[near[own, 0]]
         return Y
@@ -210,17 +227,29 @@ def _warn_of_strangers(near: Any, place: Any, method: str) -> None:
 
 
 def _affine(P: Floats, Y: Floats, w: Floats) -> Floats:
-    """Where the affine map from tangent coordinates to Y sends the point that differences P (n, k, d) start from."""
-    c = Y.shape[2]
-    total = w.sum(axis=1)[:, None, None]
-    centre, mean = (
-        (w[:, :, None] * P).sum(axis=1, keepdims=True) / total,
-        (w[:, :, None] * Y).sum(axis=1, keepdims=True),
-    )
-    mean = mean / total
-    Z = (P - centre) * w[:, :, None]
+    """Where the affine map from tangent coordinates to Y sends the point that differences P (n, k, d) start from.
+
+    It is fitted with weights w (n, k): of rows farther away less is asked.
+    """
+    c, share, root = Y.shape[2], w / w.sum(axis=1, keepdims=True), np.sqrt(w)
+    centre, mean = np.einsum("nk,nkd->nd", share, P), np.einsum("nk,nkc->nc", share, Y)
+    Z = (P - centre[:, None]) * root[:, :, None]
     U, s, Vt = np.linalg.svd(Z, full_matrices=False)
     U, s, Vt = U[:, :, :c], s[:, :c], Vt[:, :c]
     inverse = np.where(s > 1e-12 * s[:, :1], 1 / np.where(s > 0, s, 1.0), 0.0)
-    theta = np.einsum("njd,nd->nj", Vt, -centre[:, 0]) * inverse  # tangent coordinates of the point, over s
-    return np.asarray(mean[:, 0] + np.einsum("nj,nkj,nkc->nc", theta, U, Y - mean))
+    theta = np.einsum("njd,nd->nj", Vt, -centre) * inverse  # tangent coordinates of the point, over s
+    return np.asarray(mean + np.einsum("nj,nkj,nk,nkc->nc", theta, U, root, Y - mean[:, None], optimize=True))
+
+
+def _affine_of_products(G: Floats, Y: Floats, w: Floats) -> Floats:
+    """The same from products G = PPᵀ (n, k, k): UᵀZ(−centre)/s², where ZZᵀ = U s² Uᵀ, Z = diag(√w)(P − 1·centre)."""
+    c, share, root = Y.shape[2], w / w.sum(axis=1, keepdims=True), np.sqrt(w)
+    to_centre = np.einsum("njl,nl->nj", G, share)  # p_j·centre
+    own = np.einsum("nj,nj->n", to_centre, share)  # centre·centre
+    K = G - to_centre[:, :, None] - to_centre[:, None] + own[:, None, None]
+    values, U = np.linalg.eigh(root[:, :, None] * K * root[:, None])
+    values, U = values[:, ::-1][:, :c], U[:, :, ::-1][:, :, :c]
+    there = values > 1e-12 * values[:, :1]
+    theta = np.einsum("nkj,nk->nj", U, root * (own[:, None] - to_centre)) * there / np.where(there, values, 1.0)
+    mean = np.einsum("nk,nkc->nc", share, Y)
+    return np.asarray(mean + np.einsum("nj,nkj,nk,nkc->nc", theta, U, root, Y - mean[:, None], optimize=True))

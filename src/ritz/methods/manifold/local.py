@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
 from ritz.data.tables.frames import library_of
-from ritz.data.validate import require_finite, room_for
+from ritz.data.validate import room_for
 from ritz.data.words import counted, nearest
 from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
@@ -28,12 +28,13 @@ from ritz.graphs.spaces.resolve import checked_rows, space_of, takes
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.manifold.nodes import Nodes
-from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, rows_of
+from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, coordinates_checked, rows_of
 from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.methods.verify.model import with_held
 from ritz.spectral.solution import Solution
+from ritz.spectral.verify import all_of
 from ritz.spectral.verify.operator import verify_operator
 from ritz.spectral.verify.smallest import verify_smallest
 
@@ -196,11 +197,7 @@ class Local(Method):
             raise InputError(f"the rows of the fit, which have {len(self.certificates_)} components",
                              received=f"rows with {len(parts)}", hint="pass the rows of the fit")  # fmt: skip
         checks = [self._checked(c, part.posed) for c, part in zip(self.certificates_, parts, strict=True)]
-        found = replace(
-            checks[0], ok=all(checks), words=tuple(dict.fromkeys(word for one in checks for word in one.words)),
-            residuals=np.concatenate([one.residuals for one in checks]),
-        )  # fmt: skip
-        return with_held(self, found, (X, None))
+        return with_held(self, all_of(checks), (X, None))
 
     def _checked(self, certificate: Any, posed: Posed) -> Verification:
         if posed.which == "smallest":
@@ -249,11 +246,7 @@ class Local(Method):
                 "way back to rows", "that takes dense rows of numbers whose graph is in one piece",
                 "the nearest rows of embedding_ say what lies there",
             )  # fmt: skip
-        T = np.asarray(X, np.float64)
-        if T.ndim != 2 or T.shape[1] != self.n_components_:
-            raise InputError(f"inverse_transform takes coordinates of {self.n_components_} components",
-                             received=f"shape {T.shape}", hint="pass what transform returned")  # fmt: skip
-        require_finite(T, None)
+        T = coordinates_checked(X, self.n_components_)
         return restored_units(self, rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64)))
 
     def _embedded(self) -> Floats:

@@ -24,7 +24,7 @@ from ritz.graphs.lists import Lists
 from ritz.graphs.neighbours import Neighbours
 from ritz.graphs.spaces.resolve import takes
 
-__all__ = ["Nodes", "nodes_of", "picked", "require_neighbours"]
+__all__ = ["Nodes", "nodes_of", "picked", "require_neighbours", "say_apart"]
 
 Places = NDArray[np.intp]
 
@@ -72,13 +72,7 @@ def nodes_of(rows: Any, disconnected: str, **options: Any) -> Nodes:
     if near.n_connected_components_ == 1:
         return Nodes(rows, place, near, np.zeros(n, np.intp))
     if disconnected == "apart":
-        sizes = np.bincount(labels)
-        warn(
-            f"the graph of neighbours has {counted(len(sizes), 'component')}, the largest of {sizes[0]:,} rows, the "
-            f"smallest of {sizes[-1]:,}: each is embedded by itself, and axes of one say nothing about another\n"
-            "hint: more neighbours may connect it; disconnected= says what becomes of components",
-            DisconnectedGraph,
-        )
+        say_apart(labels)
         return Nodes(rows, place, near, labels)
     near = Neighbours(disconnected=disconnected, **options).fit(rows)  # joins, leaves out or refuses, and says so
     if disconnected == "largest":
@@ -92,6 +86,17 @@ def nodes_of(rows: Any, disconnected: str, **options: Any) -> Nodes:
                              hint="disconnected='apart'")  # fmt: skip
         n = len(near.rows_)
     return Nodes(rows, place, near, np.zeros(n, np.intp))
+
+
+def say_apart(labels: Places) -> None:
+    """Warn of components that are embedded each by itself."""
+    sizes = np.bincount(labels)
+    warn(
+        f"the graph of neighbours has {counted(len(sizes), 'component')}, the largest of {sizes[0]:,} rows, the "
+        f"smallest of {sizes[-1]:,}: each is embedded by itself, and axes of one say nothing about another\n"
+        "hint: more neighbours may connect it; disconnected= says what becomes of components",
+        DisconnectedGraph,
+    )
 
 
 def picked(rows: Any, which: Places, metric: Any) -> Any:

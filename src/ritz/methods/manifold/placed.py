@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import InputError
 from ritz.data.passes.blocks import are_blocks, blocks_of, mapped
 from ritz.data.validate import require_finite
 from ritz.kernels.rows import is_sparse
@@ -20,7 +21,7 @@ from ritz.methods.linear_record import LinearRecord
 from ritz.methods.manifold.weights import barycentric
 from ritz.methods.record import ABSENT
 
-__all__ = ["ByNeighbours", "NodeRecord", "OfNeighbours", "OfWalks", "rows_of"]
+__all__ = ["ByNeighbours", "NodeRecord", "OfNeighbours", "OfWalks", "coordinates_checked", "rows_of"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -96,6 +97,16 @@ class ByNeighbours:
         """Coordinates of some rows."""
         require_finite(rows, self.names)
         return self.place(rows if is_sparse(rows) else np.asarray(rows, np.float64))
+
+
+def coordinates_checked(X: Any, k: int) -> Floats:
+    """Coordinates (n, k) in float64, finite; others are refused."""
+    T = np.asarray(X, np.float64)
+    if T.ndim != 2 or T.shape[1] != k:
+        raise InputError(f"inverse_transform takes coordinates of {k} components", received=f"shape {T.shape}",
+                         hint="pass what transform returned")  # fmt: skip
+    require_finite(T, None)
+    return T
 
 
 def rows_of(T: Floats, nodes: Floats, X: Floats) -> Floats:

@@ -39,6 +39,7 @@ class MapRecord(LinearRecord):
     anchors: Floats = ABSENT  # (n, k) −½ W Y Λ⁻¹
     level: Floats = ABSENT  # (n,) D²p
     taken: NDArray[np.int64] | None = ABSENT  # (m,) landmarks
+    home: NDArray[np.intp] | None = ABSENT  # (m,) component of each row, or landmark, of components mapped apart
     directions: Floats | None = ABSENT  # (d, k) where the map is linear in the columns
     origin: Floats | None = ABSENT  # (d,)
     graph: Any = ABSENT  # lengths of the edges, CSR

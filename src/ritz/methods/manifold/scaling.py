@@ -18,8 +18,9 @@ from ritz.data.words import counted
 from ritz.graphs.spaces.resolve import checked_rows, takes
 from ritz.methods.fitted.base import fitted_of
 from ritz.methods.kernel_pca.sign import Negative, estimate_negative
+from ritz.methods.manifold.placed import coordinates_checked, rows_of
 from ritz.methods.manifold.placement import BATCH, MapRecord, Place, Placed, map_of
-from ritz.methods.manifold.units import in_units, require_numbers
+from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
 from ritz.operators.distances import Gower
@@ -53,6 +54,8 @@ class Kept:
     order: Any = None  # row of each place of the operator
     pca: Any = None  # the rows' own principal components, where these are the answer
     graph: Any = None  # ``Neighbours``
+    part: Any = None  # rows of the component
+    others: Any = ()  # problems of other components
     notes: tuple[str, ...] = ()
 
 
@@ -154,6 +157,42 @@ class Scaling(Method):
         """What files of scores are written by."""
         return _Forward(self)
 
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows from coordinates, (n, d): the weighted mean of the rows whose coordinates are nearest.
+
+        Weights are those of :class:`ritz.LLE`, made from coordinates. Coordinates of a row of the fit give that row.
+        Where the map is one of principal components, their formula is used instead.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Coordinates as ``transform`` gives them.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> t = np.linspace(0, 3, 200)
+        >>> arc = np.c_[np.cos(t), np.sin(t)]
+        >>> model = ritz.Isomap(1, n_neighbors=2).fit(arc)
+        >>> between = (model.embedding_[:1] + model.embedding_[1:2]) / 2
+        >>> bool(np.abs(model.inverse_transform(between) - arc[:2].mean(axis=0)).max() < 1e-3)
+        True
+        """
+        check_is_fitted(self)
+        record = self._record
+        T = coordinates_checked(X, self.n_components_)
+        if record.directions is not None:
+            return restored_units(self, np.asarray(T @ record.directions.T + np.asarray(record.origin)))
+        rows, at = record.compared, record.taken if type(self).__name__ == "MDS" else None
+        Y = np.asarray(self.embedding_ if at is None else self.embedding_[at], np.float64)
+        there = np.isfinite(Y).all(axis=1)
+        if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind != "f" or record.home is not None:
+            fitted_of(self).refuse(
+                "way back to rows", "that takes dense rows of numbers, and a map in one piece",
+                "the nearest rows of embedding_ say what lies there",
+            )  # fmt: skip
+        return restored_units(self, rows_of(T, Y[there], np.asarray(rows, np.float64)[there]))
+
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         return in_units(self, checked_rows(self, X, takes(self.metric), reset=False), reset=False)
@@ -186,10 +225,8 @@ class _Forward:
             yield self.forward(rows[start : start + BATCH])
 
     def backward(self, T: Any) -> np.ndarray:
-        """There is no way back from a map of distances."""
-        fitted_of(self.model).refuse(
-            "way back from coordinates to rows", "its map was made of distances", "look at the rows nearest on the map"
-        )  # fmt: skip
+        """Rows of coordinates."""
+        return self.model.inverse_transform(T)
 
 
 def _negative(solution: Solution, G: Gower, seed: int) -> Negative:

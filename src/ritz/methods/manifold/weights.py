@@ -11,16 +11,17 @@ batched: arrays (rows, k, …), some thousand rows at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ritz._core.threads import go_on
+from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz.methods.manifold.hoods import Differences, Hoods
 
-__all__ = ["METHODS", "alignment", "barycentric", "least_neighbours", "tangents"]
+__all__ = ["METHODS", "alignment", "barycentric", "batches", "least_neighbours", "of_products"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -40,37 +41,57 @@ def least_neighbours(method: str, c: int) -> int:
     return {"standard": 1, "modified": c, "ltsa": c + 1, "hessian": 1 + c + c * (c + 1) // 2}[method]
 
 
-def alignment(X: Floats, near: Places, method: str, c: int, reg: float) -> tuple[Any, int]:
-    """B (r×n) of rows X (n×d) and their neighbours (n×k); and how many neighbourhoods have fewer than c directions."""
-    n = len(X)
+def alignment(X: Floats | Hoods, near: Places, method: str, c: int, reg: float) -> tuple[Any, int]:
+    """B (r×n) of rows X (n×d), or neighbourhoods of rows, and their neighbours (n×k).
+
+    Beside it how many neighbourhoods have fewer than c directions.
+    """
+    hoods = Differences(X) if isinstance(X, np.ndarray) else X
+    n = hoods.n
     if method == "modified":
-        return _modified(X, near, c, reg)
-    data, columns, flat, k = [], [], 0, near.shape[1]
-    for at in batches(n, k, X.shape[1]):
+        return _modified(hoods, near, c, reg)
+    k, i, j = near.shape[1], *np.triu_indices(c)
+
+    def work(at: slice) -> tuple[Floats, Any, int]:
         some = near[at]
         if method == "standard":
-            w = barycentric(X[some] - X[at, None], reg)
-            data.append(np.concatenate([np.ones((len(w), 1)), -w], axis=1)[:, None])
-            columns.append(np.concatenate([np.arange(n)[at, None], some], axis=1)[:, None])
-            continue
-        P = X[some]
-        U, s = tangents(P - P.mean(axis=1, keepdims=True), c)
-        flat += int(np.count_nonzero(s[:, c - 1] <= FLAT * s[:, 0])) if s.shape[1] >= c else len(s)
-        ones = np.ones((len(U), k, 1))
-        basis = [ones, U]
+            w = of_products(hoods.about(at, some).gram(), reg)
+            data = np.concatenate([np.ones((len(w), 1)), -w], axis=1)[:, None]
+            return data, np.concatenate([np.arange(n)[at, None], some], axis=1)[:, None], 0
+        U, s = hoods.centred(some).tangents(c)
+        flat = int(np.count_nonzero(s[:, c - 1] <= FLAT * s[:, 0])) if s.shape[1] >= c else len(s)
+        basis = [np.ones((len(U), k, 1)), U]
         if method == "hessian":
-            i, j = np.triu_indices(c)
             basis.append(U[:, :, i] * U[:, :, j])
         Q = np.linalg.qr(np.concatenate(basis, axis=2), mode="complete" if method == "ltsa" else "reduced")[0]
         rows = Q[:, :, 1 + c :].transpose(0, 2, 1)
-        data.append(rows)
-        columns.append(np.broadcast_to(some[:, None], rows.shape))
-    return _stacked(data, columns, n), flat
+        return rows, np.broadcast_to(some[:, None], rows.shape), flat
+
+    made = _in_lanes(work, list(batches(n, k, hoods.width)), isinstance(hoods, Differences))
+    return _stacked([one[0] for one in made], [one[1] for one in made], n), sum(one[2] for one in made)
+
+
+def _in_lanes(work: Callable[[slice], Any], steps: list[slice], several: bool) -> list[Any]:
+    """``[work(step) for step in steps]``, on all cores where rows are numbers: a function of the user's may not be."""
+    lanes = min(lane_count() if several else 1, len(steps))
+    found: list[Any] = [None] * len(steps)
+
+    def share(lane: int) -> None:
+        for number in range(lane, len(steps), lanes):
+            go_on()
+            found[number] = work(steps[number])
+
+    run_lanes(share, list(range(lanes)))
+    return found
 
 
 def barycentric(P: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
     """Weights (n, k) that sum to one and make Σ w_j p_j of differences P (n, k, d) smallest; none for ``absent``."""
-    G = P @ P.transpose(0, 2, 1)
+    return of_products(P @ P.transpose(0, 2, 1), reg, absent)
+
+
+def of_products(G: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
+    """The same from products G (n, k, k), which are overwritten."""
     k = G.shape[1]
     present = np.ones(G.shape[:2])
     if absent is not None:
@@ -82,18 +103,6 @@ def barycentric(P: Floats, reg: float, absent: NDArray[np.bool_] | None = None) 
     G[:, i, i] += np.where(present > 0, added[:, None], np.where(trace > 0, trace, 1.0)[:, None])
     w = np.linalg.solve(G, present[:, :, None])[:, :, 0] * present
     return np.asarray(w / w.sum(axis=1, keepdims=True))
-
-
-def tangents(P: Floats, c: int) -> tuple[Floats, Floats]:
-    """The first c left singular vectors U (n, k, c) and the singular values of centred neighbourhoods (n, k, d)."""
-    if P.shape[2] <= P.shape[1]:
-        U, s, _ = np.linalg.svd(P, full_matrices=False)
-    else:  # more columns than neighbours: k×k products are enough
-        values, V = np.linalg.eigh(P @ P.transpose(0, 2, 1))
-        U, s = V[:, :, ::-1], np.sqrt(np.maximum(values[:, ::-1], 0.0))
-    if U.shape[2] < c:  # fewer columns than axes
-        U = np.concatenate([U, np.zeros((*U.shape[:2], c - U.shape[2]))], axis=2)
-    return U[:, :, :c], s
 
 
 def batches(n: int, k: int, d: int) -> Iterator[slice]:
@@ -112,18 +121,15 @@ def _stacked(data: list[Floats], columns: list[Any], n: int) -> Any:
     return csr_array((values, places, np.arange(0, len(values) + 1, width)), shape=(len(values) // width, n))
 
 
-def _modified(X: Floats, near: Places, c: int, reg: float) -> tuple[Any, int]:
+def _modified(hoods: Hoods, near: Places, c: int, reg: float) -> tuple[Any, int]:
     """Several weight vectors for each row: the directions of a neighbourhood that its rows do not leave.
 
     s_i counts the small eigenvalues, by the median over all rows of the share of variance off c directions.
     """
     n, k = near.shape
-    bases, spectra = [], []
-    for at in batches(n, k, X.shape[1]):
-        V, values = _bases(X[near[at]] - X[at, None])
-        bases.append(V)
-        spectra.append(values)
-    values = np.concatenate(spectra)
+    steps = list(batches(n, k, hoods.width))
+    made = _in_lanes(lambda at: hoods.about(at, near[at]).bases(), steps, isinstance(hoods, Differences))
+    bases, values = [one[0] for one in made], np.concatenate([one[1] for one in made])
     total, seen = values.sum(axis=1), np.cumsum(values, axis=1)
     inside = values[:, :c].sum(axis=1)
     rest = np.divide(values[:, c:].sum(axis=1), inside, out=np.zeros(n), where=inside > 0)
@@ -143,15 +149,6 @@ def _modified(X: Floats, near: Places, c: int, reg: float) -> tuple[Any, int]:
         data.append(rows[None])
         columns.append(np.repeat(nodes, there.sum(axis=1), axis=0)[None])
     return _stacked(data, columns, n), flat
-
-
-def _bases(P: Floats) -> tuple[Floats, Floats]:
-    """All k left singular vectors of differences, and squares of the singular values, decreasing."""
-    if P.shape[2] <= P.shape[1]:
-        U, s, _ = np.linalg.svd(P, full_matrices=True)
-        return U, np.square(s)
-    values, V = np.linalg.eigh(P @ P.transpose(0, 2, 1))
-    return np.ascontiguousarray(V[:, :, ::-1]), np.maximum(values[:, ::-1], 0.0)
 
 
 def _weights(V: Floats, values: Floats, small: Places, reg: float) -> tuple[Floats, NDArray[np.bool_]]:

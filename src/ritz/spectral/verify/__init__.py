@@ -20,7 +20,7 @@ from ritz._core.errors import InputError
 from ritz.spectral.verify.anew import Anew
 from ritz.spectral.verify.columns import columns
 from ritz.spectral.verify.fields import agree, scaled
-from ritz.spectral.verify.outcome import Verification
+from ritz.spectral.verify.outcome import Verification, all_of
 from ritz.spectral.verify.search import count
 from ritz.spectral.verify.sketched import sketched
 from ritz.spectral.verify.truth import allowance, confirm
@@ -28,7 +28,7 @@ from ritz.spectral.verify.truth import allowance, confirm
 if TYPE_CHECKING:
     from ritz.spectral.certificate.certificate import Certificate
 
-__all__ = ["Verification", "verify"]
+__all__ = ["Verification", "all_of", "verify"]
 
 
 def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verification:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Verification"]
+__all__ = ["Verification", "all_of"]
 
 
 @dataclass(frozen=True)
@@ -49,3 +50,11 @@ class Verification:
 
     def __str__(self) -> str:
         return "\n".join([f"verification: {'passed' if self.ok else 'FAILED'}", *self.words])
+
+
+def all_of(checks: Sequence[Verification]) -> Verification:
+    """One outcome of several certificates: right where all are; numbers are those of the first, words of all."""
+    return replace(
+        checks[0], ok=all(checks), words=tuple(dict.fromkeys(word for one in checks for word in one.words)),
+        residuals=np.concatenate([one.residuals for one in checks]),
+    )  # fmt: skip

@@ -26,6 +26,7 @@ POSITIVE = "no eigenvalue is negative"
 COUNTED = "the negative pivots of a sparse factorisation count every smaller eigenvalue"
 CHANCE = (
     f"a Gaussian start misses a smaller eigenvalue with probability below {FAILURE:.0e}",
+    f"filtered Gaussian columns miss a smaller eigenvalue with probability below {FAILURE:.0e}",
     f"fresh Gaussian columns miss a smaller eigenvalue with probability below {FAILURE:.0e}",
 )
 TRACE = "the trace leaves no room for a smaller eigenvalue"

@@ -14,6 +14,7 @@ i of L has rᵢ entries, column j of U has cⱼ, and entry (i, j) of LU no more 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,64 +70,64 @@ def count_below(ordered: Any, tau: float, formed: float) -> Count | None:
     lu = factorized(ordered, -tau, "NATURAL")
     if lu is None:
         return None
-    halves = _Halves(lu.L, lu.U)
+    halves = _Halves(lu)
+    del lu  # SuperLU's own copy takes as much again
     pivots = halves.pivots
     if not (np.all(np.isfinite(pivots)) and np.all(pivots != 0)):
         return None
-    beta = halves.backward() + halves.apart()
+    beta = halves.apart() + halves.backward()
     beta += formed + U * (float(np.max(np.abs(ordered.diagonal()))) + abs(tau))
     return Count(int(np.count_nonzero(pivots < 0)), tau - beta * SLACK, tau) if np.isfinite(beta) else None
 
 
 class _Halves:
-    """|L|, and Uᵀ in the same pattern, by columns: what the bounds are made of."""
+    """L, and Uᵀ in the same pattern, by rows: what bounds are made of. ``apart`` first: ``backward`` drops signs."""
 
-    def __init__(self, L: Any, R: Any) -> None:
-        self.p, self.pivots, self.one = L.shape[0], R.diagonal(), np.ones(L.shape[0])
-        L.sort_indices()
-        turned = R.T.tocsc()  # sorted by the conversion
-        self.low, self.high = L, turned
-        self.alike = np.array_equal(L.indptr, turned.indptr) and np.array_equal(L.indices, turned.indices)
+    def __init__(self, lu: SuperLU) -> None:
+        R = lu.U
+        self.p, self.pivots, self.one = R.shape[0], R.diagonal(), np.ones(R.shape[0])
+        R.sort_indices()
+        self.low = lu.L.tocsr()  # sorted by the conversion
+        self.high = sp.csr_array((R.data, R.indices, R.indptr), shape=R.shape, copy=False)  # columns of U
+        self.alike = np.array_equal(self.low.indptr, R.indptr) and np.array_equal(self.low.indices, R.indices)
 
     def backward(self) -> float:
         """‖E‖₂ of LU = A + E, from above."""
-        low, high = _nonnegative(self.low), _nonnegative(self.high)  # |L|, |U|ᵀ
-        rows = np.bincount(self.low.indices, minlength=self.p)
-        columns = rows if self.alike else np.bincount(self.high.indices, minlength=self.p)
+        low, high = self.low, self.high
+        for half in (low, high):  # |L|, |U|ᵀ; in place, for fresh memory costs more than the sums
+            np.abs(half.data, out=half.data)
+        rows, columns = np.diff(low.indptr), np.diff(high.indptr)
         across, down = low @ (high.T @ self.one), high @ (low.T @ self.one)
         return float(np.sqrt(_scaled(rows, across) * _scaled(columns, down)))
 
     def apart(self) -> float:
         """¼‖|F|ᵀ|D|⁻¹|F|‖₂ of F = U − DLᵀ, from above."""
-        F = self._disagreement()
-        inner = F @ ((F.T @ self.one) / np.abs(self.pivots))  # F is |F|ᵀ here; symmetric: its largest row sum
-        return float(np.max(inner)) * SLACK / 4
+        if self.alike:
+            sums = np.zeros(self.p)
+            for off, columns, _ in self._disagreements():
+                sums += np.bincount(columns, off, self.p)
+            sums /= np.abs(self.pivots)
+            inner = max(
+                float(np.max(np.add.reduceat(off * sums[columns], ends)))
+                for off, columns, ends in self._disagreements()
+            )  # |F|ᵀ|D|⁻¹|F| is symmetric: its largest row sum
+            return inner * SLACK / 4
+        scaled = self.low @ sp.diags_array(self.pivots)
+        F = sp.csr_array(abs(self.high - scaled) + 2 * U * (abs(scaled) + abs(self.high)))
+        return float(np.max(F @ ((F.T @ self.one) / np.abs(self.pivots)))) * SLACK / 4
 
-    def _disagreement(self) -> Any:
-        """|F|ᵀ from above, rounding of the difference included."""
-        if not self.alike:
-            scaled = self.low @ sp.diags_array(self.pivots)
-            return sp.csc_array(abs(self.high - scaled) + 2 * U * (abs(scaled) + abs(self.high)))
-        data = np.empty_like(self.low.data)
-        counts, ends = np.diff(self.low.indptr), self.low.indptr
-        step = max(1, PANEL * self.p // max(len(data), 1))
+    def _disagreements(self) -> Iterator[tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]]:
+        """Rows of |F|ᵀ from above, rounding of the difference included: entries, their columns, where rows begin."""
+        ends = self.low.indptr
+        step = max(1, PANEL * self.p // max(self.low.nnz, 1))
         for first in range(0, self.p, step):
             last = min(first + step, self.p)
             some = slice(ends[first], ends[last])
-            scaled = self.low.data[some] * np.repeat(self.pivots[first:last], counts[first:last])
-            other = self.high.data[some]
+            columns = self.low.indices[some]
+            scaled, other = self.low.data[some] * self.pivots[columns], self.high.data[some]
             off = np.abs(other - scaled)
             off += (2 * U) * (np.abs(scaled) + np.abs(other))
-            data[some] = off
-        return _by_columns(data, self.low)
-
-
-def _nonnegative(A: Any) -> Any:
-    return _by_columns(np.abs(A.data), A)
-
-
-def _by_columns(data: NDArray[np.float64], like: Any) -> Any:
-    return sp.csc_array((data, like.indices, like.indptr), shape=like.shape, copy=False)
+            yield off, columns, ends[first:last] - ends[first]  # no row is empty: L has a diagonal
 
 
 def _scaled(terms: NDArray[Any], sums: NDArray[np.float64]) -> float:
