@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.laplacian import LaplacianEigenmaps as LaplacianEigenmaps
     from ritz.methods.manifold.lle import LLE as LLE
     from ritz.methods.manifold.mds import MDS as MDS
+    from ritz.methods.manifold.mvu import MVU as MVU
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
@@ -91,6 +92,7 @@ __all__ = [
     "MCA",
     "MDS",
     "MFA",
+    "MVU",
     "PCA",
     "SVD",
     "AccuracyWarning",
@@ -164,6 +166,7 @@ _HOMES = {
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
+    "MVU": "ritz.methods.manifold.mvu",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",

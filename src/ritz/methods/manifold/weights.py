@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from ritz._core.threads import go_on
 
-__all__ = ["METHODS", "alignment", "barycentric", "least_neighbours", "tangents"]
+__all__ = ["METHODS", "alignment", "barycentric", "least_neighbours", "tangents", "weights_of_products"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -70,7 +70,11 @@ def alignment(X: Floats, near: Places, method: str, c: int, reg: float) -> tuple
 
 def barycentric(P: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
     """Weights (n, k) that sum to one and make Σ w_j p_j of differences P (n, k, d) smallest; none for ``absent``."""
-    G = P @ P.transpose(0, 2, 1)
+    return weights_of_products(P @ P.transpose(0, 2, 1), reg, absent)
+
+
+def weights_of_products(G: Floats, reg: float, absent: NDArray[np.bool_] | None = None) -> Floats:
+    """The same from inner products G (n, k, k) of the differences, which distances alone can give."""
     k = G.shape[1]
     present = np.ones(G.shape[:2])
     if absent is not None:
