@@ -41,7 +41,7 @@ CHEAP = 1e9
 FILL_BY_PCA = "--method pca --missing regularized"
 
 #: Methods whose distances are those of the numbers as they are, and whose axes are two.
-MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion")
+MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class FittedTable:
 
 
 #: Methods whose rows all count once.
-UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion")
+UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion", "mvu", "tsne")
 
 
 def fit_table(job: Request) -> FittedTable:

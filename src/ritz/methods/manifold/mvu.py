@@ -18,23 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import AccuracyWarning, MemoryLimitError, ParameterError
+from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import unsaid, warn
 from ritz.data.validate import room_for
 from ritz.graphs.neighbours import DISCONNECTED
 from ritz.graphs.spaces.vectors import EuclideanRows
+from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.about import About
 from ritz.methods.manifold.local import Local, Part, one_of
 from ritz.methods.manifold.nodes import Nodes, nodes_of
 from ritz.methods.manifold.placed import NodeRecord, OfNeighbours
-from ritz.methods.manifold.unfolding.check import check_unfolding
+from ritz.methods.manifold.unfolding.check import check_unfolding, held_by, placed_by
 from ritz.methods.manifold.unfolding.conic import conic, require_clarabel
 from ritz.methods.manifold.unfolding.interior import interior
 from ritz.methods.manifold.unfolding.lowrank import low_rank
 from ritz.methods.manifold.unfolding.pairs import PAIRS, Pairs, pairs_of
-from ritz.methods.manifold.unfolding.proof import DENSE, Proof, better, proved
+from ritz.methods.manifold.unfolding.proof import DENSE, Proof, better, gap_of, proved
 from ritz.methods.manifold.weights import barycentric, batches, weights_of_products
 from ritz.methods.posed import Posed
 from ritz.methods.record import ABSENT
@@ -56,6 +57,8 @@ FEW = 5
 INTERIOR = 3000
 #: Gap that the low-rank method aims at; multiples of what was aimed at above which a gap is warned of.
 AIM, WARNED = 1e-3, 10.0
+#: Gap that float64 can close: K and S are singular at the optimum, so half of the digits.
+LEAST = 1e-8
 #: Gap above which points and weights of the low-rank method are looked at beside those of the interior-point method.
 DOUBT = 1e-4
 #: What is added to the k×k matrices of the weights of new rows, as a share of their trace.
@@ -91,7 +94,9 @@ class MVU(Local):
         together.
     radius : float, optional
         All rows at most so far away instead.
-    metric, metric_params : as for :class:`ritz.Neighbours`
+    metric, metric_params
+        As for :class:`ritz.Neighbours`; ``"precomputed"``: X holds distances, all of them, or those of a sparse graph,
+        whose stored edges are the pairs where neither ``n_neighbors`` nor ``radius`` is given.
     pairs : "edges" or "neighbourhoods"
         Held are distances of rows that are joined, or also those of two neighbours of one row, which keeps angles.
     form : "inequality" or "equality"
@@ -177,9 +182,14 @@ class MVU(Local):
 
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-        k = self.n_neighbors if self.n_neighbors is not None or self.radius is not None else min(FEW, n - 1)
+        k, radius = self.n_neighbors, self.radius
+        if k is None and radius is None:
+            if is_sparse(rows) and self._kind() == "precomputed":  # stored edges are the graph
+                radius = float(np.max(rows.data, initial=0.0)) or 1.0
+            else:
+                k = min(FEW, n - 1)
         nodes = nodes_of(
-            rows, self.disconnected, k=k, radius=self.radius, metric=self.metric, metric_params=self.metric_params,
+            rows, self.disconnected, k=k, radius=radius, metric=self.metric, metric_params=self.metric_params,
             memory=self.memory,
         )  # fmt: skip
         self._require_sizes(nodes)
@@ -242,7 +252,7 @@ class MVU(Local):
 
     def _unfolded(self, pairs: Pairs, name: str) -> tuple[Proof, str]:
         equal, k, seed = self.form == "equality", int(self.n_components), seed_of(self.random_state)
-        aim = max(float(self.tol), 1e-9)
+        aim = max(float(self.tol), LEAST)
         if name == "low-rank":
             aim = max(aim, AIM)
             ended = low_rank(pairs, k, tol=aim, seed=seed)
@@ -292,7 +302,7 @@ class MVU(Local):
         record.points, record.duals = Z, np.concatenate([one.w for one in proofs])
         record.told = np.array([(one.variance, one.bound, one.second, one.violation) for one in proofs])
         self.variance_, self.bound_ = (float(one) for one in record.told[:, :2].sum(axis=0))
-        self.gap_ = _gap(self.variance_, self.bound_)
+        self.gap_ = gap_of(self.variance_, self.bound_)
         self.violation_ = float(record.told[:, 3].max())
         self.n_pairs_ = len(record.duals)
 
@@ -321,7 +331,7 @@ class MVU(Local):
             kept = self._posed(rows, None).kept
         self.n_neighbors_ = neighbours
         nodes, parts = kept.nodes, kept.parts
-        wrong, words, residuals, start = self._held(nodes), [], [], 0
+        wrong, words, residuals, start = held_by(self, nodes), [], [], 0
         if len(parts) != len(self.certificates_) or len(told.points) != nodes.count:
             words = [f"the model is of {len(self.certificates_)} components, the rows have {len(parts)}"]
             return Verification(False, np.full(self.n_components_, np.nan), None, self.n_components_, None, (*words,))
@@ -329,9 +339,9 @@ class MVU(Local):
             Z = told.points[part.index]
             pairs, found = part.kept.pairs, verify_operator(certificate, _points(Z), "svd")
             w, start = told.duals[start : start + len(pairs)], start + len(pairs)
-            bad, looked = check_unfolding(pairs, Z, w, tuple(map(float, row)), self.form == "equality")
+            bad, looked = check_unfolding(pairs, Z, w, (*row.tolist(),), self.form == "equality")
             wrong += [*bad, *(() if found.ok else found.words)]
-            wrong += self._placed_right(certificate, part.index)
+            wrong += placed_by(self, certificate, part.index)
             words += [*looked, *found.words]
             residuals.append(found.residuals)
         if start != len(told.duals):
@@ -339,44 +349,14 @@ class MVU(Local):
         told_words = tuple(dict.fromkeys(wrong or words))
         return Verification(not wrong, np.concatenate(residuals), None, self.n_components_, None, told_words)
 
-    def _placed_right(self, c: Any, index: Any) -> list[str]:
-        """Whether the coordinates of a component are those of its certificate."""
-        Y = np.asarray(c.frame["vectors"], np.float64) * np.sqrt(np.maximum(c.values, 0.0))
-        close = np.allclose(self._record.nodes[index], Y, rtol=0, atol=1e-9 * max(float(np.max(np.abs(Y))), 1e-300))
-        return [] if close else ["coordinates of the model are not those of its certificate"]
-
-    def _held(self, nodes: Nodes) -> list[str]:
-        """What the model holds that does not agree with itself or with the rows."""
-        record, c = self._record, self.certificate_
-        told = np.asarray(record.told)
-        Y = np.where((nodes.place >= 0)[:, None], record.nodes[nodes.place], np.nan)
-        labels = np.where(nodes.place >= 0, nodes.labels[nodes.place], -1)
-        spectra = np.array([one.values for one in self.certificates_])
-        expected = {
-            "embedding_": Y, "component_labels_": labels, "eigenvalues_": c.values, "spectra_": spectra,
-            "variance_": told[:, 0].sum(), "bound_": told[:, 1].sum(), "violation_": told[:, 3].max(),
-            "gap_": _gap(float(told[:, 0].sum()), float(told[:, 1].sum())), "n_pairs_": len(record.duals),
-            "n_samples_": len(nodes.place), "n_components_": len(c.values), "n_neighbors_": nodes.near.k_ or 0,
-            "n_connected_components_": len(self.certificates_),
-        }  # fmt: skip
-        stored = {name: np.asarray(getattr(self, name) or 0 if name == "n_neighbors_" else getattr(self, name), np.float64)
-                  for name in expected}  # fmt: skip
-        wrong = [
-            f"{name} of the model is not what its certificate and its data say"
-            for name, value in expected.items()
-            if not _alike(stored[name], np.asarray(value, np.float64))
-        ]
-        if not np.array_equal(record.part, nodes.labels) or not _alike(np.asarray(record.spectra), spectra):
-            wrong.append("components of the model are not those of its rows")
-        if isinstance(self.X_fit_, np.ndarray) and not np.array_equal(self.X_fit_, np.asarray(nodes.rows)):
-            wrong.append("X_fit_ of the model are not the rows")
-        return wrong
-
     # new rows
 
     def _place(self, rows: Any) -> Floats:
         """Weights that make a row of its neighbours make its coordinates of theirs."""
         record, space, room = self._record, self._space(), room_for(self)
+        if is_sparse(self.X_fit_) and self._kind() == "precomputed":
+            raise InputError("new rows are placed by distances among their neighbours, which a graph does not hold",
+                             received="a model of a sparse graph", hint="all distances, or rows")  # fmt: skip
         m = len(record.part)
         k = min(self.n_neighbors_ or FEW, m)
         k = min(max(k, self.n_components_ + 1), m)
@@ -399,8 +379,7 @@ class MVU(Local):
 
 
 def _of(posed: Posed) -> Unfolding:
-    kept = posed.kept if isinstance(posed.kept, Unfolding) else posed.kept.parts[0].kept
-    assert isinstance(kept, Unfolding)
+    kept: Unfolding = posed.kept if isinstance(posed.kept, Unfolding) else posed.kept.parts[0].kept
     return kept
 
 
@@ -418,17 +397,6 @@ def _products(space: Any, near: Any, far: Floats) -> Floats:
     between += between.transpose(0, 2, 1)
     square = np.square(far)
     return 0.5 * (square[:, :, None] + square[:, None, :] - between)
-
-
-def _gap(variance: float, bound: float) -> float:
-    return (bound - variance) / bound if np.isfinite(bound) else 1.0
-
-
-def _alike(a: Any, b: Any) -> bool:
-    if np.shape(a) != np.shape(b):
-        return False
-    size = float(np.max(np.abs(np.nan_to_num(b)), initial=0.0))
-    return bool(np.allclose(a, b, rtol=1e-9, atol=1e-9 * size, equal_nan=True))
 
 
 def _advice(name: str, equal: bool) -> str:

@@ -25,16 +25,17 @@ from ritz._core.random import gaussian_rows
 from ritz._core.threads import go_on
 from ritz.methods.manifold.unfolding.interior import Ended
 from ritz.methods.manifold.unfolding.pairs import Pairs
+from ritz.methods.manifold.unfolding.proof import shortened
 
-__all__ = ["low_rank", "loosest"]
+__all__ = ["loosest", "low_rank"]
 
 Floats = NDArray[np.float64]
 
-#: Rounds at most, steps of one at most, and the first rounds, after which weights are looked at every so many.
+#: Rounds at most, steps of one at most, and after how many rounds points and weights are looked at.
 ROUNDS, STEPS, EVERY = 60, 400, 3
 #: What ρ grows by in the first rounds, and later: measured on swiss rolls of 400 to 5,000 rows.
 GROWTH, EARLY, LATER = 1.5, 10, 1.2
-#: Gradient, in the metric of the factor and relative to ‖Z‖, at which a round ends: at first, a factor a round, at last.
+#: Gradient, in the metric of the factor over ‖Z‖, at which a round ends: at first, times so much a round, at last.
 FIRST, SHARPER, LAST = 1e-3, 0.6, 1e-7
 #: Pairs of steps that are remembered; decrease that a step must bring; how often it is cut.
 REMEMBERED, ARMIJO, CUTS = 12, 1e-4, 25
@@ -44,33 +45,30 @@ SHARES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
 BEYOND, NOISE = 6, 1e-2
 
 
-def low_rank(pairs: Pairs, axes: int, *, tol: float, seed: int, equal: bool = False, rounds: int = ROUNDS) -> Ended:
-    """Points and weights whose gap is at most ``tol``, or that of all rounds."""
+def low_rank(pairs: Pairs, axes: int, *, tol: float, seed: int, rounds: int = ROUNDS) -> Ended:
+    """Points and weights whose gap is at most ``tol``, or those of all rounds."""
     rank = min(axes + BEYOND, pairs.n - 1)
     even, Z = _start(pairs, rank, seed)
     w, rho = even.copy(), even / pairs.squares
     B = pairs.incidence()
     best_Z, best_w, inside, bound, rounded = Z, even, 0.0, np.inf, 0
-    for rounded in range(1, rounds + 1):  # noqa: B007
-        factor = _factor(pairs, np.abs(w) + 2 * rho * pairs.squares)
-        loss = _Loss(B, pairs.squares, w, rho, equal)
-        sharp = max(FIRST * SHARPER ** (rounded - 1), LAST)
-        Z = _descended(loss, Z, factor, sharp)
-        w, g = loss.weights(Z), loss.excess(Z)
-        value = float(np.sum(np.square(Z - Z.mean(axis=0))))
-        off = g / pairs.squares
-        if equal:  # no points are feasible to the last digit: those count that are off the least
-            inside, best_Z = value * (1 - float(np.max(np.abs(off)))), Z
-        elif value / (1 + max(float(np.max(off)), 0.0)) > inside:
-            inside, best_Z = value / (1 + max(float(np.max(off)), 0.0)), Z
+    for rounded in range(1, rounds + 1):
+        factor = _factor(pairs, w + 2 * rho * pairs.squares)
+        loss = _Loss(B, pairs.squares, w, rho)
+        Z = _descended(loss, Z, factor, max(FIRST * SHARPER ** (rounded - 1), LAST))
+        w = loss.weights(Z)
         if rounded % EVERY == 0 or rounded == rounds:
+            brought, share = shortened(pairs, _off(Z))
+            value = float(np.vdot(brought, brought)) * min(share, 1.0)
+            if value > inside:
+                inside, best_Z = value, brought
             mixed, reach = loosest(pairs, w, even)
             if reach < bound:
                 bound, best_w = reach, mixed
-            if abs(bound - inside) <= 0.8 * tol * bound and (not equal or float(np.max(np.abs(off))) <= tol):
+            if bound - inside <= 0.8 * tol * bound:
                 break
         rho = rho * (GROWTH if rounded <= EARLY else LATER)
-    return Ended(best_Z - best_Z.mean(axis=0), best_w, rounded, f"{rank} dimensions, {rounded} rounds")
+    return Ended(_off(best_Z), best_w, rounded, f"points of {rank} dimensions")
 
 
 def loosest(pairs: Pairs, w: Floats, even: Floats) -> tuple[Floats, float]:
@@ -144,25 +142,20 @@ def _start(pairs: Pairs, rank: int, seed: int) -> tuple[Floats, Floats]:
 class _Loss:
     """The augmented Lagrangian of given weights."""
 
-    def __init__(self, B: Any, c: Floats, w: Floats, rho: Floats, equal: bool) -> None:
-        self.B, self.back, self.c, self.w, self.rho, self.equal = B, B.T.tocsr(), c, w, rho, equal
-
-    def excess(self, Z: Floats) -> Floats:
-        """``g``."""
-        E = self.B @ Z
-        return np.einsum("ar,ar->a", E, E) - self.c
+    def __init__(self, B: Any, c: Floats, w: Floats, rho: Floats) -> None:
+        self.B, self.back, self.c, self.w, self.rho = B, B.T.tocsr(), c, w, rho
 
     def weights(self, Z: Floats) -> Floats:
         """``[w + ρ∘g]₊``."""
-        t = self.w + self.rho * self.excess(Z)
-        return t if self.equal else np.maximum(t, 0.0)
+        return self._tense(self.B @ Z)
+
+    def _tense(self, E: Floats) -> Floats:
+        return np.maximum(self.w + self.rho * (np.einsum("ar,ar->a", E, E) - self.c), 0.0)
 
     def at(self, Z: Floats) -> tuple[float, Floats]:
         """Value and gradient."""
         E = self.B @ Z
-        t = self.w + self.rho * (np.einsum("ar,ar->a", E, E) - self.c)
-        if not self.equal:
-            t = np.maximum(t, 0.0)
+        t = self._tense(E)
         value = -0.5 * float(np.vdot(Z, Z)) + 0.25 * float(np.sum((t - self.w) * (t + self.w) / self.rho))
         return value, self.back @ (t[:, None] * E) - Z
 

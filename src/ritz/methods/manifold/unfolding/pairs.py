@@ -1,7 +1,7 @@
 """Pairs of rows whose distance in the map is held, and Laplacians of weights of these pairs.
 
-    pairs a = (i, j),  c_a = d²_ij         edges: i — j joined in the graph        neighbourhoods: also j, l near one i
-    L(w) = Σ_a w_a b_a b_aᵀ,  b_a = e_i − e_j           b_aᵀ K b_a = K_ii − 2K_ij + K_jj = ‖y_i − y_j‖²
+pairs a = (i, j),  c_a = d²_ij         edges: i — j joined in the graph        neighbourhoods: also j, l near one i
+L(w) = Σ_a w_a b_a b_aᵀ,  b_a = e_i − e_j           b_aᵀ K b_a = K_ii − 2K_ij + K_jj = ‖y_i − y_j‖²
 """
 
 from __future__ import annotations
@@ -104,4 +104,3 @@ def _with_common(near: Any, edges: Any, index: Places | None) -> tuple[Places, P
     far = np.concatenate([edges.distances, far])
     order = np.lexsort((j, i))
     return i[order], j[order], far[order]
-
