@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.lle import LLE as LLE
     from ritz.methods.manifold.mds import MDS as MDS
     from ritz.methods.manifold.mvu import MVU as MVU
+    from ritz.methods.manifold.tsne import TSNE as TSNE
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
@@ -95,6 +96,7 @@ __all__ = [
     "MVU",
     "PCA",
     "SVD",
+    "TSNE",
     "AccuracyWarning",
     "Cancelled",
     "ColumnsSetAside",
@@ -172,6 +174,7 @@ _HOMES = {
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",
+    "TSNE": "ritz.methods.manifold.tsne",
     "Table": "ritz.data.tables.table",
     "choose_rank": "ritz.insight.choose_rank",
     "export": "ritz.persist.export.front",

@@ -52,6 +52,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "LaplacianEigenmaps": (ritz.LaplacianEigenmaps(2), NUMBERS),
     "DiffusionMaps": (ritz.DiffusionMaps(2), NUMBERS),
     "MVU": (ritz.MVU(2), NUMBERS),
+    "TSNE": (ritz.TSNE(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -97,6 +98,7 @@ REFUSED: dict[str, set[str]] = {
     "LaplacianEigenmaps": OF_ROWS,
     "DiffusionMaps": OF_ROWS,
     "MVU": OF_ROWS,
+    "TSNE": OF_ROWS,
 }
 
 

@@ -34,6 +34,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "LaplacianEigenmaps": ("manifold.laplacian", "laplacian"),
     "DiffusionMaps": ("manifold.diffusion", "diffusion"),
     "MVU": ("manifold.mvu", "mvu"),
+    "TSNE": ("manifold.tsne", "tsne"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False
