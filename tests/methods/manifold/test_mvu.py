@@ -239,6 +239,10 @@ def test_equality_keeps_distances():
     assert model.bound_ >= float(np.sum((X - X.mean(axis=0)) ** 2))
     assert model.bound_ <= ritz.MVU(2, n_neighbors=3).fit(X).bound_ * (1 + 1e-6)
     assert bool(model.verify(X))
+    Y = np.random.default_rng(0).standard_normal((40, 3))  # where K once drifted off K1 = 0
+    kept = ritz.MVU(2, n_neighbors=4, form="equality").fit(Y)
+    assert kept.violation_ < 1e-6
+    assert kept.variance_ == pytest.approx(kept.bound_, rel=1e-5)
     with pytest.raises(ritz.ParameterError, match="no low-rank"):
         ritz.MVU(form="equality", solver="low-rank").fit(X)
 

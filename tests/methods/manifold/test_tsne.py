@@ -193,8 +193,8 @@ def test_other_metrics():
 def test_refusals(monkeypatch):
     X, _ = clusters()
     for bad, words in (
-        ({"n_components": 4}, "1, 2 or 3"), ({"perplexity": 40}, "at most 29.67"), ({"perplexity": 0}, "≥ 1.01"),
-        ({"perplexity": np.nan}, "≥ 1.01"), ({"init": "random"}, "'pca', 'laplacian'"), ({"max_iter": -1}, "≥ 0"),
+        ({"n_components": 4}, "1, 2 or 3"), ({"perplexity": 40}, "at most 29.67"), ({"perplexity": 0.5}, "≥ 1.01"),
+        ({"perplexity": np.nan}, "> 0"), ({"init": "random"}, "'pca', 'laplacian'"), ({"max_iter": -1}, "≥ 0"),
         ({"exaggeration": 0.5}, "≥ 1"), ({"exaggeration": None}, "≥ 1"), ({"learning_rate": 0}, "> 0"),
     ):  # fmt: skip
         with pytest.raises(ritz.ParameterError, match=words):

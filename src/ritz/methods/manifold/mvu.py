@@ -265,11 +265,19 @@ class MVU(Local):
         if name == "interior" and not equal and proof.gap > max(DOUBT, aim):
             proof = better(proof, proved(pairs, low_rank(pairs, k, tol=DOUBT, seed=seed)))
             words += "; the low-rank method went on from there"
-        if not proof.gap <= WARNED * aim:
+        if equal and not (proof.violation <= WARNED * aim and abs(proof.gap) <= WARNED * aim):
+            warn(
+                f"the points have a variance of {proof.variance:.6g}, squared distances that are off by up to "
+                f"{proof.violation:.1e}, and a bound of {proof.bound:.6g}: {aim:.0e} was aimed at\n"
+                "hint: the equality form has no best weights, so arithmetic ends before the gap is closed; "
+                "form='inequality'",
+                AccuracyWarning,
+            )
+        elif not proof.gap <= WARNED * aim:
             warn(
                 f"the variance of the map is {proof.variance:.6g}, and the optimum is only known not to exceed "
                 f"{proof.bound:.6g}: a gap of {proof.gap:.1e}, where {aim:.0e} was aimed at\n"
-                "hint: the map may still be good; " + _advice(name, equal),
+                "hint: the map may still be good; " + _advice(name),
                 AccuracyWarning,
             )
         return proof, words
@@ -399,7 +407,5 @@ def _products(space: Any, near: Any, far: Floats) -> Floats:
     return 0.5 * (square[:, :, None] + square[:, None, :] - between)
 
 
-def _advice(name: str, equal: bool) -> str:
-    if equal:
-        return "the equality form has no best weights, so its bound is reached by none; form='inequality'"
+def _advice(name: str) -> str:
     return "solver='low-rank' for distances that span many orders" if name != "low-rank" else "solver='interior'"

@@ -166,7 +166,7 @@ class TSNE(Local):
         for name in ("perplexity", "early_exaggeration", "exaggeration", "learning_rate"):
             value = getattr(self, name)
             number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-            least = LEAST if name == "perplexity" else 1.0 if name != "learning_rate" else 0.0
+            least = 0.0 if name in ("perplexity", "learning_rate") else 1.0
             absent = value is None and name != "exaggeration"
             if not absent and not (number and least <= float(value) < np.inf and float(value) > 0):
                 raise ParameterError(f"{name} must be a number {'> 0' if not least else f'≥ {least:g}'}",
@@ -214,6 +214,8 @@ class TSNE(Local):
             asked = max(min(PERPLEXITY, (n - 1) / EACH), LEAST)
         else:
             asked = float(self.perplexity)
+            if asked < LEAST:
+                raise ParameterError(f"perplexity must be a number ≥ {LEAST:g}", received=repr(self.perplexity))
             if asked > (n - 1) / EACH and asked > LEAST:
                 raise ParameterError(
                     f"perplexity must be at most {(n - 1) / EACH:.4g}, a third of the other rows",

@@ -99,12 +99,16 @@ def interior(pairs: Pairs, *, tol: float, equal: bool = False, most: int = MOST)
         go_on()
         length = program.lengths(state.K)
         value = float(np.trace(state.K))
-        inside = value / max(1.0, float(length.max())) if not equal else value * (1 - float(np.abs(length - 1).max()))
-        if inside > best:
-            best, best_K = inside, state.K
         if float(state.v.sum()) < least:
             least, best_v = float(state.v.sum()), state.v
-        gap = (least - best) / least
+        if equal:  # K is feasible at the end alone: what is still off counts as well
+            gap = max(abs(least - value) / least, float(np.abs(length - 1).max()))
+            best_K = state.K if gap < before else best_K
+        else:
+            inside = value / max(1.0, float(length.max()))
+            if inside > best:
+                best, best_K = inside, state.K
+            gap = (least - best) / least
         if gap <= 0.5 * tol:
             words = "the gap is closed"
             break
@@ -124,11 +128,17 @@ def interior(pairs: Pairs, *, tol: float, equal: bool = False, most: int = MOST)
 
 def points_of(K: Floats) -> Floats:
     """Points Z (n×r) with ZZᵀ = K, but for what is rounding: leaving out axes makes no distance longer."""
-    K = K - K.mean(axis=0)
-    values, V = scipy.linalg.eigh((K + K.T) / 2 - np.mean((K + K.T) / 2, axis=1)[:, None])
+    values, V = scipy.linalg.eigh(_centred(K))
     keep = values > len(K) * 2.0**-52 * max(float(values[-1]), 0.0)
     Z = V[:, keep] * np.sqrt(values[keep])
     return np.asarray(Z[:, ::-1] - Z[:, ::-1].mean(axis=0))
+
+
+def _centred(K: Floats) -> Floats:
+    """``JKJ``, symmetric: steps let K drift off K1 = 0, which no distance shows."""
+    K = (K + K.T) / 2
+    means = K.mean(axis=0)
+    return np.asarray(K - means - means[:, None] + means.mean())
 
 
 def _first(program: _Program, equal: bool) -> _State:
@@ -184,8 +194,7 @@ def _moved(program: _Program, state: _State, way: tuple[Any, Any, Any], ap: floa
     """The next state; steps are shortened where a factor fails."""
     dv, dK, ds = way
     for _ in range(8):
-        v, K = state.v + ad * dv, state.K + ap * dK
-        K = (K + K.T) / 2
+        v, K = state.v + ad * dv, _centred(state.K + ap * dK)
         try:
             S, factor, inverse = _slack(program, v)
         except scipy.linalg.LinAlgError:
