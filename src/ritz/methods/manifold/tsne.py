@@ -302,6 +302,14 @@ class TSNE(Local):
         ----------
         X : what fit took
         sample_weight : None
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((60, 4))
+        >>> model = ritz.TSNE(2, perplexity=8, max_iter=100).fit(X)
+        >>> bool(model.verify(X)), bool(model.verify(X[::-1].copy()))
+        (True, False)
         """
         check_is_fitted(self)
         rows, _ = self._rows(X, sample_weight, reset=False)
