@@ -304,7 +304,7 @@ def test_long_pairs_are_brought_together_without_shrinking_the_rest():
     assert np.sum(made**2) == pytest.approx(np.sum((bent - bent.mean(axis=0)) ** 2), rel=1e-7)
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
+@pytest.mark.parametrize("scale", [1e-60, 1e-6, 1e6, 1e60])
 def test_units(scale):
     X = np.random.default_rng(10).standard_normal((25, 3))
     plain, other = ritz.MVU(2).fit(X), ritz.MVU(2).fit(X * scale)
