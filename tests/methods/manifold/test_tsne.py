@@ -81,6 +81,17 @@ def test_affinities_have_the_perplexity_asked_for():
     assert one.sum() == pytest.approx(1)
 
 
+def test_large_units_change_nothing():
+    """openTSNE by itself gives affinities that are off by a per cent where squared distances are 10⁶."""
+    X, _ = clusters()
+    quick = {"max_iter": 30, "early_exaggeration_iter": 30, "perplexity": 8}
+    plain = ritz.TSNE(2, **quick).fit(X)
+    for scale in (1e-8, 1e4, 1e8):
+        other = ritz.TSNE(2, **quick).fit(X * scale)
+        assert bool(other.verify(X * scale))
+        assert other.kl_divergence_ == pytest.approx(plain.kl_divergence_, rel=1e-3)
+
+
 def test_the_map_shows_the_clusters_and_tells_its_divergence(model):
     X, labels = clusters()
     Y = model.embedding_

@@ -36,6 +36,15 @@ def require_opentsne() -> None:
         raise MissingDependency("t-SNE needs openTSNE", hint="pip install 'ritz[tsne]'") from error
 
 
+def _in_reach(far: Floats) -> Floats:
+    """Distances in units of the mean squared distance of each row, which changes no affinity.
+
+    The search for β begins at 1: of squared distances of 10⁶ it ends with affinities that are off by a per cent.
+    """
+    size = np.sqrt(np.mean(np.square(far), axis=1, keepdims=True))
+    return far / np.where(size > 0, size, 1.0)
+
+
 def gradient_by(n: int, k: int) -> str:
     """``"bh"``, a tree, or ``"fft"``, interpolation, which maps of three axes do not have."""
     return "bh" if n < TREE or k == 3 else "fft"
@@ -48,7 +57,7 @@ def descended(
     from openTSNE import TSNEEmbedding
     from openTSNE.affinity import PrecomputedAffinities, joint_probabilities_nn
 
-    P = joint_probabilities_nn(near.astype(np.int32), far, [perplexity], n_jobs=1)
+    P = joint_probabilities_nn(near.astype(np.int32), _in_reach(far), [perplexity], n_jobs=1)
     made = TSNEEmbedding(
         Y.copy(), PrecomputedAffinities(P, normalize=False), max_step_norm=STEP, n_jobs=1,
         learning_rate="auto" if rate is None else rate, callbacks=[lambda *_: go_on()],
@@ -69,7 +78,7 @@ def placed_on(Y: Floats, near: Any, far: Floats, perplexity: float) -> Floats:
     n, perplexity = len(Y), min(NEW_PERPLEXITY, perplexity)
     few = max(1, int(min(n, 3 * perplexity)))
     P = joint_probabilities_nn(
-        near[:, :few].astype(np.int32), far[:, :few], [perplexity], symmetrize=False, normalization="point-wise",
+        near[:, :few].astype(np.int32), _in_reach(far[:, :few]), [perplexity], symmetrize=False, normalization="point-wise",
         n_reference_samples=n, n_jobs=1,
     )  # fmt: skip
     empty = PrecomputedAffinities(csr_matrix((n, n)), normalize=False)
