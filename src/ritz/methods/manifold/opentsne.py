@@ -37,12 +37,15 @@ def require_opentsne() -> None:
 
 
 def _in_reach(far: Floats) -> Floats:
-    """Distances in units of the mean squared distance of each row, which changes no affinity.
+    """Distances √(d² − d₁²) in a unit of each row, which have the same affinities.
 
-    The search for β begins at 1: of squared distances of 10⁶ it ends with affinities that are off by a per cent.
+    exp(−βd²) of a row that is far from all others vanishes before its perplexity is found: on 5,000 images of digits
+    affinities were off by up to a per cent.
     """
-    size = np.sqrt(np.mean(np.square(far), axis=1, keepdims=True))
-    return far / np.where(size > 0, size, 1.0)
+    first = far[:, :1]
+    square = np.maximum((far - first) * (far + first), 0.0)
+    size = np.mean(square, axis=1, keepdims=True)
+    return np.asarray(np.sqrt(square / np.where(size > 0, size, 1.0)))
 
 
 def gradient_by(n: int, k: int) -> str:
@@ -78,8 +81,8 @@ def placed_on(Y: Floats, near: Any, far: Floats, perplexity: float) -> Floats:
     n, perplexity = len(Y), min(NEW_PERPLEXITY, perplexity)
     few = max(1, int(min(n, 3 * perplexity)))
     P = joint_probabilities_nn(
-        near[:, :few].astype(np.int32), _in_reach(far[:, :few]), [perplexity], symmetrize=False, normalization="point-wise",
-        n_reference_samples=n, n_jobs=1,
+        near[:, :few].astype(np.int32), _in_reach(far[:, :few]), [perplexity], symmetrize=False,
+        normalization="point-wise", n_reference_samples=n, n_jobs=1,
     )  # fmt: skip
     empty = PrecomputedAffinities(csr_matrix((n, n)), normalize=False)
     made = TSNEEmbedding(
