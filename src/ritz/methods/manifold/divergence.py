@@ -87,4 +87,4 @@ def divergence(P: Any, Y: Floats, exaggeration: float = 1.0, *, seed: int = 0, e
     gradient = 4.0 * (exaggeration * pulled[rows] - pushed / Z)
     size = float(np.linalg.norm(gradient)) * np.sqrt(n / len(rows))
     error = 0.0 if len(rows) == n else float(np.std(sums) / np.sqrt(len(rows)) / sums.mean())
-    return Measured(value, size * float(np.linalg.norm(Y - Y.mean(axis=0))), error)
+    return Measured(float(value), size * float(np.linalg.norm(Y - Y.mean(axis=0))), error)
