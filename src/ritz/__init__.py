@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.laplacian import LaplacianEigenmaps as LaplacianEigenmaps
     from ritz.methods.manifold.lle import LLE as LLE
     from ritz.methods.manifold.mds import MDS as MDS
+    from ritz.methods.manifold.mvu import MVU as MVU
+    from ritz.methods.manifold.tsne import TSNE as TSNE
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
@@ -91,8 +93,10 @@ __all__ = [
     "MCA",
     "MDS",
     "MFA",
+    "MVU",
     "PCA",
     "SVD",
+    "TSNE",
     "AccuracyWarning",
     "Cancelled",
     "ColumnsSetAside",
@@ -164,11 +168,13 @@ _HOMES = {
     "MCA": "ritz.methods.correspondence.mca.mca",
     "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
+    "MVU": "ritz.methods.manifold.mvu",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",
+    "TSNE": "ritz.methods.manifold.tsne",
     "Table": "ritz.data.tables.table",
     "choose_rank": "ritz.insight.choose_rank",
     "export": "ritz.persist.export.front",

@@ -293,7 +293,7 @@ def test_every_method_plans_ranks_and_verifies(fit, method):
     assert fit("t_ritz", "t.csv", command="verify").stdout.startswith("verification: passed")
     plan = json.loads(fit("t.csv", *options, "--json", command="plan").stdout)
     assert plan["method"] == method
-    maps = method in ("lle", "laplacian", "diffusion")
+    maps = method in ("lle", "laplacian", "diffusion", "mvu", "tsne")
     assert plan["passes"] >= 1 - maps
     asked = fit("t.csv", *options, "--criteria", "fraction,elbow", "--json", command="rank", code=None)
     if method in ("robust", "sparse"):
@@ -310,7 +310,7 @@ def test_every_method_plans_ranks_and_verifies(fit, method):
     assert len(back) == 61
 
 
-@pytest.mark.parametrize("method", ["mds", "isomap", "lle", "laplacian", "diffusion"])
+@pytest.mark.parametrize("method", ["mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne"])
 def test_maps_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, method):
     table = np.random.default_rng(0).standard_normal((60, 3)) * [1000.0, 1.0, 1.0]
     np.savetxt("t.csv", table, delimiter=",", header="a,b,c", comments="")

@@ -51,6 +51,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "LLE": (ritz.LLE(2), NUMBERS),
     "LaplacianEigenmaps": (ritz.LaplacianEigenmaps(2), NUMBERS),
     "DiffusionMaps": (ritz.DiffusionMaps(2), NUMBERS),
+    "MVU": (ritz.MVU(2), NUMBERS),
+    "TSNE": (ritz.TSNE(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -95,6 +97,8 @@ REFUSED: dict[str, set[str]] = {
     "LLE": OF_ROWS,
     "LaplacianEigenmaps": OF_ROWS,
     "DiffusionMaps": OF_ROWS,
+    "MVU": OF_ROWS,
+    "TSNE": OF_ROWS,
 }
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ritz import MDS, Isomap
+from ritz import MDS, MVU, TSNE, Isomap
 
-ESTIMATORS = [MDS(), MDS(1, metric="manhattan"), Isomap(), Isomap(1, n_neighbors=4)]
+ESTIMATORS = [MDS(), MDS(1, metric="manhattan"), Isomap(), Isomap(1, n_neighbors=4), MVU(1), MVU(1, solver="low-rank"),
+              TSNE(1, max_iter=30, early_exaggeration_iter=30)]  # fmt: skip
 CHECKS = parametrize_with_checks(ESTIMATORS)
 
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ritz.operators import Symmetric
+from ritz.operators import Dense, Symmetric
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
@@ -108,3 +108,13 @@ def test_what_was_not_reached_is_told_in_multiples_of_an_eigenvalue():
     assert float(told.removesuffix("·max|λ|").rpartition(" ")[2]) == pytest.approx(
         c.residuals[0] / -c.values[0], rel=0.1
     )
+
+
+def test_of_a_matrix_of_low_rank_the_search_finds_no_rounding():
+    """Its Krylov space ends after three steps; what is left is rounding, turned towards the leading vectors."""
+    rng = np.random.default_rng(0)
+    U = np.linalg.qr(rng.standard_normal((2500, 8)))[0]
+    A = Dense(np.ascontiguousarray((U * 10.0 ** np.array([3, 2.3, -3, -3.1, -3.2, -3.3, -3.7, -3.9])).T))
+    c = solve(SpectralProblem(A, k=2), choose(Shape(*A.shape), 2, solver="svd")).certificate
+    for _ in range(3):
+        assert verify_operator(c, A, "svd"), "a right certificate"

@@ -33,6 +33,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "LLE": ("manifold.lle", "lle"),
     "LaplacianEigenmaps": ("manifold.laplacian", "laplacian"),
     "DiffusionMaps": ("manifold.diffusion", "diffusion"),
+    "MVU": ("manifold.mvu", "mvu"),
+    "TSNE": ("manifold.tsne", "tsne"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

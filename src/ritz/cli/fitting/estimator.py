@@ -107,7 +107,7 @@ def make_estimator(
     scale: bool = False, counts: str | None = None,
 ) -> Any:  # fmt: skip
     """The estimator for ``--method``; ``k`` is a value of ``n_components``."""
-    if k is None and name in ("lle", "laplacian", "diffusion"):  # a map to look at
+    if k is None and name in ("lle", "laplacian", "diffusion", "mvu", "tsne"):  # a map to look at
         k = 2
     _require_own(name, method)
     given: dict[str, Any] = dict(common)

@@ -69,7 +69,7 @@ class FittedTable:
 
 
 #: Methods whose rows all count once.
-UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion")
+UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion", "mvu", "tsne")
 
 
 def fit_table(job: Request) -> FittedTable:

@@ -181,7 +181,9 @@ class _Check:
         basis, image = Q, np.empty((self.p, 0))
         for step in range(max(1, min(STEPS, left // width))):
             if step:
-                Q, _ = np.linalg.qr(_off(image[:, -width:], np.hstack([V, basis])))
+                beside = np.hstack([V, basis])
+                Q, _ = np.linalg.qr(_off(image[:, -width:], beside))
+                Q, _ = np.linalg.qr(_off(Q, beside))  # of an operator of low rank nothing but rounding is left by then
                 basis = np.hstack([basis, Q])
             image = np.hstack([image, _off(self.product(basis[:, image.shape[1] :]), V)])
         return np.asarray(np.linalg.eigvalsh(basis.T @ image), np.float64)

@@ -27,7 +27,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.verify.outcome import Verification
 from ritz.spectral.verify.smallest_fields import agree_smallest
 
-__all__ = ["verify_smallest"]
+__all__ = ["DENSE", "negative_pivots", "verify_smallest"]
 
 Vector = NDArray[np.float64]
 
@@ -175,7 +175,7 @@ class _Check:
             return None, self._searched(floor)
         share = 0.25 + 0.5 * int.from_bytes(os.urandom(4), "little") / 2**32
         shift = top + share * (min(floor, max(2 * top, top + 1e-6 * self.norm)) - top)
-        below = _pivots(sp.csc_array(M), shift)
+        below = negative_pivots(sp.csc_array(M), shift)
         if below is None:
             return None, self._searched(floor)
         self.words.append(f"inertia: {below} eigenvalues below {shift:.6g}, {m} of them of null vectors")
@@ -216,7 +216,7 @@ def _truth(operator: Operator, Q: Vector) -> tuple[Vector, Vector, Any]:
     return true, P @ W, lambda _: error
 
 
-def _pivots(M: Any, shift: float) -> int | None:
+def negative_pivots(M: Any, shift: float) -> int | None:
     """Negative pivots of M − shift·I with its rows in an order of chance; None where the factor is not sound."""
     p = M.shape[0]
     rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
