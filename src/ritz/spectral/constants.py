@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "ANSWER_COPIES",
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
@@ -46,6 +47,7 @@ __all__ = [
     "GEMV",
     "HASTE",
     "ITERATE_SIDE",
+    "KEPT",
     "KERNEL_DENSE",
     "KERNEL_FORMED",
     "KRYLOV_BASIS_BYTES",
@@ -62,6 +64,7 @@ __all__ = [
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
+    "MEASURED_COPIES",
     "NULL",
     "ORDER_ROW",
     "PATIENCE",
@@ -76,13 +79,17 @@ __all__ = [
     "SOLVE_ENTRY",
     "SPARSE_ROW",
     "SPMM",
+    "STATE_CHECKS",
+    "STATE_SUMS",
     "STEADY",
     "STORED",
     "SUBSET_ABOVE",
     "SUBSET_SHARE",
     "SYRK32",
     "SYRK64",
+    "TILED_COPIES",
     "TURNED",
+    "TURNED_COPIES",
     "directions_rows",
     "directions_width",
     "expected_steps",
@@ -134,6 +141,18 @@ GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
+
+#: Copies of the vectors of an answer: those found, with their signs, their residuals, and as components; where they are
+#: turned from the rows also AᵀU, of unit length, and what a QR decomposition holds; of a state also what the rounding
+#: of the eigenvalues is measured with.
+ANSWER_COPIES, TURNED_COPIES, MEASURED_COPIES = 4.0, 5.0, 11.0
+
+#: What is given back by one part of a fit is not all at hand for the next: lanes allocate from heaps of their own.
+KEPT = 1.15
+
+#: p×p matrices that a lane sums a Gram matrix in, that measuring its rounding takes beside, and that are held where it
+#: is formed in tiles or from sparse rows.
+STATE_SUMS, STATE_CHECKS, TILED_COPIES = 3.0, 4.0, 3.5
 
 #: Rows up to which all eigenvalues of a kernel matrix are found by a dense decomposition, where a rule asks for them or
 #: more than a few components are wanted: 0.16 s at n = 1,000.

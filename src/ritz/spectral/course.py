@@ -34,6 +34,7 @@ class Course:
     most : columns of the basis before a restart
     others : roads that could be taken instead, and what they cost from their beginning
     turn : products after which the road is left whatever is seen, and for which: for tests
+    held : bytes that the others hold beyond the data
     """
 
     product: float = 0.0
@@ -42,6 +43,7 @@ class Course:
     others: tuple[tuple[str, float], ...] = ()
     turn: tuple[int, str] | None = None
     most: int = 1 << 30
+    held: float = 0.0
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""

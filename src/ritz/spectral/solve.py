@@ -16,7 +16,9 @@ from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.operators.base import Operator
+from ritz.operators.framed import Framed
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
@@ -39,6 +41,8 @@ __all__ = ["solve"]
 
 #: Bytes of a dense copy that ``svd`` may make when no limit is given.
 SVD_BUDGET = 1 << 36
+#: Entries of a block from which copies of it are worth saving.
+LARGE_FACTOR = 1 << 20
 
 
 def solve(
@@ -189,9 +193,9 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     if pairs.k == 0:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
-    W = to_numpy(A.rmatmat(pairs.vectors)).astype(np.float64)
+    W = to_numpy(_adjoint(A, pairs.vectors)).astype(np.float64, copy=False)
     W = _filled(W, np.sqrt(theta), pairs)
-    Q, R = qr(W)
+    Q, R = _factored(W)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
@@ -204,6 +208,26 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     return replace(
         pairs, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
     )  # fmt: skip
+
+
+def _factored(W: Any) -> tuple[Any, Any]:
+    """Thin QR; of a large W without the four copies that NumPy makes on the way."""
+    if W.size < LARGE_FACTOR:
+        return qr(W)
+    import scipy.linalg
+
+    factors = scipy.linalg.qr(np.asfortranarray(W), mode="economic", overwrite_a=True, check_finite=False)
+    return factors[0], factors[1]
+
+
+def _adjoint(A: Operator, U: Any) -> Any:
+    """AᵀU. The columns of sparse rows are at hand as rows by now: products with them need no sums in every lane."""
+    return A.T.matmat(U) if _turned_rows(A) else A.rmatmat(U)
+
+
+def _turned_rows(A: Operator) -> bool:
+    frame = A.affine if isinstance(A, Framed) else None
+    return frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
 
 
 def _grown(A: Operator, block: Any, theta: Any, pairs: Pairs) -> Any:
