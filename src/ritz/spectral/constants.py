@@ -82,6 +82,7 @@ __all__ = [
     "STATE_CHECKS",
     "STATE_SUMS",
     "STEADY",
+    "STEP",
     "STORED",
     "SUBSET_ABOVE",
     "SUBSET_SHARE",
@@ -115,6 +116,7 @@ SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
+STEP = 1.5e-4  # seconds of a product, its orthonormalising and its look, whatever the table: 5,000×1,000 with 1 %
 READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system
 
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
