@@ -35,7 +35,8 @@ __all__ = ["COLUMNS", "PRODUCTS", "by_search", "relative_gap"]
 #: Fresh columns, and products with them at most.
 COLUMNS, PRODUCTS = 8, 8
 
-#: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by 1.25.
+#: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
+#: quarter.
 NEAR = 0.2
 
 #: Roundings of float32 products in a trace, and of the trace itself, as a share of it.
