@@ -44,8 +44,6 @@ __all__ = ["Affine", "Lane"]
 PIECE_BYTES = 11 << 19
 #: The same for products with few vectors, whose shifted rows are read once.
 CACHED_BYTES = 1 << 19
-#: Bytes of sparse entries in another precision that are kept from one pass to the next.
-HELD_BYTES = 1 << 25
 #: Multiplications of a block below which its sums are formed in short pieces.
 SHORT_PRODUCT = 1e6
 #: Blocks a lane whose products with vectors are formed anew, at most.
@@ -268,7 +266,14 @@ class Affine:
         x = block.values
         dtype = np.dtype(self.precision)
         if self.blocks.sparse:
-            return x if x.dtype == dtype else self._converted(x, dtype, scratch, block.start)
+            if x.dtype == dtype:
+                return x
+            small = getattr(self.blocks, "stored", np.inf) * dtype.itemsize <= sparse_sums.HELD_BYTES
+            return (
+                sparse_sums.kept(x, dtype, self.held, block.start)
+                if small
+                else sparse_sums.converted(x, dtype, scratch)
+            )
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = _buffer(scratch, x, dtype)
@@ -285,15 +290,6 @@ class Affine:
             low = None if self.offset_low is None else self.offset_low[block.rows]
             _take_off(z, x, self.offset[block.rows], low, dtype)
         return z
-
-    def _converted(self, x: Any, dtype: np.dtype[Any], scratch: dict[str, Any], start: int) -> Any:
-        """CSR rows in the working precision; kept for the next pass where all of them together are small."""
-        if getattr(self.blocks, "stored", np.inf) * dtype.itemsize > HELD_BYTES:
-            return sparse_sums.converted(x, dtype, scratch)
-        found = self.held.get((start, dtype))
-        if found is None or found.nnz != x.nnz:
-            found = self.held[start, dtype] = sparse_sums.converted(x, dtype, {})
-        return found
 
     def _stored(self, rows: Any, W: Array, drop: Array | None) -> tuple[Any, Array | None]:
         """Sparse rows whose full columns have their shift taken off entry by entry, and what is left to subtract."""

@@ -16,9 +16,7 @@ from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
 from ritz._core.linalg import norms, qr, signs, to_numpy
 from ritz._core.warn import warn
-from ritz.data.passes.blocks import MemoryBlocks
 from ritz.operators.base import Operator
-from ritz.operators.framed import Framed
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import measured_by
 from ritz.spectral.certificate.enclosure import certify
@@ -193,7 +191,7 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     if pairs.k == 0:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
-    W = to_numpy(_adjoint(A, pairs.vectors)).astype(np.float64, copy=False)
+    W = to_numpy(A.across(pairs.vectors)).astype(np.float64, copy=False)
     W = _filled(W, np.sqrt(theta), pairs)
     Q, R = _factored(W)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
@@ -218,16 +216,6 @@ def _factored(W: Any) -> tuple[Any, Any]:
 
     factors = scipy.linalg.qr(np.asfortranarray(W), mode="economic", overwrite_a=True, check_finite=False)
     return factors[0], factors[1]
-
-
-def _adjoint(A: Operator, U: Any) -> Any:
-    """AᵀU. The columns of sparse rows are at hand as rows by now: products with them need no sums in every lane."""
-    return A.T.matmat(U) if _turned_rows(A) else A.rmatmat(U)
-
-
-def _turned_rows(A: Operator) -> bool:
-    frame = A.affine if isinstance(A, Framed) else None
-    return frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
 
 
 def _grown(A: Operator, block: Any, theta: Any, pairs: Pairs) -> Any:
