@@ -72,6 +72,7 @@ def state(shape: Shape) -> float:
 
 def state_solved(shape: Shape, k: int, needs_all: bool) -> float:
     """The Gram matrix and its leading pairs, or all."""
-    p = shape.small
-    copies = c.EIGH_COPIES if p <= TILE_ABOVE or needs_all or k >= c.SUBSET_SHARE * p else c.TILED_COPIES
-    return copies * 8.0 * p * p + c.MEASURED_COPIES * 8.0 * p * (p if needs_all else k)
+    p, small = shape.small, shape.small <= TILE_ABOVE
+    copies = c.EIGH_COPIES if small or needs_all or k >= c.SUBSET_SHARE * p else c.TILED_COPIES
+    vectors = c.MEASURED_COPIES if small else c.ANSWER_COPIES  # the rounding of tiles is not measured
+    return copies * 8.0 * p * p + vectors * 8.0 * p * (p if needs_all else k)
