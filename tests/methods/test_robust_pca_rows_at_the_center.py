@@ -11,6 +11,8 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.methods.robust_pca.spatial_median import STILL, spatial_median
 from ritz.methods.robust_pca.spherical import SAMPLE
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* rows are equal:ritz.AccuracyWarning")
+
 METHODS = ("spherical", "robpca", "pcp")
 #: A row that no column's rounding leaves exact.
 POINT = np.array([1.1, -0.3, 2.3, 0.7, 0.0, 1 / 3])
@@ -185,3 +187,20 @@ def test_a_heap_of_fewer_than_half_of_the_rows_is_not_all_that_is_good(share):
     assert model.explained_variance_[0] > 5
     assert abs(model.components_[0, 0]) > 0.9
     assert model.verify(X)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4])
+def test_more_equal_rows_than_outliers_are_told_of(share):
+    X = heap(share)
+    with pytest.warns(
+        ritz.AccuracyWarning, match=rf"{round(300 * share)} of 300 rows are equal, more than the 75 that"
+    ):
+        model = ritz.RobustPCA(2, method="robpca").fit(X)
+    assert any("rows are equal" in note for note in model.certificate_.notes)
+    assert model.support_[(X == POINT).all(axis=1)].all()  # they are no outliers
+    assert np.all(model.explained_variance_ > 0)
+
+
+def test_few_equal_rows_are_not_worth_a_word():
+    model = ritz.RobustPCA(2, method="robpca").fit(heap(0.2))
+    assert not any("rows are equal" in note for note in model.certificate_.notes)

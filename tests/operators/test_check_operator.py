@@ -127,6 +127,7 @@ BROKEN = {
     "apart": (lambda: broken(Square, apart=None)(S), S, "apart: None"),
     "matmat": (lambda: broken(Plain, _matmat=lambda s, V: s.X @ V * OFF)(X), X, "matmat: differs"),
     "rmatmat": (lambda: broken(Dense, _rmatmat=times(OFF, "_rmatmat"))(X), X, "rmatmat: differs"),
+    "across": (lambda: broken(Dense, across=times(OFF, "across"))(X), X, "across: differs"),
     "normal": (lambda: broken(Plain, _normal=lambda s, V: s.X.T @ (s.X @ V) * OFF)(X), X, "normal: differs"),
     "gram": (lambda: broken(Dense, _gram=times(OFF, "_gram"))(X), X, r"gram\(W\): differs"),
     "gram without W": (

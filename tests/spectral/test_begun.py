@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from ritz.operators.symmetric import Symmetric
-from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
-from ritz.spectral.solvers.deflated import PRODUCTS, drawn_square
+from ritz.spectral.solvers.deflated import SHARE, drawn_square
 
 
 def spectrum(p: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -80,10 +79,10 @@ def test_coarser_products_for_what_is_left() -> None:
 @pytest.mark.parametrize("columns", [8, 32, 64])
 @pytest.mark.parametrize("rank", [1, 3, 100])
 def test_the_frobenius_norm_from_gaussian_columns(columns: int, rank: int) -> None:
-    """The bound solves (x e^{1−x})^{c/2} = FAILURE/PRODUCTS, and 2,000 draws do not refute it."""
+    """The bound solves (x e^{1−x})^{c/2} = SHARE, and 2,000 draws do not refute it."""
     x = 1 / (drawn_square(1.0, columns) * columns)
     assert 0 < x < 1
-    assert columns / 2 * (np.log(x) + 1 - x) == pytest.approx(np.log(FAILURE / PRODUCTS), rel=1e-9)
+    assert columns / 2 * (np.log(x) + 1 - x) == pytest.approx(np.log(SHARE), rel=1e-9)
     mu = 1.0 / np.arange(1, rank + 1)
     rng = np.random.default_rng(columns + rank)
     sizes = np.sqrt([np.sum(np.square(mu[:, None] * rng.standard_normal((rank, columns)))) for _ in range(2000)])

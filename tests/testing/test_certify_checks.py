@@ -292,3 +292,20 @@ def test_every_route_has_a_record():
     assert [record.solver for record in run_case(0, CASE, ["state:krylov"])] == []  # another one was drawn
     without = [record.solver for record in run_case(0, replace(CASE, method="SVD", center=False))]
     assert without == [*SOLVERS, changed, *BOUNDED]
+
+
+def test_every_change_of_course_is_taken_and_holds():
+    case = Case("dense", "slow", 120, 110, seed=3, k=5)
+    assert case.changes == CHANGES
+    records = run_case(0, case, changes=True)
+    assert [record.solver for record in records] == list(CHANGES)
+    assert not any(record.findings for record in records)
+    X = case.data()
+    for route in CHANGES:
+        model = case.fit(route, X)
+        told, path = str(model.plan_), model.certificate_.precision
+        if "→" in route:
+            assert f"{route.split('→')[0].removesuffix('32')} was planned" in told
+            assert model.plan_.solver == "moments"
+        elif route.endswith("32"):
+            assert path.startswith("float32")

@@ -69,6 +69,10 @@ _work_subset: dict[int, tuple[int, int]] = {}
 LONG_SOLVE = 4096
 #: Columns that are looked at one by one: indexing with arrays takes as long as twenty numbers.
 FEW_COLUMNS = 16
+#: Entries from which column norms are summed without scaling: 30,000×8 in float64 0.17 ms, scaled 1.9 ms; and between
+#: which sums that needs no scaling.
+LONG_BLOCK = 1 << 15
+SQUARES = {np.dtype(np.float64): (1e-200, 1e200), np.dtype(np.float32): (1e-25, 1e30)}
 
 
 # arrays
@@ -274,6 +278,11 @@ def norms(R: Array) -> Array:
     if R.shape[0] == 0 or R.shape[1] == 0:
         return xp.zeros(R.shape[1], dtype=R.dtype, device=place_of(R).device)
     if xp is np:
+        if R.size >= LONG_BLOCK and R.dtype in SQUARES:
+            squares = _squares(R)
+            least, most = SQUARES[R.dtype]
+            if squares.min() > least and squares.max() < most:  # NaN is neither
+                return np.sqrt(squares)
         size = float(np.abs(R).max())
         T = R / size if 0 < size < np.inf else R
         return np.sqrt((T * T).sum(axis=0)) * (size if T is not R else 1)
@@ -282,6 +291,13 @@ def norms(R: Array) -> Array:
         return xp.sqrt(xp.sum(R * R, axis=0))
     T = R / scale
     return xp.sqrt(xp.sum(T * T, axis=0)) * scale
+
+
+def _squares(R: Any) -> Any:
+    """Σr² of every column, without copies of a long block."""
+    if R.shape[1] <= FEW_COLUMNS or R.flags.f_contiguous:
+        return np.array([column @ column for column in R.T], R.dtype)
+    return np.einsum("ij,ij->j", R, R)
 
 
 def norm2(R: Array) -> float:

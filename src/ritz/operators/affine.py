@@ -64,6 +64,9 @@ class Affine:
     offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
     cuts: dict[int, Any] = field(default_factory=dict, compare=False)  # of CSR blocks, by first row
+    held: dict[Any, Any] = field(
+        default_factory=dict, compare=False
+    )  # CSR blocks in another precision, if they are small
     loose: bool = False  # whether sums over sparse entries are as long as they come, not cut into short chains
 
     @property
@@ -263,7 +266,14 @@ class Affine:
         x = block.values
         dtype = np.dtype(self.precision)
         if self.blocks.sparse:
-            return x if x.dtype == dtype else sparse_sums.converted(x, dtype, scratch)
+            if x.dtype == dtype:
+                return x
+            small = getattr(self.blocks, "stored", np.inf) * dtype.itemsize <= sparse_sums.HELD_BYTES
+            return (
+                sparse_sums.kept(x, dtype, self.held, block.start)
+                if small
+                else sparse_sums.converted(x, dtype, scratch)
+            )
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = _buffer(scratch, x, dtype)

@@ -243,6 +243,10 @@ class Operator(ABC):
         """The same operator whose Gram matrix is formed in float64; None if it already is."""
         return None
 
+    def across(self, U: Array) -> Array:
+        """``Aᵀ U`` of U that a solver has found on Aᵀ, by whichever way holds least."""
+        return self.rmatmat(U)
+
     # What everybody calls.
 
     def matmat(self, V: Array) -> Array:

@@ -87,6 +87,12 @@ class Framed(Operator):
         self.tally.passes += 1
         return self.affine.rmatmat(U)
 
+    def across(self, U: Array) -> Array:
+        frame = self.affine
+        # Columns of sparse rows are at hand as rows by then: products with them need no sums in every lane.
+        turned = frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
+        return self.T.matmat(U) if turned else self.rmatmat(U)
+
     def _normal(self, V: Array) -> Array:
         if self.affine is None:
             return super()._normal(V)

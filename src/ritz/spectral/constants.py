@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "ANSWER_COPIES",
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
@@ -48,6 +49,7 @@ __all__ = [
     "GEMV",
     "HASTE",
     "ITERATE_SIDE",
+    "KEPT",
     "KERNEL_DENSE",
     "KERNEL_FORMED",
     "KRYLOV_BASIS_BYTES",
@@ -64,6 +66,7 @@ __all__ = [
     "MAX_POWER_STEPS",
     "MAX_RESTARTS",
     "MAX_STEPS",
+    "MEASURED_COPIES",
     "NULL",
     "ORDER_ROW",
     "PATIENCE",
@@ -78,7 +81,10 @@ __all__ = [
     "SOLVE_ENTRY",
     "SPARSE_ROW",
     "SPMM",
+    "STATE_CHECKS",
+    "STATE_SUMS",
     "STEADY",
+    "STEP",
     "STORED",
     "SUBSET_ABOVE",
     "SUBSET_SHARE",
@@ -89,7 +95,9 @@ __all__ = [
     "THERE_SPMM",
     "THERE_SYRK32",
     "THERE_SYRK64",
+    "TILED_COPIES",
     "TURNED",
+    "TURNED_COPIES",
     "directions_rows",
     "directions_width",
     "expected_steps",
@@ -115,6 +123,7 @@ SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
+STEP = 1.5e-4  # seconds of a product, its orthonormalising and its look, whatever the table: 5,000×1,000 with 1 %
 READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system
 
 # Rates of a graphics processor, per second, from its data sheet (H200: 60e12 flops in float64, 4.8e12 bytes) and from
@@ -147,6 +156,18 @@ GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
+
+#: Copies of the vectors of an answer: those found, with their signs, their residuals, and as components; where they are
+#: turned from the rows also AᵀU, of unit length, and what a QR decomposition holds; of a state also what the rounding
+#: of the eigenvalues is measured with.
+ANSWER_COPIES, TURNED_COPIES, MEASURED_COPIES = 4.0, 5.0, 11.0
+
+#: What is given back by one part of a fit is not all at hand for the next: lanes allocate from heaps of their own.
+KEPT = 1.15
+
+#: p×p matrices that a lane sums a Gram matrix in, that measuring its rounding takes beside, and that are held where it
+#: is formed in tiles or from sparse rows.
+STATE_SUMS, STATE_CHECKS, TILED_COPIES = 3.0, 4.0, 3.5
 
 #: Rows up to which all eigenvalues of a kernel matrix are found by a dense decomposition, where a rule asks for them or
 #: more than a few components are wanted: 0.16 s at n = 1,000.

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
-from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE
+from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE, STEP
 
 __all__ = ["Course", "History", "Left", "Watch"]
 
@@ -34,6 +34,7 @@ class Course:
     most : columns of the basis before a restart
     others : roads that could be taken instead, and what they cost from their beginning
     turn : products after which the road is left whatever is seen, and for which: for tests
+    held : bytes that the others hold beyond the data
     """
 
     product: float = 0.0
@@ -42,6 +43,7 @@ class Course:
     others: tuple[tuple[str, float], ...] = ()
     turn: tuple[int, str] | None = None
     most: int = 1 << 30
+    held: float = 0.0
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""
@@ -49,7 +51,7 @@ class Course:
             return math.inf
         middle = min(m + int(self.width * products / 2), max(min(self.side, self.most), m))
         looks = 1 + math.log1p(self.width * products / max(m, 1)) / LOOK_GROWTH
-        each = self.product + costs.orthonormal(self.side, middle, self.width)
+        each = self.product + STEP + costs.orthonormal(self.side, middle, self.width)
         return products * each + min(looks, products) * costs.looking(middle)
 
 

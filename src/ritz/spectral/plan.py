@@ -17,9 +17,8 @@ from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed
-from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
-from ritz.spectral import costs
+from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
 
 __all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "route", "size_words"]
@@ -104,7 +103,8 @@ class Plan:
     def left(self, road: str, words: str) -> Plan:
         """The plan of a fit that took another road on its way."""
         reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} went on with the vectors found")
-        return replace(self, solver=road, precision="float64", reasons=reasons)
+        held = 0.0 if self.course is None else self.course.held
+        return replace(self, solver=road, precision="float64", bytes=max(self.bytes, held), reasons=reasons)
 
     def __repr__(self) -> str:
         return str(self)
@@ -221,7 +221,7 @@ def _with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: 
         return plan
     # In float64 then, and of eigenvalues that do not decay: else nobody would leave.
     again = costs.form(shape) + costs.solve_formed(shape.small, k, flat=True)
-    return replace(plan, course=replace(plan.course, others=(("moments", again),)))
+    return replace(plan, course=replace(plan.course, others=(("moments", again),), held=direct.bytes))
 
 
 def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
@@ -253,7 +253,6 @@ def _side(shape: Shape) -> str:
 def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
-    storage = 8.0 * p * p * (4 if p <= TILE_ABOVE else 2.5)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     if shape.symmetric:
         reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
@@ -262,7 +261,10 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
         seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
     else:
         seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
-    return Plan("moments", _side(shape), precision, 0 if shape.symmetric else 1, seconds, storage, (reason,))
+    side = _side(shape)
+    solved, made = storage.state_solved(shape, k, needs_all), storage.answer(shape, k, side)
+    held = c.KEPT * max(storage.state(shape), solved + (made if side == "rows" else 0.0))
+    return Plan("moments", side, precision, 0 if shape.symmetric else 1, seconds, held, (reason,))
 
 
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
@@ -285,10 +287,17 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     course = Course(costs.product(shape, width, narrow), shape.d if side == "columns" else shape.n, width)
     # A float32 basis has no image beside it; the finish holds two blocks and theirs in float64.
     vectors = 4.0 * basis + 32.0 * width if narrow else 16.0 * basis
-    storage = vectors * shape.small + 8.0 * shape.d * width * 6
+    held = _held(shape, k, side, course.side * (vectors + 16.0 * width), max(width, k), narrow)
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
-    return Plan("krylov", side, path, passes, course.cost(passes, width), storage, (reason,), course=course)
+    return Plan("krylov", side, path, passes, course.cost(passes, width), held, (reason,), course=course)
+
+
+def _held(shape: Shape, k: int, side: str, own: float, width: int, narrow: bool = False) -> float:
+    """What an iteration holds beyond the data: its own vectors, those of a pass, and the answer in the end."""
+    turned = 12.0 * shape.entries if side == "rows" and shape.stored is not None else 0.0
+    passing, answer = storage.passing(shape, side, width, narrow), storage.answer(shape, k, side)
+    return c.KEPT * (turned + own + (passing + answer if side == "columns" else max(passing, answer)))
 
 
 def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
@@ -297,10 +306,10 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     steps = round(columns / width) + c.SEARCH_PRODUCTS
     course = Course(costs.product(shape, width, narrow), shape.d if _side(shape) == "columns" else shape.n, width)
-    storage = c.lanczos_bytes(shape.small, k)
+    held = _held(shape, k, _side(shape), c.lanczos_bytes(shape.small, k), k + c.FINISH_SPARE)
     reason = f"about {steps} products with {width} vectors each reach the tolerance: few are enough where each is cheap"
     path = "float32 then float64" if narrow else "float64"
-    return Plan("lanczos", _side(shape), path, steps, course.cost(steps, k), storage, (reason,), course=course)
+    return Plan("lanczos", _side(shape), path, steps, course.cost(steps, k), held, (reason,), course=course)
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
@@ -309,20 +318,22 @@ def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
     work = steps * product + 6 * (costs.orthonormal(shape.small, width, width) + costs.looking(width))
     reason = "products with sparse rows are cheap, and a filter needs only one orthonormalisation for about ten of them"
     course = Course(product)
-    storage = 8.0 * 5 * shape.small * width
-    return Plan("chebyshev", _side(shape), "float64", steps, work, storage, (reason,), course=course)
+    held = _held(shape, k, _side(shape), 8.0 * 5 * shape.small * width, width)
+    return Plan("chebyshev", _side(shape), "float64", steps, work, held, (reason,), course=course)
 
 
 def _power(shape: Shape, k: int, _tol: float) -> Plan:
     steps = 200.0 * max(1, k)
     work = steps * 4 * shape.entries / c.GEMV
-    return Plan("power", _side(shape), "float64", steps, work, 16.0 * shape.small * k, ())
+    held = _held(shape, k, _side(shape), 16.0 * shape.small * k, 1)
+    return Plan("power", _side(shape), "float64", steps, work, held, ())
 
 
 def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
     width = min(shape.d, c.sketch_width(k))
     work = 4 * shape.entries * width / (c.SPMM if shape.stored is not None else c.GEMM64)
-    return Plan("sketch", "columns", "float64", 1, work, 8.0 * 6 * shape.d * width, ())
+    held = _held(shape, k, "columns", 8.0 * 6 * shape.d * width, width)
+    return Plan("sketch", "columns", "float64", 1, work, held, ())
 
 
 def _sparse(shape: Shape, k: int, tol: float) -> Plan:

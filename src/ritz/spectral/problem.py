@@ -97,6 +97,8 @@ class SpectralProblem:
         What a rule needs to know of the data: Σw, columns, rows that count.
     thin
         Whether a product costs as much a column with few columns as with many: blocks then have fewer than k.
+    early
+        Whether Lanczos begins in float32 however short the side is: for tests.
     iterate
         Whether a Gram matrix at hand is iterated on however small it is: for tests.
     repeatable
@@ -131,6 +133,7 @@ class SpectralProblem:
     centered: bool = False
     thin: bool = False
     iterate: bool = False
+    early: bool = False
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
     watch: Watch | None = None

@@ -40,6 +40,8 @@ __all__ = ["solve"]
 
 #: Bytes of a dense copy that ``svd`` may make when no limit is given.
 SVD_BUDGET = 1 << 36
+#: Entries of a block from which copies of it are worth saving.
+LARGE_FACTOR = 1 << 20
 
 
 def solve(
@@ -199,9 +201,9 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     if pairs.k == 0:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
-    W = to_numpy(A.rmatmat(pairs.vectors)).astype(np.float64)
+    W = to_numpy(A.across(pairs.vectors)).astype(np.float64, copy=False)
     W = _filled(W, np.sqrt(theta), pairs)
-    Q, R = qr(W)
+    Q, R = _factored(W)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
@@ -214,6 +216,16 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     return replace(
         pairs, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
     )  # fmt: skip
+
+
+def _factored(W: Any) -> tuple[Any, Any]:
+    """Thin QR; of a large W without the four copies that NumPy makes on the way."""
+    if W.size < LARGE_FACTOR:
+        return qr(W)
+    import scipy.linalg
+
+    factors = scipy.linalg.qr(np.asfortranarray(W), mode="economic", overwrite_a=True, check_finite=False)
+    return factors[0], factors[1]
 
 
 def _grown(A: Operator, block: Any, theta: Any, pairs: Pairs) -> Any:

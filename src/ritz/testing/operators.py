@@ -109,6 +109,7 @@ class _Checks:
         AV, AU = self.here(A, "matmat", A.matmat(put(V))), self.here(A, "rmatmat", A.rmatmat(put(U)))
         _same(f"matmat{of}", AV, D @ V, one * v)
         _same(f"rmatmat{of}", AU, D.T @ U, one * w)
+        _same(f"across{of}", self.here(A, "across", A.across(put(U))), D.T @ U, one * w)
         _same(f"normal{of}", self.here(A, "normal", A.normal(put(V))), D.T @ (D @ V), two * v)
         _same(f"gram(W){of}", self.here(A, "gram", A.gram(put(V))), V.T @ D.T @ D @ V, two * v**2)
         _same(f"gram(){of}", self.here(A, "gram", A.gram()), D.T @ D, two * np.sqrt(max(d, 1)))

@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cuts", "adjoint", "converted", "cuts_of", "sums", "times"]
+__all__ = ["HELD_BYTES", "Cuts", "adjoint", "converted", "cuts_of", "kept", "sums", "times"]
 
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
 #: up to 32·u, and there are two products in XᵀXV.
 LONG, SHORT = 192, 64
+#: Bytes of entries in another precision that are kept from one pass to the next.
+HELD_BYTES = 1 << 25
 #: Runs that are added one after the other.
 FEW = 16
 
@@ -63,6 +65,14 @@ def converted(x: Any, dtype: Any, scratch: dict[str, Any]) -> Any:
     rows.data = buffer[: x.nnz]
     np.copyto(rows.data, x.data, casting="unsafe")
     return rows
+
+
+def kept(x: Any, dtype: Any, held: dict[Any, Any], start: int) -> Any:
+    """CSR rows in another precision, kept for the next pass under the number of their first row."""
+    found = held.get((start, dtype))
+    if found is None or found.nnz != x.nnz:
+        found = held[start, dtype] = converted(x, dtype, {})
+    return found
 
 
 class Cuts(NamedTuple):

@@ -23,7 +23,7 @@ from ritz.methods.robust_pca.factors import good_factor, raw_factor, rrcov_facto
 from ritz.methods.robust_pca.location import KEPT, consistency, univariate_mcd
 from ritz.methods.robust_pca.mcd import least_determinant, mahalanobis
 
-__all__ = ["GoodPlane", "good_rows", "robust_plane"]
+__all__ = ["GoodPlane", "good_rows", "robust_plane", "trusted_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def robust_plane(
     if r == 0:
         return _nothing(X, mean)
     theirs = correction == "rrcov"
-    share, h = _rrcov_share(coverage, n, r) if theirs else (coverage, _rows(coverage, n))
+    share, h = _rrcov_share(coverage, n, r) if theirs else (coverage, trusted_rows(coverage, n))
     direct = r <= min(FEW, n // ROWS_PER_AXIS)
     if direct:
         center, axes, near, best = np.zeros(r), np.eye(r), np.ones(n, bool), None
@@ -99,7 +99,7 @@ def good_rows(X: Floats, good: NDArray[np.bool_], center: Floats, basis: Floats)
     return np.zeros_like(inside) if same else np.asarray(inside, np.float64)
 
 
-def _rows(coverage: float, n: int) -> int:
+def trusted_rows(coverage: float, n: int) -> int:
     """Rows that are trusted."""
     return min(n, max(n // 2 + 1, int(np.ceil(coverage * n))))
 

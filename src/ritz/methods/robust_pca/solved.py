@@ -25,7 +25,7 @@ from ritz.data.validate import room_for
 from ritz.methods.kernel_pca.solved import picked
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.pursuit import pursue
-from ritz.methods.robust_pca.robpca import good_rows, robust_plane
+from ritz.methods.robust_pca.robpca import good_rows, robust_plane, trusted_rows
 from ritz.methods.robust_pca.spherical import SphereBlocks, filled, sphere_center, without_direction
 from ritz.operators import Centered, Weighted
 from ritz.operators.base import Operator
@@ -158,7 +158,25 @@ def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) ->
     named = {"support_": support, "n_iter_": plane.rounds}
     seconds = time.perf_counter() - begin
     words = (plane.words, f"{int(support.sum())} of {len(support)} rows count; {seconds:.3g} s in all")
-    return Robust((V * flip).T, variances, center, _noted(spectrum, *words), low, kept, named)
+    heap = _heaped(Z, trusted_rows(float(model.coverage), len(Z)))
+    return Robust((V * flip).T, variances, center, _noted(spectrum, *words, *heap), low, kept, named)
+
+
+def _heaped(Z: Floats, trusted: int) -> tuple[str, ...]:
+    """What is told, and warned of, where one row comes more often than there may be outliers."""
+    key = (Z * np.random.default_rng(0).standard_normal(Z.shape[1])).sum(axis=1)
+    most = int(np.unique(key, return_counts=True)[1].max(initial=0))
+    if most <= max(len(Z) - trusted, 1) or most == len(Z):  # rows that do not vary are told of already
+        return ()
+    words = (
+        f"{most} of {len(Z)} rows are equal, more than the {len(Z) - trusted} that may be outliers: they count as good "
+        "rows, and variances are those of the rows nearest to them"
+    )
+    warn(
+        f"{words}. Leave the copies out if they stand for missing values or defaults, or use method='spherical'.",
+        AccuracyWarning,
+    )
+    return (words,)
 
 
 def _dense(model: Any, X: Any) -> Floats:

@@ -6,11 +6,13 @@ so every eigenvalue beyond the k-th is at most max(θ_{k+1}, μ) + ‖R‖₂ wi
 value of D on the block Krylov space of c Gaussian columns g, q products, and suppose ξ < (1 − ε)μ =: a. Then
 xᵀ(D − a)x < 0 for x = f(D)g, f = T_{q−1} or f(t) = t·T_{q−2}, T Chebyshev's polynomial on [0, a], and each column has
 
-    εμ f(μ)² g₁² < a Σ f(μᵢ)² gᵢ²     ⇒     g₁² < (1 − ε)/ε · Z/T²,    𝔼Z ≤ φ = p  or  ‖D‖_F²/μ²
+    εμ f(μ)² g₁² < a Σ f(μᵢ)² gᵢ²     ⇒     g₁² < (1 − ε)/ε · Z/T²,    𝔼Z ≤ φ = p  or  ‖D‖_F²/μ² ≤ tr D/μ
 
 which happens with probability at most √(2/π)·√((1 − ε)φ/ε)/T, T = T((1 + ε)/(1 − ε)), by independence of g₁ and Z; for
-all columns with its c-th power. The idea is that of [KW92]; with ‖D‖_F the dimension p need not enter. The more vectors
-are taken out, the further μ lies below θ_{k+1}, and the fewer products prove that none is missing.
+all columns with its c-th power. The idea is that of [KW92]; with ‖D‖_F, or tr D = tr M − tr H, the dimension p need
+not enter. The more vectors are taken out, the further μ lies below θ_{k+1}, and the fewer products prove that none is
+missing. The search ends when the ceiling is so far below θ_k that the gap behind the k-th pair is nearly as wide as it
+can be shown to be.
 """
 
 from __future__ import annotations
@@ -28,10 +30,19 @@ from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.problem import Completeness
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["COLUMNS", "PRODUCTS", "by_search", "relative_gap"]
+__all__ = ["COLUMNS", "PRODUCTS", "SHARE", "by_search", "drawn_square", "relative_gap"]
 
 #: Fresh columns, and products with them at most.
 COLUMNS, PRODUCTS = 8, 8
+#: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F.
+SHARE = FAILURE / (PRODUCTS + 1)
+
+#: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
+#: quarter.
+NEAR = 0.2
+
+#: Roundings of float32 products in a trace, and of the trace itself, as a share of it.
+TRACED = 1e-5
 
 #: Which stream of random numbers they come from.
 STREAM = 1001
@@ -74,9 +85,11 @@ def by_search(
             block = orth(space.remainder(), against=space.V, projected=True)
         largest = unit * float(space.theta[0])
         most = largest + slack()
-        share = 1 - relative_gap(most, min(square, _rest(M, theta, spread + slack())), p, product, start)
+        sure = theta - (spread + slack())
+        share = 1 - relative_gap(most, min(square, _rest(M, sure)), p, product, start, _trace(M, sure))
         ceiling = min(ceiling, most / share if share > 0 else math.inf)
-        if ceiling <= max(following, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
+        enough = following + NEAR * max(float(theta[k - 1]) - following, 0.0)
+        if ceiling <= max(enough, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
             break
     words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
     spread += slack()
@@ -90,12 +103,12 @@ def norm2_f(X: Array) -> float:
 
 
 def drawn_square(size: float, columns: int) -> float:
-    """‖D‖_F² from above, from ``size`` = ‖D G‖_F with c Gaussian columns, but for a probability of FAILURE/PRODUCTS.
+    """‖D‖_F² from above, from ``size`` = ‖D G‖_F with c Gaussian columns, but for a probability of SHARE.
 
     ‖D G‖_F² = Σ μᵢ² χ²_c is below x·c·‖D‖_F² with probability at most (x e^{1−x})^{c/2} (Chernoff, since
     Π(1 + 2tμᵢ²) ≥ 1 + 2tΣμᵢ²).
     """
-    limit, x = 2 * math.log(FAILURE / PRODUCTS) / columns, 0.5
+    limit, x = 2 * math.log(SHARE) / columns, 0.5
     for _ in range(60):  # log x + 1 − x = limit
         x = math.exp(limit - 1 + x)
     return size * size / (x * columns)
@@ -112,26 +125,35 @@ def _missed(largest: float, least: float, spread: float) -> bool:
     return largest > float(least) + spread
 
 
-def _rest(M: Operator, theta: Floats, spread: float) -> float:
-    """‖D‖_F² = ‖M‖_F² − ‖H‖_F² − 2‖R‖_F², from above."""
+def _rest(M: Operator, sure: Floats) -> float:
+    """‖D‖_F² = ‖M‖_F² − ‖H‖_F² − 2‖R‖_F², from above; ``sure``: eigenvalues of H from below."""
     sums = M.power_sums()
     if sums is None:
         return math.inf
-    return max(sums[1] - float(np.sum(np.square(np.maximum(theta - spread, 0.0)))), 0.0)
+    return max(sums[1] - float(np.sum(np.square(np.maximum(sure, 0.0)))), 0.0)
 
 
-def relative_gap(largest: float, square: float, p: int, products: int, columns: int) -> float:
-    """The smallest ε with λ₁(D) ≤ largest/(1 − ε), but for a probability of FAILURE/PRODUCTS; 1 if there is none.
+def _trace(M: Operator, sure: Floats) -> float:
+    """tr D = tr M − tr H, from above; ``sure``: eigenvalues of H from below."""
+    total = M.trace() if M.positive else None
+    return math.inf if total is None else max((1 + TRACED) * total - float(np.sum(sure)), 0.0)
 
-    ``square`` ≥ ‖D‖_F². The bound falls with ε and with λ₁(D), so an ε computed from ``largest`` holds for λ₁(D).
+
+def relative_gap(
+    largest: float, square: float, p: int, products: int, columns: int, total: float = math.inf
+) -> float:  # fmt: skip
+    """The smallest ε with λ₁(D) ≤ largest/(1 − ε), but for a probability of SHARE; 1 if there is none.
+
+    ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D. The bound falls with ε and with λ₁(D), so an ε computed from ``largest``
+    holds for λ₁(D).
     """
-    limit = math.log(FAILURE / PRODUCTS) / columns
+    limit = math.log(SHARE) / columns
 
     def fails(eps: float) -> bool:
         top = largest / (1 - eps)
         spreads = [(float(p), products - 1)]
         if products > 1 and top > 0:
-            spreads.append((square / top**2, products - 2))
+            spreads.append((min(square / top**2, total / top), products - 2))
         growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
         least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
         return 0.5 * math.log(2 / math.pi) + least > limit
@@ -139,7 +161,7 @@ def relative_gap(largest: float, square: float, p: int, products: int, columns: 
     low, high = 0.0, 1.0 - 1e-9
     if fails(high):
         return 1.0
-    for _ in range(40):
+    for _ in range(14):  # what is left of the bracket is on the safe side
         middle = (low + high) / 2
         low, high = (middle, high) if fails(middle) else (low, middle)
     return high

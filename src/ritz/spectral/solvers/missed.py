@@ -20,8 +20,8 @@ from ritz.spectral.solvers.deflated import COLUMNS, PRODUCTS, by_search, relativ
 
 __all__ = ["by_chain"]
 
-#: Ritz vectors whose residuals together are below this share of θ_{k+1} have settled.
-SETTLED = 1e-3
+#: Ritz vectors whose residuals together are below this share of θ_{k+1}, or that of the gap above it, have settled.
+SETTLED, GAP_SHARE = 1e-3, 0.08
 #: Bytes of the settled vectors and their images at most, beyond k and a few.
 SETTLED_BYTES = 1 << 27
 #: Rounding of float64 products with long sums, in units of θ₁ and of what is taken off: chains of 8·10⁶ equal numbers.
@@ -50,7 +50,8 @@ def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed:
     if min(status.ceiling, summed.ceiling) <= SEARCH * following + 4 * slack:
         return status, False
     least = min(chain.m, k + FINISH_SPARE)
-    settled = int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2))
+    allowed = max(SETTLED * following, GAP_SHARE * (float(theta[k - 1]) - following))
+    settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
     many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
     if not _promising(theta, many, chain.p):
         return status, False

@@ -4,6 +4,7 @@
     route = a solver on the rows · stream · merge · subtract · state:SOLVER (a merged state under that solver)
             · fed, joined: one batch thousands of times by partial_fit, by merge
             · SOLVER→moments: a solver that is made to leave its road after some products
+            · krylov32, lanczos32: a float32 phase first, however small; krylov32→moments, lanczos32→moments
             · iterated: the Gram matrix at hand is iterated on, however small
             · directions, directions-merge, sketched: states of bounded size, cut down again and again
 
@@ -22,6 +23,7 @@ import numpy as np
 from ritz.data.streams.directions import Directions
 from ritz.data.streams.gathered import faded, fading
 from ritz.methods.streams.held import begun, with_state
+from ritz.spectral.constants import FLOAT32_TOL
 from ritz.spectral.course import Course
 from ritz.testing.certify.device import on_device
 from ritz.testing.certify.tables import chosen, distinct, repeated
@@ -35,7 +37,12 @@ SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch"
 #: partial_fit in chunks; merge of shards in any order; rows taken off again; one batch over and over; a merged state
 #: under every solver.
 #: Changes of course, and routes that plans take on large tables only.
-CHANGES = ("krylov→moments", "lanczos→moments", "chebyshev→moments", "iterated")
+CHANGES = (
+    "krylov→moments", "lanczos→moments", "chebyshev→moments", "iterated",
+    "krylov32", "lanczos32", "krylov32→moments", "lanczos32→moments",
+)  # fmt: skip
+#: Products after which a road is left, of tables with a short side and of others.
+TURNS = {True: (1, 1, 2), False: (1, 2, 4)}
 ROUTES = (*SOLVERS, *CHANGES, "stream", "merge", "subtract", "fed", "joined", *(f"state:{name}" for name in SOLVERS))
 #: States of bounded size: added up, and merged from shards.
 BOUNDED = ("directions", "directions-merge", "sketched")
@@ -165,6 +172,11 @@ class Case:
         drawn = np.random.default_rng(self.seed + 4).integers(len(solvers))
         return (*rows, "stream", "merge", "subtract", f"state:{solvers[drawn]}")
 
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Every change of course, not only the one that is drawn."""
+        return () if self.family == "alike" or self.decay != 1 else CHANGES
+
     def components(self, route: str, shape: tuple[int, int]) -> int | float:
         """How many to ask for: at most the rows that have a weight; a share; few of the slow ``power``."""
         n, d = shape
@@ -205,10 +217,10 @@ class Case:
         if route in SOLVERS:
             return _fitted(self._estimator(route, X.shape), X, weights)
         if route in CHANGES:
-            asked = "moments" if route == "iterated" else route.split("→")[0]
-            return _fitted(
-                on_course(self._estimator(asked, X.shape), route, 1 if min(X.shape) < 100 else 2), X, weights
-            )
+            asked = "moments" if route == "iterated" else route.split("→")[0].removesuffix("32")
+            turns = TURNS[min(X.shape) < 100]
+            after = turns[self.seed // len(CHANGES) % len(turns)]
+            return _fitted(on_course(self._estimator(asked, X.shape), route, after), X, weights)
         if route == "subtract":
             E = self.others(X)
             both, w = _stacked(X, E), None if weights is None else np.append(weights, np.ones(E.shape[0]))
@@ -305,13 +317,16 @@ class Case:
 def on_course(model: Any, route: str, products: int = 2) -> Any:
     """An estimator whose next fits take a route of ``CHANGES``, leaving their road after that many products."""
     planned, posed = model._plan, model._problem
+    early = route.split("→")[0].endswith("32") and model.tol >= FLOAT32_TOL
 
     def plan(*given: Any) -> Any:
         made = planned(*given)
-        return made if route == "iterated" else replace(made, course=Course(turn=(products, route.split("→")[1])))
+        if early and made.solver == "krylov":
+            made = replace(made, precision="float32 then float64")
+        return replace(made, course=Course(turn=(products, "moments"))) if "→" in route else made
 
     model._plan = plan
-    model._problem = lambda *given: replace(posed(*given), iterate=route == "iterated")
+    model._problem = lambda *given: replace(posed(*given), iterate=route == "iterated", early=early)
     return model
 
 

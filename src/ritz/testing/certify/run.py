@@ -8,6 +8,7 @@ misses are counted and compared with that share. The exit status is 1 if there i
 
     --case I --solver NAME     one problem again, with its findings
     --device cuda              fits on a graphics processor; torch:cpu: the code of devices without one
+    --changes                  every change of course in every case, instead of all routes with one of them
     --adverse                  only those that break an assumption about rounding (numbers from 1,000,000)
 """
 
@@ -83,15 +84,19 @@ class Tally:
     tightness: list[float] = field(default_factory=list)
 
 
-def run_case(number: int, case: Any, routes: Iterable[str] | None = None) -> list[Record]:
-    """Fit one case by every route and hold the answers against its truth."""
+def run_case(number: int, case: Any, routes: Iterable[str] | None = None, changes: bool = False) -> list[Record]:
+    """Fit one case by every route, or by every change of course, and hold the answers against its truth."""
+    taken = getattr(case, "changes", ()) if changes else case.routes
+    taken = [route for route in taken if routes is None or route in routes]
+    if not taken:
+        return []
     X = case.data()
     try:
         truth = case.truth()
     except ArithmeticError as error:  # the reference could not be proved: nothing can be said about this matrix
         print(f"--case {number} {case}: no truth, left out ({error})", file=sys.stderr)
         return []
-    return [_run(number, case, route, X, truth) for route in case.routes if routes is None or route in routes]
+    return [_run(number, case, route, X, truth) for route in taken]
 
 
 def _run(number: int, case: Any, solver: str, X: Any, truth: Any) -> Record:
@@ -172,15 +177,17 @@ def _worst(records: Sequence[Record], seed: int, limit: int) -> list[str]:
     return lines
 
 
-def _many(numbered: list[tuple[int, Any]], routes: Sequence[str] | None, workers: int) -> list[Record]:
+def _many(
+    numbered: list[tuple[int, Any]], routes: Sequence[str] | None, workers: int, changes: bool = False
+) -> list[Record]:  # fmt: skip
     if workers == 1:
-        return [record for number, case in numbered for record in run_case(number, case, routes)]
+        return [record for number, case in numbered for record in run_case(number, case, routes, changes)]
     # One thread a process: two processes with two threads each would run slower on two cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         numbers, chosen = zip(*numbered, strict=True)
-        results = pool.map(run_case, numbers, chosen, [routes] * len(numbered), chunksize=2)
+        results = pool.map(run_case, numbers, chosen, [routes] * len(numbered), [changes] * len(numbered), chunksize=2)
         return [record for records in results for record in records]
 
 
@@ -210,6 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="only the case of this number")
     parser.add_argument("--adverse", action="store_true", help="only families that break an assumption each")
+    parser.add_argument("--changes", action="store_true", help="every change of course in every case")
     parser.add_argument("--hard", action="store_true", help="only families that are hard on one bound each")
     parser.add_argument(
         "--solver", help=f"only this route: of {', '.join(ROUTES)}, kernel:SOLVER, counts:SOLVER, smallest:SOLVER"
@@ -222,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     routes = [options.solver] if options.solver else None
     numbered = _chosen(options, routes)
     start = time.perf_counter()
-    records = _many(numbered, routes, 1 if len(numbered) == 1 else options.workers)
+    records = _many(numbered, routes, 1 if len(numbered) == 1 else options.workers, options.changes)
     table, violations = summarise(records)
     print(table)
     print("\n".join(_worst(records, options.seed, options.show)))
