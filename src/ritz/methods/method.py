@@ -305,7 +305,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self, X: Any, weights: np.ndarray | None, plan: Plan, unit: float | None = None
     ) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
-        X = where_asked(self, X)
+        X = X if self.device == "cpu" else where_asked(self, X)
         narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
         names, zero = vars(self).get("feature_names_in_"), not getattr(self, "center", False)
         stats = Statistics(blocks_of(X), weights, (np.float64, np.float32)[narrow], names, self._rescales, zero, unit)

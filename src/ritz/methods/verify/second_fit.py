@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.device import is_there
 from ritz._core.errors import RitzError
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.moments import Moments
@@ -62,8 +61,11 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     if are_blocks(X) and value_of(model, "_mean") is not None and value_of(model, "_F") is None:  # a table outside
         return []
     other = type(model)(**model.get_params(deep=False))
-    if getattr(other, "device", "cpu") != "cpu" and not is_there(other.device):
-        other.device = "cpu"  # a model that was fitted on a device is checked where there is none
+    if getattr(other, "device", "cpu") != "cpu":
+        from ritz._core.device import is_there
+
+        if not is_there(other.device):
+            other.device = "cpu"  # a model that was fitted on a device is checked where there is none
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

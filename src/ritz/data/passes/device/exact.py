@@ -6,7 +6,7 @@ to keep what a gradient needs. Nothing of that reaches a product that a certific
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,10 +19,7 @@ __all__ = ["exact"]
 def exact(device: Any) -> Iterator[None]:
     """Inside, products of float32 tensors are products of float32 numbers, and nothing is recorded for gradients."""
     torch = module_of("torch")
-    before = torch.get_float32_matmul_precision()
-    changed = before != "highest"
-    if changed:
-        torch.set_float32_matmul_precision("highest")
+    restore = _highest(torch)
     try:
         with torch.no_grad():
             if torch.is_autocast_enabled(device.type):
@@ -31,5 +28,18 @@ def exact(device: Any) -> Iterator[None]:
             else:
                 yield
     finally:
-        if changed:
-            torch.set_float32_matmul_precision(before)
+        restore()
+
+
+def _highest(torch: Any) -> Callable[[], None]:
+    """Ask for products of float32 numbers as such; what undoes it."""
+    try:
+        before = torch.get_float32_matmul_precision()
+    except RuntimeError:  # the caller has used the newer names of these settings, beside which torch refuses the older
+        settings = torch.backends.cuda.matmul
+        held, settings.fp32_precision = settings.fp32_precision, "ieee"
+        return lambda: setattr(settings, "fp32_precision", held)
+    if before == "highest":
+        return lambda: None
+    torch.set_float32_matmul_precision("highest")
+    return lambda: torch.set_float32_matmul_precision(before)

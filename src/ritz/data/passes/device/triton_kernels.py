@@ -43,7 +43,7 @@ def gram_kernel(
             here = row < n
             w = tl.load(root + row, here, 0.0) if WEIGHTED else s_left
             place = x + row[:, None] * down
-            a = tl.load(place + left[None, :] * along, here[:, None] & (left < d)[None, :], 0.0)
+            a = tl.load(place + left[None, :].to(tl.int64) * along, here[:, None] & (left < d)[None, :], 0.0)
             z, high, low = _pair(a, s_left, c_left, here, w, WEIGHTED, PAIR)
             if DIAGONAL:
                 part = tl.dot(tl.trans(high), high, part)
@@ -55,7 +55,7 @@ def gram_kernel(
                 lost = (longer - column) - term
                 column = longer
             else:
-                b = tl.load(place + right[None, :] * along, here[:, None] & (right < d)[None, :], 0.0)
+                b = tl.load(place + right[None, :].to(tl.int64) * along, here[:, None] & (right < d)[None, :], 0.0)
                 _, high_right, low_right = _pair(b, s_right, c_right, here, w, WEIGHTED, PAIR)
                 part = tl.dot(tl.trans(high), high_right, part)
                 mixed = tl.dot(tl.trans(high), low_right, mixed)
