@@ -39,6 +39,12 @@ KERNELS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products by tiles: Triton's interpreter, which stands in for a graphics processor, takes seconds for each."""
+    monkeypatch.setattr("ritz.kernels.device.products.fusable", lambda kernel, rows: False)
+
+
 def table(n: int, d: int, dtype: Any = np.float32) -> np.ndarray:
     return (np.random.default_rng(n + d).standard_normal((n, d)) + 3).astype(dtype)
 
