@@ -64,6 +64,8 @@ __all__ = [
 NEGLIGIBLE = 1e-100
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
+#: Numbers of a block above which its norms are computed some rows at a time.
+LONG_NORMS = 1 << 20
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 64
 _work: dict[int, int] = {}
@@ -256,6 +258,8 @@ def norms(R: Array) -> Array:
     if R.shape[0] == 0 or R.shape[1] == 0:
         return xp.zeros(R.shape[1], dtype=R.dtype, device=place_of(R).device)
     if xp is np:
+        if R.size > LONG_NORMS:
+            return _long_norms(R)
         size = float(np.abs(R).max())
         T = R / size if 0 < size < np.inf else R
         return np.sqrt((T * T).sum(axis=0)) * (size if T is not R else 1)
@@ -264,6 +268,18 @@ def norms(R: Array) -> Array:
         return xp.sqrt(xp.sum(R * R, axis=0))
     T = R / scale
     return xp.sqrt(xp.sum(T * T, axis=0)) * scale
+
+
+def _long_norms(R: NDArray[Any]) -> NDArray[Any]:
+    """Column norms of a block that no cache holds, some rows at a time."""
+    size = max(float(R.max()), -float(R.min()))
+    size = size if 0 < size < np.inf else 1.0
+    step = max(1, LONG_NORMS // 8 // R.shape[1])
+    total = np.zeros(R.shape[1])
+    for first in range(0, len(R), step):
+        T = R[first : first + step] / np.asarray(size, R.dtype)
+        total += np.multiply(T, T, out=T).sum(axis=0)
+    return np.asarray(np.sqrt(total) * size, R.dtype)
 
 
 def norm2(R: Array) -> float:
