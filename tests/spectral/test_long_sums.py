@@ -1,4 +1,4 @@
-"""Products of long sparse rows in short sums, and wide tables whose vectors are turned: against exact sums and spectra."""
+"""Products of long sparse rows in short sums, and turned vectors of wide tables, against exact sums and spectra."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, posed_kernel, table_of
 from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, require_words, tell_empty, vocabulary_of, weigh
+from ritz.methods.lsi.weighed import adopted, counts_of, require_words, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
@@ -262,11 +262,7 @@ class LSI(SVD):
         array([1, 1])
         """
         check_is_fitted(self)
-        found = counts_of(self, X, text)
-        self.unseen_ = found.unseen
-        rows = self._weighed(found.counts)
-        tell_empty(int(np.count_nonzero(np.diff(rows.indptr) == 0)), rows.shape[0])
-        return np.asarray(self._coordinates(rows))
+        return finding.placed(self, X, text)
 
     def fit_transform(self, X: Any, y: Any = None, *, text: str | None = None, vocabulary: Any = None) -> np.ndarray:  # type: ignore[override]
         """Fit and return the coordinates of the documents."""
