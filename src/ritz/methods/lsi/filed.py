@@ -23,10 +23,9 @@ __all__ = ["entries_of", "learned", "squares_of", "streamed"]
 def learned(rule: Weighting, counts: Shards) -> Weighting:
     """A weighting fitted to counts in files."""
     rule._check_parameters()
-    total = None
+    rule.sums_ = Sums(0, 0.0, *(np.zeros(counts.d) for _ in range(3)))
     for rows in counts.rows():
-        total = Sums.of(rows) if total is None else total + Sums.of(rows)
-    rule.sums_ = total
+        rule.sums_ = rule.sums_ + Sums.of(rows)
     return rule
 
 
