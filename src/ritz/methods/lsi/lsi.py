@@ -203,7 +203,7 @@ class LSI(SVD):
             name_kernel(self, solution, posed)
         else:
             name_table(self, solution)
-        describe_documents(self, found, self._weighed(found.counts))
+        describe_documents(self, found, self._weighed(found.counts) if self.method == "ca" else posed.rows)
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
         asked = self.n_components if n_components is None else n_components
