@@ -78,7 +78,7 @@ class LSH(TransformerMixin, Nearest):
     >>> sorted(lsh.kneighbors(X[:1], 4, return_distance=False)[0].tolist())
     [0, 1, 2, 3]
     >>> lsh.transform(X).shape, round(float(lsh.collision_probability(np.pi / 3)), 3)
-    ((200, 96), 0.088)
+    ((200, 192), 0.088)
     """
 
     def __init__(
