@@ -31,7 +31,7 @@ check: $(READY)  ## the checks that run no test: lint, format, types, layers, si
 	$(PY) tools/check_layers.py
 	$(PY) tools/check_sizes.py
 
-bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside scikit-learn, dask-ml and prince
+bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside scikit-learn, dask-ml, prince and gensim
 	$(PY) -m bench
 	$(PY) -m bench.small
 	$(PY) -m bench.start
@@ -48,6 +48,9 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.correspondence
 	$(PY) -m bench.rank
 	$(PY) -m bench.bootstrap
+	$(PY) -m bench.retrieval
+	$(PY) -m bench.index
+	$(PY) -m bench.text_speed
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
 	$(PY) -m bench.large

@@ -69,7 +69,7 @@ def main(words: list[str] | None = None) -> int:
     print(f"{'exact':<10}{'':>10}{1e3 * slow / QUERIES:>9.3f} ms{1:>9.1f}×   1")
     for kind in asked.kinds.split(","):
         if kind != "lsh" and find_spec(kind) is None:
-            print(f"{kind:<10} not installed: pip install 'ritz[index]'")
+            print(f"{kind:<10} not installed and left out: pip install 'ritz[bench]'")
             continue
         start = time.process_time()
         index = made(kind, X)

@@ -22,6 +22,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -247,6 +248,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the first collection only")
     chosen = parser.parse_args(arguments)
+    absent = [name for name in ("gensim", "bm25s", "ir_measures") if find_spec(name) is None]
+    if absent:
+        print(f"not installed and left out: {', '.join(absent)}; pip install 'ritz[bench]'")
     ahead, seen = True, False
     for name in NAMES[: 1 if chosen.quick else None]:
         c = collection(name)

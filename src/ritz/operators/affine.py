@@ -132,6 +132,8 @@ class Affine:
     def rmatmat(self, U: Array) -> Array:
         """``Zᵀ U``, (d, l), summed in float64."""
         U = np.asarray(U, self.precision)
+        if self._has_turned() and U.dtype == np.float64:
+            return self.transposed().matmat(U)
 
         def step(lane: Lane, block: Block) -> None:
             scaled = self._weighted(U[block.rows], block)
@@ -140,6 +142,11 @@ class Affine:
 
         turned = _turned(self.blocks)
         return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
+
+    def _has_turned(self) -> bool:
+        """Whether sparse rows that nothing is taken off are at hand by their columns too: no block adds to all sums."""
+        plain = self.shift is None and self.offset is None and not self.loose
+        return plain and self.blocks.sparse and getattr(self.blocks, "_turned", None) is not None
 
     def normal(self, V: Array, learn: Statistics | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""

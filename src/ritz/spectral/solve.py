@@ -15,7 +15,7 @@ import numpy as np
 from ritz._core.device import is_tensor
 from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
-from ritz._core.linalg import norms, place_of, qr, signs, to_numpy
+from ritz._core.linalg import inner, norms, place_of, qr, signs, symmetric, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
@@ -42,6 +42,11 @@ __all__ = ["solve"]
 SVD_BUDGET = 1 << 36
 #: Entries of a block from which copies of it are worth saving.
 LARGE_FACTOR = 1 << 20
+#: Multiplications above which turned vectors that are nearly orthogonal are made so by Cholesky (168,415×100: 0.2 s
+#: instead of 2.0), and ‖WᵀW − I‖ up to which they are.
+LONG_TURN, NEARLY = 1e7, 0.1
+#: Lengths below which squares leave the range of float64.
+TINY = 1e-140
 
 
 def solve(
@@ -202,20 +207,36 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
     W = to_numpy(A.across(pairs.vectors)).astype(np.float64, copy=False)
-    W = _filled(W, np.sqrt(theta), pairs)
-    Q, R = _factored(W)
+    Q, R = _orthonormal(W, np.sqrt(theta), pairs)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
-    lengths = np.maximum(norms(block), 1e-300)
     radii = norms(block)
+    lengths = np.maximum(radii, 1e-300)
     if float(theta[0]) > 0:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             grown = np.minimum(_grown(A, block, theta, pairs), float(theta[0]))
         radii = _turned_radii(grown, theta, R * flip[:, None])
-    return replace(
-        pairs, vectors=Q * flip, null=null, value_block=block, residual_block=block * (radii / lengths)
-    )  # fmt: skip
+    vectors = Q if bool(np.all(flip > 0)) else Q * flip
+    return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=block * (radii / lengths))
+
+
+def _orthonormal(W: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
+    """Q and R of W D⁻¹ = QR, D the lengths of the columns; by Cholesky of WᵀW where they are nearly orthogonal.
+
+    |QᵀQ − I| is then of the order of u·cond(W D⁻¹)² ≤ u·(1 + NEARLY)/(1 − NEARLY), as good as Householder's, in a tenth
+    of its time.
+    """
+    if float(W.shape[0]) * W.shape[1] ** 2 > LONG_TURN:
+        G = symmetric(inner(W, W))
+        lengths = np.sqrt(np.diag(G))
+        if float(np.min(lengths)) > max(_dead(W, sigma, pairs), TINY) and bool(np.isfinite(G).all()):
+            G = G / lengths / lengths[:, None]
+            if float(np.linalg.norm(G - np.eye(len(G)))) <= NEARLY:
+                R = np.linalg.cholesky(G).T
+                Q = W @ (np.linalg.inv(R) / lengths[:, None])
+                return Q, R
+    return _factored(_filled(W, sigma, pairs))
 
 
 def _factored(W: Any) -> tuple[Any, Any]:
@@ -255,13 +276,17 @@ def _turned_radii(grown: Any, theta: Any, R: Any) -> Any:
 
 def _filled(W: Any, sigma: Any, pairs: Pairs) -> Any:
     """Columns that are pure rounding (σ ≈ 0) give no direction: any orthonormal completion will do."""
-    top = float(sigma[0])
     lengths = norms(W)
-    dead = lengths <= 4 * pairs.roundoff * np.sqrt(W.shape[0]) * top if top > 0 else np.ones(len(sigma), bool)
+    dead = lengths <= _dead(W, sigma, pairs) if float(sigma[0]) > 0 else np.ones(len(sigma), bool)
     if not bool(np.any(dead)):
         return W / lengths
     fresh = np.random.default_rng(0).standard_normal(W.shape)
     return np.where(dead, fresh, W / np.where(dead, 1.0, lengths))
+
+
+def _dead(W: Any, sigma: Any, pairs: Pairs) -> float:
+    """Length of AᵀU up to which a column is pure rounding."""
+    return float(4 * pairs.roundoff * np.sqrt(W.shape[0]) * sigma[0])
 
 
 def _truncate(pairs: Pairs, k: int, tol: float) -> Pairs:

@@ -25,6 +25,7 @@ from ritz.text.ahead import ahead
 from ritz.text.buckets import Buckets, placed
 from ritz.text.gather import Gathered
 from ritz.text.learned import Columns, Learned, Limits
+from ritz.text.shards import Shards
 from ritz.text.tokens import Tokens, renumbered
 from ritz.text.vocabulary import Vocabulary
 from ritz.text.words import Words
@@ -133,6 +134,10 @@ class Counts(TransformerMixin, BaseEstimator):
         y : ignored
             For pipelines.
         """
+        return self._counted(texts)
+
+    def _counted(self, texts: Any, full: Any = None) -> Any:
+        """Counts of texts, CSR; ``Shards`` in files from when ``full()`` first gives the bytes of tokens to hold."""
         learned, rows = self._begun(), Gathered()
         for tokens in self._tokens(texts):
             if self.hashing is None:
@@ -141,6 +146,9 @@ class Counts(TransformerMixin, BaseEstimator):
             else:
                 learned.add(tokens)
                 rows.add(placed(tokens, int(self.hashing)))
+            room = None if full is None or rows.folder is not None else full()
+            if room is not None:
+                rows.spill(room)
         lengths = rows.lengths()
         if self.hashing is None:
             counts, learned.state = rows.with_vocabulary()
@@ -148,7 +156,7 @@ class Counts(TransformerMixin, BaseEstimator):
             counts = rows.matrix(None, int(self.hashing))
         kept = learned.columns().kept
         if kept is not None:
-            counts = counts[:, kept]
+            counts = counts.selected(kept) if isinstance(counts, Shards) else counts[:, kept]
         self._learned = learned
         self._say(counts, lengths)
         return counts
@@ -249,8 +257,10 @@ class Counts(TransformerMixin, BaseEstimator):
 
     def _say(self, counts: Any, lengths: Any) -> None:
         """State what of the documents has no place in the matrix."""
-        self.unseen_ = lengths - np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
-        self.empty_ = np.flatnonzero(np.diff(counts.indptr) == 0)
+        away = isinstance(counts, Shards)
+        sums = counts.totals if away else np.asarray(counts.sum(axis=1)).ravel()
+        self.unseen_ = lengths - sums.astype(np.int64)
+        self.empty_ = np.flatnonzero((counts.entries if away else np.diff(counts.indptr)) == 0)
 
     def _tokens(self, texts: Any) -> Iterator[Tokens]:
         """Tokens of the texts, batch by batch; the next batches are cut into words while one is counted."""

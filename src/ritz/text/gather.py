@@ -1,6 +1,8 @@
 """Tokens of many batches, until the words are known and the matrix can be made.
 
 four bytes a token  →  columns in order  →  CSR, made in pieces of rows
+
+``spill`` sends the tokens to files of a temporary folder from then on, and the matrix with them (``shards.py``).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 
 from ritz._core.threads import lane_count
 from ritz.text.ahead import ahead
+from ritz.text.shards import Folder, Shards
 from ritz.text.tokens import Tokens
 from ritz.text.vocabulary import WAITING, Vocabulary, counted_rows, unified
 
@@ -19,12 +22,16 @@ __all__ = ["Gathered"]
 
 #: Tokens that are sorted at once.
 TOGETHER = 1 << 20
+#: Bytes that a waiting word takes until it is joined to the others, with the table of its hashes.
+WORD_BYTES = 100.0
 
 
 class Gathered:
     """Codes of the tokens of all documents so far, and the distinct words of batches that are not joined yet."""
 
     def __init__(self) -> None:
+        self.folder: Folder | None = None
+        self._room = 0.0
         self._codes: list[Any] = []
         self._starts: list[Any] = []
         self._words: list[Any] = []  # what is known, then one array for each of the last batches
@@ -33,14 +40,34 @@ class Gathered:
         """Take the tokens of a batch."""
         self._codes.append(tokens.codes)
         self._starts.append(tokens.starts)
+        if self.folder is not None and not self._words:
+            self._write()
 
     def add_words(self, tokens: Tokens) -> None:
         """Take the tokens of a batch together with its words, which are joined later."""
         self.add(tokens)
         self._words = self._words or [tokens.distinct.slice(0, 0)]
         self._words.append(tokens.distinct)
-        if sum(map(len, self._words[1:])) > max(WAITING, len(self._words[0])):
+        waiting = max(WAITING, len(self._words[0])) if self.folder is None else self._room / WORD_BYTES
+        if sum(map(len, self._words[1:])) > waiting or self._held() > self._room > 0:
             self.join()
+            self._write()
+
+    def spill(self, room: float) -> None:
+        """From now on hold about ``room`` bytes of tokens and waiting words, and the rest in files."""
+        self.folder, self._room = Folder(), room
+        self.join()
+        self._write()
+
+    def _held(self) -> float:
+        return float(sum(codes.nbytes for codes in self._codes if isinstance(codes, np.ndarray)))
+
+    def _write(self) -> None:
+        """Send tokens to files."""
+        if self.folder is not None:
+            for i, codes in enumerate(self._codes):
+                if isinstance(codes, np.ndarray):
+                    self._codes[i] = self.folder.write(np.asarray(codes, np.int32))
 
     def join(self) -> Any:
         """Number the words of all batches alike; gives the distinct words."""
@@ -63,8 +90,11 @@ class Gathered:
         column = np.zeros(len(words), np.int32)
         column[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
         counts = self.matrix(column, len(words))
-        df = np.bincount(counts.indices, minlength=len(words))
-        gf = np.bincount(counts.indices, counts.data, len(words)).astype(np.int64)
+        df = np.zeros(len(words), np.int64)
+        gf = np.zeros(len(words), np.int64)
+        for rows in counts.rows() if isinstance(counts, Shards) else [counts]:
+            df += np.bincount(rows.indices, minlength=len(words))
+            gf += np.bincount(rows.indices, rows.data, len(words)).astype(np.int64)
         return counts, Vocabulary(words.take(order), df, gf)
 
     def lengths(self) -> Any:
@@ -75,6 +105,8 @@ class Gathered:
         """CSR (n, width) of the counts; ``column`` of each number, None where they are the same. Forgets the tokens."""
         from scipy.sparse import csr_array
 
+        if self.folder is not None:
+            return self._shards(column, width)
         n = sum(len(starts) - 1 for starts in self._starts)
         values, indices, lengths = [], [], [np.zeros(1, np.int64)]
         for counts in ahead(lambda piece: _counts_of(piece, column, width), self._pieces(), lane_count()):
@@ -91,10 +123,21 @@ class Gathered:
         matrix.has_canonical_format = True
         return matrix
 
+    def _shards(self, column: Any, width: int) -> Shards:
+        """The counts in files, some batches of tokens to each."""
+        shards = Shards(self.folder or Folder(), width)
+        for piece in self._pieces():
+            shards.add(_counts_of(piece, column, width))
+        return shards.closed()
+
     def _pieces(self) -> Iterator[tuple[Any, Any]]:
         """Codes and starts of some rows at a time; a batch is forgotten when the next one begins."""
         for i, starts in enumerate(self._starts):
             codes, self._codes[i] = self._codes[i], None
+            if not isinstance(codes, np.ndarray):
+                path, kind = codes
+                codes = np.fromfile(path, kind)
+                path.unlink()
             for first, last in _spans(starts):
                 yield codes[starts[first] : starts[last]], starts[first : last + 1] - starts[first]
 

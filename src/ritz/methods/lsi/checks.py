@@ -6,6 +6,7 @@ from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.memory import limit
+from ritz.data.passes.blocks import are_blocks
 from ritz.data.words import counted, describe, nearest
 from ritz.spectral.plan import size_words
 from ritz.text.counts import Counts
@@ -49,7 +50,8 @@ def require_unweighted(sample_weight: Any) -> None:
 def require_room(model: Any, rows: Any, wanted: Any) -> None:
     """Refuse topics that do not fit into memory, before they are computed."""
     (n, d), k, room = rows.shape, wanted if isinstance(wanted, int) else 0, limit(model.memory)
-    needed = 24.0 * rows.nnz + 8.0 * k * (BLOCKS * d + n)
+    held = rows.reading if are_blocks(rows) else 24.0 * rows.nnz
+    needed = held + 8.0 * k * (BLOCKS * d + n)
     if needed > room:
         error = MemoryLimitError(
             f"{counted(k, 'topic')} of {counted(n, 'document')} and {counted(d, 'word')} must fit into "

@@ -25,11 +25,13 @@ from ritz.text.counts import Counts
 from ritz.text.language import LOOKED_AT, Language, recognise, rule_of
 from ritz.text.words import Words
 
-__all__ = ["Counted", "Given", "count", "count_texts", "is_counts", "metered", "placed", "read"]
+__all__ = ["Counted", "Given", "Metered", "count", "count_texts", "is_counts", "metered", "placed", "read"]
 
 #: Bytes that counting and weighting take at their peak for a character of the texts: resident memory grew by 4.6 while
 #: abstracts were counted and by 4.9 for news (20 million characters each), and weights add 0.7.
 BYTES_A_CHARACTER = 6.0
+#: Share of a memory limit that tokens and waiting words may take while counts are written to files.
+HELD_SHARE = 0.1
 
 
 class Given(NamedTuple):
@@ -44,7 +46,7 @@ class Given(NamedTuple):
 class Counted:
     """Counts, and what is known of their rows and columns."""
 
-    counts: Any  # CSR (n, d)
+    counts: Any  # CSR (n, d); Shards where a memory limit has no room for it
     words: Any  # (d,) object array; None where columns have no names
     documents: Documents | None = None
     rule: Words | None = None
@@ -129,7 +131,8 @@ def count(model: Any, X: Any, text: str | None, vocabulary: Any) -> Counted:
         rule = rule_of(language)
     counts = Counts(rule, model.min_df, model.max_df, model.max_features, model.hashing)
     kept: list[str] | None = [] if model.keep_texts else None
-    rows = counts.fit_transform(metered(docs, model.memory, kept))
+    meter = metered(docs, model.memory, kept, spills=model.method == "svd" and kept is None and not model.keep_counts)
+    rows = counts._counted(meter, meter.full)
     words = np.asarray(counts.get_feature_names_out(), dtype=object)
     return Counted(rows, words, docs, rule, language, counts.unseen_, docs.names, texts=kept)
 
@@ -160,9 +163,12 @@ def placed(counts: Any, columns: Any, d: int) -> Any:
     return moved
 
 
-def metered(docs: Documents, memory: Any, kept: list[str] | None = None) -> Documents:
-    """The same documents, ``kept`` while they are read; more of them than counting has room for are refused."""
-    return _Metered(docs, memory, kept)
+def metered(docs: Documents, memory: Any, kept: list[str] | None = None, *, spills: bool = False) -> Metered:
+    """The same documents, ``kept`` while they are read; more of them than counting has room for are refused.
+
+    ``spills``: they are not; ``full`` says when their counts have to go to files.
+    """
+    return Metered(docs, memory, kept, spills)
 
 
 class _Again(Documents):
@@ -191,29 +197,38 @@ class _Again(Documents):
         return self.inner.texts_of(rows)
 
 
-class _Metered(_Again):
-    def __init__(self, inner: Documents, memory: Any, kept: list[str] | None) -> None:
+class Metered(_Again):
+    """Documents whose counts have a memory limit."""
+
+    def __init__(self, inner: Documents, memory: Any, kept: list[str] | None, spills: bool) -> None:
         super().__init__(inner)
-        self._memory, self._kept = memory, kept
+        self._room, self._kept, self._spills, self._read = limit(memory), kept, spills, 0
+
+    def full(self) -> float | None:
+        """Bytes of tokens that may be held once counts would take more than there is room for; None before."""
+        return HELD_SHARE * self._room if BYTES_A_CHARACTER * self._read > self._room else None
 
     def batches(self, n_bytes: int | None = None) -> Iterator[list[str]]:
         """Batches, as long as there is room for what is counted of them."""
-        read = 0
-        room = limit(self._memory)
         for batch in self.inner.batches(n_bytes):
-            read += sum(map(len, batch))
-            if BYTES_A_CHARACTER * read > room:
-                error = MemoryLimitError(
-                    f"the counts of the texts must fit into memory={size_words(room)}",
-                    received=f"{read:,} characters and more, which take {size_words(BYTES_A_CHARACTER * read)}",
-                    hint="a larger memory=, or fewer documents at a time: fit some, update(others)",
-                )
-                error.least = BYTES_A_CHARACTER * read
-                raise error
+            self._read += sum(map(len, batch))
+            if BYTES_A_CHARACTER * self._read > self._room and not self._spills:
+                raise self._refused()
             if self._kept is not None:
                 self._kept += batch
             yield batch
         self.missing = self.inner.missing
+
+    def _refused(self) -> MemoryLimitError:
+        needed = BYTES_A_CHARACTER * self._read
+        error = MemoryLimitError(
+            f"the counts of the texts must fit into memory={size_words(self._room)}",
+            received=f"{self._read:,} characters and more, which take {size_words(needed)}",
+            hint="a larger memory=, or fewer documents at a time; LSI(method='svd') without keep_texts and keep_counts "
+            "is fitted to texts of any size",
+        )
+        error.least = needed
+        return error
 
 
 def _peeked(docs: Documents) -> tuple[Documents, Language]:

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz.methods.lsi.filed import squares_of
+
 __all__ = ["Drift", "Energies", "added_energies", "drift_of", "first_energies"]
 
 #: A refit is due where new documents lie above those of the fit with this probability (messages of the same newsgroups:
@@ -89,7 +91,7 @@ class Energies:
 def first_energies(model: Any, rows: Any) -> Energies:
     """What is expected of further documents, from those of a fit."""
     E, sigma = np.asarray(model.embedding_, np.float64), np.asarray(model.singular_values_, np.float64)
-    whole = _squares(rows)
+    whole = squares_of(rows)
     there = whole > 0
     if not bool(np.any(there)):
         return Energies(0, 1.0, np.ones(len(QUANTILES)))
@@ -107,7 +109,7 @@ def first_energies(model: Any, rows: Any) -> Energies:
 
 def added_energies(before: Energies, rows: Any, inside: Any) -> Energies:
     """The sums with those of documents that are added, whose coordinates before the update have squares ``inside``."""
-    whole = _squares(rows)
+    whole = squares_of(rows)
     there = whole > 0
     share = np.clip(1.0 - inside[there] / whole[there], 0.0, 1.0)
     low, high = (np.searchsorted(before.quantiles, share, side) for side in ("left", "right"))
@@ -137,11 +139,6 @@ def drift_of(model: Any) -> Drift:
     if changed > REWEIGHTED:
         words += f"; weights of words have changed by {changed:.0%}"
     return Drift(outside, seen.expected, above, changed, m, bool(further or changed > REWEIGHTED), words)
-
-
-def _squares(rows: Any) -> Any:
-    """(n,) squared lengths of sparse rows."""
-    return np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
 
 
 def _reweighted(model: Any) -> float:

@@ -18,7 +18,7 @@ from ritz.methods.lsi import bm25
 from ritz.methods.lsi.counted import is_counts
 from ritz.methods.lsi.hits import Hits
 from ritz.methods.lsi.search import best, exact, mixed
-from ritz.methods.lsi.weighed import counts_of, empty_in, tell_empty, unknown_words
+from ritz.methods.lsi.weighed import counted_pieces, counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
 __all__ = ["attach", "norms_of", "search", "similar", "unit_rows", "written"]
@@ -233,6 +233,19 @@ def attach(model: Any, X: Any, text: str | None) -> None:
             hint="give the texts of the fit and of its updates, in their order",
         )
     model._record.source = docs
+
+
+def placed(model: Any, X: Any, text: str | None) -> NDArray[np.float64]:
+    """(n, k) coordinates of new documents, counted some at a time."""
+    parts, unseen, told = [], [], np.zeros(3, np.int64)
+    for found in counted_pieces(model, X, text):
+        rows = model._weighed(found.counts)
+        parts.append(np.asarray(model._coordinates(rows)))
+        unseen.append(found.unseen)
+        told += empty_in(rows)
+    model.unseen_ = np.concatenate(unseen)
+    tell_empty(*told.tolist())
+    return np.concatenate(parts)
 
 
 def written(model: Any, X: Any, text: str | None, path: Any) -> Path:

@@ -31,7 +31,7 @@ from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, of_documents, table_of, without_zeros
 from ritz.methods.lsi.topics import Topics, topics_of
 from ritz.methods.lsi.verify import verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, empty_in, require_words, tell_empty, vocabulary_of, weigh
+from ritz.methods.lsi.weighed import adopted, counts_of, require_words, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
@@ -207,7 +207,7 @@ class LSI(SVD):
             *kept, found = posed.kept
             posed.kept = tuple(kept)
             super().read(solution, posed)
-        describe_documents(self, found, self._weighed(found.counts))
+        describe_documents(self, found, self._weighed(found.counts) if self.method == "ca" else posed.rows)
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
         asked = self.n_components if n_components is None else n_components
@@ -266,11 +266,7 @@ class LSI(SVD):
         array([1, 1])
         """
         check_is_fitted(self)
-        found = counts_of(self, X, text)
-        self.unseen_ = found.unseen
-        rows = self._weighed(found.counts)
-        tell_empty(*empty_in(rows))
-        return np.asarray(self._coordinates(rows))
+        return finding.placed(self, X, text)
 
     def fit_transform(self, X: Any, y: Any = None, *, text: str | None = None, vocabulary: Any = None) -> np.ndarray:  # type: ignore[override]
         """Fit and return the coordinates of the documents."""

@@ -9,6 +9,7 @@ import numpy as np
 from ritz._core.memory import limit
 from ritz.methods.lsi.counted import Counted
 from ritz.methods.lsi.drift import first_energies
+from ritz.methods.lsi.filed import entries_of
 from ritz.methods.lsi.routes import kept_of
 from ritz.methods.lsi.weighed import empty_in, tell_empty
 
@@ -39,7 +40,7 @@ def describe_documents(model: Any, found: Counted, rows: Any) -> None:
     narrow = 8.0 * n * len(model.singular_values_) > SHARE * limit(model.memory)
     model.embedding_ = model._coordinates(rows, np.float32 if narrow else np.float64)
     model.n_samples_, model.language_ = n, found.language
-    model.empty_ = np.flatnonzero(np.diff(rows.indptr) == 0)
+    model.empty_ = np.flatnonzero(entries_of(found.counts, rows) == 0)
     model.unseen_ = np.zeros(n, np.int64) if found.unseen is None else np.asarray(found.unseen)
     record.row_labels = None if found.names is None else list(found.names)
     record.updates, record.lost = 0, 0.0
@@ -47,4 +48,4 @@ def describe_documents(model: Any, found: Counted, rows: Any) -> None:
     record.texts = found.texts
     if found.documents is not None and found.documents.reiterable:
         record.source = found.documents
-    tell_empty(*empty_in(rows))
+    tell_empty(*(empty_in(rows) if hasattr(rows, "indptr") else (len(model.empty_), n)))

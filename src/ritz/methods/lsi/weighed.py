@@ -5,27 +5,34 @@ texts or counts  →  CSR (n, d) over the words of the model  →  weights by wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ritz._core.errors import EmptyDocuments, InputError
+from ritz._core.memory import limit
 from ritz._core.warn import warn
 from ritz.data.words import counted, describe, shorten
 from ritz.methods.lsi.bm25 import inverted
-from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, read
+from ritz.methods.lsi.counted import BYTES_A_CHARACTER, Counted, count_texts, is_counts, placed, read
+from ritz.methods.lsi.filed import learned, streamed
 from ritz.text.adopt import documents
 from ritz.text.named import weighting
+from ritz.text.shards import Shards
 from ritz.text.weights import Weighting
 from ritz.text.words import Words
 
 __all__ = [
-    "adopted", "columns_of", "counts_of", "empty_in", "require_words", "rule_of", "tell_empty", "unknown_words",
+    "adopted", "columns_of", "counted_pieces", "counts_of", "empty_in", "require_words", "rule_of", "tell_empty",
+    "unknown_words",
     "vocabulary_of", "weigh", "weighting_of",
 ]  # fmt: skip
 
 #: Bytes of counts that are kept however small the coordinates are.
 LITTLE_COUNTS = 1 << 26
+#: Share of the memory limit that the counts of new documents may take at a time.
+PIECE_SHARE = 0.25
 #: Ignored words that are told by name.
 TOLD = 100
 
@@ -43,14 +50,15 @@ def weigh(model: Any, counts: Any) -> Any:
     """CSR of weights, by the sums of the fit."""
     rule = weighting_of(model)
     rule.sums_ = model._record.word_sums
-    return rule.transform(counts)
+    return streamed(rule, counts, model.memory) if isinstance(counts, Shards) else rule.transform(counts)
 
 
 def adopted(model: Any, found: Counted) -> Any:
     """Weights of the documents of a fit; what the model has to know of its words is recorded."""
     counts, record = found.counts, model._record
     weights = weighting_of(model)
-    rows = weights.fit_transform(counts)
+    away = isinstance(counts, Shards)
+    rows = streamed(learned(weights, counts), counts, model.memory) if away else weights.fit_transform(counts)
     record.word_sums, record.rule = weights.sums_, None if found.rule is None else found.rule.parameters()
     record.buckets = model.hashing if found.documents is not None else None
     model.n_features_in_ = int(counts.shape[1])
@@ -58,10 +66,10 @@ def adopted(model: Any, found: Counted) -> Any:
         model.feature_names_in_ = found.words
     elif hasattr(model, "feature_names_in_"):
         del model.feature_names_in_
-    record.added_bytes = int(24 * counts.nnz)  # counts and weights: the plan has so much less
+    record.added_bytes = 16 * counts.shape[0] if away else int(24 * counts.nnz)  # the plan has so much less
     k = model.n_components if isinstance(model.n_components, int) else 200
     small = 6.0 * counts.nnz <= max(LITTLE_COUNTS, 8.0 * counts.shape[0] * k)
-    if model.keep_counts or (model.keep_counts is None and small):
+    if not away and (model.keep_counts or (model.keep_counts is None and small)):
         record.inverted, record.lengths = inverted(counts), np.asarray(counts.sum(axis=1), np.float64).ravel()
     return rows
 
@@ -125,6 +133,24 @@ def counts_of(model: Any, X: Any, text: str | None = None) -> Counted:
         found.unseen = np.zeros(found.counts.shape[0], np.int64) if found.unseen is None else found.unseen
         return found
     return counts_of_documents(model, documents(X, text=text, memory=model.memory))
+
+
+def counted_pieces(model: Any, X: Any, text: str | None = None) -> Iterator[Counted]:
+    """Counts of new documents, as many at a time as a quarter of the memory limit has room for."""
+    if is_counts(X):
+        yield counts_of(model, X, text)
+        return
+    most = PIECE_SHARE * limit(model.memory) / BYTES_A_CHARACTER
+    piece: list[str] = []
+    size, begun = 0, False
+    for batch in documents(X, text=text, memory=model.memory).batches():
+        length = sum(map(len, batch))
+        if piece and size + length > most:
+            yield counts_of_documents(model, documents(piece))
+            piece, size, begun = [], 0, True
+        piece, size = piece + batch, size + length
+    if piece or not begun:
+        yield counts_of_documents(model, documents(piece))
 
 
 def counts_of_documents(model: Any, docs: Any) -> Counted:

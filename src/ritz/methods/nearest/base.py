@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ritz._core.errors import NonFiniteError, ParameterError
 from ritz.methods.lsi.search import DIGITS
-from ritz.methods.nearest.recall import Recall, measured
+from ritz.methods.nearest.recall import Recall, examined, measured
 
 __all__ = ["Nearest", "directions"]
 
@@ -96,7 +96,8 @@ class Nearest(BaseEstimator):
         """Share of the ten true neighbours that are found, with its interval, measured on queries like the rows."""
         check_is_fitted(self)
         if self._measured is None:
-            self._measured = (measured(self, self._unit, self._norms, self._top(), MEASURED, [self._seed(), 1]),)
+            exam = examined(self._unit, self._norms, self._top(), MEASURED, [self._seed(), 1])
+            self._measured = (measured(self, exam, self._top()),)
         return self._measured[0]
 
     def _numbers(self, X: Any, *, reset: bool = True) -> NDArray[Any]:
@@ -116,8 +117,9 @@ class Nearest(BaseEstimator):
         """Raise the effort until the recall that was asked for is reached for some queries."""
         if self.recall is None:
             return
+        exam = examined(self._unit, self._norms, self._top(), TRIED, [self._seed(), 0])
         while True:
-            found = measured(self, self._unit, self._norms, self._top(), TRIED, [self._seed(), 0])
+            found = measured(self, exam, self._top())
             if found is None or found.value >= self.recall or not self._try_harder():
                 return
 

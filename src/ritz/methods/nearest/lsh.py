@@ -5,12 +5,13 @@
     L tables                              P(same bucket in one of them) = 1 − (1 − (1 − θ/π)^b)^L
 
 Beside its own bucket a query looks into those that differ in the bits of which it is least sure, |⟨r, q⟩| being small:
-the ``n_probes`` first ones. Of the rows found there those that differ from it in the fewest of all L·b bits are kept,
+the ``n_probes`` first ones. Of the rows found there those that differ from it in the fewest of up to 256 bits are kept,
 some hundreds, and their cosines are computed exactly.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -27,7 +28,7 @@ __all__ = ["LSH"]
 #: Bits of a table at most: buckets are addressed directly.
 MOST_BITS = 24
 #: Rows that a bucket holds on average, unless bits are given, and tables and probes to begin with.
-BUCKET, TABLES, PROBES = 8, 16, 8
+BUCKET, TABLES, PROBES = 2, 32, 8
 #: Probes at most.
 MOST_PROBES = 1 << 11
 #: Bits that are turned over at most at once, and bits among which they are chosen.
@@ -36,6 +37,8 @@ TURNED, UNSURE = 4, 16
 TOGETHER = 64
 #: Rows that are hashed at once.
 ROWS = 1 << 15
+#: Words of 64 bits, at most, in which candidates are compared with a query.
+SIEVE = 4
 #: Rows whose cosines are computed: so many for each that is asked for, and at least.
 KEPT, LEAST = 32, 400
 #: Bits that are set in each byte.
@@ -48,7 +51,7 @@ class LSH(TransformerMixin, Nearest):
     Parameters
     ----------
     n_bits : int, optional
-        Bits of a table, 24 at most; None: so many that a bucket holds about eight rows.
+        Bits of a table, 24 at most; None: so many that a bucket holds about two rows.
     n_tables : int
         Tables.
     n_probes : int, optional
@@ -75,7 +78,7 @@ class LSH(TransformerMixin, Nearest):
     >>> sorted(lsh.kneighbors(X[:1], 4, return_distance=False)[0].tolist())
     [0, 1, 2, 3]
     >>> lsh.transform(X).shape, round(float(lsh.collision_probability(np.pi / 3)), 3)
-    ((200, 96), 0.088)
+    ((200, 192), 0.088)
     """
 
     def __init__(
@@ -136,15 +139,17 @@ class LSH(TransformerMixin, Nearest):
         rng = np.random.default_rng(self.random_state)
         self.hyperplanes_ = rng.standard_normal((self.n_tables, self.n_bits_, d)).astype(self._unit.dtype)
         small = n < np.iinfo(np.int32).max
-        self._rows, self._starts = [], []
-        self._codes = np.empty((n, self._words()), np.uint64)
+        # the rows of all tables, sorted by their buckets, one table after the other, and where buckets begin
+        self._rows = np.empty(self.n_tables * n, np.int32 if small else np.int64)
+        self._starts = np.empty((self.n_tables, (1 << self.n_bits_) + 1), np.int64)
+        self._codes = np.zeros((self._words(), n), np.uint64)
         for t, R in enumerate(self.hyperplanes_):
             keys = np.concatenate([self._keys(self._unit[i : i + ROWS] @ R.T) for i in range(0, n, ROWS)])
             self._write(self._codes, t, keys)
-            self._rows.append(np.argsort(keys, kind="stable").astype(np.int32 if small else np.int64))
-            starts = np.zeros((1 << self.n_bits_) + 1, np.int64)
-            np.cumsum(np.bincount(keys, minlength=1 << self.n_bits_), out=starts[1:])
-            self._starts.append(starts)
+            self._rows[t * n : (t + 1) * n] = np.argsort(keys, kind="stable")
+            self._starts[t, 0] = t * n
+            np.cumsum(np.bincount(keys, minlength=1 << self.n_bits_), out=self._starts[t, 1:])
+            self._starts[t, 1:] += t * n
 
     def _check(self) -> None:
         for name, least, most in (("n_bits", 1, MOST_BITS), ("n_tables", 1, 1 << 12), ("n_probes", 1, MOST_PROBES)):
@@ -158,14 +163,13 @@ class LSH(TransformerMixin, Nearest):
         return (projected >= 0) @ (1 << np.arange(self.n_bits_, dtype=np.int64))
 
     def _words(self) -> int:
-        return -(-self.n_tables // (64 // self.n_bits_))
+        return min(SIEVE, -(-self.n_tables // (64 // self.n_bits_)))
 
     def _write(self, codes: NDArray[np.uint64], table: int, keys: NDArray[np.int64]) -> None:
-        """Put the bits of a table into the codes of rows: as many tables to a word as go into 64 bits."""
+        """Put the bits of a table into the codes (words, m) of rows: as many tables to a word as go into 64 bits."""
         word, place = divmod(table, 64 // self.n_bits_)
-        if place == 0:
-            codes[:, word] = 0
-        codes[:, word] |= keys.astype(np.uint64) << np.uint64(place * self.n_bits_)
+        if word < len(codes):
+            codes[word] |= keys.astype(np.uint64) << np.uint64(place * self.n_bits_)
 
     def _try_harder(self) -> bool:
         more = min(-(-3 * self.n_probes_ // 2), MOST_PROBES, 1 << self.n_bits_)
@@ -177,12 +181,12 @@ class LSH(TransformerMixin, Nearest):
     def _search(self, unit: NDArray[Any], top: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         near, cosines = np.full((len(unit), top), -1, np.int64), np.full((len(unit), top), np.nan)
         turned, kept = turns(self.n_bits_, self.n_probes_), max(LEAST, KEPT * top)
-        seen = np.zeros(self.n_samples_, bool)
+        place = np.empty(self.n_samples_, np.int32)  # of a row among candidates; never read before it is written
         for first in range(0, len(unit), TOGETHER):
             queries = unit[first : first + TOGETHER]
             lo, hi, codes = self._buckets(queries, turned)
             for i, query in enumerate(queries):
-                found = self._candidates(lo[i], hi[i], codes[i], kept, seen)
+                found = self._candidates(lo[i].ravel(), hi[i].ravel(), codes[:, i], kept, place)
                 scores = self._unit[found] @ query
                 if len(found) > top:
                     best = np.argpartition(-scores, top - 1)[:top]
@@ -194,7 +198,7 @@ class LSH(TransformerMixin, Nearest):
         """Begin and end of the buckets that each query looks into, (m, tables, probes), and the codes of queries."""
         m = len(queries)
         lo = np.empty((m, self.n_tables, len(turned)), np.int64)
-        hi, codes = np.empty_like(lo), np.empty((m, self._words()), np.uint64)
+        hi, codes = np.empty_like(lo), np.zeros((self._words(), m), np.uint64)
         for t, (R, starts) in enumerate(zip(self.hyperplanes_, self._starts, strict=True)):
             projected = queries @ R.T
             order = np.argsort(np.abs(projected), axis=1)  # the bits of which a query is least sure come first
@@ -204,34 +208,36 @@ class LSH(TransformerMixin, Nearest):
             lo[:, t], hi[:, t] = starts[keys], starts[keys + 1]
         return lo, hi, codes
 
-    def _candidates(self, lo: Any, hi: Any, code: NDArray[np.uint64], kept: int, seen: NDArray[np.bool_]) -> Any:
+    def _candidates(self, lo: Any, hi: Any, code: NDArray[np.uint64], kept: int, place: NDArray[np.int32]) -> Any:
         """Rows in the buckets of a query, each once; of many, those that differ from it in the fewest bits."""
-        for t, rows in enumerate(self._rows):
-            seen[rows[_spans(lo[t], hi[t])]] = True
-        found = np.flatnonzero(seen)
-        seen[found] = False
+        found = self._rows[_spans(lo, hi)]
+        numbers = np.arange(len(found), dtype=np.int32)
+        place[found] = numbers  # of a row in several buckets the last number stays
+        found = found[place[found] == numbers]
         if len(found) <= kept:
             return found
-        differ = _ones(self._codes[found] ^ code)
+        differ = _ones(self._codes[0][found] ^ code[0])
+        for word, own in zip(self._codes[1:], code[1:], strict=True):
+            differ += _ones(word[found] ^ own)
         return found[np.argpartition(differ, kept - 1)[:kept]]
 
 
-def _ones(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """(m,) bits that are set in each row."""
+def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """(m,) bits that are set in each word."""
     if hasattr(np, "bitwise_count"):
-        return np.bitwise_count(words).sum(axis=1, dtype=np.int64)
-    bits: NDArray[np.int64] = COUNTS[words.view(np.uint8)].sum(axis=1, dtype=np.int64)  # NumPy before 2
-    return bits
+        return np.bitwise_count(words).astype(np.uint16)
+    return COUNTS[words.view(np.uint8).reshape(-1, 8)].sum(axis=1, dtype=np.uint16)  # NumPy before 2
 
 
 def _spans(lo: NDArray[np.int64], hi: NDArray[np.int64]) -> NDArray[np.int64]:
     """lo₀ … hi₀−1, lo₁ … hi₁−1, …"""
-    sizes = hi - lo
-    total = int(sizes.sum())
+    there = np.flatnonzero(hi > lo)
+    lo, sizes = lo[there], (hi - lo)[there]
     ends = np.cumsum(sizes)
-    return np.arange(total) + np.repeat(lo - (ends - sizes), sizes)
+    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(lo - (ends - sizes), sizes)
 
 
+@lru_cache(maxsize=16)
 def turns(bits: int, probes: int) -> NDArray[np.int64]:
     """(probes, bits) 0 and 1: which of the bits, least sure first, are turned over; the likeliest sets first.
 
@@ -243,4 +249,5 @@ def turns(bits: int, probes: int) -> NDArray[np.int64]:
     table = np.zeros((min(probes, len(sets)), bits), np.int64)
     for row, chosen in enumerate(sets[: len(table)]):
         table[row, list(chosen)] = 1
+    table.flags.writeable = False  # it is shared
     return table

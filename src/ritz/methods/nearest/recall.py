@@ -18,7 +18,7 @@ import numpy as np
 
 from ritz.methods.lsi.search import DIGITS, exact
 
-__all__ = ["Recall", "interval", "measured", "queries_of"]
+__all__ = ["Recall", "examined", "interval", "measured", "queries_of"]
 
 #: Standard deviations of an interval of 95 %.
 SURE = 1.959963984540054
@@ -77,14 +77,19 @@ def queries_of(rows: Any, norms: Any, top: int, count: int, seed: Any) -> Any:
     return np.where(sizes > 0, moved / np.where(sizes > 0, sizes, 1.0), rows[asked])
 
 
-def measured(index: Any, rows: Any, norms: Any, top: int, count: int, seed: Any) -> Recall | None:
-    """Recall of ``index.kneighbors`` for queries like the rows; None where there is nothing to find."""
+def examined(rows: Any, norms: Any, top: int, count: int, seed: Any) -> tuple[Any, Any] | None:
+    """Queries like the rows, and their true neighbours; None where there is nothing to find."""
     queries = queries_of(rows, norms, max(top, 2), count, seed)
-    if queries is None:
+    return None if queries is None else (queries.astype(rows.dtype), exact(rows, norms, queries, top))
+
+
+def measured(index: Any, exam: tuple[Any, Any] | None, top: int) -> Recall | None:
+    """Recall of ``index.kneighbors`` for the queries of ``examined``."""
+    if exam is None:
         return None
-    truth = exact(rows, norms, queries, top)
-    distances, near = index.kneighbors(queries.astype(rows.dtype), top)
-    same = 2.0 * DIGITS[rows.dtype.itemsize]
+    queries, truth = exam
+    distances, near = index.kneighbors(queries, top)
+    same = 2.0 * DIGITS[queries.dtype.itemsize]
     shares = []
     for (true, cosines), found, away in zip(truth, near, distances, strict=True):
         least = float(np.min(cosines, initial=np.inf))  # copies, and all that is as near as the last, are as good

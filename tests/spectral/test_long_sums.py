@@ -1,0 +1,56 @@
+"""Products of long sparse rows in short sums, and turned vectors of wide tables, against exact sums and spectra."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz.data.passes import sparse_sums
+
+
+def rows_of(lengths: list[int], d: int, rng: np.random.Generator) -> sp.csr_array:
+    """CSR rows with so many entries each, most of them equal."""
+    columns = [np.sort(rng.choice(d, m, replace=False)) for m in lengths]
+    data = np.where(rng.random(sum(lengths)) < 0.9, 0.7, 0.3)
+    return sp.csr_array((data, np.concatenate(columns), np.cumsum([0, *lengths])), shape=(len(lengths), d))
+
+
+@pytest.mark.parametrize("lengths", [[3000, 0, 5, 192, 193, 20, 7, 0, 2500], [400, 900, 3000, 5], [3, 4, 0]])
+@pytest.mark.parametrize("columns", [3, 64])
+def test_products_of_long_rows_are_exact_sums(lengths: list[int], columns: int) -> None:
+    rng = np.random.default_rng(1)
+    x = rows_of(lengths, 4000, rng)
+    W = np.ones((4000, columns)) * rng.choice([0.1, 0.5], columns)
+    found = sparse_sums.times(x, W)
+    for i in range(len(lengths)):
+        data = x.data[x.indptr[i] : x.indptr[i + 1]]
+        for j in range(0, columns, 7):
+            true = math.fsum(float(value) * W[0, j] for value in data)
+            assert abs(found[i, j] - true) <= 24 * 2.0**-53 * max(abs(true), 1e-300)
+
+
+def test_rows_of_a_slice_are_its_own() -> None:
+    x = rows_of([300, 4, 500, 6, 1], 4000, np.random.default_rng(2))
+    some = sparse_sums._with_indptr(x, x.indptr[1:])  # the first row left out, the entries shared
+    W = np.random.default_rng(3).standard_normal((4000, 5))
+    np.testing.assert_allclose(sparse_sums.times(some, W), (x @ W)[1:], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["lanczos", "krylov"])
+def test_turned_vectors_of_a_wide_table_are_orthonormal(solver: str) -> None:
+    # σᵢ uᵢvᵢᵀ with v of disjoint supports, rows turned in pairs
+    rng, n, each, k = np.random.default_rng(0), 120, 500, 16
+    sigma = np.sort(rng.uniform(1, 10, n))[::-1]
+    sigma[:20] = np.linspace(40, 20, 20)
+    V = sp.csr_array((np.full(n * each, each**-0.5), np.arange(n * each), np.arange(n + 1) * each))
+    H = sp.csr_array(np.kron(np.eye(n // 2), [[0.6, 0.8], [-0.8, 0.6]]))
+    A = sp.csr_array((H * sigma) @ V)
+    model = ritz.SVD(k, solver=solver, tol=1e-8).fit(A)
+    C = model.components_
+    np.testing.assert_allclose(model.singular_values_, sigma[:k], rtol=1e-12)
+    assert np.abs(C @ C.T - np.eye(k)).max() < 1e-13
+    assert model.verify(A)
