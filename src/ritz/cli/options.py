@@ -1,8 +1,8 @@
 """Options that several commands share: how a table is read, which columns take part, which method is meant.
 
 --drop COL   →  kinds={COL: "drop"}            --id COL           →  kinds={COL: "identifier"}
---na TEXT    →  missing=[TEXT], beside the     --categorical COL  →  kinds={COL: "categorical"}, --numeric likewise
-                usual marks
+--na TEXT    →  missing=[TEXT], instead of     --categorical COL  →  kinds={COL: "categorical"}, --numeric likewise
+                the usual marks
 """
 
 from __future__ import annotations
@@ -95,7 +95,36 @@ READING = Group(
         ),
         "na": (
             Annotated[
-                Texts, _reading("A text that counts as missing in a text file, such as -99.", "--na", "TEXT", False)
+                Texts,
+                _reading(
+                    "A text that counts as missing in a text file, instead of NA, None, - and the other usual ones.",
+                    "--na",
+                    "TEXT",
+                    False,
+                ),
+            ],
+            None,
+        ),
+        "keep_na": (
+            Annotated[
+                Texts,
+                _reading("One of the usual marks of missing values that is a value here.", "--keep-na", "TEXT", False),
+            ],
+            None,
+        ),
+        "skip": (
+            Annotated[int | None, _reading("Lines before the header of a text file.", "--skip", "N")],
+            None,
+        ),
+        "coerce": (
+            Annotated[
+                bool | None,
+                typer.Option(
+                    "--coerce",
+                    help="Make what is no number missing in columns that are nearly all numbers.",
+                    show_default=False,
+                    rich_help_panel="How the table is read",
+                ),
             ],
             None,
         ),

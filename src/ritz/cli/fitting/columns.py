@@ -68,8 +68,8 @@ class Parts:
 
 def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     """Read a table as the user says; names in one text with commas between are taken apart where no column has it."""
-    text = {name: value for name, value in how.items() if name not in (*KINDS, "na")}
-    text |= {"missing": list(how["na"]) if how.get("na") else None}
+    text = {name: value for name, value in how.items() if name not in (*KINDS, "na", "keep_na", "coerce")}
+    text |= {**_marks(how.get("na"), how.get("keep_na")), "coerce": bool(how.get("coerce"))}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
     apart = {option: [word.strip() for name in names for word in name.split(",")] for option, names in said.items()}
@@ -81,6 +81,23 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
             if kinds is tries[-1]:
                 raise _by_option(error, kinds) from error
     raise AssertionError("the last try returns or raises")
+
+
+def _marks(na: Sequence[str] | None, keep: Sequence[str] | None) -> dict[str, Any]:
+    """``--na`` replaces the usual marks of missing values, ``--keep-na`` takes one away from them."""
+    from ritz.data.formats.text.dialect import MISSING_MARKS
+
+    usual = [mark for mark in MISSING_MARKS if mark]
+    unknown = [mark for mark in keep or () if mark not in usual]
+    if unknown:
+        raise ParameterError(
+            f"--keep-na is for the usual marks of missing values: {', '.join(usual)}",
+            received=f"--keep-na {unknown[0]}",
+            hint="leave it out: other texts are values unless --na names them",
+        )  # fmt: skip
+    if na:
+        return {"missing": list(na), "keep": [mark for mark in usual if mark not in na]}
+    return {"missing": None, "keep": list(keep) if keep else None}
 
 
 @contextmanager

@@ -146,6 +146,7 @@ def _of_texts(error: FileError, path: Path) -> FileError:
 def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any]) -> tuple[Parts, Choice]:
     """What columns are for, and the method, by the user's word or by a look at the columns."""
     parts = parts_of(table, **asked)
+    _require_numbers(parts, name, method)
     if name == "auto":
         choice = choose_method(parts.used, weighted=parts.weights is not None)
         check_method({**method, "name": choice.method})
@@ -160,6 +161,16 @@ def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any
             "--supplementary is for every method but kpca", received="--method kpca", hint="leave it out"
         )
     return parts, choice
+
+
+def _require_numbers(parts: Parts, name: str, method: dict[str, Any]) -> None:
+    """Refuse values that are no numbers in columns of numbers: a typing error decides neither method nor columns."""
+    strays = [column for column in parts.used.columns if column.strays]
+    strings = name == "kpca" and (method["kernel"] or "").partition(":")[0].strip().lower() in STRINGS
+    if strays and not strings:
+        from ritz.data.tables.strays import stray_error
+
+        raise stray_error(strays, parts.whole.source, parts.whole.row_name)
 
 
 def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:

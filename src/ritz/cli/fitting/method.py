@@ -58,8 +58,20 @@ def choose_method(table: Table, *, weighted: bool = False) -> Choice:
         what = f"{counted(len(words), 'column')} of categories and none of numbers"
         return Choice("mca", f"{what}: multiple correspondence analysis")
     if texts:
+        _refuse_numbers(table)
         return _of_texts(table, texts, words)
     return Choice("pca", "columns of numbers are looked for")  # which fails in words of its own
+
+
+def _refuse_numbers(table: Table) -> None:
+    """Texts that hold numbers are no strings to be compared letter by letter, unless the user says so."""
+    meant = [one for one in table.columns if one.reason.startswith(("text that holds numbers", "numbers that are wri"))]
+    if meant:
+        raise InputError(
+            f"expected a column of numbers or of categories in {table.source or 'the table'}",
+            received="; ".join(f"{one.name!r}, {one.reason}" for one in meant[:3]),
+            hint="write the numbers of a column in one way, with one sign; --method kpca compares them as strings",
+        )
 
 
 def label_of(table: Table) -> str | None:

@@ -67,6 +67,12 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bkinds=\{'?([^'{}]+)'?: '(drop|categorical|numeric)'\}", r"--\2 \1"),
         (r"\bkinds=\{'?([^'{}]+)'?: 'identifier'\}", r"--id \1"),
         (r"\bsample_weight\b", "--weights"),
+        (r"\bcoerce=True\b", "--coerce"),
+        (r"\bskip=(?=\d)", "--skip "),
+        (r"\bskip must\b", "--skip must"),
+        (r"\bleave skip= out\b", "leave --skip out"),
+        (r"\bkeep is for text files\b", "--keep-na is for text files"),
+        (r"\bkeep=\['?(.*?)'?\]", r"--keep-na \1"),
         # gaps, and levels that the fit has not seen
         (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
         (r"\bMCA\(2, missing='regularized'\)", "-k 2 --missing regularized"),

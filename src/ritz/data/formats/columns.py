@@ -106,7 +106,7 @@ def _overruled(column: Column, kind: str | None) -> Column:
     if kind is None or kind == column.kind:
         return column
     reason = "" if kind == "numeric" else f"{kind}, as you said"
-    return dataclasses.replace(column, kind=kind, reason=reason)
+    return dataclasses.replace(column, kind=kind, reason=reason, strays=(), stray_count=0)
 
 
 def _judge_matrix(source: MatrixSource, full: bool) -> list[Column]:

@@ -25,7 +25,7 @@ from ritz._core.progress import Progress, using
 from ritz._core.warn import one_call
 from ritz.data.formats.files import unreadable
 from ritz.data.tables.objects import is_anndata, source_of
-from ritz.data.tables.table import EAGER_SHARE, Table
+from ritz.data.tables.table import EAGER_SHARE, Column, Table
 from ritz.data.words import ALIKE, counted, shorten
 
 __all__ = ["read"]
@@ -66,6 +66,10 @@ def read(
     thousands: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    skip: int | None = None,
+    coerce: bool = False,
+    like: Mapping[str, Any] | None = None,
     progress: Progress | bool | None = None,
 ) -> Table:
     """Read a table from a file, a folder, a frame, an array, a query, or batches of rows.
@@ -92,6 +96,15 @@ def read(
         How a text file is written; found out without them.
     missing : sequence of str, optional
         Texts of a text file that count as missing beside the usual marks, such as ``["-99"]``.
+    keep : sequence of str, optional
+        Usual marks of missing values that are values here, such as ``["None"]``.
+    skip : int, optional
+        Lines before the header of a text file; found out without it.
+    coerce : bool
+        Whether values that are no numbers become missing in columns that are nearly all numbers; otherwise such a
+        column is set aside, and the values are named.
+    like : mapping, optional
+        ``written`` of another Table: a text file is read as that one was, unless that cannot be.
     progress : None, bool or callable
         Looking at a long file takes time: None shows a bar on a terminal, False nothing; a function of an event is
         called instead, and stops by returning False.
@@ -124,14 +137,16 @@ def read(
         return source
     allowed, eager = limit(memory), EAGER_BYTES if memory is None else EAGER_SHARE * limit(memory)
     text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
-    text |= {"encoding": encoding, "missing": missing}
+    text |= {"encoding": encoding, "missing": missing, "keep": keep, "skip": skip}
     with using(progress, "read"), within(allowed):
         if not isinstance(source, (str, os.PathLike)):
             _no_options(**text, layer=None if is_anndata(source) else layer)
-            return _table(_Found(source_of(source, EAGER_SHARE * allowed, layer)), kinds, memory, eager)
+            found = _Found(source_of(source, EAGER_SHARE * allowed, layer))
+            return _table(found, kinds, memory, eager, coerce)
         try:
             look = LOOK_BYTES if memory is None else EAGER_SHARE * allowed
-            return _table(_from_path(Path(source), text, layer, eager, look), kinds, memory, eager)
+            more = {"coerce": coerce, **_followed(like)}
+            return _table(_from_path(Path(source), text, more, layer, eager, look), kinds, memory, eager, coerce)
         except OSError as error:
             if isinstance(error, RitzError):
                 raise
@@ -147,14 +162,32 @@ class _Found:
     notes: tuple[str, ...] = ()
     reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
     line: Callable[[int], int | None] | None = None
+    strays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    marks: tuple[str, ...] = ()
+    written: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def judged(self, column: Column) -> Column:
+        """A column with what the reader knows of it: why it is text, and which of its values are no numbers."""
+        if column.name not in self.reasons:
+            return column
+        found = self.strays.get(column.name)
+        first, count = ((), 0) if found is None else (found.first, found.count)
+        return dataclasses.replace(
+            column, kind="text", reason=self.reasons[column.name], strays=first, stray_count=count
+        )
 
 
-def _table(opened: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float) -> Table:
+def _followed(like: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How another file was written, as options of a text file."""
+    return {} if not like else {"decimal_like": like.get("decimal"), "readings": like.get("columns") or {}}
+
+
+def _table(opened: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float, coerce: bool) -> Table:
     """Load what is small enough, and say what the columns are."""
     from ritz.data.formats.columns import judge, said
     from ritz.data.formats.load import load
     from ritz.data.formats.matrix import MemoryMatrix
-    from ritz.data.formats.memory import ArrowTable
+    from ritz.data.formats.memory import ArrowTable, coerced
 
     source, forced = said(opened.source, kinds)
     in_memory = isinstance(source, (ArrowTable, MemoryMatrix))
@@ -165,14 +198,27 @@ def _table(opened: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: 
     shared = [repr(field.name) for field in getattr(source, "fields", ()) if field.shared]
     if shared:
         notes = (*notes, f"some columns share a name; a number was added: {shorten(shared)}")
-    columns = [
-        dataclasses.replace(column, kind="text", reason=opened.reasons[column.name])
-        if column.name in opened.reasons and column.name not in forced
-        else column
-        for column in judge(source, forced)
-    ]
+    _require_no_strays(opened, forced)
+    columns = [column if column.name in forced else opened.judged(column) for column in judge(source, forced)]
+    if coerce and isinstance(source, ArrowTable) and (strays := [c.name for c in columns if c.strays]):
+        source, more = coerced(source, strays)
+        notes, columns = (*notes, *more), judge(source, forced)
     stated = None if memory is None else limit(memory)
-    return Table(columns, source, source=opened.name, notes=notes, line=opened.line, memory=stated, forced=forced)
+    return Table(
+        columns, source, source=opened.name, notes=notes, line=opened.line, memory=stated, forced=forced,
+        marks=opened.marks, written=opened.written,
+    )  # fmt: skip
+
+
+def _require_no_strays(opened: _Found, forced: Mapping[str, str]) -> None:
+    """Refuse columns that are to be numbers and hold other values, each with its line."""
+    meant = [name for name in opened.strays if forced.get(name) == "numeric"]
+    if meant:
+        from ritz.data.tables.strays import stray_error
+
+        line = opened.line
+        columns = [opened.judged(Column(name, "text")) for name in meant]
+        raise stray_error(columns, opened.name, lambda row: f"line {line(row)}" if line else f"row {row}")
 
 
 def _no_options(**options: Any) -> None:
@@ -186,7 +232,9 @@ def _no_options(**options: Any) -> None:
         )
 
 
-def _from_path(path: Path, text: dict[str, Any], layer: str | None, eager: float, look: float) -> _Found:
+def _from_path(
+    path: Path, text: dict[str, Any], more: dict[str, Any], layer: str | None, eager: float, look: float
+) -> _Found:
     """A source for a file or folder."""
     if path.is_dir():
         _no_options(**text)
@@ -204,7 +252,7 @@ def _from_path(path: Path, text: dict[str, Any], layer: str | None, eager: float
     if binary is not None:
         _no_options(**text)
         return _Found(binary, path.name)
-    return _from_text(path, text, eager, look)
+    return _from_text(path, {**text, **more}, eager, look)
 
 
 def _from_binary(path: Path, start: bytes) -> Any:
@@ -238,7 +286,9 @@ def _from_text(path: Path, text: dict[str, Any], eager: float, look: float) -> _
 
     pieces = read_text(path, TextOptions(**text), memory=eager, look=look)
     source = ArrowTable(pieces.values, files=[path]) if pieces.source is None else pieces.source
-    return _Found(source, path.name, pieces.notes, pieces.reasons, pieces.line)
+    return _Found(
+        source, path.name, pieces.notes, pieces.reasons, pieces.line, pieces.strays, pieces.marks, pieces.written
+    )
 
 
 def _from_folder(path: Path, layer: str | None) -> tuple[Any, tuple[str, ...]]:

@@ -17,11 +17,13 @@ import numpy as np
 from ritz._core.errors import FileError
 from ritz._core.progress import Step, track, using
 from ritz.data.formats.pack import numbers
-from ritz.data.formats.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
+from ritz.data.formats.text.columns import ColumnForm, ColumnScan, Strays, first_code, is_number, is_text
 from ritz.data.formats.text.encoding import single_byte, single_byte_note
 from ritz.data.formats.text.file import SURPLUS, TextFile
+from ritz.data.formats.text.numbers import clean
 from ritz.data.formats.text.parsed import ParsedPieces, folder_for
 from ritz.data.formats.text.rows import NotUtf8, Piece
+from ritz.data.formats.text.strays import find_strays
 from ritz.data.formats.text.sums import ColumnSum
 from ritz.data.passes.read_ahead import ahead
 from ritz.data.words import counted, cut, shorten
@@ -43,6 +45,8 @@ class Scanned:
     rows: int = 0
     missing: list[int] = field(default_factory=list)  # of each column, as pyarrow saw it
     notes: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # texts that were taken for missing
+    doubts: tuple[str, ...] = ()  # readings that may be wrong
     tables: list[Any] = field(default_factory=list)
     summaries: dict[str, Any] = field(default_factory=dict)  # of columns that are what they were parsed to
     parsed: ParsedPieces | None = None  # on disk, by the first byte of a piece
@@ -62,12 +66,20 @@ class Scanned:
         """Why columns that look like numbers are text."""
         out = {}
         for form in self.forms:
-            if form.stray is not None:
-                text, row = form.stray
+            if form.strays is not None and form.form is None:
+                text, row = form.strays.first[0]
                 line = self.line(row)
                 where = "" if line is None else f" in line {line}"
                 out[form.name] = f"text among numbers, such as {cut(text)!r}{where}"
+            elif form.mixed is not None:
+                a, b = (repr(cut(text)) for text in form.mixed)
+                out[form.name] = f"numbers that are written in different ways, such as {a} and {b}"
         return out
+
+    @property
+    def strays(self) -> dict[str, Strays]:
+        """Values that are no numbers in columns that are nearly all numbers."""
+        return {form.name: form.strays for form in self.forms if form.strays is not None and form.form is None}
 
 
 def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
@@ -106,6 +118,7 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         if file.dialect.surplus:
             table = _without_surplus(file, table, data, piece)
         table = _codes(file, table, data, piece)
+        _groups(file, table, data, piece, columns)
         lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
         marks |= _marks(file, data, piece, lacking)
         for j, column in enumerate(columns):
@@ -122,11 +135,18 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         for total, values in zip(sums, table.columns, strict=True):
             total.update(values)
     _look_again(scanned, columns)
+    for column in columns:
+        if column.doubtful:
+            find_strays(column, _texts(scanned, column.name))
+    scanned.doubts = _doubts(columns)
+    if not file.dialect.sure and any(column.groups.reading is not None for column in columns):
+        file.notes = tuple(note for note in file.notes if not note.startswith("the decimal mark is a comma ("))
     scanned.forms = [column.form() for column in columns]
     scanned.summaries = (
         {} if keep else {f.name: s.summary for f, s in zip(scanned.forms, sums, strict=True) if s.holds(f)}
     )
     marks = marks.union(*(column.marks for column in columns))
+    scanned.marks = tuple(mark for mark in file.options.marks if mark in marks)
     scanned.notes = (*_column_notes(columns, scanned.forms), *_mark_notes(file, marks))
     return scanned
 
@@ -180,6 +200,42 @@ def _look_again(scanned: Scanned, columns: Sequence[ColumnScan]) -> None:
             column.look(table.column(0), scanned.starts[k], counted=is_number(column.types[k]))
             if not column.readings and not column.dates:
                 break
+
+
+def _texts(scanned: Scanned, name: str) -> Iterator[tuple[int, Any]]:
+    """A column as text, piece by piece, each with its first row."""
+    import pyarrow as pa
+
+    file = scanned.file
+    for start, piece in zip(scanned.starts, scanned.pieces, strict=True):
+        table = file.parse(file.read(piece), piece, types={name: pa.string()}, columns=[name])
+        yield start, table.column(0)
+
+
+def _groups(file: TextFile, table: Any, data: bytes, piece: Piece, columns: Sequence[ColumnScan]) -> None:
+    """Look at the text of numbers whose decimal marks may separate thousands."""
+    import pyarrow as pa
+
+    names = [
+        column.name
+        for column, values in zip(columns, table.columns, strict=True)
+        if not is_text(values.type) and column.groups.wants_text(values)
+    ]
+    if not names:
+        return
+    texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names)
+    groups = {column.name: column.groups for column in columns}
+    for name, values in zip(names, texts.columns, strict=True):
+        groups[name].text(clean(values, file.options.marks).drop_null())
+
+
+def _doubts(columns: Sequence[ColumnScan]) -> tuple[str, ...]:
+    """What may have been read wrongly, with the columns."""
+    done: dict[str, list[str]] = {}
+    for column in columns:
+        if column.groups.doubt:
+            done.setdefault(column.groups.doubt, []).append(repr(column.name))
+    return tuple(f"{shorten(names)}: {doubt}" for doubt, names in done.items())
 
 
 def _codes(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
