@@ -63,7 +63,7 @@ def test_a_table_read_in_pieces_gives_the_numbers_of_one_in_memory(tmp_path, tab
     agree(ritz.load(folder / "model.ritz"), truth)
     scores = pq.read_table(folder / "scores.parquet")
     assert scores.column_names == ["row", "PC1", "PC2", "PC3", "PC4", "PC5"]
-    assert scores["row"].to_pylist() == list(range(100_000))
+    assert scores["row"].to_pylist() == list(range(1, 100_001))
     Z = np.column_stack([scores[f"PC{i}"].to_numpy() for i in range(1, 6)])
     assert np.allclose(Z, truth.transform(np.load(table)), atol=1e-7)
     assert sorted(p.name for p in folder.iterdir()) == [
@@ -380,8 +380,11 @@ def test_damaged_files_give_an_error_and_no_result(tmp_path, name, make, code, w
 
 def test_a_column_that_turns_to_text_halfway_is_named(tmp_path):
     turning_csv(tmp_path / "t.csv")
-    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale")
-    assert "b (text among numbers, such as 'broken'" in " ".join(done.stderr.split())
+    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale", ok=False)
+    assert done.returncode == 3
+    assert "1 other value in 'b': 'broken' in line 60002" in done.stderr
+    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale", "--drop", "b")
+    assert "left out, as you said: 'b'" in done.stderr
 
 
 def test_missing_values_are_filled_on_request(tmp_path):

@@ -46,12 +46,11 @@ def answers(name, changes=None):
         ("rank WINE --fraction 2", 2, r"error: --fraction must lie .* 2\.0\nhint: --fraction 0\.9\n"),
         ("rank WINE --criteria foo", 2, r"error: --criteria takes names of rules; received 'foo'\nhint: these names"),
         ("fit WINE --encoding nope", 2, r"error: --encoding must be .*\nhint: --encoding utf-8, cp1252 or utf-16\n"),
-        ("fit WINE --numeric nope", 3, r"error: expected a column 'nope' for --numeric; received columns 'alcohol'"),
+        ("fit WINE --numeric nope", 3, r"error: expected a column 'nope' for --numeric; received columns 'cultivar'"),
         ("fit WINE --id hew,ash", 3, r"error: expected a column 'hew' for --id; "),
         ("fit WINE --drop nope", 3, r"error: expected a column 'nope' for --drop; "),
-        ("fit WINE --categorical ash..hue", 3, r"(?s)'ash\.\.hue' for --categorical; .*hint: --categorical takes names "
-         r"with commas between; ranges a\.\.b and patterns x_\* are for --columns, --supplementary and --groups\n"),
-        ("fit WINE --drop a*", 3, r"(?s)'a\*' for --drop; .*hint: --drop takes names with commas"),
+        ("fit WINE --categorical ash..huge", 3, r"(?s)'ash\.\.huge' for --categorical; .*hint: check the names"),
+        ("fit WINE --drop b*", 3, r"(?s)'b\*' for --drop; .*hint: check the names in the first line of wine\.csv"),
     ],
 )  # fmt: skip
 def test_options_are_named_as_they_are_written(run, line, code, words):
@@ -82,7 +81,7 @@ def test_how_the_text_was_read_names_the_option(run):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("drop such rows: X[~numpy.isnan(X).all(axis=1)]; rows count from 0", "drop such rows; rows count from 0"),
+        ("drop such rows: X[~numpy.isnan(X).all(axis=1)]; rows count from 0", "drop such rows; rows count from 1"),
         ("mark these as missing: X[numpy.isinf(X)] = numpy.nan; rows", "mark these as missing; rows"),
         ("give columns; ritz.read(path, kinds={name: 'numeric'}) reads text", "give columns; --numeric COL reads text"),
         ("kinds={'zip': 'categorical'}", "--categorical zip"),
@@ -133,7 +132,7 @@ def test_gaps_of_sparse_tables_cannot_be_filled(run):
     for options in ("", " --missing regularized", " --missing mean", " -m svd", " --memory 30MB --missing mean"):
         stderr = run(f"fit s.npz --no-report{options}", 3).stderr
         assert "column 'x6'" in stderr
-        assert "put numbers there: gaps of sparse tables cannot be filled; rows count from 0\n" in stderr
+        assert "put numbers there: gaps of sparse tables cannot be filled; rows count from 1\n" in stderr
     with pytest.raises(ritz.NonFiniteError, match="gaps of sparse tables cannot be filled"):
         ritz.PCA(2).fit(X)
     with pytest.raises(ritz.NonFiniteError, match="let PCA fill the gaps"):
@@ -179,7 +178,7 @@ def test_gaps_of_new_rows_are_named_by_line_or_from_0(run):
     Path("named.csv").write_text("x0,x1\n1,2\n3,5\n4,4\n9,1\n")
     run("fit named.csv --no-report -q")
     assert "first at row 1 column 'x0'\n" in run("transform named_ritz new.npy", 3).stderr
-    assert "or drop those rows; rows count from 0\n" in run("transform named_ritz new.npy", 3).stderr
+    assert "or drop those rows; rows count from 1\n" in run("transform named_ritz new.npy", 3).stderr
     answers("c.csv")
     run("fit c.csv --no-report -q")
     answers("gap.csv", {(3, 1): ""})

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ritz._core.errors import FileError, InputError
+from ritz._core.errors import DoubtfulReading, FileError, InputError
 from ritz.data.formats.load import load
 from ritz.data.formats.text.dialect import TextOptions
 from ritz.data.formats.text.read import read_text
@@ -357,8 +357,10 @@ def test_numbers_of_a_frame_are_coerced_as_well():
 def test_marks_of_missing_values_can_be_kept(tmp_path):
     path = tmp_path / "marks.csv"
     path.write_text("x,y\nNone,1\n-,2\na,3\nNA,4\n")
-    assert read(path).labels("x") == [None, None, "a", None]
-    assert read(path).marks == ("-", "NA", "None")
+    with pytest.warns(DoubtfulReading, match=r"'x': 'None' counts as missing; keep=\['None'\] takes it for a value"):
+        table = read(path)
+    assert table.labels("x") == [None, None, "a", None]
+    assert table.marks == ("-", "NA", "None")
     assert read(path, keep=["None", "-"]).labels("x") == ["None", "-", "a", None]
 
 

@@ -128,7 +128,10 @@ READING = Group(
             ],
             None,
         ),
-        "drop": (Annotated[Texts, column_option("--drop", "Leave out a column.")], None),
+        "drop": (
+            Annotated[Texts, column_option("--drop", "Leave out columns: names with commas between, a..b, x_*.")],
+            None,
+        ),
         "ids": (
             Annotated[
                 Texts,
@@ -137,7 +140,10 @@ READING = Group(
             None,
         ),
         "categorical": (
-            Annotated[Texts, column_option("--categorical", "Numbers that are codes of categories.")],
+            Annotated[
+                Texts,
+                column_option("--categorical", "Numbers that are codes of categories; all takes every column so."),
+            ],
             None,
         ),
         "numeric": (

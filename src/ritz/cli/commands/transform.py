@@ -35,7 +35,8 @@ def transform(
     Columns are found by name. A table larger than memory is read in pieces; the file appears when it is complete.
     """
     from ritz._core.errors import InputError
-    from ritz.cli.fitting.columns import open_table, within_reach
+    from ritz.cli.fitting.columns import naming_marks, within_reach
+    from ritz.cli.results.alike import far_from_fit
     from ritz.cli.results.saved import open_model, refuse_text, unseen_way
     from ritz.cli.results.scores import coordinates
     from ritz.cli.results.sink import require_free, written
@@ -49,13 +50,16 @@ def transform(
         return _of_texts(
             saved, saved.texts(table, text, how, memory=memory, progress=talk.progress), output, talk, fresh
         )
-    rows = open_table(table, how, memory=memory, progress=talk.progress)
+    rows = saved.new_table(table, how, memory=memory, progress=talk.progress)
     require_free(output, force, saved.files, rows.files)
     tell_notes(rows, talk)
+    far = far_from_fit(saved.manifest, rows)
+    for sentence in far:
+        say("warning", sentence, "bold yellow")
     ways = saved.model.get_params(deep=False)
     try:
         scores = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
-        with within_reach(rows):
+        with within_reach(rows), naming_marks(rows):
             written(output, scores, as_json=talk.json, fresh=fresh)
     except InputError as error:
         raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error
@@ -64,7 +68,7 @@ def transform(
         "table": str(table),
         "rows": len(rows),
         "scores": None if output is None else str(output),
-        "notes": [spoken(note) for note in rows.notes],
+        "notes": [spoken(note) for note in (*rows.notes, *far)],
         "components": len(scores.heads),
     }
     told = f"{counted(len(rows), 'row')}, {counted(len(scores.heads), 'component')}: {output}"

@@ -13,12 +13,13 @@ from ritz._core.errors import Cancelled, FileError, ParameterError, RitzError
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
-from ritz.cli.fitting.columns import Parts, open_table, parts_of, within_reach
+from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, within_reach
 from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.estimator import check_method
 from ritz.cli.fitting.fitting import Request, fit_table
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
+from ritz.cli.results.alike import reading_facts
 from ritz.cli.results.files import contents
 from ritz.cli.results.output import JOURNAL, Place, check_folder, result_folder, working, write_results
 from ritz.cli.results.summary import describe, possible
@@ -86,10 +87,11 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
     kept = outside and choice.method == "pca"
     with engaged(job.engine), _keeping(folder) if kept else nullcontext():
-        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table):
+        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table), naming_marks(table):
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
+        facts |= reading_facts(table, done.columns)
         files = contents(job, parts, done)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None

@@ -21,6 +21,9 @@ CLASSES = "|".join(METHODS)
 TEXT = "thousands|encoding|decimal|delimiter"
 
 
+FROM_ZERO = "count from 0"
+
+
 def _method(match: re.Match[str]) -> str:
     """``ritz.KernelPCA`` as ``--method kpca``."""
     return f"--method {METHODS[match['name']][1]}"
@@ -147,6 +150,9 @@ def spoken(text: str) -> str:
     """Say a message of the library in the words of the command line."""
     for pattern, words in RULES:
         text = pattern.sub(words, text)
+    if FROM_ZERO in text:  # in Python a row is an index; here and in files rows are numbered from 1
+        text = re.sub(r"\brow (\d[\d,]*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)
+        text = text.replace(FROM_ZERO, "count from 1")
     return text
 
 

@@ -32,7 +32,7 @@ class Labels:
         labels = None if self._batches is None else self._next(self._batches, rows)
         if not self._numbered:
             return labels
-        numbers = np.arange(self._row, self._row + rows)
+        numbers = np.arange(self._row + 1, self._row + rows + 1)
         self._row += rows
         return pa.table({"row": numbers}) if labels is None else labels.add_column(0, "row", pa.array(numbers))
 
@@ -62,7 +62,7 @@ def labels_of(labels: Sequence[Any], name: Any = None) -> Labels:
 
 
 def identifiers_of(X: Any, *, numbered: bool = False) -> Labels:
-    """Identifiers of a Table, none for everything else; ``numbered`` adds a column ``row`` that counts from 0."""
+    """Identifiers of a Table, none for everything else; ``numbered`` adds a column ``row`` that counts from 1."""
     names = [name for name, kind in X.kinds.items() if kind == "identifier"] if isinstance(X, Table) else []
     names = [name for name in names if not (numbered and name == "row")]
     return Labels(iter(X.batches(names, BATCH_ROWS)) if names else None, numbered)

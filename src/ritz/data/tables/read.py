@@ -17,7 +17,7 @@ import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.memory import limit, within
@@ -59,7 +59,7 @@ def read(
     *,
     header: bool | None = None,
     memory: Any = None,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | Callable[[list[str]], Mapping[str, str]] | None = None,
     layer: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -87,9 +87,9 @@ def read(
         Memory limit, such as ``"2GB"``. A table that takes more than a quarter of it stays where it is and is read in
         pieces: the numbers are the same. Without it only small tables are loaded at once; a larger one is loaded by
         the first fit whose limit allows it.
-    kinds : mapping, optional
+    kinds : mapping or callable, optional
         What columns are, where the table would be misread: ``{"zip": "categorical", "year": "numeric"}``;
-        ``"drop"`` leaves a column out.
+        ``"drop"`` leaves a column out. A function gets the names of all columns and gives such a mapping.
     layer : str, optional
         Layer of an AnnData store to read instead of X.
     delimiter, decimal, thousands, encoding : str, optional
@@ -104,7 +104,8 @@ def read(
         Whether values that are no numbers become missing in columns that are nearly all numbers; otherwise such a
         column is set aside, and the values are named.
     like : mapping, optional
-        ``written`` of another Table: a text file is read as that one was, unless that cannot be.
+        ``written`` of another Table: a text file is read as that one was, unless that cannot be. Its entry ``kinds``, if
+        there is one, holds as ``kinds`` does for those columns that are there.
     progress : None, bool or callable
         Looking at a long file takes time: None shows a bar on a terminal, False nothing; a function of an event is
         called instead, and stops by returning False.
@@ -142,11 +143,12 @@ def read(
         if not isinstance(source, (str, os.PathLike)):
             _no_options(**text, layer=None if is_anndata(source) else layer)
             found = _Found(source_of(source, EAGER_SHARE * allowed, layer))
-            return _table(found, kinds, memory, eager, coerce)
+            return _table(found, _both(found, like, kinds), memory, eager, coerce)
         try:
             look = LOOK_BYTES if memory is None else EAGER_SHARE * allowed
             more = {"coerce": coerce, **_followed(like)}
-            return _table(_from_path(Path(source), text, more, layer, eager, look), kinds, memory, eager, coerce)
+            found = _from_path(Path(source), text, more, layer, eager, look)
+            return _table(found, _both(found, like, kinds), memory, eager, coerce)
         except OSError as error:
             if isinstance(error, RitzError):
                 raise
@@ -180,6 +182,19 @@ class _Found:
 def _followed(like: Mapping[str, Any] | None) -> dict[str, Any]:
     """How another file was written, as options of a text file."""
     return {} if not like else {"decimal_like": like.get("decimal"), "readings": like.get("columns") or {}}
+
+
+def _both(found: _Found, like: Mapping[str, Any] | None, kinds: Any) -> Mapping[str, str] | None:
+    """What the user says of columns, and what was said of another table, as far as it has the same columns."""
+    before = (like or {}).get("kinds") or {}
+    source = found.source
+    if callable(kinds):
+        fields = getattr(source, "fields", None)
+        kinds = kinds([*source.label_names, *source.names] if fields is None else [field.name for field in fields])
+    if not before:
+        return cast(Mapping[str, str] | None, kinds)
+    there = {*source.names, *source.label_names}
+    return {**{name: kind for name, kind in before.items() if name in there}, **(kinds or {})}
 
 
 def _table(opened: _Found, kinds: Mapping[str, str] | None, memory: Any, eager: float, coerce: bool) -> Table:

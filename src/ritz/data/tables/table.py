@@ -136,6 +136,11 @@ class Table:
         return {column.name: column.missing for column in self.columns if column.missing}
 
     @property
+    def said(self) -> dict[str, str]:
+        """Kinds that the user gave, by name; columns that were dropped among them."""
+        return dict(self._forced)
+
+    @property
     def n_rows(self) -> int | None:
         """Number of rows; None where only reading would tell."""
         rows: int | None = self._data.n_rows

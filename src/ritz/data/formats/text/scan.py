@@ -31,6 +31,7 @@ from ritz.data.words import counted, cut, shorten
 __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
 
 SPAN_BYTES = 32 << 20
+LEVEL_MARKS = ("None", "-", ".")  # marks of missing values that people also write for a level
 LARGE = 2.0**63  # from here on whole numbers do not fit an integer
 
 
@@ -108,7 +109,7 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
 def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     scanned = Scanned(file, missing=[0] * len(file.names))
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
-    marks: set[str] = set()
+    by_name = {column.name: column for column in columns}
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
     folder = None if keep else folder_for(file.stop - file.start)
     scanned.parsed = None if folder is None else ParsedPieces(folder)
@@ -120,7 +121,8 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         table = _codes(file, table, data, piece)
         _groups(file, table, data, piece, columns)
         lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
-        marks |= _marks(file, data, piece, lacking)
+        for name, found in _marks(file, data, piece, lacking).items():
+            by_name[name].marks |= found
         for j, column in enumerate(columns):
             column.update(table.column(j), scanned.rows)
             scanned.missing[j] += table.column(j).null_count
@@ -145,7 +147,8 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     scanned.summaries = (
         {} if keep else {f.name: s.summary for f, s in zip(scanned.forms, sums, strict=True) if s.holds(f)}
     )
-    marks = marks.union(*(column.marks for column in columns))
+    marks: set[str] = set().union(*(column.marks for column in columns))
+    scanned.doubts += _mark_doubts(file, columns, scanned.forms)
     scanned.marks = tuple(mark for mark in file.options.marks if mark in marks)
     scanned.notes = (*_column_notes(columns, scanned.forms), *_mark_notes(file, marks))
     return scanned
@@ -298,17 +301,31 @@ def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> A
     return table.drop_columns([SURPLUS])
 
 
-def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> set[str]:
-    """The missing marks that occur in these columns."""
+def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> dict[str, set[str]]:
+    """The missing marks that occur in each of these columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not names:
-        return set()
+        return {}
     texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names, marks=[])
     marks = pa.array(file.options.marks, pa.string())
     marked = [values.filter(pc.is_in(values, value_set=marks)).unique() for values in texts.columns]
-    return {text for values in marked for text in values.to_pylist() if text}
+    return {name: {text for text in values.to_pylist() if text} for name, values in zip(names, marked, strict=True)}
+
+
+def _mark_doubts(file: TextFile, columns: Sequence[ColumnScan], forms: Sequence[ColumnForm]) -> tuple[str, ...]:
+    """Marks that may be levels of columns of words: + and -, None and mild."""
+    done: dict[str, list[str]] = {}
+    for column, form in zip(columns, forms, strict=True):
+        words = is_text(form.type) and form.form is None and form.strays is None and not form.code
+        for mark in LEVEL_MARKS if words and file.options.missing is None else ():
+            if mark in column.marks:
+                done.setdefault(mark, []).append(repr(column.name))
+    return tuple(
+        f"{shorten(names)}: {mark!r} counts as missing; keep=['{mark}'] takes it for a value"
+        for mark, names in done.items()
+    )
 
 
 def _mark_notes(file: TextFile, marks: set[str]) -> list[str]:
