@@ -224,7 +224,9 @@ def test_keys_of_json_are_those_that_the_page_lists(place, root):
     of_texts = {"documents", "words", "empty_documents", "missing_texts", "language", "language_reason", "weighting"}
     of_texts |= {"topics"}
     assert of_texts <= texts
-    may = INNER | of_texts | {"scaled", "scaling", "kernel", "unseen_words", "text", "document", "rank", "row"}
+    may = (
+        INNER | of_texts | {"scaled", "scaling", "kernel", "dropped", "unseen_words", "text", "document", "rank", "row"}
+    )
     assert set(listed) == {*calls, "demo"} == {command.name for command in app.registered_commands}
     for name, words in calls.items():
         extra = ["-k", 3] if name == "fit" else []

@@ -165,7 +165,7 @@ def test_columns_out_of_range_are_named(run):
     assert "in column 'alpha'" in run("fit big.csv --no-report", 3).stderr
 
 
-def test_gaps_of_new_rows_are_named_by_line_or_from_0(run):
+def test_gaps_of_new_rows_are_named_by_line_or_from_1(run):
     Path("t.csv").write_text("a,b\n1,2\n3,5\n4,4\n9,1\n")
     run("fit t.csv --no-report -q")
     Path("new.csv").write_text("a,b\n1,2\n\n3,5\n4,\n")
@@ -177,7 +177,7 @@ def test_gaps_of_new_rows_are_named_by_line_or_from_0(run):
     np.save("new.npy", [[1.0, 2.0], [np.nan, 1.0]])
     Path("named.csv").write_text("x0,x1\n1,2\n3,5\n4,4\n9,1\n")
     run("fit named.csv --no-report -q")
-    assert "first at row 1 column 'x0'\n" in run("transform named_ritz new.npy", 3).stderr
+    assert "first at row 2 column 'x0'\n" in run("transform named_ritz new.npy", 3).stderr
     assert "or drop those rows; rows count from 1\n" in run("transform named_ritz new.npy", 3).stderr
     answers("c.csv")
     run("fit c.csv --no-report -q")

@@ -187,9 +187,9 @@ def typing_errors() -> None:
 
 def levels() -> None:
     rng = np.random.default_rng(12)
-    rows = ["pain,blood,side"]
-    for _ in range(30):
-        rows.append(f"{rng.choice(['None', 'mild', 'strong'])},{rng.choice(['+', '-'])},{rng.choice(['l', 'r'])}")
+    rows = ["pain,blood,side"] + [
+        f"{rng.choice(['None', 'mild', 'strong'])},{rng.choice(['+', '-'])},{rng.choice(['l', 'r'])}" for _ in range(30)
+    ]
     lines("pain.csv", "\n".join(rows) + "\n")
 
 
@@ -203,6 +203,15 @@ def codes() -> None:
     lines("answers.csv", "\n".join(rows) + "\n")
     rows = ["e,n,q,z"] + [",".join(str(rng.poisson(mean)) for mean in (900, 500, 30, 4)) for _ in range(12)]
     lines("letters.csv", "\n".join(rows) + "\n")
+
+
+def gaps() -> None:
+    """A survey with gaps in numbers and in answers."""
+    survey()
+    rng = np.random.default_rng(14)
+    first, *rest = Path("survey.csv").read_text(encoding="utf-8").splitlines()
+    cells = [["" if rng.random() < 0.05 else cell for cell in line.split(",")] for line in rest]
+    lines("survey.csv", "\n".join([first, *map(",".join, cells)]) + "\n")
 
 
 #: Name of the transcript: what lies in the folder, and what is typed.
@@ -228,7 +237,7 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
         wine,
         ["fti wine.csv", "fit wine.csv --metod pca", "fit wine.csv --method pcs", "fit wine.csv -k 99",
          "fit wine.csv -k kaizer", "fit wine.csv --kernel rfb", "fit wine.csv --method ca --scale",
-         "fit wine.csv --missing drop", "fit"],
+         "fit wine.csv --missing dorp", "fit"],
     ),
     "14_a_model_at_work": (
         wine,
@@ -273,6 +282,13 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
         levels,
         ["fit pain.csv", "fit pain.csv --keep-na None --keep-na - -k 2 --no-report", "fit pain.csv --na nil -k 2 -q",
          "fit pain.csv --keep-na nil"],
+    ),
+    "21_gaps_in_numbers_and_answers": (
+        gaps,
+        ["fit survey.csv", "fit survey.csv --missing regularized --no-report", "fit survey.csv --missing drop -k 2",
+         "verify survey_ritz survey.csv", "fit survey.csv --method pca --missing drop -k 1 --no-report -o numbers",
+         "fit survey.csv --method svd --missing drop -k 1 -o svd -q", "fit survey.csv --method svd --missing mean",
+         "rank survey.csv --method pca --missing drop --criteria kaiser"],
     ),
     "20_codes_and_counts": (
         codes,

@@ -357,8 +357,13 @@ def test_numbers_of_a_frame_are_coerced_as_well():
 def test_marks_of_missing_values_can_be_kept(tmp_path):
     path = tmp_path / "marks.csv"
     path.write_text("x,y\nNone,1\n-,2\na,3\nNA,4\n")
-    with pytest.warns(DoubtfulReading, match=r"'x': 'None' counts as missing; keep=\['None'\] takes it for a value"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DoubtfulReading)
         table = read(path)
+    doubts = [
+        f"marks.csv: 'x': '{mark}' counts as missing; keep=['{mark}'] takes it for a value" for mark in ("None", "-")
+    ]
+    assert [str(one.message) for one in caught] == doubts
     assert table.labels("x") == [None, None, "a", None]
     assert table.marks == ("-", "NA", "None")
     assert read(path, keep=["None", "-"]).labels("x") == ["None", "-", "a", None]

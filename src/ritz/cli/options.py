@@ -223,7 +223,8 @@ METHOD = Group(
             Annotated[
                 str,
                 _method(
-                    "Missing values: error; pca: mean, em, regularized; mca, famd, mfa: category, exclude.",
+                    "Missing values: error; drop leaves out such rows; pca: mean, em, regularized; mca, famd, mfa: category, "
+                    "exclude, regularized.",
                     metavar="WAY",
                 ),
             ],

@@ -59,7 +59,7 @@ def transform(
     ways = saved.model.get_params(deep=False)
     try:
         scores = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
-        with within_reach(rows), naming_marks(rows):
+        with within_reach(rows), naming_marks(rows, drops=False):
             written(output, scores, as_json=talk.json, fresh=fresh)
     except InputError as error:
         raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error

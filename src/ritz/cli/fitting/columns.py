@@ -113,19 +113,20 @@ def within_reach(table: Table) -> Iterator[None]:
 
 
 @contextmanager
-def naming_marks(table: Table) -> Iterator[None]:
-    """Have an error about missing values say which texts were taken for missing, and how to keep one."""
+def naming_marks(table: Table, *, drops: bool = True) -> Iterator[None]:
+    """Have an error about missing values say which texts were taken for missing, and how to go on without them."""
     try:
         yield
     except InputError as error:
-        words = f"{error.expected} {error.received}"
-        marks = [mark for mark in table.marks if mark in MARKS_OF_LEVELS]
-        if not marks or not re.search(r"NaN|missing", words):
+        if not re.search(r"NaN|\bmissing\b", f"{error.expected} {error.received}"):
             raise
-        all_marks = " and ".join(repr(mark) for mark in table.marks)
-        way = f"{all_marks} counted as missing: --keep-na {shlex.quote(marks[0])} keeps {marks[0]} as a value"
-        hint = f"{error.hint}; {way}" if error.hint else way
-        raise type(error)(error.expected, received=error.received, hint=hint) from error
+        ways = [error.hint] if error.hint else []
+        ways += ["--missing drop leaves such rows out"] if drops else []
+        marks = [mark for mark in table.marks if mark in MARKS_OF_LEVELS]
+        if marks:
+            every = " and ".join(repr(mark) for mark in table.marks)
+            ways.append(f"{every} counted as missing: --keep-na {shlex.quote(marks[0])} keeps {marks[0]} as a value")
+        raise type(error)(error.expected, received=error.received, hint="; ".join(ways)) from error
 
 
 def _kinds(said: dict[str, list[str]], names: list[str], source: str) -> dict[str, str]:

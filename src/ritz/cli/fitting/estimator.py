@@ -16,7 +16,7 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["check_method", "kernel_of", "make_estimator", "missing_ways"]
+__all__ = ["check_method", "groups_of", "kernel_of", "make_estimator", "missing_ways"]
 
 #: Which methods an option belongs to.
 BELONGS = {
@@ -35,14 +35,14 @@ FILLS: dict[str, tuple[str, ...]] = {
     "pca": ("mean", "em", "regularized"),
     "mca": ("category", "exclude", "regularized"),
 }
-FILLS |= dict.fromkeys(("famd", "mfa"), ("category", "exclude"))
-MISSING = ("error", "mean", "em", "regularized", "category", "exclude")
+FILLS |= dict.fromkeys(("famd", "mfa"), ("regularized", "category", "exclude"))
+MISSING = ("error", "drop", "mean", "em", "regularized", "category", "exclude")
 GAMMAS = ("median", "scale", "entropy", "cv")
 
 
 def missing_ways(method: str) -> tuple[str, ...]:
     """What ``--missing`` may be."""
-    return ("error", *FILLS.get(method, ()))
+    return ("error",) if method == "lsi" else ("error", "drop", *FILLS.get(method, ()))
 
 
 def check_method(method: dict[str, Any]) -> str:
@@ -107,7 +107,7 @@ def make_estimator(
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
     if name == "mfa":
-        given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
+        given |= {"groups": groups_of(method["groups"], table), "scale": method["scale"] is not False}
     elif name != "pca" and method["scale"] is not None:
         given |= {"scale": bool(method["scale"])}
     cls = method_called(name)
@@ -182,8 +182,8 @@ def _counted(table: Table, counts: str) -> dict[str, str]:
     return {"rows": words[0], "columns": words[1], "counts": column}
 
 
-def _groups(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
-    """``taste=acid,sweet`` and its like as a dict."""
+def groups_of(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
+    """Groups of columns: ``taste=acid,sweet`` and its like as a dict."""
     groups: dict[str, list[str]] = {}
     for text in (piece for one in texts for piece in one.split(";")):
         name, equals, columns = text.partition("=")

@@ -15,6 +15,7 @@ from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
 from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, within_reach
 from ritz.cli.fitting.components import reason
+from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import check_method
 from ritz.cli.fitting.fitting import Request, fit_table
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
@@ -79,6 +80,13 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
     place = Place(folder, [job.path, *table.files])
     parts, choice = chosen(table, name, job.parts, job.method)
+    dropped: dict[str, Any] = {}
+    if job.method["missing"] == "drop":
+        names = columns_used(parts, choice, job.method)
+        table, lost = without_gaps(table, names)
+        parts, choice = chosen(table, name, job.parts, job.method)
+        dropped = {"dropped": {"rows": lost, "columns": names}} if lost else {}
+        job = replace(job, method={**job.method, "missing": "error"})
     outside = table.lazy or job.engine is not None
     if job.resume and not outside:
         say("note", "a table in memory is fitted at once, so there is nothing to resume", "bold cyan")
@@ -91,7 +99,7 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
-        facts |= reading_facts(table, done.columns)
+        facts |= reading_facts(table, done.columns) | dropped
         files = contents(job, parts, done)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None

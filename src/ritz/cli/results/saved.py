@@ -71,7 +71,13 @@ class Saved:
         before = self.manifest.get("reading")
         said = {name: value for name, value in how.items() if value not in (None, [])}
         how = {**how, **(before if isinstance(before, dict) else {}), **said}
-        return open_table(path, how, like=like_of(self.manifest), **options)
+        table = open_table(path, how, like=like_of(self.manifest), **options)
+        dropped = self.manifest.get("dropped")
+        if not isinstance(dropped, dict):
+            return table
+        from ritz.cli.fitting.dropped import without_gaps
+
+        return without_gaps(table, [name for name in dropped.get("columns", []) if name in table.names])[0]
 
     def new_table(self, path: Path, how: dict[str, Any], **options: Any) -> Table:
         """Another table, read as the fit read its own as far as that can be, unless the user says otherwise."""

@@ -104,8 +104,8 @@ def read(
         Whether values that are no numbers become missing in columns that are nearly all numbers; otherwise such a
         column is set aside, and the values are named.
     like : mapping, optional
-        ``written`` of another Table: a text file is read as that one was, unless that cannot be. Its entry ``kinds``, if
-        there is one, holds as ``kinds`` does for those columns that are there.
+        ``written`` of another Table: a text file is read as that one was, unless that cannot be. Its entry ``kinds``,
+        if there is one, holds as ``kinds`` does for those columns that are there.
     progress : None, bool or callable
         Looking at a long file takes time: None shows a bar on a terminal, False nothing; a function of an event is
         called instead, and stops by returning False.

@@ -116,6 +116,7 @@ class Table:
         self._forced = dict(forced or {})
         self.marks = tuple(marks)
         self.written = dict(written or {})
+        self.places: Any = None  # (n,) numbers from 0 of the rows in the file, where some were left out
         self._meant: tuple[Any, list[str], Any] | None = None  # the last columns asked for, of a wide table
         self._wide: tuple[Any, list[str], Any] | None = None  # the last selection from a wide, short table
         self._position = {column.name: j for j, column in enumerate(self.columns)}
@@ -243,6 +244,23 @@ class Table:
         same._position = {column.name: j for j, column in enumerate(same.columns)}
         return same
 
+    def kept(self, rows: Any, note: str) -> Table:
+        """The same table in memory with these rows only, which keep their numbers and lines."""
+        import pyarrow as pa
+
+        places = np.asarray(rows) if self.places is None else self.places[rows]
+        values = self._data.values[rows] if self.matrix is not None else None
+        if values is None:
+            values = pa.concat_tables(list(self.batches())).take(pa.array(rows))
+        line = self._line
+        same = Table(
+            self.columns, values, source=self.source, notes=(*self.notes, note), memory=self._memory,
+            line=None if line is None else lambda row: line(int(places[row])), forced=self._forced, marks=self.marks,
+            written=self.written,
+        )  # fmt: skip
+        same.places = places
+        return same
+
     def numeric_names(self) -> list[str]:
         """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
         names = [column.name for column in self.columns if column.kind == "numeric"]
@@ -275,7 +293,7 @@ class Table:
     def row_name(self, row: int) -> str:
         """Name a row for a message: its line in the file where there are lines, or its number from 0."""
         line = self._line(row) if self._line is not None else None
-        return f"row {row}" if line is None else f"line {line}"
+        return f"row {row if self.places is None else int(self.places[row])}" if line is None else f"line {line}"
 
     def labels(self, name: str) -> list[Any]:
         """Give one column, of any kind, as a list; missing values are None (NaN in arrays)."""
