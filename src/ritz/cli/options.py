@@ -223,8 +223,8 @@ METHOD = Group(
             Annotated[
                 str,
                 _method(
-                    "Missing values: error; drop leaves out such rows; pca: mean, em, regularized; mca, famd, mfa: category, "
-                    "exclude, regularized.",
+                    "Missing values: error; drop leaves out such rows; pca: mean, em, regularized; mca, famd, mfa: "
+                    "category, exclude, regularized.",
                     metavar="WAY",
                 ),
             ],

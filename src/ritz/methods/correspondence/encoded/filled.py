@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import MergeError, ParameterError
@@ -38,19 +39,18 @@ class FilledColumns(EncodedColumns):
                 hint="put 0 for no count, and leave missing='error'",
             )
 
-    def _fill_groups(self) -> list[Any]:
+    def _group_places(self) -> dict[str, NDArray[np.intp]]:
         """Encoded columns of every group: here every variable is one."""
         encoder = self._encoder
-        numbers = [np.array([j], np.intp) for j in range(encoder.p)]
-        owners = encoder.active.owners
-        return numbers + [encoder.p + np.flatnonzero(owners == j) for j in np.unique(owners)]
+        owners = np.concatenate([np.arange(encoder.p), encoder.p + encoder.active.owners])
+        return {encoder.names[j]: np.flatnonzero(owners == j) for j in np.unique(owners)}
 
     def _encode(self, X: Any, sample_weight: Any, *, reset: bool) -> EncodedTable:
         coded = super()._encode(X, sample_weight, reset=reset)
         if reset and self.missing == "regularized":
             from ritz.methods.correspondence.encoded.regularized import Frame, filled_rows
 
-            frame = Frame(self._encoder, self._fill_groups(), self._divided())
+            frame = Frame(self._encoder, list(self._group_places().values()), self._divided())
             encoder, coded.rows, note = filled_rows(self, coded, int(self.n_components), frame)
             self._record.columns, self._record.note = encoder, note
         return coded

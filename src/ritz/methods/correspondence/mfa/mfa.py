@@ -197,9 +197,6 @@ class MFA(FilledColumns):
         """Encoded columns of every active group."""
         return self._grouping.places(self._encoder)
 
-    def _fill_groups(self) -> list[Places]:
-        return list(self._group_places().values())
-
     def _tables(self) -> Tables:
         """Tables of counts among the active groups."""
         return self._grouping.tables(self._encoder, self._record.profiles)
