@@ -28,8 +28,9 @@ MODEL_NAME = "model.ritz"
 
 TABLE = typer.Argument(
     metavar="TABLE",
-    help="CSV, TSV, Parquet, Arrow, .npy, .npz or .h5ad file, or a folder of Parquet files; with --method lsi a folder "
-    "of texts.",
+    help="CSV, TSV, Excel, OpenDocument, JSON, Parquet, Arrow, .npy, .npz, .h5ad, SQLite or DuckDB file, a folder of "
+    "Parquet files or pictures, or - for standard input; several files are one table; with --method lsi a folder of "
+    "texts.",
     show_default=False,
 )
 MODEL = typer.Argument(
@@ -114,6 +115,22 @@ READING = Group(
         ),
         "skip": (
             Annotated[int | None, _reading("Lines before the header of a text file.", "--skip", "N")],
+            None,
+        ),
+        "sheet": (
+            Annotated[
+                str | None,
+                _reading(
+                    "Sheet of a workbook, by name or number, or table of a database.", "--sheet", "NAME", "the first"
+                ),
+            ],
+            None,
+        ),
+        "image_shape": (
+            Annotated[
+                str | None,
+                _reading("Height and width of the pictures that rows are, as in 64x64.", "--image-shape", "HxW", False),
+            ],
             None,
         ),
         "coerce": (

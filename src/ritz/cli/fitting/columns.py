@@ -70,12 +70,25 @@ class Parts:
 
 def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     """Read a table as the user says; names in one text with commas between are taken apart where no column has it."""
-    text = {name: value for name, value in how.items() if name not in (*KINDS, "na", "keep_na", "coerce")}
+    text = {
+        name: value for name, value in how.items() if name not in (*KINDS, "na", "keep_na", "coerce", "image_shape")
+    }
     text |= {**_marks(how.get("na"), how.get("keep_na")), "coerce": bool(how.get("coerce"))}
+    text |= {"image_shape": image_shape(how.get("image_shape"))}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
     kinds = (lambda names: _kinds(said, names, path.name)) if any(said.values()) else None
     return read(path, **text, **options, kinds=kinds)
+
+
+def image_shape(text: str | None) -> tuple[int, int] | None:
+    """``64x64`` as height and width."""
+    if text is None:
+        return None
+    sides = re.fullmatch(r"\s*(\d{1,6})\s*[x×,]\s*(\d{1,6})\s*", text)
+    if sides is None or not int(sides[1]) or not int(sides[2]):
+        raise ParameterError("--image-shape is a height and a width", received=repr(text), hint="--image-shape 64x64")
+    return int(sides[1]), int(sides[2])
 
 
 def _marks(na: Sequence[str] | None, keep: Sequence[str] | None) -> dict[str, Any]:

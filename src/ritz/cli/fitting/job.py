@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,6 +48,7 @@ class Job:
     how: dict[str, Any]  # to read the table, as far as the user says
     parts: dict[str, Any]  # what columns are for
     options: dict[str, Any]  # of the estimator
+    named: Sequence[Path] = ()  # the files that the user named, which are not written over
     output: Path | None = None
     force: bool = False
     memory: str | float | None = None
@@ -73,12 +74,12 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
 
 
 def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
-    before = check_folder(folder, job.force, [job.path])
+    before = check_folder(folder, job.force, [job.path, *job.named])
     # Workers of a cluster run in folders of their own.
     path = job.path if job.engine is None else job.path.absolute()
     bounded = replace(job, memory=_allowed(job, folder))
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
-    place = Place(folder, [job.path, *table.files])
+    place = Place(folder, [job.path, *job.named, *table.files])
     parts, choice = chosen(table, name, job.parts, job.method)
     dropped: dict[str, Any] = {}
     if job.method["missing"] == "drop":
@@ -128,6 +129,11 @@ def read_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
         table = open_table(path, how, **options)
     except FileError as error:
         raise _of_texts(error, path) from error
+    if _lines_of_texts(path, table):
+        raise FileError(
+            f"expected a column of numbers or of categories in {path}", received="texts only",
+            hint="lines of JSON: --text names the field of texts",
+        )  # fmt: skip
     name = table.names[0]
     if how["header"] is not None or len(table.names) != 1 or table.lazy or not is_text(table, name):
         return table
@@ -148,9 +154,13 @@ def _of_texts(error: FileError, path: Path) -> FileError:
     if path.is_dir() and "folder of Parquet files" in error.expected and any(path.iterdir()):
         hint = f"{error.hint}; --method lsi takes a folder of texts"
         return FileError(error.expected, received=error.received, hint=hint)
-    if path.is_file() and any(ending.lower() in LINES for ending in path.suffixes):
-        return FileError(error.expected, received=error.received, hint="lines of JSON: --text names the field of texts")
     return error
+
+
+def _lines_of_texts(path: Path, table: Table) -> bool:
+    """Whether lines of JSON hold texts and nothing else."""
+    lines = path.is_file() and any(ending.lower() in LINES for ending in path.suffixes)
+    return lines and all(is_text(table, one.name) and one.kind in ("text", "identifier") for one in table.columns)
 
 
 def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any]) -> tuple[Parts, Choice]:

@@ -21,7 +21,19 @@ from ritz.cli.results.manifest import MANIFEST
 from ritz.data.tables.table import Table
 
 #: What the user may say of a text file and of no other.
-TEXT_ONLY = ("header", "delimiter", "decimal", "thousands", "encoding", "na", "keep_na", "skip", "coerce")
+TEXT_ONLY = (
+    "header",
+    "delimiter",
+    "decimal",
+    "thousands",
+    "encoding",
+    "na",
+    "keep_na",
+    "skip",
+    "coerce",
+    "sheet",
+    "image_shape",
+)
 
 __all__ = ["Saved", "open_model", "refuse_text", "unseen_way"]
 
@@ -38,6 +50,11 @@ class Saved:
     def files(self) -> list[Path]:
         """What is read of it: never written over."""
         return [self.path, self.path.parent / MANIFEST]
+
+    @property
+    def like(self) -> dict[str, Any]:
+        """How the table of the fit was written, for other tables to be read alike."""
+        return like_of(self.manifest)
 
     @property
     def takes_strings(self) -> bool:

@@ -116,6 +116,7 @@ class Table:
         self._forced = dict(forced or {})
         self.marks = tuple(marks)
         self.written = dict(written or {})
+        self.image_shape: tuple[int, ...] | None = None  # of the picture that every row is
         self.places: Any = None  # (n,) numbers from 0 of the rows in the file, where some were left out
         self._meant: tuple[Any, list[str], Any] | None = None  # the last columns asked for, of a wide table
         self._wide: tuple[Any, list[str], Any] | None = None  # the last selection from a wide, short table
@@ -258,7 +259,7 @@ class Table:
             line=None if line is None else lambda row: line(int(places[row])), forced=self._forced, marks=self.marks,
             written=self.written,
         )  # fmt: skip
-        same.places = places
+        same.places, same.image_shape = places, self.image_shape
         return same
 
     def numeric_names(self) -> list[str]:
