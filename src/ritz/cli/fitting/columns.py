@@ -70,9 +70,8 @@ class Parts:
 
 def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     """Read a table as the user says; names in one text with commas between are taken apart where no column has it."""
-    text = {
-        name: value for name, value in how.items() if name not in (*KINDS, "na", "keep_na", "coerce", "image_shape")
-    }
+    own = (*KINDS, "na", "keep_na", "coerce", "image_shape")
+    text = {name: value for name, value in how.items() if name not in own}
     text |= {**_marks(how.get("na"), how.get("keep_na")), "coerce": bool(how.get("coerce"))}
     text |= {"image_shape": image_shape(how.get("image_shape"))}
     said = {option: list(how.get(option) or ()) for option in KINDS}

@@ -1,4 +1,4 @@
-"""What stands for TABLE on the command line: a file, ``-`` for standard input, a pattern, or several files as one table.
+"""What stands for TABLE on the command line: a file, ``-`` for standard input, a pattern, or several files as one.
 
     a.csv b.csv 'more/*.csv'  →  read one after the other, each as the first was  →  one table of all rows
 

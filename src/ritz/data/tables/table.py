@@ -245,13 +245,24 @@ class Table:
         same._position = {column.name: j for j, column in enumerate(same.columns)}
         return same
 
+    def some_rows(self, rows: Any) -> Any:
+        """Rows of a matrix in memory, with the names of rows that it has."""
+        import pyarrow as pa
+
+        from ritz.data.formats.matrix import MemoryMatrix
+
+        labels = {name: column.take(pa.array(rows)) for name, column in self._data.labels.items()}
+        return MemoryMatrix(self._data.values[rows], self._data.names, labels, self._data.files)
+
     def kept(self, rows: Any, note: str) -> Table:
         """The same table in memory with these rows only, which keep their numbers and lines."""
         import pyarrow as pa
 
         places = np.asarray(rows) if self.places is None else self.places[rows]
-        values = self._data.values[rows] if self.matrix is not None else None
-        if values is None:
+        values: Any
+        if self.matrix is not None:
+            values = self.some_rows(rows)
+        else:
             values = pa.concat_tables(list(self.batches())).take(pa.array(rows))
         line = self._line
         same = Table(
