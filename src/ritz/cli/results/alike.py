@@ -47,14 +47,15 @@ def reading_facts(table: Table, columns: Sequence[str]) -> dict[str, Any]:
 
 def like_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """``like=`` of ``ritz.read``; a manifest may be anybody's, so that only what makes sense is taken."""
-    written, kinds = manifest.get("form"), manifest.get("kinds")
+    written: Any = manifest.get("form")
+    kinds: Any = manifest.get("kinds")
     like: dict[str, Any] = {"kinds": {n: k for n, k in kinds.items() if isinstance(k, str)}} if _is(kinds) else {}
     if not _is(written) or written.get("decimal") not in (".", ","):
         return like
     decimal = written["decimal"]
     names = manifest.get("columns")
     readings = {str(name): Reading(decimal) for name in names} if isinstance(names, list) else {}
-    special = written.get("columns")
+    special: Any = written.get("columns")
     for name, marks in special.items() if _is(special) else ():
         if isinstance(marks, list) and len(marks) == 3 and marks[0] in (".", ",") and marks[1] in MARKS:
             readings[name] = Reading(marks[0], marks[1], cut(str(marks[2]), 20))
@@ -63,7 +64,7 @@ def like_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def far_from_fit(manifest: Mapping[str, Any], table: Table) -> list[str]:
     """Sentences about columns whose numbers lie far outside those of the fit, or all beside them."""
-    ranges = manifest.get("ranges")
+    ranges: Any = manifest.get("ranges")
     told = []
     for one in table.columns if _is(ranges) else ():
         fitted = ranges.get(one.name)
@@ -84,7 +85,7 @@ def far_from_fit(manifest: Mapping[str, Any], table: Table) -> list[str]:
     ]
 
 
-def _is(value: Any) -> Any:
+def _is(value: Any) -> bool:
     return isinstance(value, dict)
 
 

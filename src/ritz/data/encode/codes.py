@@ -235,10 +235,10 @@ def _flagged(
     marked = np.zeros(at.shape, bool)
     if unseen in ("ignore", "supplementary"):
         marked |= at == UNSEEN
-    rows = np.zeros(len(at), bool)
+    rows: NDArray[np.bool_] = np.zeros(len(at), bool)
     if encoder.fill is not None:
         marked |= at == GAP
-        rows = np.isnan(numeric).any(axis=1)
+        rows = np.asarray(np.isnan(numeric).any(axis=1))
     return np.flatnonzero(marked.any(axis=1) | rows)
 
 

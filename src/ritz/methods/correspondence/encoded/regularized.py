@@ -94,7 +94,7 @@ def filled_rows(model: Any, coded: Any, k: int, frame: Frame) -> tuple[Encoder, 
 
 
 def _require_seen(encoder: Encoder, hidden: NDArray[np.bool_]) -> None:
-    empty = [name for name, gone in zip(encoder.names, hidden.all(axis=0), strict=True) if gone]
+    empty = [name for name, gone in zip(encoder.names, np.asarray(hidden.all(axis=0)).tolist(), strict=True) if gone]
     if empty:
         raise InputError(
             f"expected values in column {empty[0]!r}", received="none in any row", hint="leave the column out"
