@@ -132,8 +132,11 @@ def naming_marks(table: Table, *, drops: bool = True) -> Iterator[None]:
     except InputError as error:
         if not re.search(r"NaN|\bmissing\b", f"{error.expected} {error.received}"):
             raise
-        ways = [error.hint] if error.hint else []
-        ways += ["--missing drop leaves such rows out"] if drops else []
+        hint, way = error.hint or "", "--missing drop leaves out those rows"
+        if drops:
+            hint = hint.replace("drop those rows or columns", way).replace("drop those rows", way)
+            hint = hint if way in hint else f"{hint}; {way}" if hint else way
+        ways = [hint] if hint else []
         marks = [mark for mark in table.marks if mark in MARKS_OF_LEVELS]
         if marks:
             every = " and ".join(repr(mark) for mark in table.marks)

@@ -26,7 +26,7 @@ __all__ = ["Found", "Ways", "from_path", "no_options", "refuse_address"]
 
 # First bytes of what people drop here by mistake, with the way out.
 FOREIGN = (
-    (b"PK\x03\x04", "a zip archive", "unpack it"),
+    (b"PK\x03\x04", "a zip archive, or a damaged spreadsheet (.xlsx, .ods)", "unpack it, or save the sheet anew"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls)", "save it as .xlsx or as CSV"),
     (b"%PDF", "a PDF document", "export the table as CSV"),
     (b"\x89PNG", "a PNG picture", "give the folder of pictures, or a table of numbers"),
