@@ -143,8 +143,8 @@ def test_gaps_of_sparse_tables_cannot_be_filled(run):
 def test_methods_that_fill_no_gaps_name_the_line_and_the_one_that_does(run, method):
     Path("gaps.csv").write_text("a,b,c\n1,2,3\n4,,6\n7,8,1\n2,3,5\n4,4,4\n")
     assert run(f"fit gaps.csv -m {method} --no-report", 3).stderr.endswith(
-        "first at line 3 column 'b'\nhint: --missing drop leaves out those rows, or let --method pca --missing regularized fill "
-        "the gaps\n"
+        "first at line 3 column 'b'\nhint: --missing drop leaves out those rows, or let --method pca --missing "
+        "regularized fill the gaps\n"
     )
 
 

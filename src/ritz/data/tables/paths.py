@@ -219,9 +219,11 @@ def _from_folder(path: Path, ways: Ways) -> Found:
     no_options(layer=ways.layer)
     files = parquet_files(path)
     pictures = [] if files else image_files(path)
-    if pictures:
+    beside = [] if not pictures else other_files(path)
+    ignored = [str(one.relative_to(path)) for one in beside if one not in set(pictures)]
+    if len(pictures) > len(ignored):  # a folder of texts may hold a picture or two
         source, shape, note = open_images(path, pictures, ways.image_shape)
-        return Found(source, notes=(note,), image=shape)
+        return Found(source, notes=(note + (f"; ignored: {shorten(ignored)}" if ignored else ""),), image=shape)
     if not files:
         raise FileError(
             f"expected a file at {path}, or a folder of Parquet files or pictures",
