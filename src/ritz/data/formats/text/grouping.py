@@ -50,15 +50,22 @@ class Groups:
         if not self.open or pt.is_null(values.type):
             return False
         if pt.is_integer(values.type):
-            small = sum(int(np.count_nonzero(np.abs(numbers(chunk.drop_null())) < THOUSAND)) for chunk in values.chunks)
-            self.small += small
-            self.large += len(values) - values.null_count - small
+            for some in (values.slice(0, HEAD), values):
+                if not self.large:  # one whole number of four digits and more decides
+                    self._whole(some)
             return False
         if not pt.is_floating(values.type):
             self.open = False
             return False
         self.open = _may_group(values.slice(0, HEAD)) and _may_group(values)
         return self.open
+
+    def _whole(self, values: Any) -> None:
+        for chunk in values.chunks:
+            run = numbers(chunk.drop_null() if chunk.null_count else chunk)
+            if len(run):
+                far = max(int(run.max()), -int(run.min())) >= THOUSAND
+                self.large, self.small = self.large + far, self.small + (not far)
 
     def text(self, values: Any, affix: str = "") -> None:
         """Take in texts without missing ones."""
@@ -112,7 +119,7 @@ class Groups:
 def _may_group(values: Any) -> bool:
     """Whether all numbers are whole, or have three decimals and one to three digits before them."""
     for chunk in values.chunks:
-        v = np.abs(numbers(chunk.drop_null()))
+        v = np.abs(numbers(chunk.drop_null() if chunk.null_count else chunk))
         part = v != np.floor(v)
         if part.any():
             rest = v[part]
