@@ -12,10 +12,12 @@ most of the time of a command that places a few rows. Code that names pandas get
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 __all__ = ["load_less"]
 
@@ -45,7 +47,8 @@ class _Less:
 
 def _asked_for() -> bool:
     """Whether the Python code that is being run names pandas itself, and is not scikit-learn's."""
-    frame = sys._getframe(2)
+    frame: Any = inspect.currentframe()
+    frame = frame.f_back.f_back
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("importlib"):
         frame = frame.f_back
     words = (*frame.f_code.co_names, *(word for word in frame.f_code.co_consts if isinstance(word, str)))

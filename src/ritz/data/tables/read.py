@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ritz._core.errors import InputError, RitzError
 from ritz._core.memory import limit, within
@@ -23,9 +23,11 @@ from ritz._core.progress import Progress, using
 from ritz._core.warn import one_call
 from ritz.data.formats.files import unreadable
 from ritz.data.tables.objects import is_anndata, source_of
-from ritz.data.tables.paths import Found, Ways, from_path, no_options, refuse_address
 from ritz.data.tables.table import EAGER_SHARE, Column, Table
 from ritz.data.words import shorten
+
+if TYPE_CHECKING:
+    from ritz.data.tables.paths import Found
 
 __all__ = ["read"]
 
@@ -123,6 +125,8 @@ def read(
     """
     if isinstance(source, Table):
         return source
+    from ritz.data.tables.paths import Found, Ways, from_path, no_options, refuse_address
+
     allowed, eager = limit(memory), EAGER_BYTES if memory is None else EAGER_SHARE * limit(memory)
     text: dict[str, Any] = {"header": header, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
     text |= {"encoding": encoding, "missing": missing, "keep": keep, "skip": skip}
