@@ -93,7 +93,10 @@ def _number(name: str, summary: Summary, first: bool) -> Column:
 
 
 def _end(value: Any) -> float | None:
-    return None if value is None else float(value)
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):  # footers hold ends in types of their own
+        return None
 
 
 def _words(name: str, summary: Summary) -> Column:
