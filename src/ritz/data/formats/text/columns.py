@@ -149,7 +149,8 @@ class ColumnScan:
 
     def candidates(self, affix: str) -> list[Reading]:
         """Readings to try in turn; that of another file, which is to be followed, comes first."""
-        like = self.options.readings.get(self.name)
+        said = self.options.decimal is not None or self.options.thousands is not None
+        like = None if said else self.options.readings.get(self.name)
         first = [] if like is None else [like, replace(like, affix=affix)]
         fixed = self.options.decimal is not None
         return list(dict.fromkeys([*first, *forms(self.dialect.decimal, self.options.thousands, fixed, affix)]))
