@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import DataChanged as DataChanged
     from ritz._core.errors import DigitsLost as DigitsLost
     from ritz._core.errors import DisconnectedGraph as DisconnectedGraph
+    from ritz._core.errors import DoubtfulReading as DoubtfulReading
     from ritz._core.errors import EmptyDocuments as EmptyDocuments
     from ritz._core.errors import EmptyProfiles as EmptyProfiles
     from ritz._core.errors import FileCutOff as FileCutOff
@@ -105,6 +106,7 @@ __all__ = [
     "DiffusionMaps",
     "DigitsLost",
     "DisconnectedGraph",
+    "DoubtfulReading",
     "EmptyDocuments",
     "EmptyProfiles",
     "FactorAnalysis",

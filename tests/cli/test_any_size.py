@@ -63,7 +63,7 @@ def test_a_table_read_in_pieces_gives_the_numbers_of_one_in_memory(tmp_path, tab
     agree(ritz.load(folder / "model.ritz"), truth)
     scores = pq.read_table(folder / "scores.parquet")
     assert scores.column_names == ["row", "PC1", "PC2", "PC3", "PC4", "PC5"]
-    assert scores["row"].to_pylist() == list(range(100_000))
+    assert scores["row"].to_pylist() == list(range(1, 100_001))
     Z = np.column_stack([scores[f"PC{i}"].to_numpy() for i in range(1, 6)])
     assert np.allclose(Z, truth.transform(np.load(table)), atol=1e-7)
     assert sorted(p.name for p in folder.iterdir()) == [
@@ -380,8 +380,11 @@ def test_damaged_files_give_an_error_and_no_result(tmp_path, name, make, code, w
 
 def test_a_column_that_turns_to_text_halfway_is_named(tmp_path):
     turning_csv(tmp_path / "t.csv")
-    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale")
-    assert "b (text among numbers, such as 'broken'" in " ".join(done.stderr.split())
+    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale", ok=False)
+    assert done.returncode == 3
+    assert "1 other value in 'b': 'broken' in line 60002" in done.stderr
+    done = ritz_fit(tmp_path, "fit", "t.csv", "--memory", "30MB", "-k", 1, "--no-scale", "--drop", "b")
+    assert "left out, as you said: 'b'" in done.stderr
 
 
 def test_missing_values_are_filled_on_request(tmp_path):
@@ -435,13 +438,15 @@ def test_nothing_is_written_over_the_data(tmp_path):
     assert (tmp_path / "t.csv").read_bytes() == before
 
 
-def test_transform_says_how_it_read_and_can_be_told(tmp_path):
+def test_transform_reads_as_the_fit_did_and_can_be_told_otherwise(tmp_path):
     (tmp_path / "fit.csv").write_text('x,y\n"1,5","2,25"\n"2,5","4,125"\n"4,0","5,75"\n"3,1","1,1"\n')
     (tmp_path / "new.csv").write_text('x,y\n"1,500","2,250"\n"2,500","4,125"\n')
     ritz_fit(tmp_path, "fit", "fit.csv", "-k", 1, "-q")
     done = ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy")
-    assert "commas between thousands taken out" in done.stderr
-    ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "z.npy", "--decimal", ",", "--force")
+    assert "the decimal mark is a comma" in done.stderr  # 1,500 alone may be anything
+    told = ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "new.csv", "-o", "t.npy", "--thousands", ",")
+    assert "commas between thousands taken out" in told.stderr
+    assert "numbers far from those of the fit: 'x' from 1500 to 2500, in the fit from 1.5 to 4" in told.stderr
     ritz_fit(tmp_path, "transform", "fit_ritz/model.ritz", "fit.csv", "-o", "y.npy")
     assert np.allclose(np.load(tmp_path / "z.npy"), np.load(tmp_path / "y.npy")[:2])
 

@@ -248,7 +248,11 @@ BAD = {
     "infinite": ("a,b\n1,2\ninf,3\n4,5\n", 3, "contains infinity"),
     "one row": ("a,b\n1,2\n", 3, "received 1 row\nhint: give more rows\n"),
     "constant": ("a,b\n1,2\n1,2\n", 3, "received only constant columns: 'a' (always 1)"),
-    "line": ("a,b\n1,2\n\n,3\n4,5\n", 3, "first at line 4 column 'a'\nhint: drop those rows or columns, or let"),
+    "line": (
+        "a,b\n1,2\n\n,3\n4,5\n",
+        3,
+        "first at line 4 column 'a'\nhint: --missing drop leaves out those rows, or let",
+    ),
     "page": ("<html><p>", 4, "error: expected a table"),
 }
 

@@ -257,7 +257,7 @@ WRONG = {
     "no groups": (["--method", "mfa"], "needs groups of columns"),
     "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
     "other option": (["--method", "svd", "--scale"], "--scale is for --method pca and mfa"),
-    "gaps": (["--method", "ca", "--missing", "mean"], "--method ca takes no missing values"),
+    "gaps": (["--method", "ca", "--missing", "mean"], "--missing with --method ca must be one of error, drop"),
     "gaps of another method": (["--missing", "category"], "--missing with --method pca must be one of"),
     "weights of a kernel": (["--method", "kpca", "--weights", "hue"], "--weights is for every method but kpca"),
     "weights that are words": (["--weights", "cultivar"], "expected numbers in the column of --weights"),

@@ -119,7 +119,7 @@ def test_a_search_finds_what_python_finds(texts):
         option = "" if hybrid is None else f"--hybrid {hybrid}"
         found = told(texts, f"search docs_ritz {words} --top 4 {option} --json")
         hits = model.search(words, top=4, hybrid=hybrid)
-        assert [hit["row"] for hit in found["hits"]] == hits.rows.tolist()
+        assert [hit["row"] - 1 for hit in found["hits"]] == hits.rows.tolist()
         np.testing.assert_allclose([hit["score"] for hit in found["hits"]], hits.scores)
         assert [hit["text"] for hit in found["hits"]] == [None] * 4
     shown = told(texts, "search docs_ritz flutter --texts docs --json")["hits"]

@@ -46,12 +46,11 @@ def answers(name, changes=None):
         ("rank WINE --fraction 2", 2, r"error: --fraction must lie .* 2\.0\nhint: --fraction 0\.9\n"),
         ("rank WINE --criteria foo", 2, r"error: --criteria takes names of rules; received 'foo'\nhint: these names"),
         ("fit WINE --encoding nope", 2, r"error: --encoding must be .*\nhint: --encoding utf-8, cp1252 or utf-16\n"),
-        ("fit WINE --numeric nope", 3, r"error: expected a column 'nope' for --numeric; received columns 'alcohol'"),
+        ("fit WINE --numeric nope", 3, r"error: expected a column 'nope' for --numeric; received columns 'cultivar'"),
         ("fit WINE --id hew,ash", 3, r"error: expected a column 'hew' for --id; "),
         ("fit WINE --drop nope", 3, r"error: expected a column 'nope' for --drop; "),
-        ("fit WINE --categorical ash..hue", 3, r"(?s)'ash\.\.hue' for --categorical; .*hint: --categorical takes names "
-         r"with commas between; ranges a\.\.b and patterns x_\* are for --columns, --supplementary and --groups\n"),
-        ("fit WINE --drop a*", 3, r"(?s)'a\*' for --drop; .*hint: --drop takes names with commas"),
+        ("fit WINE --categorical ash..huge", 3, r"(?s)'ash\.\.huge' for --categorical; .*hint: check the names"),
+        ("fit WINE --drop b*", 3, r"(?s)'b\*' for --drop; .*hint: check the names in the first line of wine\.csv"),
     ],
 )  # fmt: skip
 def test_options_are_named_as_they_are_written(run, line, code, words):
@@ -82,7 +81,7 @@ def test_how_the_text_was_read_names_the_option(run):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("drop such rows: X[~numpy.isnan(X).all(axis=1)]; rows count from 0", "drop such rows; rows count from 0"),
+        ("drop such rows: X[~numpy.isnan(X).all(axis=1)]; rows count from 0", "drop such rows; rows count from 1"),
         ("mark these as missing: X[numpy.isinf(X)] = numpy.nan; rows", "mark these as missing; rows"),
         ("give columns; ritz.read(path, kinds={name: 'numeric'}) reads text", "give columns; --numeric COL reads text"),
         ("kinds={'zip': 'categorical'}", "--categorical zip"),
@@ -133,7 +132,7 @@ def test_gaps_of_sparse_tables_cannot_be_filled(run):
     for options in ("", " --missing regularized", " --missing mean", " -m svd", " --memory 30MB --missing mean"):
         stderr = run(f"fit s.npz --no-report{options}", 3).stderr
         assert "column 'x6'" in stderr
-        assert "put numbers there: gaps of sparse tables cannot be filled; rows count from 0\n" in stderr
+        assert "put numbers there: gaps of sparse tables cannot be filled; rows count from 1\n" in stderr
     with pytest.raises(ritz.NonFiniteError, match="gaps of sparse tables cannot be filled"):
         ritz.PCA(2).fit(X)
     with pytest.raises(ritz.NonFiniteError, match="let PCA fill the gaps"):
@@ -144,8 +143,8 @@ def test_gaps_of_sparse_tables_cannot_be_filled(run):
 def test_methods_that_fill_no_gaps_name_the_line_and_the_one_that_does(run, method):
     Path("gaps.csv").write_text("a,b,c\n1,2,3\n4,,6\n7,8,1\n2,3,5\n4,4,4\n")
     assert run(f"fit gaps.csv -m {method} --no-report", 3).stderr.endswith(
-        "first at line 3 column 'b'\nhint: drop those rows or columns, or let --method pca --missing regularized fill "
-        "the gaps\n"
+        "first at line 3 column 'b'\nhint: --missing drop leaves out those rows, or let --method pca --missing "
+        "regularized fill the gaps\n"
     )
 
 
@@ -166,7 +165,7 @@ def test_columns_out_of_range_are_named(run):
     assert "in column 'alpha'" in run("fit big.csv --no-report", 3).stderr
 
 
-def test_gaps_of_new_rows_are_named_by_line_or_from_0(run):
+def test_gaps_of_new_rows_are_named_by_line_or_from_1(run):
     Path("t.csv").write_text("a,b\n1,2\n3,5\n4,4\n9,1\n")
     run("fit t.csv --no-report -q")
     Path("new.csv").write_text("a,b\n1,2\n\n3,5\n4,\n")
@@ -178,8 +177,8 @@ def test_gaps_of_new_rows_are_named_by_line_or_from_0(run):
     np.save("new.npy", [[1.0, 2.0], [np.nan, 1.0]])
     Path("named.csv").write_text("x0,x1\n1,2\n3,5\n4,4\n9,1\n")
     run("fit named.csv --no-report -q")
-    assert "first at row 1 column 'x0'\n" in run("transform named_ritz new.npy", 3).stderr
-    assert "or drop those rows; rows count from 0\n" in run("transform named_ritz new.npy", 3).stderr
+    assert "first at row 2 column 'x0'\n" in run("transform named_ritz new.npy", 3).stderr
+    assert "or drop those rows; rows count from 1\n" in run("transform named_ritz new.npy", 3).stderr
     answers("c.csv")
     run("fit c.csv --no-report -q")
     answers("gap.csv", {(3, 1): ""})

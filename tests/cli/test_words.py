@@ -44,7 +44,7 @@ def run(tmp_path, monkeypatch):
         ("fit t.csv --forse", r"error: no such option: --forse\nhint: did you mean --force.*\? ritz fit --help lists"),
         ("fit t.csv --seed x", r"error: invalid value for '--seed': .*\nhint: ritz fit --help"),
         ("fit t.csv -k", r"error: option '-k' requires an argument\nhint: ritz fit --help"),
-        ("fit a.csv b.csv", r"error: got unexpected extra argument.*b\.csv.*\nhint: ritz fit --help"),
+        ("inspect a.ritz b.csv", r"error: got unexpected extra argument.*b\.csv.*\nhint: ritz inspect --help"),
         ("merge -o x", r"error: missing argument 'MODEL\.\.\.'\nhint: ritz merge --help"),
         ("transfrom", r"error: no such command 'transfrom'\nhint: did you mean transform\? ritz --help lists the comm"),
         ("--nonsense", r"error: no such option: --nonsense\nhint: ritz --help lists the options\n"),
@@ -175,8 +175,8 @@ def test_columns_are_dropped_and_named_as_identifiers(run, table):
     assert "left out, as you said: 'y', 'z'" in result.stderr
     assert "city, code (identifier, as you said)" in result.stderr
     assert Path("t_ritz/scores.csv").read_text().splitlines()[:2][0] == '"row","city","code","PC1"'
-    run("transform", "t_ritz/model.ritz", "t.csv", "--id", "code", "-o", "z.csv")
-    assert Path("z.csv").read_text().splitlines()[0] == '"code","PC1"'
+    run("transform", "t_ritz/model.ritz", "t.csv", "-o", "z.csv")  # as the fit was told
+    assert Path("z.csv").read_text().splitlines()[0] == '"city","code","PC1"'
 
 
 def test_a_text_counts_as_missing_when_it_is_said(run, table):

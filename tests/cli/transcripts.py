@@ -161,6 +161,59 @@ def texts() -> None:
     lines("reviews.jsonl", "".join(json.dumps({"review": text}) + "\n" for text in written.values()))
 
 
+def rents() -> None:
+    """Rents in euros with points between thousands, and new flats that say less about how they are written."""
+    rng = np.random.default_rng(10)
+    rows = ["Wohnung;Miete;Fläche;Zimmer;Baujahr"]
+    for i in range(30):
+        size = rng.normal(75, 25)
+        rent = f"{max(300, 14 * size + rng.normal(0, 150)):,.0f}".replace(",", ".")
+        rows.append(f"W{i + 1:02};{rent} €;{size:.0f};{max(1, round(size / 25))};{rng.integers(1900, 2020)}")
+    lines("miete.csv", "\n".join(rows) + "\n")
+    lines("neu.csv", "Wohnung;Miete;Fläche;Zimmer;Baujahr\nN1;1.601 €;95;4;1965\nN2;1.250 €;80;3;2001\n")
+    lines("euro.csv", "Wohnung,Miete,Fläche,Zimmer,Baujahr\nN1,1.6,95,4,1965\nN2,1.25,80,3,2001\n")
+
+
+def typing_errors() -> None:
+    rng = np.random.default_rng(11)
+    rows = ["Measured by,the office,of statistics", "in the spring,of 2021,twice", "height,weight,age"]
+    for i in range(60):
+        height = rng.normal(172, 8)
+        weight = f"{height * 0.9 - 85 + rng.normal(0, 6):.1f}"
+        rows.append(f"{height:.1f},{weight.replace('.', '..') if i == 40 else weight},{rng.integers(20, 60)}")
+    rows[25] = rows[25] + "x"
+    lines("people.csv", "\n".join(rows) + "\n")
+
+
+def levels() -> None:
+    rng = np.random.default_rng(12)
+    rows = ["pain,blood,side"] + [
+        f"{rng.choice(['None', 'mild', 'strong'])},{rng.choice(['+', '-'])},{rng.choice(['l', 'r'])}" for _ in range(30)
+    ]
+    lines("pain.csv", "\n".join(rows) + "\n")
+
+
+def codes() -> None:
+    rng = np.random.default_rng(13)
+    rows = ["A1,A2,A3,edu,sex,score"]
+    for _ in range(60):
+        a = rng.integers(1, 6)
+        edu, sex = rng.integers(1, 5), rng.integers(0, 2)
+        rows.append(f"{a},{min(5, a + rng.integers(0, 2))},{rng.integers(1, 6)},{edu},{sex},{rng.normal():.4f}")
+    lines("answers.csv", "\n".join(rows) + "\n")
+    rows = ["e,n,q,z"] + [",".join(str(rng.poisson(mean)) for mean in (900, 500, 30, 4)) for _ in range(12)]
+    lines("letters.csv", "\n".join(rows) + "\n")
+
+
+def gaps() -> None:
+    """A survey with gaps in numbers and in answers."""
+    survey()
+    rng = np.random.default_rng(14)
+    first, *rest = Path("survey.csv").read_text(encoding="utf-8").splitlines()
+    cells = [["" if rng.random() < 0.05 else cell for cell in line.split(",")] for line in rest]
+    lines("survey.csv", "\n".join([first, *map(",".join, cells)]) + "\n")
+
+
 #: Name of the transcript: what lies in the folder, and what is typed.
 CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
     "01_wrong_file_name": (wine, ["fit whine.csv", "fit data/wine.csv", "transform wine_ritz wine.csv"]),
@@ -169,6 +222,7 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
         ["fit wine.csv --drop proljne", "fit wine.csv --color Cultivar", "fit wine.csv --columns alcohol,hew"],
     ),
     "03_text_in_numbers": (text_in_numbers, ["fit people.csv", "fit people.csv --numeric weight",
+                                             "fit people.csv --drop weight -o without",
                                              "fit people.csv --na 'about 70' --na unknown --missing regularized -k 2"]),
     "04_semicolons_and_decimal_commas": (shop, ["fit umsatz.csv"]),
     "05_dates": (dates, ["fit weather.csv -k 2"]),
@@ -183,7 +237,7 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
         wine,
         ["fti wine.csv", "fit wine.csv --metod pca", "fit wine.csv --method pcs", "fit wine.csv -k 99",
          "fit wine.csv -k kaizer", "fit wine.csv --kernel rfb", "fit wine.csv --method ca --scale",
-         "fit wine.csv --missing drop", "fit"],
+         "fit wine.csv --missing dorp", "fit"],
     ),
     "14_a_model_at_work": (
         wine,
@@ -213,6 +267,33 @@ CASES: dict[str, tuple[Callable[[], None], list[str]]] = {
          "fit docs --method lsi -k 2 --quiet", "merge docs_ritz docs_ritz -o m.ritz", "search docs_ritz",
          "search docs_ritz wine --top 0", "search docs_ritz wine --texts docs/wines",
          "fit reviews.csv --columns stars,id -o pca --quiet --method pca", "search pca wine"],
+    ),
+    "17_points_between_thousands": (
+        rents,
+        ["fit miete.csv -k 2 --no-report", "transform miete_ritz neu.csv -o neu_scores.csv",
+         "transform miete_ritz euro.csv -o euro_scores.csv", "fit miete.csv --decimal . -k 2 --no-report -o decimals"],
+    ),
+    "18_typing_errors_and_titles": (
+        typing_errors,
+        ["fit people.csv", "fit people.csv --coerce", "fit people.csv --coerce --missing mean -k 2 --no-report",
+         "fit people.csv --skip 99", "transform people_ritz people.csv -o new.csv"],
+    ),
+    "19_levels_that_look_missing": (
+        levels,
+        ["fit pain.csv", "fit pain.csv --keep-na None --keep-na - -k 2 --no-report", "fit pain.csv --na nil -k 2 -q",
+         "fit pain.csv --keep-na nil"],
+    ),
+    "21_gaps_in_numbers_and_answers": (
+        gaps,
+        ["fit survey.csv", "fit survey.csv --missing regularized --no-report", "fit survey.csv --missing drop -k 2",
+         "verify survey_ritz survey.csv", "fit survey.csv --method pca --missing drop -k 1 --no-report -o numbers",
+         "fit survey.csv --method svd --missing drop -k 1 -o svd -q", "fit survey.csv --method svd --missing mean",
+         "rank survey.csv --method pca --missing drop --criteria kaiser"],
+    ),
+    "20_codes_and_counts": (
+        codes,
+        ["plan answers.csv", "plan answers.csv --categorical A1..edu,sex", "plan answers.csv --categorical 'A*'",
+         "plan answers.csv --categorical all --drop score", "plan answers.csv --categorical 'B*'", "plan letters.csv"],
     ),
 }  # fmt: skip
 

@@ -6,14 +6,17 @@ The values were written down from the files by hand. A file that cannot be read 
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from ritz._core.errors import FileError
+from ritz._core.errors import DoubtfulReading, FileError, InputError
+from ritz.data.formats.load import load
 from ritz.data.formats.text.dialect import TextOptions
 from ritz.data.formats.text.read import read_text
 from ritz.data.tables.read import read
@@ -31,6 +34,7 @@ class Seen:
     n: int = 3
     notes: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+    doubt: str = ""  # the beginning of a warning
 
 
 SEMICOLON, TAB = "fields are separated by semicolon", "fields are separated by tab"
@@ -80,7 +84,70 @@ SEEN = {
         {"a": N, "b": N},
         {0: (1.234, 5)},
         notes=(SEMICOLON, f"{COMMA} (thousands=',' takes the commas as separators of thousands)"),
+        doubt="'a': commas are taken for decimal marks, as in '1,234'; thousands=',' takes",
     ),
+    "ambiguous_point.csv": Seen(
+        {"a": N, "b": N},
+        {0: (1.601, 5)},
+        notes=(SEMICOLON,),
+        doubt="'a': points are taken for decimal marks, as in '1.601'; thousands='.' takes",
+    ),
+    "three_decimals.csv": Seen({"a": N, "b": N}, {0: (1.601, 0.5), 1: (2.01, 6)}),
+    "thousands_money.csv": Seen(
+        {"Name": I, "Miete": N, "Fläche": N},
+        {0: ("A", 532, 40), 1: ("B", 1601, 80), 3: ("D", 2010, 120)},
+        n=4,
+        notes=(SEMICOLON, "'Miete': points between thousands taken out (decimal='.' takes", "'Miete': € taken off"),
+    ),
+    "thousands_without_decimals.csv": Seen(
+        {"town": I, "people": N, "visitors": N},
+        {0: ("Ulm", 532, 12480), 1: ("Kiel", 1601, 7001), 2: ("Bonn", 12480, 980)},
+        notes=(SEMICOLON, "'people': points between thousands", "'visitors': commas between thousands"),
+    ),
+    "thousands_in_doubt.csv": Seen(
+        {"a": N, "b": N},
+        {0: (532, 1.5), 1: (1601, 2), 2: (12480, 3)},
+        notes=("'a': points between thousands taken out (decimal='.' takes",),
+        doubt="'a': points are taken for separators of thousands, as in '1.601' beside whole numbers below 1000",
+    ),
+    "thousands_india.csv": Seen(
+        {"state": I, "people": N, "area": N},
+        {0: ("Goa", 1458545, 3702), 1: ("Kerala", 33406061, 38863)},
+        notes=("'people': commas between thousands taken out",),
+    ),
+    "trailing_minus.csv": Seen(
+        {"account": I, "balance": N},
+        {0: ("A", -12.5), 1: ("B", 3.25), 2: ("C", -1)},
+        notes=("'balance': a minus behind a number is its sign",),
+    ),
+    "units_in_cells.csv": Seen(
+        {"fruit": I, "mass": N, "heat": N, "pieces": N},
+        {0: ("apple", 150, 20.5, 3), 2: ("plum", 40.5, 19, 12)},
+        notes=("'mass': g taken off", "'heat': °C taken off", "'pieces': pcs taken off"),
+    ),
+    "money_of_many.csv": Seen(
+        {"item": I, "swiss": N, "rupees": N, "crowns": N},
+        {0: ("a", 1200.5, 5, 12)},
+        notes=(SEMICOLON, "'swiss': apostrophes", "'swiss': CHF taken", "'rupees': ₹ taken", "'crowns': kr taken"),
+    ),
+    "units_below_names.csv": Seen(
+        {"height": N, "weight": N, "age": N},
+        {0: (180.5, 81, 40)},
+        notes=("line 2 left out, which holds units: '(cm), (kg), (years)'",),
+    ),
+    "titles_of_full_width.csv": Seen(
+        {"h": N, "w": N, "a": N},
+        {0: (1.5, 2, 3)},
+        notes=("2 lines before the header left out, beginning with 'Survey made by the office'",),
+    ),
+    "mixed_decimals.csv": Seen({"x": T, "y": N}, {1: ("2,5", 2)}, n=4),
+    "decimals_by_column.csv": Seen(
+        {"a": N, "b": N, "c": N},
+        {0: (1.5, 1.5, 1200), 1: (2.25, 2.25, 3400.5), 2: (3.75, 7.125, 12)},
+        notes=(SEMICOLON, COMMA, "'b': the decimal mark is a point", "'c': points between thousands"),
+    ),
+    "repeated_header.csv": Seen({"h": T, "w": T}, {0: ("1.5", "2"), 9: ("h", "w")}, n=13),
+    "booleans_of_words.csv": Seen({"x": N, "answer": C, "flag": N}, {0: (1.5, "yes", True), 1: (2, "no", False)}),
     "percent.csv": Seen(
         {"party": I, "share": N, "swing": N},
         {0: ("A", 41.2, 1.5), 1: ("B", 33, -2)},
@@ -231,7 +298,10 @@ REFUSED = {
 @pytest.mark.parametrize("name", SEEN)
 def test_a_file_is_read_as_a_person_reads_it(name):
     seen = SEEN[name]
-    table = read(FOLDER / name, **seen.options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read(FOLDER / name, **seen.options)
+    assert [str(one.message).startswith(f"{name}: {seen.doubt}") for one in caught] == [True] * bool(seen.doubt)
     assert table.kinds == seen.kinds
     assert table.names == list(seen.kinds)
     assert table.n_rows == seen.n
@@ -247,6 +317,58 @@ def test_text_among_numbers_is_named_with_its_line():
     assert dict(read(FOLDER / "mixed_types.csv").set_aside) == {"b": "text among numbers, such as 'n.d.' in line 3"}
 
 
+def test_values_that_are_no_numbers_are_named_with_their_lines_and_made_missing_when_asked(tmp_path):
+    path = tmp_path / "typo.csv"
+    rows = [f"{i}.5,{i}" for i in range(1, 21)]
+    rows[3], rows[7] = "4..5,4", "8.5,8x"
+    path.write_text("h,w\n" + "\n".join(rows) + "\n")
+    table = read(path)
+    assert [(c.name, c.stray_count, c.strays) for c in table.columns] == [
+        ("h", 1, (("4..5", 3),)),
+        ("w", 1, (("8x", 7),)),
+    ]
+    expected = (
+        r"(?s)numbers in 'h', 'w' of typo.csv.*1 other value in 'h': '4..5' in line 5; .*'8x' in line 9\nhint: coerce"
+    )
+    with pytest.raises(InputError, match=expected):
+        table.select(["h", "w"])
+    with pytest.raises(InputError, match=r"numbers in 'w' of typo\.csv"):
+        read(path, kinds={"w": "numeric"})
+    for eager in (1e9, 1.0):  # in memory, and in pieces
+        pieces = read_text(path, TextOptions(coerce=True), memory=eager)
+        source = pieces.values if pieces.source is None else load(pieces.source).table
+        assert source["h"].to_pylist() == [None if i == 4 else i + 0.5 for i in range(1, 21)]
+        assert source["w"].to_pylist() == [None if i == 8 else i for i in range(1, 21)]
+        assert pieces.notes[-1] == "'h', 'w': values that are no numbers made missing, as asked (1)"
+
+
+def test_a_repeated_header_is_called_so():
+    with pytest.raises(InputError, match=r"(?s)'h' in line 11; .*hint: line 11 repeats the header: take it out"):
+        read(FOLDER / "repeated_header.csv").select(["h", "w"])
+
+
+def test_numbers_of_a_frame_are_coerced_as_well():
+    table = read(pa.table({"x": [*map(str, range(20)), "oops"], "y": range(21)}), coerce=True)
+    assert table.kinds == {"x": "numeric", "y": "numeric"}
+    assert table.missing == {"x": 1}
+    assert table.notes == ("'x': values that are no numbers made missing, as asked (1)",)
+
+
+def test_marks_of_missing_values_can_be_kept(tmp_path):
+    path = tmp_path / "marks.csv"
+    path.write_text("x,y\nNone,1\n-,2\na,3\nNA,4\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DoubtfulReading)
+        table = read(path)
+    doubts = [
+        f"marks.csv: 'x': '{mark}' counts as missing; keep=['{mark}'] takes it for a value" for mark in ("None", "-")
+    ]
+    assert [str(one.message) for one in caught] == doubts
+    assert table.labels("x") == [None, None, "a", None]
+    assert table.marks == ("-", "NA", "None")
+    assert read(path, keep=["None", "-"]).labels("x") == ["None", "-", "a", None]
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_that_cannot_be_read_is_refused_with_a_hint(name):
     with pytest.raises(FileError, match=f"(?s){REFUSED[name]}") as caught:
@@ -259,6 +381,7 @@ def test_every_fixture_is_looked_at():
     assert files == SEEN.keys() | REFUSED.keys()
 
 
+@pytest.mark.filterwarnings("ignore::ritz.DoubtfulReading")
 @pytest.mark.parametrize("name", SEEN)
 def test_the_same_is_seen_in_small_pieces(name):
     seen = SEEN[name]
@@ -269,6 +392,7 @@ def test_the_same_is_seen_in_small_pieces(name):
     assert pieces.reasons == whole.reasons
 
 
+@pytest.mark.filterwarnings("ignore::ritz.DoubtfulReading")
 def test_damaged_fixtures_are_read_alike_in_any_pieces_or_refused(tmp_path):
     """A few bytes of each fixture changed, added or lost: the same table, or an error that says what is wrong."""
     rng = np.random.default_rng(5)

@@ -151,7 +151,7 @@ def test_wrong_words_of_the_user():
         read(table, kinds={"zip": "number"})
     with pytest.raises(ParameterError, match=r"(?s)column 'day' must hold numbers.*received dates or times.*hint"):
         read(table, kinds={"day": "numeric"})
-    with pytest.raises(InputError, match=r"(?s)text that can be read as numbers in column 'stray'; received 'n.d.'"):
+    with pytest.raises(InputError, match=r"(?s)expected numbers in column 'stray'; received the text 'n.d.'"):
         read(table, kinds={"stray": "numeric"})
     with pytest.raises(ParameterError, match=r"header is for text files only"):
         read(table, header=True)

@@ -386,7 +386,10 @@ def test_constant_columns_are_set_aside_by_name() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"missing": "guess"}, "missing must be one of 'error', 'category', 'exclude'; received 'guess'"),
+        (
+            {"missing": "guess"},
+            "missing must be one of 'error', 'category', 'exclude', 'regularized'; received 'guess'",
+        ),
         ({"unseen": "guess"}, "unseen must be one of"),
         ({"rare": 2}, r"rare must be None or a share in \[0, 1\)"),
         ({"exclude": "kind=a"}, "exclude must be a list of levels"),

@@ -162,7 +162,7 @@ def test_what_it_refuses(tmp_path) -> None:
         MCA(0.9, missing="regularized").fit(gaps)
     with pytest.raises(ParameterError, match="fewer than 14 axes"):
         MCA(14, missing="regularized").fit(gaps)
-    with pytest.raises(ParameterError, match="fills in missing answers"):
+    with pytest.raises(ParameterError, match="fills in what is missing"):
         MCA(missing="category").fit(gaps).impute(gaps)
     with pytest.raises(MergeError, match="regularized"):
         MCA(2, missing="regularized").partial_fit(gaps)

@@ -101,7 +101,7 @@ def test_hovering_names_a_row(browser, reports, wine):
         held.page.mouse.move(*point(held, "scores", 121))
         tip = held.page.locator(".tip").inner_text()
         score = wine[0].transform(wine[1])[121, 0]
-        assert "row 121" in tip
+        assert "row 122" in tip
         assert f"{score:.2f}".rstrip("0").replace("-", "−") in tip
         assert "cultivar Grignolino" in tip
 
@@ -238,14 +238,14 @@ def test_neighbours_of_a_document_are_chosen_by_name_and_in_the_map(browser, rep
             "() => [...document.querySelectorAll('.near li')].map(one => one.querySelector('bdi, button').innerText)"
         )
         box = held.page.locator("[data-chart=neighbours] input")
-        box.fill("row 7")
-        assert held.page.evaluate(shown) == [f"row {row}" for row in model.similar(7, top=8).rows]
+        box.fill("row 8")
+        assert held.page.evaluate(shown) == [f"row {row + 1}" for row in model.similar(7, top=8).rows]
         held.page.locator(".near button").first.click()
         first = int(model.similar(7, top=1).rows[0])
-        assert box.input_value() == f"row {first}"
-        assert held.page.evaluate(shown) == [f"row {row}" for row in model.similar(first, top=8).rows]
+        assert box.input_value() == f"row {first + 1}"
+        assert held.page.evaluate(shown) == [f"row {row + 1}" for row in model.similar(first, top=8).rows]
         held.page.evaluate(SCORES + "plane.focused = 3; plane.canvas.dispatchEvent(new MouseEvent('click'))")
-        assert box.input_value() == "row 3"
+        assert box.input_value() == "row 4"
         assert texts[3][:40] in held.page.locator("[data-chart=neighbours]").inner_text()
         assert held.said == []
 

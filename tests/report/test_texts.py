@@ -154,7 +154,7 @@ def test_empty_documents_and_the_language_are_named():
     words = plain(page)
     assert "2 documents have no known word" in words
     assert "english:" in words
-    assert "row 1, row 2" in words
+    assert "row 2, row 3" in words
 
 
 def test_documents_of_other_kinds(three, tmp_path):

@@ -20,6 +20,7 @@ files cannot steer the terminal that it is shown on.
     ├── ConstantColumnWarning          columns without variance met ``scale=True``
     ├── ColumnsSetAside                columns of a table that are not used, with the reason
     ├── FilesSetAside                  files of a folder that are no texts, with the reason
+    ├── DoubtfulReading                values of a file that can be read in two ways
     ├── FileCutOff                     a text file whose last line looks cut off
     ├── DigitsLost                     integers beyond 2^53, whose last digits float64 cannot hold
     ├── EmptyDocuments                 documents without a known word
@@ -48,6 +49,7 @@ __all__ = [
     "DataChanged",
     "DigitsLost",
     "DisconnectedGraph",
+    "DoubtfulReading",
     "EmptyDocuments",
     "EmptyProfiles",
     "FileCutOff",
@@ -163,6 +165,10 @@ class ColumnsSetAside(RitzWarning):
 
 class FilesSetAside(RitzWarning):
     """Files of a folder that were not read as texts, each with its reason."""
+
+
+class DoubtfulReading(RitzWarning):
+    """Values of a text file that can be read in two ways; the text says which was taken, and how to say otherwise."""
 
 
 class FileCutOff(RitzWarning):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from ritz.cli.terminal.lean import load_less
 from ritz.cli.terminal.signals import end_cleanly
 
 __all__ = ["main"]
@@ -19,6 +20,7 @@ def main() -> None:
     """Run the program on the arguments of the process."""
     try:
         end_cleanly()
+        load_less()
         from ritz.cli.main import main as run
 
         run()

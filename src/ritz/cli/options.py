@@ -1,8 +1,8 @@
 """Options that several commands share: how a table is read, which columns take part, which method is meant.
 
 --drop COL   →  kinds={COL: "drop"}            --id COL           →  kinds={COL: "identifier"}
---na TEXT    →  missing=[TEXT], beside the     --categorical COL  →  kinds={COL: "categorical"}, --numeric likewise
-                usual marks
+--na TEXT    →  missing=[TEXT], instead of     --categorical COL  →  kinds={COL: "categorical"}, --numeric likewise
+                the usual marks
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ MODEL_NAME = "model.ritz"
 
 TABLE = typer.Argument(
     metavar="TABLE",
-    help="CSV, TSV, Parquet, Arrow, .npy, .npz or .h5ad file, or a folder of Parquet files; with --method lsi a folder "
-    "of texts.",
+    help="CSV, TSV, Excel, OpenDocument, JSON, Parquet, Arrow, .npy, .npz, .h5ad, SQLite or DuckDB file, a folder of "
+    "Parquet files or pictures, or - for standard input; several files are one table; with --method lsi a folder of "
+    "texts.",
     show_default=False,
 )
 MODEL = typer.Argument(
@@ -95,11 +96,59 @@ READING = Group(
         ),
         "na": (
             Annotated[
-                Texts, _reading("A text that counts as missing in a text file, such as -99.", "--na", "TEXT", False)
+                Texts,
+                _reading(
+                    "A text that counts as missing in a text file, instead of NA, None, - and the other usual ones.",
+                    "--na",
+                    "TEXT",
+                    False,
+                ),
             ],
             None,
         ),
-        "drop": (Annotated[Texts, column_option("--drop", "Leave out a column.")], None),
+        "keep_na": (
+            Annotated[
+                Texts,
+                _reading("One of the usual marks of missing values that is a value here.", "--keep-na", "TEXT", False),
+            ],
+            None,
+        ),
+        "skip": (
+            Annotated[int | None, _reading("Lines before the header of a text file.", "--skip", "N")],
+            None,
+        ),
+        "sheet": (
+            Annotated[
+                str | None,
+                _reading(
+                    "Sheet of a workbook, by name or number, or table of a database.", "--sheet", "NAME", "the first"
+                ),
+            ],
+            None,
+        ),
+        "image_shape": (
+            Annotated[
+                str | None,
+                _reading("Height and width of the pictures that rows are, as in 64x64.", "--image-shape", "HxW", False),
+            ],
+            None,
+        ),
+        "coerce": (
+            Annotated[
+                bool | None,
+                typer.Option(
+                    "--coerce",
+                    help="Make what is no number missing in columns that are nearly all numbers.",
+                    show_default=False,
+                    rich_help_panel="How the table is read",
+                ),
+            ],
+            None,
+        ),
+        "drop": (
+            Annotated[Texts, column_option("--drop", "Leave out columns: names with commas between, a..b, x_*.")],
+            None,
+        ),
         "ids": (
             Annotated[
                 Texts,
@@ -108,7 +157,10 @@ READING = Group(
             None,
         ),
         "categorical": (
-            Annotated[Texts, column_option("--categorical", "Numbers that are codes of categories.")],
+            Annotated[
+                Texts,
+                column_option("--categorical", "Numbers that are codes of categories; all takes every column so."),
+            ],
             None,
         ),
         "numeric": (
@@ -188,7 +240,8 @@ METHOD = Group(
             Annotated[
                 str,
                 _method(
-                    "Missing values: error; pca: mean, em, regularized; mca, famd, mfa: category, exclude.",
+                    "Missing values: error; drop leaves out such rows; pca: mean, em, regularized; mca, famd, mfa: "
+                    "category, exclude, regularized.",
                     metavar="WAY",
                 ),
             ],

@@ -39,15 +39,11 @@ from ritz.operators.tiles import sparse_gram, tiled_gram
 
 __all__ = ["Affine", "Lane"]
 
-#: Bytes of a piece of a block that is multiplied at once. 20,000×5,000: float64 products run no slower on 128 rows than
-#: on 256 and hold half the memory.
-PIECE_BYTES = 11 << 19
-#: The same for products with few vectors, whose shifted rows are read once.
-CACHED_BYTES = 1 << 19
-#: Multiplications of a block below which its sums are formed in short pieces.
-SHORT_PRODUCT = 1e6
-#: Blocks a lane whose products with vectors are formed anew, at most.
-ANEW = 3
+#: Bytes of a piece of a block that is multiplied at once (20,000×5,000: float64 products run no slower on 128 rows than
+#: on 256 and hold half the memory), and for products with few vectors, whose shifted rows are read once.
+PIECE_BYTES, CACHED_BYTES = 11 << 19, 1 << 19
+#: Multiplications of a block below which its sums are formed in short pieces; blocks a lane that are formed anew.
+SHORT_PRODUCT, ANEW = 1e6, 3
 
 
 @dataclass(frozen=True)

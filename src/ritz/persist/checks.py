@@ -222,9 +222,9 @@ def _encoder(e: Any) -> None:
         raise ValueError("an Encoder with an unknown way to treat missing answers, or a weight that is not positive")
     active = e.distinct().active
     if e.fill is not None:
-        K = len(active.labels)
-        _sides(e.fill, mean=(K,), scale=(K,), owners=(K,))
-        if not np.array_equal(e.fill.owners, active.owners):
+        p, d = e.p, e.p + len(active.labels)
+        _sides(e.fill, mean=(d,), scale=(d,), owners=(d,))
+        if not np.array_equal(e.fill.owners, np.concatenate([np.arange(p), p + active.owners])):
             raise ValueError("an Encoder that fills in other columns than its own")
     elif e.missing == "regularized":
         raise ValueError("an Encoder without the axes by which it fills in missing answers")

@@ -294,9 +294,9 @@ class Context:
         return None if labels is None else [clip(name, KEPT) for name in labels]
 
     def row_name(self, place: int) -> str:
-        """The name of a row that is shown, or its number from 0."""
+        """The name of a row that is shown, or its number from 1."""
         names = self.row_names
-        return f"row {self.index[place]:,}" if names is None else names[place]
+        return f"row {self.index[place] + 1:,}" if names is None else names[place]
 
     @cached_property
     def colours(self) -> list[Colour]:

@@ -89,7 +89,7 @@ class TableRows(Rows):
         import pyarrow as pa
 
         if self.X.matrix is not None:
-            return Table(self.X.columns, self.X.matrix[index], source=self.X.source)
+            return Table(self.X.columns, self.X.some_rows(index), source=self.X.source)
         parts, start, wanted = [], 0, self._wanted()
         for batch in self.X.batches(wanted):
             stop = start + batch.num_rows

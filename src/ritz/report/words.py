@@ -227,7 +227,7 @@ def _odd_clause(about: Context) -> Html | None:
     place = int(odd.outliers.rows[0])
     shown = int(np.searchsorted(about.index, place))
     there = shown < len(about.index) and int(about.index[shown]) == place
-    name = about.row_name(shown) if there else f"row {place:,}"
+    name = about.row_name(shown) if there else f"row {place + 1:,}"
     verb = "is" if count == 1 else "are"
     most = join(": ", bdi(name, 40)) if count == 1 else join(", ", bdi(name, 40), " most of all")
     return join(tag("b", f"{count:,} of {len(odd.inside):,} rows {verb} odd"), f" at {rate}", most)

@@ -28,6 +28,8 @@ FIRST_GUESS = 16
 
 #: Columns of which nobody asks how long they take.
 FEW = 100
+#: Rows of such a table up to which what it holds is a few hundred kilobytes, whatever threads there are.
+BRIEF = 10_000
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -257,11 +259,12 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     if shape.symmetric:
         reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
     precision = "float32" if narrow else "float64"
-    if p <= FEW and not shape.there:  # nothing is weighed against it
-        seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
-    else:
-        seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
     side = _side(shape)
+    if p <= FEW and q <= BRIEF and not shape.there:  # nothing is weighed against it
+        seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
+        held = c.KEPT * 64.0 * p * p + 16.0 * (shape.d if side == "columns" else q) * k
+        return Plan("moments", side, precision, 0 if shape.symmetric else 1, seconds, held, (reason,))
+    seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
     solved, made = storage.state_solved(shape, k, needs_all), storage.answer(shape, k, side)
     held = c.KEPT * max(storage.state(shape), solved + (made if side == "rows" else 0.0))
     return Plan("moments", side, precision, 0 if shape.symmetric else 1, seconds, held, (reason,))

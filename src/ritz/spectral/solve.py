@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.device import is_tensor
 from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
 from ritz._core.linalg import inner, norms, place_of, qr, signs, symmetric, to_numpy
@@ -67,8 +66,7 @@ def solve(
         return solve_smallest(problem, plan, unit=unit, frame=frame, quiet=quiet)
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
-    iterated = pairs.value_block is None and pairs.error is None and pairs.estimate is None
-    if isinstance(pairs.vectors, np.ndarray) or not (iterated and is_tensor(pairs.vectors)):
+    if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
         pairs = _here(pairs)
     flip = place_of(pairs.vectors).array(signs(pairs.vectors))
     there = pairs.vectors * flip
@@ -110,6 +108,14 @@ def solve(
             theta * unit * unit, V, spectrum * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
             unit, theta, total, spectrum, sigma,
         )  # fmt: skip
+
+
+def _stays(pairs: Pairs) -> bool:
+    """Whether the blocks of an answer are looked at on the device where they lie."""
+    from ritz._core.device import is_tensor  # which answers on the host do without
+
+    iterated = pairs.value_block is None and pairs.error is None and pairs.estimate is None
+    return iterated and is_tensor(pairs.vectors)
 
 
 def _here(pairs: Pairs) -> Pairs:

@@ -10,7 +10,7 @@ import typer
 
 from ritz.cli.options import MEMORY, MODEL, READING
 from ritz.cli.terminal.command import Answer, Talk, command
-from ritz.cli.terminal.console import tell_notes
+from ritz.cli.terminal.console import say, tell_notes
 
 __all__ = ["compare"]
 
@@ -33,15 +33,17 @@ def compare(
     """
     from ritz._core.errors import InputError
     from ritz._core.visible import visible
-    from ritz.cli.fitting.columns import open_table
+    from ritz.cli.results.alike import far_from_fit
     from ritz.cli.results.saved import open_model
     from ritz.insight.compare.compare import compare as compared
 
     a, b = (open_model(path, memory=memory, progress=talk.progress) for path in (model, other))
     rows: Any = None
     if table is not None:
-        read = open_table(table, how, memory=memory, progress=talk.progress)
+        read = a.new_table(table, how, memory=memory, progress=talk.progress)
         tell_notes(read, talk)
+        for sentence in far_from_fit(a.manifest, read):
+            say("warning", sentence, "bold yellow")
         rows = (a.rows(read), b.rows(read))
     try:
         comparison = compared(a.model, b.model, rows)

@@ -95,7 +95,7 @@ FURTHER = Group(
 
 @command(METHOD, READING, COLUMNS, FURTHER)
 def fit(
-    table: Annotated[Path, TABLE],
+    table: Annotated[list[Path], TABLE],
     method: dict[str, Any],
     parts: dict[str, Any],
     further: dict[str, Any],
@@ -121,13 +121,16 @@ def fit(
     a browser and a manifest go to a folder <stem>_ritz in the current folder.
     """
     from ritz.cli.fitting.components import parse_choice, parse_components
+    from ritz.cli.fitting.inputs import gathered
     from ritz.cli.fitting.job import Job, run
 
+    given = gathered(table, how, memory=memory, progress=talk.progress)
     job = Job(
-        path=table,
+        path=given.path,
+        named=given.named,
         k=0 if components is None else parse_components(components, method["missing"]),
         method=method,
-        how=how,
+        how=given.how,
         parts={**parts, **further},
         options={"solver": solver, "tol": tol, "random_state": seed, "device": device, "progress": talk.progress},
         output=output,

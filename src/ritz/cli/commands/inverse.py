@@ -37,12 +37,16 @@ def inverse(
     from ritz.cli.fitting.columns import open_table
     from ritz.cli.results.rebuild import coordinates_in, rebuilt
     from ritz.cli.results.saved import open_model
+    from ritz.cli.results.scores import axis_heads
     from ritz.cli.results.sink import require_free, save_table
+    from ritz.data.formats.text.numbers import Reading
     from ritz.data.words import counted
 
     fresh = require_free(output, force, [model_file(model)], [scores], scores=False)
     saved = open_model(model)
-    table = open_table(scores, how, progress=talk.progress)
+    # What ritz has written has decimal points, however the table of the fit was written.
+    like = {"decimal": ".", "columns": dict.fromkeys(axis_heads(saved.model), Reading("."))}
+    table = open_table(scores, how, like=like, progress=talk.progress)
     tell_notes(table, talk)
     made = rebuilt(saved.model, coordinates_in(table, saved.model), table, shares)
     save_table(output, made, as_json=talk.json, fresh=fresh)

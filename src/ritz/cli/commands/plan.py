@@ -15,7 +15,7 @@ __all__ = ["plan"]
 
 @command(METHOD, READING, COLUMNS)
 def plan(
-    table: Annotated[Path, TABLE],
+    table: Annotated[list[Path], TABLE],
     method: dict[str, Any],
     how: dict[str, Any],
     parts: dict[str, Any],
@@ -27,11 +27,13 @@ def plan(
 ) -> Answer:
     """Say how TABLE would be fitted: the method, the solver, why, and what it should cost."""
     from ritz.cli.fitting.components import parse_components
+    from ritz.cli.fitting.inputs import gathered
     from ritz.cli.fitting.probe import probe
 
     k = 0 if components is None else parse_components(components, method["missing"])
+    given = gathered(table, how, memory=memory, progress=talk.progress)
     prepared = probe(
-        table, method, how, parts, k=k, memory=memory, progress=talk.progress, solver=solver, tol=tol
+        given.path, method, given.how, parts, k=k, memory=memory, progress=talk.progress, solver=solver, tol=tol
     )  # fmt: skip
     tell_notes(prepared.parts.whole, talk)
     route = _route(prepared)

@@ -22,7 +22,7 @@ FRACTION = typer.Option("--fraction", metavar="F", help="Share of the variance f
 
 @command(METHOD, READING, COLUMNS)
 def rank(
-    table: Annotated[Path, TABLE],
+    table: Annotated[list[Path], TABLE],
     method: dict[str, Any],
     how: dict[str, Any],
     parts: dict[str, Any],
@@ -33,16 +33,20 @@ def rank(
     memory: Annotated[str | None, MEMORY] = None,
 ) -> Answer:
     """Say how many components TABLE has, by many criteria, with a consensus."""
+    from ritz.cli.fitting.columns import naming_marks
+    from ritz.cli.fitting.inputs import gathered
     from ritz.cli.fitting.probe import probe
     from ritz.insight.choose_rank import choose_rank
 
-    prepared = probe(table, method, how, parts, memory=memory, seed=seed, progress=talk.progress)
+    given = gathered(table, how, memory=memory, progress=talk.progress)
+    prepared = probe(given.path, method, given.how, parts, memory=memory, seed=seed, progress=talk.progress)
     tell_notes(prepared.parts.whole, talk)
     names = None if criteria is None else [name.strip() for name in criteria.split(",")]
-    ranks = choose_rank(
-        prepared.estimator, prepared.rows, criteria=names, fraction=fraction, random_state=seed,
-        sample_weight=prepared.parts.weight(),
-    )  # fmt: skip
+    with naming_marks(prepared.parts.whole):
+        ranks = choose_rank(
+            prepared.estimator, prepared.rows, criteria=names, fraction=fraction, random_state=seed,
+            sample_weight=prepared.parts.weight(),
+        )  # fmt: skip
     facts = {
         "source": prepared.parts.whole.source,
         **prepared.facts(),

@@ -23,7 +23,7 @@ TITLE = typer.Option("--title", metavar="TEXT", show_default="the table", help="
 @command(READING)
 def report(
     model: Annotated[Path, MODEL],
-    table: Annotated[Path, TABLE],
+    tables: Annotated[list[Path], TABLE],
     how: dict[str, Any],
     talk: Talk,
     output: Annotated[Path | None, OUTPUT] = None,
@@ -36,6 +36,7 @@ def report(
 ) -> Answer:
     """Write the report of MODEL about the rows of TABLE: one page that opens offline in any browser."""
     from ritz._core.atomic import replacing
+    from ritz.cli.fitting.inputs import gathered
     from ritz.cli.results.manifest import list_file, refuse_existing
     from ritz.cli.results.saved import open_model, refuse_text, unseen_way
     from ritz.data.tables.apart import require_apart
@@ -43,7 +44,9 @@ def report(
 
     saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
     target = saved.path.parent / "report.html" if output is None else output
-    require_apart(target, [*saved.files, table])
+    given = gathered(tables, how, memory=memory, progress=talk.progress, like=saved.like)
+    table, how = given.path, given.how
+    require_apart(target, [*saved.files, *given.named])
     fresh = refuse_existing(target, force, own=True)
     refuse_text(saved, text)
     if saved.takes_texts:

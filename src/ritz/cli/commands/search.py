@@ -96,7 +96,7 @@ def _facts(saved: Any, query: str, hits: Any, hybrid: float | None) -> dict[str,
             {
                 "rank": i + 1,
                 "score": score,
-                "row": row,
+                "row": row + 1,
                 "document": None if names is None else str(names[i]),
                 "text": None if texts is None else texts[i],
             }

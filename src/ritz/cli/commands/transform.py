@@ -21,7 +21,7 @@ TABLE = typer.Argument(
 @command(READING)
 def transform(
     model: Annotated[Path, MODEL],
-    table: Annotated[Path, TABLE],
+    table: Annotated[list[Path], TABLE],
     how: dict[str, Any],
     talk: Talk,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
@@ -35,36 +35,43 @@ def transform(
     Columns are found by name. A table larger than memory is read in pieces; the file appears when it is complete.
     """
     from ritz._core.errors import InputError
-    from ritz.cli.fitting.columns import open_table, within_reach
+    from ritz.cli.fitting.columns import naming_marks, within_reach
+    from ritz.cli.fitting.inputs import gathered
+    from ritz.cli.results.alike import far_from_fit
     from ritz.cli.results.saved import open_model, refuse_text, unseen_way
     from ritz.cli.results.scores import coordinates
     from ritz.cli.results.sink import require_free, written
     from ritz.cli.terminal.vocabulary import by_name
     from ritz.data.words import counted
 
-    fresh = require_free(output, force, [model_file(model)], [table])
+    fresh = require_free(output, force, [model_file(model)], table)
     saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
     refuse_text(saved, text)
+    given = gathered(table, how, memory=memory, progress=talk.progress, like=saved.like)
+    how, source = given.how, given.path
     if saved.takes_texts:
         return _of_texts(
-            saved, saved.texts(table, text, how, memory=memory, progress=talk.progress), output, talk, fresh
+            saved, saved.texts(source, text, how, memory=memory, progress=talk.progress), output, talk, fresh
         )
-    rows = open_table(table, how, memory=memory, progress=talk.progress)
+    rows = saved.new_table(source, how, memory=memory, progress=talk.progress)
     require_free(output, force, saved.files, rows.files)
     tell_notes(rows, talk)
+    far = far_from_fit(saved.manifest, rows)
+    for sentence in far:
+        say("warning", sentence, "bold yellow")
     ways = saved.model.get_params(deep=False)
     try:
         scores = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
-        with within_reach(rows):
+        with within_reach(rows), naming_marks(rows, drops=False):
             written(output, scores, as_json=talk.json, fresh=fresh)
     except InputError as error:
         raise by_name(_on_new_rows(error, ways), rows.names, rows.row_name) from error
     facts = {
         "model": str(saved.path),
-        "table": str(table),
+        "table": " ".join(map(str, given.named)),
         "rows": len(rows),
         "scores": None if output is None else str(output),
-        "notes": [spoken(note) for note in rows.notes],
+        "notes": [spoken(note) for note in (*rows.notes, *far)],
         "components": len(scores.heads),
     }
     told = f"{counted(len(rows), 'row')}, {counted(len(scores.heads), 'component')}: {output}"

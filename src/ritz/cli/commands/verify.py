@@ -15,7 +15,7 @@ __all__ = ["verify"]
 @command(READING, COLUMNS)
 def verify(
     model: Annotated[Path, MODEL],
-    table: Annotated[Path, TABLE],
+    tables: Annotated[list[Path], TABLE],
     how: dict[str, Any],
     parts: dict[str, Any],
     talk: Talk,
@@ -28,11 +28,14 @@ def verify(
     exit code is 5 where the check fails.
     """
     from ritz.cli.fitting.columns import parts_of
+    from ritz.cli.fitting.inputs import gathered
     from ritz.cli.results.saved import open_model, refuse_text
     from ritz.methods.fitted import fitted_of
 
     saved = open_model(model, memory=memory, progress=talk.progress)
     refuse_text(saved, text)
+    given = gathered(tables, how, memory=memory, progress=talk.progress, like=saved.like)
+    table, how = given.path, given.how
     if saved.takes_texts:
         from ritz.cli.fitting.texts import refuse_parts
 

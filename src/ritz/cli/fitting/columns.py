@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -29,13 +30,14 @@ from ritz.data.tables.table import Table
 from ritz.data.words import ALIKE, shorten
 from ritz.spectral.plan import size_words
 
-__all__ = ["Parts", "expand", "open_table", "parts_of", "within_reach"]
+__all__ = ["Parts", "expand", "naming_marks", "open_table", "parts_of", "within_reach"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
 #: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
 WHOLE_TIMES, WHOLE_LEAST = 16.0, 1e6
 SHORT = 0.6  # of names of a few letters: hew is hue
-RANGED = "--columns, --supplementary and --groups"
+#: Usual marks of missing values that columns of real tables have as levels.
+MARKS_OF_LEVELS = ("?", "-", ".", "None", "NA", "N/A", "n/a", "missing", "NULL", "null")
 SPELLED = {"drop": "--drop", "ids": "--id", "categorical": "--categorical", "numeric": "--numeric"}
 
 
@@ -68,19 +70,41 @@ class Parts:
 
 def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     """Read a table as the user says; names in one text with commas between are taken apart where no column has it."""
-    text = {name: value for name, value in how.items() if name not in (*KINDS, "na")}
-    text |= {"missing": list(how["na"]) if how.get("na") else None}
+    own = (*KINDS, "na", "keep_na", "coerce", "image_shape")
+    text = {name: value for name, value in how.items() if name not in own}
+    text |= {**_marks(how.get("na"), how.get("keep_na")), "coerce": bool(how.get("coerce"))}
+    text |= {"image_shape": image_shape(how.get("image_shape"))}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
-    apart = {option: [word.strip() for name in names for word in name.split(",")] for option, names in said.items()}
-    tries = [said] if apart == said else [said, apart]
-    for kinds in tries:
-        try:
-            return read(path, **text, **options, kinds=_kinds(kinds))
-        except InputError as error:
-            if kinds is tries[-1]:
-                raise _by_option(error, kinds) from error
-    raise AssertionError("the last try returns or raises")
+    kinds = (lambda names: _kinds(said, names, path.name)) if any(said.values()) else None
+    return read(path, **text, **options, kinds=kinds)
+
+
+def image_shape(text: str | None) -> tuple[int, int] | None:
+    """``64x64`` as height and width."""
+    if text is None:
+        return None
+    sides = re.fullmatch(r"\s*(\d{1,6})\s*[x×,]\s*(\d{1,6})\s*", text)
+    if sides is None or not int(sides[1]) or not int(sides[2]):
+        raise ParameterError("--image-shape is a height and a width", received=repr(text), hint="--image-shape 64x64")
+    return int(sides[1]), int(sides[2])
+
+
+def _marks(na: Sequence[str] | None, keep: Sequence[str] | None) -> dict[str, Any]:
+    """``--na`` replaces the usual marks of missing values, ``--keep-na`` takes one away from them."""
+    from ritz.data.formats.text.dialect import MISSING_MARKS
+
+    usual = [mark for mark in MISSING_MARKS if mark]
+    unknown = [mark for mark in keep or () if mark not in usual]
+    if unknown:
+        raise ParameterError(
+            f"--keep-na is for the usual marks of missing values: {', '.join(usual)}",
+            received=f"--keep-na {unknown[0]}",
+            hint="leave it out: other texts are values unless --na names them",
+        )  # fmt: skip
+    if na:
+        return {"missing": list(na), "keep": [mark for mark in usual if mark not in na]}
+    return {"missing": None, "keep": list(keep) if keep else None}
 
 
 @contextmanager
@@ -100,25 +124,34 @@ def within_reach(table: Table) -> Iterator[None]:
         raise type(error)(error.expected, received=f"{error.received} in pieces", hint=hint) from error
 
 
-def _by_option(error: InputError, said: dict[str, list[str]]) -> InputError:
-    """An error about a name in ``kinds=`` in terms of the option that the name was given to."""
-    match = re.fullmatch(r"expected a column (.*) for kinds=", error.expected)
-    if match is None:
-        return error
-    option, name = next(
-        ((SPELLED[option], name) for option, names in said.items() for name in names if repr(name) == match[1]),
-        ("--drop or --id", ""),
-    )
-    ranged = f"{option} takes names with commas between; ranges a..b and patterns x_* are for {RANGED}"
-    hint = ranged if ".." in name or set("*?") & set(name) else error.hint
-    return type(error)(f"expected a column {match[1]} for {option}", received=error.received, hint=hint)
+@contextmanager
+def naming_marks(table: Table, *, drops: bool = True) -> Iterator[None]:
+    """Have an error about missing values say which texts were taken for missing, and how to go on without them."""
+    try:
+        yield
+    except InputError as error:
+        if not re.search(r"NaN|\bmissing\b", f"{error.expected} {error.received}"):
+            raise
+        hint, way = error.hint or "", "--missing drop leaves out those rows"
+        if drops:
+            hint = hint.replace("drop those rows or columns", way).replace("drop those rows", way)
+            hint = hint if way in hint else f"{hint}; {way}" if hint else way
+        ways = [hint] if hint else []
+        marks = [mark for mark in table.marks if mark in MARKS_OF_LEVELS]
+        if marks:
+            every = " and ".join(repr(mark) for mark in table.marks)
+            ways.append(f"{every} counted as missing: --keep-na {shlex.quote(marks[0])} keeps {marks[0]} as a value")
+        raise type(error)(error.expected, received=error.received, hint="; ".join(ways)) from error
 
 
-def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:
+def _kinds(said: dict[str, list[str]], names: list[str], source: str) -> dict[str, str]:
     """``kinds=`` of ``ritz.read``; a column is said to be one thing."""
+    from ritz.data.formats.columns import SOFTLY
+
     kinds: dict[str, tuple[str, str]] = {}
-    for option, names in said.items():
-        for name in names:
+    for option, texts in said.items():
+        rest = [text for text in texts if option != "categorical" or text != "all" or "all" in names]
+        for name in _expanded(SPELLED[option], rest, names, source):
             if name in kinds and kinds[name][0] != option:
                 raise ParameterError(
                     "a column cannot both be dropped and name the rows" if {option, kinds[name][0]} == {"drop", "ids"}
@@ -127,7 +160,10 @@ def _kinds(said: dict[str, list[str]]) -> dict[str, str] | None:
                     hint="leave out one of them",
                 )  # fmt: skip
             kinds[name] = (option, KINDS[option])
-    return {name: kind for name, (_, kind) in kinds.items()} or None
+    out = {name: kind for name, (_, kind) in kinds.items()}
+    if "all" in said["categorical"] and "all" not in names:
+        return {**dict.fromkeys(names, SOFTLY), **out}
+    return out
 
 
 def parts_of(
@@ -138,7 +174,7 @@ def parts_of(
     further = expand("--supplementary", supplementary, table)
     weight = expand("--weights", [weights], table)[0] if weights else None
     tint = expand("--color", [color], table)[0] if color else None
-    if weight is not None and table.kinds[weight] not in ("numeric", "constant"):
+    if weight is not None and table.kinds[weight] not in ("numeric", "constant") and not _of_all(table, weight):
         column = next(one for one in table.columns if one.name == weight)
         raise InputError(
             "expected numbers in the column of --weights", received=f"{weight!r} ({column.reason})",
@@ -163,6 +199,13 @@ def parts_of(
     return Parts(table, used, weight, tint, further, wanted is not None)
 
 
+def _of_all(table: Table, name: str) -> bool:
+    """Whether numbers are categories only because all columns are said to be."""
+    from ritz.data.formats.columns import SOFTLY
+
+    return table.said.get(name) == SOFTLY and name in table.readable_as_numbers
+
+
 def _meant(table: Table, wanted: list[str]) -> Table:
     """Identifiers that count 1, 2, 3 and are named as columns to use are numbers."""
     numbers = table.readable_as_numbers
@@ -178,11 +221,15 @@ def _meant(table: Table, wanted: list[str]) -> Table:
 
 def expand(option: str, texts: Sequence[str] | None, table: Table) -> list[str]:
     """Names of columns that are meant, in the order in which they are named."""
+    return _expanded(option, texts or (), table.names, table.source)
+
+
+def _expanded(option: str, texts: Sequence[str], names: list[str], source: str) -> list[str]:
     chosen: dict[str, None] = {}
-    for text in texts or ():
-        names = [text] if text in table.names else [name.strip() for name in text.split(",") if name.strip()]
-        for name in names:
-            chosen |= dict.fromkeys(_matches(option, name, table.names, table.source))
+    for text in texts:
+        meant = [text] if text in names else [name.strip() for name in text.split(",") if name.strip()]
+        for name in meant:
+            chosen |= dict.fromkeys(_matches(option, name, names, source))
     return list(chosen)
 
 

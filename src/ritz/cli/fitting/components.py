@@ -34,7 +34,7 @@ def parse_components(text: str, missing: str = "error") -> int | float | str | N
     word = text.strip().lower()
     if word == "all":
         return None
-    if word in FILLING and missing != "error":
+    if word in FILLING and missing not in ("error", "drop"):
         return word
     try:
         number = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)

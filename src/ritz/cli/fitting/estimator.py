@@ -16,7 +16,7 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["MAPS", "check_method", "kernel_of", "make_estimator", "missing_ways", "standardizes"]
+__all__ = ["MAPS", "check_method", "groups_of", "kernel_of", "make_estimator", "missing_ways", "standardizes"]
 
 #: Maps of rows: two axes to look at, of distances that a column of large units would own.
 MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
@@ -37,8 +37,8 @@ FILLS: dict[str, tuple[str, ...]] = {
     "pca": ("mean", "em", "regularized"),
     "mca": ("category", "exclude", "regularized"),
 }
-FILLS |= dict.fromkeys(("famd", "mfa"), ("category", "exclude"))
-MISSING = ("error", "mean", "em", "regularized", "category", "exclude")
+FILLS |= dict.fromkeys(("famd", "mfa"), ("regularized", "category", "exclude"))
+MISSING = ("error", "drop", "mean", "em", "regularized", "category", "exclude")
 GAMMAS = ("median", "scale", "entropy", "cv")
 
 
@@ -52,7 +52,7 @@ def standardizes(name: str) -> bool:
 
 def missing_ways(method: str) -> tuple[str, ...]:
     """What ``--missing`` may be."""
-    return ("error", *FILLS.get(method, ()))
+    return ("error",) if method == "lsi" else ("error", "drop", *FILLS.get(method, ()))
 
 
 def check_method(method: dict[str, Any]) -> str:
@@ -122,7 +122,7 @@ def make_estimator(
     if standardizes(name):  # "scale" is another thing to Laplacian eigenmaps
         given |= {"standardize": bool(method["scale"])}
     elif name == "mfa":
-        given |= {"groups": _groups(method["groups"], table), "scale": method["scale"] is not False}
+        given |= {"groups": groups_of(method["groups"], table), "scale": method["scale"] is not False}
     elif name != "pca" and method["scale"] is not None:
         given |= {"scale": bool(method["scale"])}
     cls = method_called(name)
@@ -197,8 +197,8 @@ def _counted(table: Table, counts: str) -> dict[str, str]:
     return {"rows": words[0], "columns": words[1], "counts": column}
 
 
-def _groups(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
-    """``taste=acid,sweet`` and its like as a dict."""
+def groups_of(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
+    """Groups of columns: ``taste=acid,sweet`` and its like as a dict."""
     groups: dict[str, list[str]] = {}
     for text in (piece for one in texts for piece in one.split(";")):
         name, equals, columns = text.partition("=")

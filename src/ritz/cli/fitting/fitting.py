@@ -40,6 +40,9 @@ CHEAP = 1e9
 #: What fills gaps of numbers, for methods that do not.
 FILL_BY_PCA = "--method pca --missing regularized"
 
+#: Axes that gaps of categories are filled in by where nobody says how many, as missMDA takes.
+FILLING_AXES = 2
+
 
 @dataclass(frozen=True)
 class Request:
@@ -177,6 +180,8 @@ def _general(job: Request) -> FittedTable:
     scaling = None if strings else decided(name, job.method["scale"], table)
     method = job.method if scaling is None else {**job.method, "scale": scaling.scale}
 
+    fills = job.method["missing"] == "regularized" and name in ("mca", "famd", "mfa")
+
     def fitted(k: Any) -> Any:
         model = make_estimator(name, method, table, k, common, strings=strings, counts=_counts(job))
         if name == "kpca":
@@ -185,7 +190,10 @@ def _general(job: Request) -> FittedTable:
         return model.fit(rows) if weight is None else model.fit(rows, sample_weight=weight)
 
     try:
-        model = _default(fitted, table, name) if job.k == 0 else fitted(job.k)
+        if job.k == 0:
+            model = fitted(FILLING_AXES) if fills else _default(fitted, table, name)
+        else:
+            model = fitted(job.k)
     except InputError as error:
         raise _in_table_words(error, table) from error
     used = columns or _used(model, table)

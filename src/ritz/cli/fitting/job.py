@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,12 +13,14 @@ from ritz._core.errors import Cancelled, FileError, ParameterError, RitzError
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
-from ritz.cli.fitting.columns import Parts, open_table, parts_of, within_reach
+from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, within_reach
 from ritz.cli.fitting.components import reason
+from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import check_method
 from ritz.cli.fitting.fitting import Request, fit_table
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
+from ritz.cli.results.alike import reading_facts
 from ritz.cli.results.files import contents
 from ritz.cli.results.output import JOURNAL, Place, check_folder, result_folder, working, write_results
 from ritz.cli.results.summary import describe, possible
@@ -46,6 +48,7 @@ class Job:
     how: dict[str, Any]  # to read the table, as far as the user says
     parts: dict[str, Any]  # what columns are for
     options: dict[str, Any]  # of the estimator
+    named: Sequence[Path] = ()  # the files that the user named, which are not written over
     output: Path | None = None
     force: bool = False
     memory: str | float | None = None
@@ -71,13 +74,20 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
 
 
 def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
-    before = check_folder(folder, job.force, [job.path])
+    before = check_folder(folder, job.force, [job.path, *job.named])
     # Workers of a cluster run in folders of their own.
     path = job.path if job.engine is None else job.path.absolute()
     bounded = replace(job, memory=_allowed(job, folder))
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
-    place = Place(folder, [job.path, *table.files])
+    place = Place(folder, [job.path, *job.named, *table.files])
     parts, choice = chosen(table, name, job.parts, job.method)
+    dropped: dict[str, Any] = {}
+    if job.method["missing"] == "drop":
+        names = columns_used(parts, choice, job.method)
+        table, lost = without_gaps(table, names)
+        parts, choice = chosen(table, name, job.parts, job.method)
+        dropped = {"dropped": {"rows": lost, "columns": names}} if lost else {}
+        job = replace(job, method={**job.method, "missing": "error"})
     outside = table.lazy or job.engine is not None
     if job.resume and not outside:
         say("note", "a table in memory is fitted at once, so there is nothing to resume", "bold cyan")
@@ -86,10 +96,11 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
     kept = outside and choice.method == "pca"
     with engaged(job.engine), _keeping(folder) if kept else nullcontext():
-        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table):
+        with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table), naming_marks(table):
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
+        facts |= reading_facts(table, done.columns) | dropped
         files = contents(job, parts, done)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
@@ -118,6 +129,11 @@ def read_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
         table = open_table(path, how, **options)
     except FileError as error:
         raise _of_texts(error, path) from error
+    if _lines_of_texts(path, table):
+        raise FileError(
+            f"expected a column of numbers or of categories in {path}", received="texts only",
+            hint="lines of JSON: --text names the field of texts",
+        )  # fmt: skip
     name = table.names[0]
     if how["header"] is not None or len(table.names) != 1 or table.lazy or not is_text(table, name):
         return table
@@ -138,14 +154,19 @@ def _of_texts(error: FileError, path: Path) -> FileError:
     if path.is_dir() and "folder of Parquet files" in error.expected and any(path.iterdir()):
         hint = f"{error.hint}; --method lsi takes a folder of texts"
         return FileError(error.expected, received=error.received, hint=hint)
-    if path.is_file() and any(ending.lower() in LINES for ending in path.suffixes):
-        return FileError(error.expected, received=error.received, hint="lines of JSON: --text names the field of texts")
     return error
+
+
+def _lines_of_texts(path: Path, table: Table) -> bool:
+    """Whether lines of JSON hold texts and nothing else."""
+    lines = path.is_file() and any(ending.lower() in LINES for ending in path.suffixes)
+    return lines and all(is_text(table, one.name) and one.kind in ("text", "identifier") for one in table.columns)
 
 
 def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any]) -> tuple[Parts, Choice]:
     """What columns are for, and the method, by the user's word or by a look at the columns."""
     parts = parts_of(table, **asked)
+    _require_numbers(parts, name, method)
     if name == "auto":
         choice = choose_method(parts.used, weighted=parts.weights is not None)
         check_method({**method, "name": choice.method})
@@ -160,6 +181,16 @@ def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any
             "--supplementary is for every method but kpca", received="--method kpca", hint="leave it out"
         )
     return parts, choice
+
+
+def _require_numbers(parts: Parts, name: str, method: dict[str, Any]) -> None:
+    """Refuse values that are no numbers in columns of numbers: a typing error decides neither method nor columns."""
+    strays = [column for column in parts.used.columns if column.strays]
+    strings = name == "kpca" and (method["kernel"] or "").partition(":")[0].strip().lower() in STRINGS
+    if strays and not strings:
+        from ritz.data.tables.strays import stray_error
+
+        raise stray_error(strays, parts.whole.source, parts.whole.row_name)
 
 
 def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:

@@ -14,6 +14,7 @@ it colours the picture and stays out of the axes, and the sentence says how to l
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,9 @@ __all__ = ["Choice", "choose_method", "is_text", "label_of", "string_column"]
 LABELS = 0.2  # share of the columns up to which categories are labels
 ALIKE = 100.0  # column totals of a table of counts differ by no more than this factor
 MOST_ROWS = 10_000  # of a table of counts: a longer list of whole numbers is one of observations
+#: Different values up to which whole numbers may be codes (a scale of 0 to 10 has 11), and rows for each of them.
+CODES, ROWS_A_CODE = 11, 3
+LONGEST_OPTION = 60  # characters of names that are worth pasting
 COUNT_NAME = re.compile(r"(n|counts?|freq|freqs|frequency|frequencies|number|weights?)", re.IGNORECASE)
 STRING_NAME = re.compile(r"(seq|sequence|string|smiles|text|word|dna|rna|protein|peptide)s?", re.IGNORECASE)
 
@@ -58,8 +62,20 @@ def choose_method(table: Table, *, weighted: bool = False) -> Choice:
         what = f"{counted(len(words), 'column')} of categories and none of numbers"
         return Choice("mca", f"{what}: multiple correspondence analysis")
     if texts:
+        _refuse_numbers(table)
         return _of_texts(table, texts, words)
     return Choice("pca", "columns of numbers are looked for")  # which fails in words of its own
+
+
+def _refuse_numbers(table: Table) -> None:
+    """Texts that hold numbers are no strings to be compared letter by letter, unless the user says so."""
+    meant = [one for one in table.columns if one.reason.startswith(("text that holds numbers", "numbers that are wri"))]
+    if meant:
+        raise InputError(
+            f"expected a column of numbers or of categories in {table.source or 'the table'}",
+            received="; ".join(f"{one.name!r}, {one.reason}" for one in meant[:3]),
+            hint="write the numbers of a column in one way, with one sign; --method kpca compares them as strings",
+        )
 
 
 def label_of(table: Table) -> str | None:
@@ -81,7 +97,25 @@ def _of_numbers(table: Table, numbers: list[str]) -> Choice:
             f"rows named by {names[0]} and whole numbers, none negative, look like a table of counts: correspondence "
             "analysis; --method pca takes them as measurements",
         )
-    return Choice("pca", f"{counted(len(numbers), 'column')} of numbers: principal component analysis")
+    why = f"{counted(len(numbers), 'column')} of numbers: principal component analysis"
+    return Choice("pca", why + _other_readings(table, numbers))
+
+
+def _other_readings(table: Table, numbers: list[str]) -> str:
+    """What whole numbers may mean beside measurements: counts, or codes of categories; and how to say so."""
+    ends = {one.name: (one.low, one.high) for one in table.columns if one.low is not None and one.high is not None}
+    whole = [name for name in numbers if name in ends and _whole(table, name) and ends[name][0] >= 0]
+    spans = {name: ends[name][1] - ends[name][0] for name in whole}
+    codes = [name for name in whole if spans[name] < CODES and (table.n_rows or 0) >= ROWS_A_CODE * (spans[name] + 1)]
+    out = ""
+    if codes:
+        named = "all" if len(codes) == len(numbers) else ",".join(codes)
+        words = shorten([repr(name) for name in codes], 3)
+        option = named if len(named) <= LONGEST_OPTION else "COL,COL"
+        out += f"; {words}: whole numbers of few values; if they are codes, --categorical {shlex.quote(option)}"
+    if len(whole) == len(numbers) > 2 and len(codes) < len(whole) and 2 < (table.n_rows or 0) <= MOST_ROWS:
+        out += "; whole numbers, none negative: if they are counts, --method ca"
+    return out
 
 
 def _are_counts(table: Table, numbers: list[str]) -> bool:
@@ -98,11 +132,11 @@ def _are_counts(table: Table, numbers: list[str]) -> bool:
 
 
 def _whole(table: Table, name: str) -> bool:
-    """Whether the file itself holds whole numbers: 3.0 is a measurement."""
+    """Whether the file itself holds whole numbers, or yes and no: 3.0 is a measurement."""
     import pyarrow.types as pt
 
     kind = table.types.get(name)
-    return kind is not None and bool(pt.is_integer(kind))
+    return kind is not None and bool(pt.is_integer(kind) or pt.is_boolean(kind))
 
 
 def _mixed(table: Table, numbers: list[str], words: list[str], weighted: bool) -> Choice:
@@ -125,7 +159,7 @@ def _mixed(table: Table, numbers: list[str], words: list[str], weighted: bool) -
     stay = f"{labels} holds categories and stays" if len(words) == 1 else f"{labels} hold categories and stay"
     return Choice(
         "pca", f"{counted(len(numbers), 'column')} of numbers: principal component analysis; {stay} out of the axes "
-        "(--method famd lets categories take part)", color=name,
+        f"(--method famd lets categories take part){_other_readings(table, numbers)}", color=name,
     )  # fmt: skip
 
 

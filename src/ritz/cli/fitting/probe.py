@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import count
+from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import check_method, make_estimator, standardizes
 from ritz.cli.fitting.fitting import decided, rows_for
 from ritz.cli.fitting.job import chosen, read_table
@@ -45,6 +46,10 @@ def probe(
         })  # fmt: skip
     table = read_table(path, how, memory=memory, progress=progress)
     parts, choice = chosen(table, name, asked, method)
+    if method["missing"] == "drop":
+        table, _ = without_gaps(table, columns_used(parts, choice, method))
+        parts, choice = chosen(table, name, asked, method)
+        method = {**method, "missing": "error"}
     used, scaling = parts.used, None
     common = {"memory": memory, "random_state": seed, "progress": progress, "solver": solver, "tol": tol}
     if choice.method == "pca":

@@ -114,7 +114,7 @@ def _kernel_columns(model: Any, heads: list[str]) -> dict[str, Any]:
     dual = getattr(step, "dual", None)
     if dual is None:
         dual = np.asarray(step.axes, np.float64)
-    rows = np.arange(len(dual))
+    rows = np.arange(1, len(dual) + 1)
     return {"row": rows} | {head: np.ascontiguousarray(np.asarray(dual)[:, i]) for i, head in enumerate(heads)}
 
 

@@ -26,6 +26,9 @@ def render_page(
     from ritz.report import render
 
     given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "points": _points(table, memory)}
+    shape = table.image_shape
+    if shape is not None and len(shape) == 2 and getattr(model, "n_features_in_", 0) == shape[0] * shape[1]:
+        given["image_shape"] = shape
     if isinstance(rows, list):
         kinds = table.kinds
         first = [color] if color is not None else []

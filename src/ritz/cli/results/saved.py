@@ -16,8 +16,24 @@ from ritz._core.errors import FileError, ParameterError
 from ritz.cli.fitting.columns import open_table
 from ritz.cli.fitting.method import string_column
 from ritz.cli.options import MODEL_NAME, model_file
+from ritz.cli.results.alike import like_of
 from ritz.cli.results.manifest import MANIFEST
 from ritz.data.tables.table import Table
+
+#: What the user may say of a text file and of no other.
+TEXT_ONLY = (
+    "header",
+    "delimiter",
+    "decimal",
+    "thousands",
+    "encoding",
+    "na",
+    "keep_na",
+    "skip",
+    "coerce",
+    "sheet",
+    "image_shape",
+)
 
 __all__ = ["Saved", "open_model", "refuse_text", "unseen_way"]
 
@@ -34,6 +50,11 @@ class Saved:
     def files(self) -> list[Path]:
         """What is read of it: never written over."""
         return [self.path, self.path.parent / MANIFEST]
+
+    @property
+    def like(self) -> dict[str, Any]:
+        """How the table of the fit was written, for other tables to be read alike."""
+        return like_of(self.manifest)
 
     @property
     def takes_strings(self) -> bool:
@@ -66,7 +87,27 @@ class Saved:
         """The table of the fit, read as the fit read it."""
         before = self.manifest.get("reading")
         said = {name: value for name, value in how.items() if value not in (None, [])}
-        return open_table(path, {**how, **(before if isinstance(before, dict) else {}), **said}, **options)
+        how = {**how, **(before if isinstance(before, dict) else {}), **said}
+        table = open_table(path, how, like=like_of(self.manifest), **options)
+        dropped = self.manifest.get("dropped")
+        if not isinstance(dropped, dict):
+            return table
+        from ritz.cli.fitting.dropped import without_gaps
+
+        return without_gaps(table, [name for name in dropped.get("columns", []) if name in table.names])[0]
+
+    def new_table(self, path: Path, how: dict[str, Any], **options: Any) -> Table:
+        """Another table, read as the fit read its own as far as that can be, unless the user says otherwise."""
+        known = self.manifest.get("reading")
+        before = {name: known[name] for name in TEXT_ONLY if name in known} if isinstance(known, dict) else {}
+        said = {name: value for name, value in how.items() if value not in (None, [])}
+        like = like_of(self.manifest)
+        try:
+            return open_table(path, {**how, **before, **said}, like=like, **options)
+        except ParameterError as error:
+            if not before or "text files only" not in error.expected:
+                raise
+            return open_table(path, how, like=like, **options)  # a table of numbers needs no such word
 
     def rows(self, table: Table) -> Any:
         """What ``transform`` takes: the table, or its column of strings."""

@@ -37,7 +37,7 @@ def axis_heads(model: Any) -> list[str]:
 
 
 def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordinates:
-    """Coordinates of ``rows`` of ``table``; those that were ``fitted`` are numbered from 0."""
+    """Coordinates of ``rows`` of ``table``; those that were ``fitted`` are numbered from 1."""
     heads, labels = axis_heads(model), identifiers_of(table, numbered=fitted)
     capabilities = fitted_of(model)
     space = capabilities.space

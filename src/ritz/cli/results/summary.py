@@ -207,10 +207,8 @@ def _choice(choice: dict[str, Any]) -> str:
 
 
 def _aside(items: list[dict[str, str]]) -> list[str]:
-    """One line for each reason, with the columns that share it, and the way out for text among numbers."""
-    lines = grouped([(item["column"], item["reason"]) for item in items], SHOWN_COLUMNS)
-    stray = any(item["reason"].startswith("text among numbers") for item in items)
-    return [*lines, "--na TEXT counts a text as missing, and the column is one of numbers again"] if stray else lines
+    """One line for each reason, with the columns that share it."""
+    return grouped([(item["column"], item["reason"]) for item in items], SHOWN_COLUMNS)
 
 
 def certificate_sentences(model: Any) -> list[str]:

@@ -21,6 +21,9 @@ CLASSES = "|".join(METHODS)
 TEXT = "thousands|encoding|decimal|delimiter"
 
 
+FROM_ZERO = "count from 0"
+
+
 def _method(match: re.Match[str]) -> str:
     """``ritz.KernelPCA`` as ``--method kpca``."""
     return f"--method {METHODS[match['name']][1]}"
@@ -67,6 +70,19 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bkinds=\{'?([^'{}]+)'?: '(drop|categorical|numeric)'\}", r"--\2 \1"),
         (r"\bkinds=\{'?([^'{}]+)'?: 'identifier'\}", r"--id \1"),
         (r"\bsample_weight\b", "--weights"),
+        (r"\bcoerce=True\b", "--coerce"),
+        (r"\bwhich sheet= names\b", "which --sheet names"),
+        (r"\bsheet=(?=')", "--sheet "),
+        (r"\bsheet is for\b", "--sheet is for"),
+        (r"\bleave out sheet=", "leave out --sheet"),
+        (r"\bimage_shape=\((\d+), (\d+)\)", r"--image-shape \1x\2"),
+        (r"\bimage_shape=\(height, width\)", "--image-shape HxW"),
+        (r"\bimage_shape\b", "--image-shape"),
+        (r"\bskip=(?=\d)", "--skip "),
+        (r"\bskip must\b", "--skip must"),
+        (r"\bleave skip= out\b", "leave --skip out"),
+        (r"\bkeep is for text files\b", "--keep-na is for text files"),
+        (r"\bkeep=\['?(.*?)'?\]", r"--keep-na \1"),
         # gaps, and levels that the fit has not seen
         (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
         (r"\bMCA\(2, missing='regularized'\)", "-k 2 --missing regularized"),
@@ -141,6 +157,9 @@ def spoken(text: str) -> str:
     """Say a message of the library in the words of the command line."""
     for pattern, words in RULES:
         text = pattern.sub(words, text)
+    if FROM_ZERO in text:  # in Python a row is an index; here and in files rows are numbered from 1
+        text = re.sub(r"\brow (\d[\d,]*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)
+        text = text.replace(FROM_ZERO, "count from 1")
     return text
 
 

@@ -220,21 +220,26 @@ def encode(encoder: Encoder, columns: Any, unseen: str | None, start: int = 0, a
             strange += [label(name, coded.levels[c]) for c in unknown if bool(np.any(codes == c))]
     if strange:
         raise _not_seen(list(dict.fromkeys(strange)), unseen)
-    Z = _matrix(at, _shifted(encoder, columns), p, encoder.d)
-    flagged = _flagged(encoder, at, unseen)
+    numeric = _shifted(encoder, columns)
+    Z = _matrix(at, numeric, p, encoder.d)
+    flagged = _flagged(encoder, at, numeric, unseen)
     if len(flagged):
         Z = _mended(encoder, Z, at, flagged, unseen == "supplementary", start)
     return Z
 
 
-def _flagged(encoder: Encoder, at: NDArray[np.int32], unseen: str | None) -> NDArray[np.intp]:
-    """Rows that are more than their answers: unseen levels with a policy, missing answers that are filled in."""
+def _flagged(
+    encoder: Encoder, at: NDArray[np.int32], numeric: NDArray[np.float64], unseen: str | None
+) -> NDArray[np.intp]:
+    """Rows that are more than their cells: unseen levels with a policy, gaps that are filled in."""
     marked = np.zeros(at.shape, bool)
     if unseen in ("ignore", "supplementary"):
         marked |= at == UNSEEN
+    rows: NDArray[np.bool_] = np.zeros(len(at), bool)
     if encoder.fill is not None:
         marked |= at == GAP
-    return np.flatnonzero(marked.any(axis=1))
+        rows = np.asarray(np.isnan(numeric).any(axis=1))
+    return np.flatnonzero(marked.any(axis=1) | rows)
 
 
 def _not_seen(levels: list[str], unseen: str | None) -> InputError:
@@ -319,7 +324,7 @@ def _matrix(at: NDArray[np.int32], numeric: NDArray[np.float64], p: int, d: int)
 def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, supplementary: bool, start: int) -> Any:
     """Rows with unseen levels: the mean in their blocks; for ``supplementary``, the known part stretched.
 
-    Missing answers that are filled in get what the fit expects of the others.
+    Gaps that are filled in get what the fit expects of the other cells.
     """
     from scipy.sparse import csr_array
 
@@ -340,8 +345,8 @@ def _mended(encoder: Encoder, Z: Any, at: NDArray[np.int32], flagged: Any, suppl
     stretch = telling.sum() / np.maximum(heard, 1) if supplementary else np.ones(len(flagged))
     block = rows[:, p:]
     block[...] = np.where(seen[:, owners], mean + stretch[:, None] * (block - mean), mean)
-    if encoder.fill is not None and bool(hidden.any()):
-        block[...] = encoder.fill.complete(block, hidden)
+    if encoder.fill is not None:
+        rows = encoder.fill.complete(rows, np.concatenate([np.isnan(rows[:, :p]), hidden], axis=1))
     Z.data[np.repeat(np.isin(np.arange(Z.shape[0]), flagged), np.diff(Z.indptr))] = 0.0
     new = csr_array(rows)
     lengths = np.zeros(Z.shape[0] + 1, np.int64)

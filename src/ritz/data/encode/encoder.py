@@ -72,7 +72,7 @@ class Encoder:
     few
         Columns of integers with few different values, taken as numbers.
     fill
-        What missing answers are filled in by, where they are.
+        What missing numbers and answers are filled in by, where they are.
     """
 
     numeric: tuple[str, ...]
@@ -117,7 +117,7 @@ class Encoder:
         choice = table.choose(categorical=categorical, numbers=numbers, columns=columns)
         census = table.census(choice, weights)
         if missing == "error":
-            _complete(census, table, fills=not numbers)
+            _complete(census, table)
         encoder = cls(
             choice.numeric, census.shift(), census.vocabulary(missing == "category"), census.weight, missing, rare,
             tuple(exclude), tuple(table.names), table.named, census.few,
@@ -211,7 +211,7 @@ class Encoder:
     @property
     def mean(self) -> Floats:
         """(K,) shares p of the active columns of the indicator."""
-        return self.active.counts / self.weight if self.fill is None else self.fill.mean
+        return self.active.counts / self.weight if self.fill is None else self.fill.mean[self.p :]
 
     # rows
 
@@ -230,6 +230,11 @@ class Encoder:
     def gaps(self, columns: Any) -> NDArray[np.bool_]:
         """(n, J) which answers of columns in memory are missing."""
         absent = [columns.coded(name).codes < 0 for name in self.vocabulary.names]
+        return np.column_stack(absent) if absent else np.zeros((columns.rows, 0), bool)
+
+    def number_gaps(self, columns: Any) -> NDArray[np.bool_]:
+        """(n, p) which numbers of columns in memory are missing."""
+        absent = [np.isnan(columns.numbers(name)) for name in self.numeric]
         return np.column_stack(absent) if absent else np.zeros((columns.rows, 0), bool)
 
     # moment states
@@ -311,8 +316,8 @@ def _same_names(numeric: Sequence[str], words: Vocabulary) -> InputError:
     raise AssertionError("names that are all different")
 
 
-def _complete(census: Census, table: Any, fills: bool) -> None:
-    """Refuse missing answers; ``fills``: the method can fill them in."""
+def _complete(census: Census, table: Any) -> None:
+    """Refuse missing answers."""
     if not census.missing:
         return
     names = [repr(name) for name in census.missing]
@@ -323,7 +328,6 @@ def _complete(census: Census, table: Any, fills: bool) -> None:
     raise InputError(
         f"expected an answer in every row of column{'s' if len(names) > 1 else ''} {shorten(names)}",
         received=f"{total:g} missing{listed} in {first}",
-        hint="missing='category' makes them a level of their own, missing='exclude' gives them no column"
-        + (", missing='regularized' fills them in by the other answers" if fills else "")
-        + "; None and NaN are missing",
+        hint="missing='category' makes them a level of their own, missing='exclude' gives them no column, "
+        "missing='regularized' fills them in by the other answers; None and NaN are missing",
     )

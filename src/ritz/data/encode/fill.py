@@ -1,10 +1,11 @@
-"""Missing answers of a row from the answers that are there, by axes that are known.
+"""Missing cells of a row from those that are there, by axes that are known.
 
     y = (z − m)/s,  o observed, h hidden,      t = Vᵀy,      y_h = V_h D t,     D = diag(1 − σ²/λ)
 
 So t = V_oᵀy_o + V_hᵀV_h D t, which has one solution: (I − V_hᵀV_h D) t = V_oᵀy_o, because ‖V_hᵀV_h D‖ < 1. It is the
 fixed point of regularised iterative MCA with the axes held still [JCLH12]: a row of the fit gets what the fit gave it,
-and a new row gets the same alone and among others. The block of a variable sums to 1, and may leave [0, 1] a little.
+and a new row gets the same alone and among others. The block of a categorical variable sums to 1, and may leave [0, 1]
+a little; a number is a variable of one column.
 """
 
 from __future__ import annotations

@@ -30,11 +30,13 @@ from ritz.data.tables.summaries import MatrixSummary, Summary
 from ritz.data.tables.table import KINDS, Column
 from ritz.data.words import ALIKE, counted, shorten
 
-__all__ = ["judge", "said"]
+__all__ = ["SOFTLY", "judge", "said"]
 
 SCAN_BYTES = 16 << 20  # of spans that are read as wholes
 SCAN_ROWS = 1 << 13  # of text: a batch of long texts must fit into a small memory limit
 LOOKING = "looking at columns, row"
+#: Categories, unless the column names rows, holds dates or never varies: what is said of all columns at once.
+SOFTLY = "categorical?"
 SAYABLE = tuple(kind for kind in KINDS if kind != "constant")
 
 
@@ -47,7 +49,7 @@ def said(source: Any, kinds: Mapping[str, str] | None) -> tuple[Any, dict[str, s
     columns = [*source.names, *source.label_names, *groups]
     forced: dict[str, str] = {}
     for name, kind in kinds.items():
-        if kind not in (*SAYABLE, "drop"):
+        if kind not in (*SAYABLE, "drop", SOFTLY):
             raise ParameterError(
                 f"the kind of a column is one of {', '.join(SAYABLE)} or drop",
                 received=f"{kind!r} for column {name!r}",
@@ -103,10 +105,12 @@ def judge(source: Any, forced: Mapping[str, str], *, full: bool = False) -> list
 
 
 def _overruled(column: Column, kind: str | None) -> Column:
+    if kind == SOFTLY:
+        kind = None if column.kind in ("identifier", "date", "constant") else "categorical"
     if kind is None or kind == column.kind:
         return column
     reason = "" if kind == "numeric" else f"{kind}, as you said"
-    return dataclasses.replace(column, kind=kind, reason=reason)
+    return dataclasses.replace(column, kind=kind, reason=reason, strays=(), stray_count=0)
 
 
 def _judge_matrix(source: MatrixSource, full: bool) -> list[Column]:

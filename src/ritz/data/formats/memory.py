@@ -15,7 +15,7 @@ from ritz.data.formats.arrow import ArrowSource, Field, fields_of
 from ritz.data.formats.source import Span
 from ritz.data.tables.frames import narwhal
 
-__all__ = ["ArrowTable", "arrow_table"]
+__all__ = ["ArrowTable", "arrow_table", "coerced"]
 
 SPAN_ROWS = 1 << 16
 
@@ -82,3 +82,28 @@ def arrow_table(frame: Any) -> Any:
     indices = ["row" if name.startswith("__index_level_") else name for name in table.column_names[len(given) :]]
     names = [*(name or unique for name, unique in zip(given, table.column_names, strict=False)), *indices]
     return table.rename_columns(names).replace_schema_metadata(None)
+
+
+def coerced(source: ArrowTable, names: Sequence[str]) -> tuple[ArrowTable, list[str]]:
+    """The table with texts of these columns as numbers, what is none missing; and a note on each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table, notes = source.table, []
+    place = {field.name: field.at for field in source.fields}
+    for name in names:
+        text = pc.utf8_trim_whitespace(table.column(place[name]).cast(pa.string()))
+        numbers = pa.chunked_array(
+            [[_number(value) for value in chunk.to_pylist()] for chunk in text.chunks], pa.float64()
+        )
+        gone = int(numbers.null_count - text.null_count)
+        notes.append(f"{name!r}: values that are no numbers made missing, as asked ({gone})")
+        table = table.set_column(place[name], table.schema.names[place[name]], numbers)
+    return ArrowTable(table, files=source.files), notes
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

@@ -9,6 +9,7 @@ is checked when it is opened.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ class NpySource(MatrixSource):
     def __init__(self, path: Path, layout: tuple[tuple[int, ...], bool, np.dtype[Any], int] | None = None) -> None:
         self.path, self.stamp = path, Stamp([path])
         shape, self._fortran, self._stored, self._offset = _header(path) if layout is None else layout
+        self.image_shape: tuple[int, ...] | None = None
+        if len(shape) > 2 and not self._fortran and min(shape) > 0:  # pictures: a row has all their pixels
+            self.image_shape, shape = shape[1:], (shape[0], math.prod(shape[1:]))
         require_numbers(shape, self._stored, path)
         n, d = shape
         require_shape(n, d, path)

@@ -135,9 +135,9 @@ def _parsed(values: Any, name: str) -> Any:
     except pa.ArrowInvalid as error:
         bad = next((word for word in text.to_pylist() if word is not None and not _is_float(word)), "")
         raise InputError(
-            f"text that can be read as numbers{f' in column {name!r}' if name else ''}",
-            received=repr(cut(bad)),
-            hint="keep the column as text, or leave it out: kinds={name: 'drop'}",
+            f"expected numbers{f' in column {name!r}' if name else ''}",
+            received=f"the text {cut(bad)!r}",
+            hint="coerce=True makes such values missing; to leave the column out: kinds={name: 'drop'}",
         ) from error
 
 

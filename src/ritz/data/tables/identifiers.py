@@ -20,8 +20,8 @@ BATCH_ROWS = 1 << 16
 class Labels:
     """Record batches of identifiers, cut anew as they are taken."""
 
-    def __init__(self, batches: Iterator[Any] | None, numbered: bool = False) -> None:
-        self._batches, self._numbered = batches, numbered
+    def __init__(self, batches: Iterator[Any] | None, numbered: bool = False, places: Any = None) -> None:
+        self._batches, self._numbered, self._places = batches, numbered, places
         self._held: list[Any] = []
         self._row = 0
 
@@ -32,7 +32,8 @@ class Labels:
         labels = None if self._batches is None else self._next(self._batches, rows)
         if not self._numbered:
             return labels
-        numbers = np.arange(self._row, self._row + rows)
+        some = slice(self._row, self._row + rows)
+        numbers = np.arange(some.start + 1, some.stop + 1) if self._places is None else self._places[some] + 1
         self._row += rows
         return pa.table({"row": numbers}) if labels is None else labels.add_column(0, "row", pa.array(numbers))
 
@@ -62,7 +63,8 @@ def labels_of(labels: Sequence[Any], name: Any = None) -> Labels:
 
 
 def identifiers_of(X: Any, *, numbered: bool = False) -> Labels:
-    """Identifiers of a Table, none for everything else; ``numbered`` adds a column ``row`` that counts from 0."""
+    """Identifiers of a Table, none for everything else; ``numbered`` adds a column ``row`` that counts from 1."""
     names = [name for name, kind in X.kinds.items() if kind == "identifier"] if isinstance(X, Table) else []
     names = [name for name in names if not (numbered and name == "row")]
-    return Labels(iter(X.batches(names, BATCH_ROWS)) if names else None, numbered)
+    places = X.places if isinstance(X, Table) else None
+    return Labels(iter(X.batches(names, BATCH_ROWS)) if names else None, numbered, places)

@@ -29,6 +29,7 @@ FEW_SHARE = 0.1
 MANY_ROWS = 10  # fewer rows may count up by chance
 LONG_TEXT = 40  # characters; identifiers are shorter
 MOSTLY_NUMBERS = 0.8
+SHOWN_STRAYS = 5
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
 SIGNED = re.compile(r"[-+]?[$€£¥]\s?[-+]?\d[\d,.' ]*|[-+]?\d[\d,.' ]*\s?[$€£¥%]")
 IDENTIFIER_NAME = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE)
@@ -67,7 +68,11 @@ def matrix_columns(summary: MatrixSummary, names: list[str]) -> list[Column]:
 
     Constant columns stay: an array in pieces is not looked at before the fit, where they do no harm.
     """
-    return [Column(name, "numeric", count) for name, count in zip(names, summary.missing.tolist(), strict=True)]
+    ends = zip(names, summary.missing.tolist(), summary.low.tolist(), summary.high.tolist(), strict=True)
+    return [
+        Column(name, "numeric", count, low=low if low <= high else None, high=high if low <= high else None)
+        for name, count, low, high in ends
+    ]
 
 
 def _named(name: str) -> bool:
@@ -77,13 +82,21 @@ def _named(name: str) -> bool:
 def _number(name: str, summary: Summary, first: bool) -> Column:
     low, high, rows, missing = summary.low, summary.high, summary.rows, summary.missing
     if rows > 1 and low == high:
-        return Column(name, "constant", missing, f"always {low:g}" if not isinstance(low, bool) else f"always {low}")
+        always = f"always {low:g}" if not isinstance(low, bool) else f"always {low}"
+        return Column(name, "constant", missing, always, low=_end(low), high=_end(high))
     if summary.compared and not missing and rows > 2:
         counting = first and rows >= MANY_ROWS and low in (0, 1) and summary.counts
         if counting or (_named(name) and (summary.rises or not summary.distinct.twice)):
             sure = summary.rises or not summary.distinct.more
             return Column(name, "identifier", missing, OWN if sure else OWN_SO_FAR)
-    return Column(name, "numeric", missing)
+    return Column(name, "numeric", missing, low=_end(low), high=_end(high))
+
+
+def _end(value: Any) -> float | None:
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):  # footers hold ends in types of their own
+        return None
 
 
 def _words(name: str, summary: Summary) -> Column:
@@ -91,7 +104,9 @@ def _words(name: str, summary: Summary) -> Column:
     some = distinct.values[:CHECKED_VALUES].to_pylist()
     stray = _stray_text(some)
     if stray is not None:
-        return Column(name, "text", missing, f"text among numbers, such as {cut(stray)!r}")
+        reason = f"text among numbers, such as {cut(stray[0])!r}"
+        first = tuple((text, None) for text in stray[:SHOWN_STRAYS])
+        return Column(name, "text", missing, reason, strays=first, stray_count=len(stray))
     signs = _signs(some)
     if signs:
         return Column(name, "text", missing, f"text that holds numbers with {signs}, such as {cut(some[0])!r}")
@@ -111,12 +126,12 @@ def _words(name: str, summary: Summary) -> Column:
     return Column(name, "text", missing, f"text: {u} different values")
 
 
-def _stray_text(distinct: list[str]) -> str | None:
-    """Return a value that is no number when nearly all others are numbers."""
+def _stray_text(distinct: list[str]) -> list[str] | None:
+    """Return the values that are no numbers when nearly all others are numbers."""
     others = [text for text in distinct if not _is_number(text)]
     if not others or len(distinct) - len(others) < max(2, MOSTLY_NUMBERS * len(distinct)):
         return None
-    return others[0]
+    return others
 
 
 def _signs(distinct: list[str]) -> str:

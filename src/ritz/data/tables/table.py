@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,13 +42,19 @@ RAGGED = "lists of numbers of different lengths"
 class Column:
     """What is known of one column; ``reason`` says why it cannot be used as numbers, if so.
 
-    ``missing`` is None where nothing was counted: the fit will see.
+    ``missing`` is None where nothing was counted: the fit will see. ``low`` and ``high`` are the least and the greatest
+    number where they are known. ``strays`` are values that are no numbers in a column that is nearly all numbers, the
+    first of ``stray_count``, each with its row from 0 or None where the row is not known.
     """
 
     name: str
     kind: str
     missing: int | None = 0
     reason: str = ""
+    low: float | None = field(default=None, repr=False, compare=False)
+    high: float | None = field(default=None, repr=False, compare=False)
+    strays: tuple[tuple[str, int | None], ...] = field(default=(), repr=False, compare=False)
+    stray_count: int = field(default=0, repr=False, compare=False)
 
 
 class Table:
@@ -70,6 +76,10 @@ class Table:
         Bytes that loading columns may take, as stated when it was read. Without it, ``settle`` may load the table.
     forced : mapping, optional
         Kinds that the user gave.
+    marks : sequence of str
+        Texts of a text file that were taken for missing.
+    written : mapping, optional
+        How a text file is written, by column, so that another one can be read alike.
 
     Examples
     --------
@@ -94,6 +104,8 @@ class Table:
         line: Callable[[int], int | None] | None = None,
         memory: float | None = None,
         forced: Mapping[str, str] | None = None,
+        marks: Sequence[str] = (),
+        written: Mapping[str, Any] | None = None,
     ) -> None:
         self.columns = tuple(columns)
         self.source = source
@@ -102,6 +114,10 @@ class Table:
         self._line = line
         self._memory = memory
         self._forced = dict(forced or {})
+        self.marks = tuple(marks)
+        self.written = dict(written or {})
+        self.image_shape: tuple[int, ...] | None = None  # of the picture that every row is
+        self.places: Any = None  # (n,) numbers from 0 of the rows in the file, where some were left out
         self._meant: tuple[Any, list[str], Any] | None = None  # the last columns asked for, of a wide table
         self._wide: tuple[Any, list[str], Any] | None = None  # the last selection from a wide, short table
         self._position = {column.name: j for j, column in enumerate(self.columns)}
@@ -120,6 +136,11 @@ class Table:
     def missing(self) -> dict[str, int]:
         """How many values each column lacks; columns that lack none, or were not counted, are left out."""
         return {column.name: column.missing for column in self.columns if column.missing}
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Kinds that the user gave, by name; columns that were dropped among them."""
+        return dict(self._forced)
 
     @property
     def n_rows(self) -> int | None:
@@ -224,6 +245,34 @@ class Table:
         same._position = {column.name: j for j, column in enumerate(same.columns)}
         return same
 
+    def some_rows(self, rows: Any) -> Any:
+        """Rows of a matrix in memory, with the names of rows that it has."""
+        import pyarrow as pa
+
+        from ritz.data.formats.matrix import MemoryMatrix
+
+        labels = {name: column.take(pa.array(rows)) for name, column in self._data.labels.items()}
+        return MemoryMatrix(self._data.values[rows], self._data.names, labels, self._data.files)
+
+    def kept(self, rows: Any, note: str) -> Table:
+        """The same table in memory with these rows only, which keep their numbers and lines."""
+        import pyarrow as pa
+
+        places = np.asarray(rows) if self.places is None else self.places[rows]
+        values: Any
+        if self.matrix is not None:
+            values = self.some_rows(rows)
+        else:
+            values = pa.concat_tables(list(self.batches())).take(pa.array(rows))
+        line = self._line
+        same = Table(
+            self.columns, values, source=self.source, notes=(*self.notes, note), memory=self._memory,
+            line=None if line is None else lambda row: line(int(places[row])), forced=self._forced, marks=self.marks,
+            written=self.written,
+        )  # fmt: skip
+        same.places, same.image_shape = places, self.image_shape
+        return same
+
     def numeric_names(self) -> list[str]:
         """Names of the numeric columns, with a warning of those set aside; an error if there are none."""
         names = [column.name for column in self.columns if column.kind == "numeric"]
@@ -256,7 +305,7 @@ class Table:
     def row_name(self, row: int) -> str:
         """Name a row for a message: its line in the file where there are lines, or its number from 0."""
         line = self._line(row) if self._line is not None else None
-        return f"row {row}" if line is None else f"line {line}"
+        return f"row {row if self.places is None else int(self.places[row])}" if line is None else f"line {line}"
 
     def labels(self, name: str) -> list[Any]:
         """Give one column, of any kind, as a list; missing values are None (NaN in arrays)."""
@@ -317,7 +366,7 @@ class Table:
             columns = judge(self._data, self._forced, full=True)
         return Table(
             columns, self._data, source=self.source, notes=self.notes, line=self._line, memory=self._memory,
-            forced=self._forced,
+            forced=self._forced, marks=self.marks, written=self.written,
         )  # fmt: skip
 
     def _require(self, names: Sequence[str]) -> None:
@@ -333,6 +382,11 @@ class Table:
     def _require_numbers(self, names: Sequence[str]) -> None:
         numeric = set(self._data.names)
         other = [f"{name!r} ({self.columns[self._position[name]].reason})" for name in names if name not in numeric]
+        strays = [self.columns[self._position[name]] for name in names if name not in numeric]
+        if other and all(column.strays for column in strays):
+            from ritz.data.tables.strays import stray_error
+
+            raise stray_error(strays, self.source, self.row_name)
         if other:
             raise InputError(
                 f"expected numbers in the columns used of {self.source or 'the table'}",

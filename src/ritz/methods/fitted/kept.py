@@ -66,7 +66,8 @@ class Kept:
     @property
     def mergeable(self) -> bool:
         """Whether what ``merge`` adds up was kept."""
-        return settled(self.model) is not None or self.counts is not None
+        fills = getattr(self.model, "missing", "error") == "regularized"  # by axes of all rows: no sum of parts
+        return (settled(self.model) is not None and not fills) or self.counts is not None
 
     @property
     def weight(self) -> float | None:

@@ -133,6 +133,12 @@ def _encoded(fitted: Fitted) -> Form:
     """Numbers, counts and answers of MCA, FAMD and MFA."""
     centre, W, _ = _map_weights(fitted.linear_map())
     encoder, p, unseen = fitted.encoder(), fitted.number_columns(), fitted.model.unseen
+    if p and encoder.fill is not None:
+        raise ParameterError(
+            "ONNX and SQL hold no model that fills in gaps of numbers and categories together",
+            received="missing='regularized'",
+            hint="fit with missing='error' or 'category', or use ritz transform",
+        )
     counted = np.zeros(len(W), bool)
     shares = W.copy()
     tables = fitted.frequency_tables()

@@ -28,7 +28,7 @@ Ritz.rows = () => {
   const rows = Ritz.json("rows");
   rows.index = rows.index ? Ritz.numbers(rows.index) : null;
   rows.scores = rows.scores.map(Ritz.numbers);
-  rows.name = (i) => (rows.names ? rows.names[i] : "row " + rows.number(i).toLocaleString("en"));
+  rows.name = (i) => (rows.names ? rows.names[i] : "row " + (rows.number(i) + 1).toLocaleString("en"));
   rows.number = (i) => (rows.index ? rows.index[i] : i);
   Ritz.held = rows;
   return rows;

@@ -30,7 +30,7 @@ Ritz.addLasso = (plane) => {
     panel.hidden = !plane.selected;
     if (plane.selected) {
       head.textContent = plane.selected.length.toLocaleString("en") + (plane.selected.length === 1 ? " row" : " rows");
-      text.value = plane.selected.map((i) => (rows.names ? rows.number(i) + "\t" + rows.name(i) : String(rows.number(i)))).join("\n");
+      text.value = plane.selected.map((i) => (rows.names ? rows.number(i) + 1 + "\t" + rows.name(i) : String(rows.number(i) + 1))).join("\n");
     }
     plane.draw();
   };

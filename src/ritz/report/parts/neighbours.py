@@ -39,7 +39,7 @@ def _build(about: Context) -> Content:
     texts = rows.beginnings(there) if len(there) <= TEXTS else None
     drawn: dict[str, Any] = {
         "documents": wide(there),
-        "names": [f"row {i:,}" if names is None else clip(names[i], KEPT) for i in there.tolist()],
+        "names": [f"row {i + 1:,}" if names is None else clip(names[i], KEPT) for i in there.tolist()],
         "texts": texts,
         "offered": wide(np.searchsorted(there, offered)),
         "near": wide(np.where(near >= 0, np.searchsorted(there, np.maximum(near, 0)), 2**32 - 1).ravel()),

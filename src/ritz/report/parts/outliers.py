@@ -84,7 +84,7 @@ def _list(about: Context) -> Html | None:
     rows = []
     for row in order.tolist():
         shown = row if position is None else position.get(row)
-        name = about.row_name(shown) if shown is not None else f"row {row:,}"
+        name = about.row_name(shown) if shown is not None else f"row {row + 1:,}"
         p = number(odd.outliers.p_values[row], 2) if odd.outliers is not None else "–"
         rows.append(
             (

@@ -65,7 +65,7 @@ def _rows(about: Context, a: int) -> tuple[dict[str, Any], Any]:
     model = about.model
     F, cos2 = numbers_of(model.row_coordinates_)[:, :a], numbers_of(model.row_cos2_)[:, :a]
     share, mass = numbers_of(model.row_contributions_)[:, :a], np.asarray(model.row_masses_, np.float64).reshape(-1)
-    labels = about.known.row_names() or [f"row {i}" for i in range(len(F))]
+    labels = about.known.row_names() or [f"row {i + 1}" for i in range(len(F))]
     return _side("rows", [clip(name, KEPT) for name in labels], F, cos2, share, mass), (F, cos2, share)
 
 

@@ -61,7 +61,7 @@ def _empty(about: Context) -> str:
     if not len(empty):
         return "none"
     labels = Keeps(about.model).names
-    names = [f"row {i:,}" if labels is None else clip(labels[i], 40) for i in empty[:NAMED].tolist()]
+    names = [f"row {i + 1:,}" if labels is None else clip(labels[i], 40) for i in empty[:NAMED].tolist()]
     more = f" and {len(empty) - NAMED:,} more" if len(empty) > NAMED else ""
     return f"{len(empty):,}: {shorten(names, NAMED)}{more}; they lie at zero, and no search finds them"
 

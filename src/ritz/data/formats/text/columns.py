@@ -3,24 +3,34 @@
     type(column) = ⋁ over pieces of what pyarrow finds      nothing < integer < float < text, date < time < text, …
 
 A column is whatever holds for all its values: 3.5 far down makes an integer column float, one word makes it text. Text
-is looked at again as a person would (``numbers.py``, ``dates.py``): a reading is kept only while every value fits
-it. A column of text among numbers remembers its first word and the row.
+is looked at again as a person would (``numbers.py``, ``grouping.py``, ``dates.py``): a reading is kept only while every
+value fits it. A column that is text although nearly all of it reads as numbers is looked at once more (``strays.py``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ritz.data.formats.text.dates import FORMATS, DateForm
 from ritz.data.formats.text.dialect import Dialect, TextOptions
-from ritz.data.formats.text.numbers import CODE, LOOSE_TEXT, Reading, affix_of, clean, forms
+from ritz.data.formats.text.grouping import Groups
+from ritz.data.formats.text.numbers import CODE, SPOKEN, WITH_UNIT_TEXT, Reading, affix_of, clean, forms
 from ritz.data.words import cut
 
-__all__ = ["ColumnForm", "ColumnScan", "is_text", "widened"]
+__all__ = ["ColumnForm", "ColumnScan", "Strays", "is_text", "widened"]
 
 MOSTLY_NUMBERS = 0.8  # share from which words in a column are strays among numbers
 HEAD = 100  # values that are tried before all are
+
+
+@dataclass(frozen=True)
+class Strays:
+    """Values that are no numbers in a column of numbers: how many, and the first, each with its row."""
+
+    count: int
+    first: tuple[tuple[str, int], ...]
+    reading: Reading  # of all others
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,8 @@ class ColumnForm:
     type: Any  # what pyarrow parses it to
     form: Reading | DateForm | None = None
     code: str = ""  # a whole number that is kept as text
-    stray: tuple[str, int] | None = None  # a word among numbers, and its row
+    strays: Strays | None = None  # words among numbers
+    mixed: tuple[str, str] | None = None  # two numbers that are written in different ways
 
     def finish(self, values: Any, marks: tuple[str, ...]) -> Any:
         """Turn what was parsed into what the column holds."""
@@ -39,7 +50,7 @@ class ColumnForm:
             return values
         text = clean(values, marks)
         if isinstance(self.form, Reading):
-            return self.form.numbers(text)
+            return self.form.numbers(text if self.strays is None else self.form.fitting(text))
         return text if self.form is None else self.form.dates(text)
 
     @property
@@ -61,15 +72,23 @@ class ColumnScan:
     options: TextOptions
     types: list[Any] = field(default_factory=list)  # of each piece
     numbers: int = 0
-    strays: int = 0
-    stray: tuple[str, int] | None = None
+    others: int = 0
+    strays: Strays | None = None
+    mixed: tuple[str, str] | None = None
     code: str = ""
     begun: bool = False
     spaced: bool = False
     bracketed: bool = False
+    trailing: bool = False
+    affix: str = ""
     marks: set[str] = field(default_factory=set)  # missing marks met between spaces
     readings: list[Reading] = field(default_factory=list)
     dates: list[DateForm] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        said = self.options.decimal is not None or self.options.thousands is not None
+        like = self.options.readings.get(self.name)
+        self.groups = Groups(self.dialect.decimal, self.dialect.sure, self.dialect.delimiter, like, open=not said)
 
     @property
     def type(self) -> Any:
@@ -110,14 +129,16 @@ class ColumnScan:
         self.bracketed = self.bracketed or bool(pc.any(pc.starts_with(present, "(")).as_py())
         if not self.begun:
             self.begun = True
-            fixed = self.options.decimal is not None
-            affix = affix_of(present[0].as_py())
-            self.readings = forms(self.dialect.decimal, self.options.thousands, fixed, affix)
+            self.affix = affix_of(present[0].as_py())
+            self.readings = self.candidates(self.affix)
             self.dates = list(FORMATS)
         self._codes(present)
         if not counted:
-            self._count(text, len(present), row)
+            self._count(text, len(present))
+            self.groups.text(present, self.affix)
         self.readings = [r for r in self.readings if _fits(r, present)]
+        if self.readings:
+            self.trailing = self.trailing or bool(pc.any(pc.match_substring_regex(present, r"\d[^\d]*[\-−]")).as_py())
         self.dates = [d for d in self.dates if d.fits(present.slice(0, HEAD)) and d.fits(present)]
 
     def _codes(self, present: Any) -> None:
@@ -126,20 +147,36 @@ class ColumnScan:
         if self.code:
             self.readings = []
 
-    def _count(self, text: Any, present: int, row: int) -> None:
+    def candidates(self, affix: str) -> list[Reading]:
+        """Readings to try in turn; that of another file, which is to be followed, comes first."""
+        said = self.options.decimal is not None or self.options.thousands is not None
+        like = None if said else self.options.readings.get(self.name)
+        first = [] if like is None else [like, replace(like, affix=affix)]
+        fixed = self.options.decimal is not None
+        return list(dict.fromkeys([*first, *forms(self.dialect.decimal, self.options.thousands, fixed, affix)]))
+
+    def _count(self, text: Any, present: int) -> None:
         import pyarrow.compute as pc
 
-        match = pc.match_substring_regex(text, f"^(?:{LOOSE_TEXT})$")
-        numbers = pc.sum(match).as_py() or 0
+        numbers = pc.sum(pc.match_substring_regex(text, f"^(?:{WITH_UNIT_TEXT})$")).as_py() or 0
         self.numbers += numbers
-        self.strays += present - numbers
-        if numbers < present and self.stray is None:
-            at = pc.index(match, False).as_py()
-            self.stray = text[at].as_py(), row + at
+        self.others += present - numbers
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the column is text although nearly all of it reads as numbers."""
+        if not is_text(self.type) or self.code or self.readings or self.dates:
+            return False
+        return self.numbers >= max(2, MOSTLY_NUMBERS * (self.numbers + self.others))
 
     def form(self) -> ColumnForm:
         """Decide what the column is."""
+        import pyarrow as pa
+
         kind = self.type
+        grouped = self.groups.reading
+        if grouped is not None and (not is_text(kind) or (self.readings and not self.readings[0].thousands)):
+            return ColumnForm(self.name, pa.string(), grouped)
         if not is_text(kind):
             return ColumnForm(self.name, kind)
         if self.code:
@@ -148,15 +185,23 @@ class ColumnScan:
             return ColumnForm(self.name, kind, self.readings[0])
         if self.dates:
             return ColumnForm(self.name, kind, self.dates[0])
-        mostly = self.numbers >= max(2, MOSTLY_NUMBERS * (self.numbers + self.strays))
-        return ColumnForm(self.name, kind, stray=self.stray if mostly else None)
+        if self.strays is not None and self.options.coerce:
+            return ColumnForm(self.name, kind, self.strays.reading, strays=self.strays)
+        return ColumnForm(self.name, kind, strays=self.strays, mixed=self.mixed)
 
     def phrases(self, form: ColumnForm) -> list[str]:
         """Say what was decided about the text of this column, one phrase each."""
         out = []
         if isinstance(form.form, Reading):
-            out = form.form.words(self.dialect.decimal)
+            if form.form == self.groups.reading:
+                mark = self.dialect.decimal
+                out = [f"{SPOKEN[mark]} between thousands taken out (decimal={mark!r} takes them for decimal marks)"]
+                out += replace(form.form, thousands="", decimal=mark).words(mark)
+            else:
+                out = form.form.words(self.dialect.decimal)
             out += ["numbers in parentheses are negative"] * self.bracketed
+            out += ["a minus behind a number is its sign"] * self.trailing
+            out += [f"values that are no numbers made missing, as asked ({form.strays.count})"] if form.strays else []
         elif isinstance(form.form, DateForm):
             out = [f"read as dates: {form.form.words}"]
             if len({d.words for d in self.dates}) > 1:

@@ -12,14 +12,14 @@ import csv
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.formats.text.encoding import decode, not_a_table
-from ritz.data.formats.text.header import beginning, fit_names, is_header, unique_names
-from ritz.data.formats.text.numbers import LOOSE, decimal_mark
+from ritz.data.formats.text.header import beginning, fit_names, is_header, unique_names, units_below
+from ritz.data.formats.text.numbers import LOOSE, Reading, decimal_mark
 from ritz.data.formats.text.records import records
 from ritz.data.words import cut, shorten
 
@@ -37,7 +37,9 @@ SEP_LINE = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
 class TextOptions:
     """What the user says about a text file; None is found out.
 
-    ``missing`` are texts that count as missing beside the usual marks.
+    ``missing`` are texts that count as missing beside the usual marks, ``keep`` are usual marks that do not.
+    ``coerce`` makes what is no number missing in columns that are nearly all numbers. ``decimal_like`` and ``readings``
+    are how another file was written, by column, which is followed unless this file cannot be read so.
     """
 
     header: bool | None = None
@@ -46,6 +48,11 @@ class TextOptions:
     thousands: str | None = None
     encoding: str | None = None
     missing: Sequence[str] | None = None
+    keep: Sequence[str] | None = None
+    skip: int | None = None
+    coerce: bool = False
+    decimal_like: str | None = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _one_character("delimiter", self.delimiter, "delimiter=';'")
@@ -65,13 +72,19 @@ class TextOptions:
                     received=repr(self.encoding),
                     hint="encoding='utf-8', 'cp1252' or 'utf-16'",
                 ) from None
-        if isinstance(self.missing, str) or not all(isinstance(mark, str) for mark in self.missing or ()):
-            raise ParameterError("missing must be a list of texts", received=repr(self.missing), hint="missing=['-99']")
+        for name, marks, example in (("missing", self.missing, "-99"), ("keep", self.keep, "None")):
+            if isinstance(marks, str) or not all(isinstance(mark, str) for mark in marks or ()):
+                raise ParameterError(
+                    f"{name} must be a list of texts", received=repr(marks), hint=f"{name}=['{example}']"
+                )
+        if self.skip is not None and (isinstance(self.skip, bool) or self.skip < 0):
+            raise ParameterError("skip must be a number of lines", received=repr(self.skip), hint="skip=2")
 
     @property
     def marks(self) -> tuple[str, ...]:
         """The texts that count as missing."""
-        return tuple(dict.fromkeys([*MISSING_MARKS, *(self.missing or ())]))
+        kept = set(self.keep or ()) - {""}
+        return tuple(dict.fromkeys([*(mark for mark in MISSING_MARKS if mark not in kept), *(self.missing or ())]))
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,7 @@ class Dialect:
     told: bool = False  # the user said whether there is a header
     newline: str = "\n"
     notes: tuple[str, ...] = ()  # what was decided about delimiter, lines before the header, encoding
+    sure: bool = False  # values were found that show which mark is the decimal one
     surplus: bool = False  # every line ends in a delimiter, behind which nothing stands
 
 
@@ -98,14 +112,18 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, complet
     text, encoding, notes = decode(sample, path, options.encoding, complete)
     text, skip, said, more = _sep_line(text)
     notes += more
+    text, skip = _skipped(text, options.skip or 0, path), skip + (options.skip or 0)
     _refuse_markup(text, path)
     delimiter = options.delimiter or said or _delimiter(text, path, complete)
     numbered = _records(text, delimiter, complete)
     if not any(any(field.strip() for field in fields) for _, fields in numbered):
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
     width = _width(numbered)
-    start, names, more = beginning(numbered, width)
+    start, names, more = beginning(numbered, width, look=options.header is not False)
     notes += more
+    if options.header is not False and units_below(numbered, start, width):
+        before, fields = numbered.pop(start + 1)
+        notes += (f"line {skip + before + 1} left out, which holds units: {cut(', '.join(fields), 40)!r}",)
     body = [fields for _, fields in numbered[start + 1 :]] or [names]
     names, surplus, more = fit_names(names, body, width)
     notes += more
@@ -114,6 +132,8 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, complet
         body = [fields for _, fields in numbered[start:]]
     first = numbered[start][0] if not names else _line_after(numbered, start, text, delimiter)
     decimal, sure = decimal_mark(itertools.chain(*body), delimiter)
+    if options.decimal_like is not None and not sure:
+        decimal = options.decimal_like
     decimal = options.decimal or _other(options.thousands) or decimal
     dialect = Dialect(
         delimiter,
@@ -125,6 +145,7 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, complet
         '"' in text,
         options.header is not None,
         _newline(text),
+        sure=sure,
         surplus=surplus,
     )
     return replace(dialect, notes=(*notes, *_told(dialect, options, said, sure)))
@@ -141,6 +162,17 @@ def _sep_line(text: str) -> tuple[str, int, str | None, tuple[str, ...]]:
         return text, 0, None, ()
     said = "\t" if match[1] == "\\t" else match[1]
     return rest, 1, said, (f"the first line, {line.strip()}, names the delimiter",)
+
+
+def _skipped(text: str, lines: int, path: Path) -> str:
+    """The text without its first lines."""
+    for _ in range(lines):
+        _, end, text = _first_line(text)
+        if not end:
+            raise ParameterError(
+                f"skip must leave rows in {path}", received=f"skip={lines}", hint="leave skip= out to have titles found"
+            )
+    return text
 
 
 def _first_line(text: str) -> tuple[str, str, str]:

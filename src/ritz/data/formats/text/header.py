@@ -1,9 +1,11 @@
 """Which line of a text file names the columns, and what stands before it.
 
 Lines before the header are those that begin with ``#``, those cut into another number of fields, and titles: one
-field filled, the others empty. A first line that holds numbers is data, unless it counts the columns (0 … d−1,
-1 … d) or gives years and the lines below do not. A header one field short names all columns but the first (R's
-``write.table``), or leaves the empty fields behind a delimiter at the end of each line without a name.
+field filled, the others empty; and lines without a number in columns that hold numbers further down, the last of which
+names the columns. Where the line below the names holds units, it is left out. A first line that holds numbers is data,
+unless it counts the columns (0 … d−1, 1 … d) or gives years and the lines below do not. A header one field short names
+all columns but the first (R's ``write.table``), or leaves the empty fields behind a delimiter at the end of each line
+without a name.
 """
 
 from __future__ import annotations
@@ -12,17 +14,26 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from ritz.data.formats.text.numbers import LOOSE, affix_of
+from ritz.data.formats.text.numbers import LOOSE, UNITS, affix_of
 from ritz.data.words import cut
 
-__all__ = ["beginning", "fit_names", "is_header", "unique_names"]
+__all__ = ["beginning", "fit_names", "is_header", "unique_names", "units_below"]
 
 WHOLE = re.compile(r"\d{1,9}")
 FIRST_YEAR, LAST_YEAR = 1900, 2100
+#: Lines without numbers that may stand above those with numbers, and the share of numbers that makes a column of them.
+MOST_TITLES, MOSTLY = 12, 0.8
+UNIT = re.compile(rf"[(\[]?\s*(?:{UNITS}|[%€$£#]|[A-Za-zµμ°²³%/·^\d.*-]{{1,8}}|[-–—])\s*[)\]]?")
+BRACKETED = re.compile(r"[(\[].*[)\]]|[-–—]?")
 
 
-def beginning(records: list[tuple[int, list[str]]], width: int) -> tuple[int, list[str], tuple[str, ...]]:
-    """Position of the first record of the table, its fields, and a note on the records before it."""
+def beginning(
+    records: list[tuple[int, list[str]]], width: int, look: bool = True
+) -> tuple[int, list[str], tuple[str, ...]]:
+    """Position of the first record of the table, its fields, and a note on the records before it.
+
+    ``look`` says whether the names may stand below other lines of as many fields.
+    """
     start, hashed = 0, False
     while start < len(records) - 1:
         fields = records[start][1]
@@ -35,6 +46,8 @@ def beginning(records: list[tuple[int, list[str]]], width: int) -> tuple[int, li
         elif any(fields) and not _is_title(fields, below, width):
             break
         start += 1
+    if look and not hashed:
+        start = _last_names(records, start, width)
     names = [field.strip() for field in records[start][1]]
     if hashed:
         names[0] = names[0].lstrip("# ")
@@ -43,6 +56,49 @@ def beginning(records: list[tuple[int, list[str]]], width: int) -> tuple[int, li
     first = cut(" ".join(field for field in records[0][1] if field).strip())
     lines = "line" if start == 1 else "lines"
     return start, names, (f"{start} {lines} before the header left out, beginning with {first!r}",)
+
+
+def _last_names(records: list[tuple[int, list[str]]], start: int, width: int) -> int:
+    """The last of some lines without numbers that has a name for every column; ``start`` where there is one such."""
+    above = _without_numbers(records, start, width)
+    for at in range(above, start, -1):
+        names = [field.strip() for field in records[at][1]]
+        named = len(names) == width and all(names) and len(set(names)) == width and not any(map(_is_number, names))
+        if named and not units_below(records, at - 1, width):
+            return at
+    return start
+
+
+def _without_numbers(records: list[tuple[int, list[str]]], start: int, width: int) -> int:
+    """The last line from ``start`` on that has words where the columns below hold numbers."""
+    body = [fields for _, fields in records[start + 1 :] if len(fields) == width]
+    low = body[min(MOST_TITLES, len(body) // 2) :]
+    numeric = []
+    for j in range(width):
+        filled = [fields[j] for fields in low if fields[j].strip()]
+        if filled and sum(map(_is_number, filled)) >= MOSTLY * len(filled):
+            numeric.append(j)
+    at = start
+    while len(numeric) > 1 and at + 1 < min(len(records), start + MOST_TITLES):
+        fields = records[at + 1][1]
+        cells = [fields[j].strip() for j in numeric] if len(fields) == width else []
+        words = [cell for cell in cells if cell and not _is_number(cell)]
+        if len(words) < 2 or 2 * len(words) <= sum(map(bool, cells)):
+            break
+        at += 1
+    while at > start and any(map(_is_number, (field.strip() for field in records[at][1]))):
+        at -= 1
+    return at
+
+
+def units_below(records: list[tuple[int, list[str]]], start: int, width: int) -> bool:
+    """Whether the line below the names holds units: cm, [kg], (%)."""
+    if start + 1 >= len(records) or _without_numbers(records, start, width) <= start:
+        return False
+    cells = [field.strip() for field in records[start + 1][1]]
+    filled = [cell for cell in cells if cell]
+    known = [cell for cell in filled if re.fullmatch(UNITS, cell.strip("()[] ")) or BRACKETED.fullmatch(cell)]
+    return all(map(UNIT.fullmatch, filled)) and 2 * len(known) >= len(filled)
 
 
 def _is_number(field: str) -> bool:

@@ -1,11 +1,12 @@
-"""Text that a person reads as numbers: ``1,234.5``, ``1.234,5``, ``1 234``, ``5%``, ``$3``, ``(2.50)``, ``−7``.
+"""Text that a person reads as numbers: ``1,234.5``, ``1.234,5``, ``1 234``, ``5%``, ``$3``, ``(2.50)``, ``3 kg``.
 
     reading = (decimal mark, thousands separator, affix)        value = the digits, once separator and affix are off
 
 A column has a reading only if every value in it fits: forms are tried in a fixed order, and the first that fits
-all is taken. Separators stand between groups of three digits. ``5%`` is 5, in per cent. An affix (a sign or code of
-money, a per cent sign) must be the same in all values, because 5 $ and 5 € are not the same number. Whole numbers that
-begin with a zero, or have 20 digits and more, are codes and stay text.
+all is taken. Separators stand between groups of three digits, commas also as in India (12,34,567); whether 1.601 has
+three decimals is decided in ``grouping.py``. ``5%`` is 5, in per cent. An affix (a sign or code of money, a per cent
+sign, a unit) must be the same in all values, because 5 $ and 5 € are not the same number. A minus may stand behind the
+number. Whole numbers that begin with a zero, or have 20 digits and more, are codes and stay text.
 """
 
 from __future__ import annotations
@@ -16,14 +17,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CODE", "LOOSE", "Reading", "affix_of", "clean", "decimal_mark", "forms"]
+__all__ = [
+    "CODE", "LOOSE", "OTHER", "SPOKEN", "Reading", "affix_of", "clean", "common_affix", "decimal_mark", "forms",
+    "is_money", "shaped",
+]  # fmt: skip
 
-MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN)"
+MONEY = (
+    r"(?:(?:US|CA|C|AU|A|NZ|HK|S|R|MX)?\$|[€£¥₹₽₩₺₪฿₫₴₦₱]|USD|EUR|GBP|CHF|Fr\.|JPY|CNY|RMB|INR|Rs\.?|CAD|AUD|NZD|"
+    r"SEK|NOK|DKK|kr\.?|PLN|zł|CZK|Kč|HUF|Ft|RUB|TRY|BRL|MXN|ZAR|KRW|SGD|HKD)"
+)
+#: units that may follow a number at once; any other word must be set apart by a space
+UNITS = (
+    r"(?:%|‰|°[CF]?|[kcmµμn]?m[²³23]?|[kmµμ]?g|[tlL]|[mcd][lL]|[hk]?Pa|bar|[mµμn]?s|min|hrs?|[kMG]?Hz|[km]?[VAW]|"
+    r"[kMG]Wh?|[kMGT]i?B|ha|km/h|mph|m/s|lbs?|oz|ft|in|mi|dB|ppm|ppb|kcal|kJ|mol|[mµμ]M|mmHg)"
+)
 SPACES = " \u00a0\u202f\u2009"  # plain, no-break, narrow no-break and thin space
 APOSTROPHES = "'’"
-DIGITS = rf"(?:\d{{1,3}}(?:[,.{SPACES}{APOSTROPHES}]\d{{3}})+|\d+)"
+DIGITS = rf"(?:\d{{1,3}}(?:[,.{SPACES}{APOSTROPHES}]\d{{3}})+|\d{{1,2}}(?:,\d{{2}})+,\d{{3}}|\d+)"
 NUMBER = rf"(?:{DIGITS}(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 LOOSE_TEXT = rf"\(?[+\-−]?(?:{MONEY}\s?)?[+\-−]?{NUMBER}\s?(?:%|{MONEY})?\)?"
+WORD = r"[^\s\d.,'%()+\-−][^\s\d.,()]{0,11}"
+UNIT_TEXT = rf"[+\-−]?{NUMBER}(?:\s?{UNITS}|\s{WORD})"
+#: anything that looks like one number, and the same with a unit
+WITH_UNIT_TEXT = rf"{LOOSE_TEXT}\s?[\-−]?|{UNIT_TEXT}"
+WITH_UNIT = re.compile(rf"[+\-−]?{NUMBER}\s?({UNITS})|[+\-−]?{NUMBER}\s({WORD})")
 #: anything that looks like one number
 LOOSE = re.compile(LOOSE_TEXT)
 #: whole numbers that are names of things
@@ -49,16 +66,13 @@ class Reading:
         point = re.escape(self.decimal)
         separator = SEPARATORS.get(self.thousands, re.escape(self.thousands))
         if separator:
-            integer = rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{3}})+|0|[1-9]\d*)"
+            lakhs = rf"|[1-9]\d?(?:{separator}\d{{2}})+{separator}\d{{3}}" if separator == "," else ""
+            integer = rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{3}})+{lakhs}|0|[1-9]\d*)"
             number = rf"(?:{integer}(?:{point}\d*)?|{point}\d+)"
         else:
             number = rf"(?:\d+{point}\d*|{point}\d+|0|[1-9]\d*)"
         number += r"(?:[eE][+-]?\d+)?"
-        if not self.affix:
-            return rf"^(?:[+\-−]?{number}|\({number}\))$"
-        sign = re.escape(self.affix)
-        affixed = rf"(?:{sign}\s?[+\-−]?{number}|{number}\s?{sign})"
-        return rf"^(?:[+\-−]?{affixed}|\({affixed}\))$"
+        return shaped(number, self.affix)
 
     def numbers(self, values: Any) -> Any:
         """Turn cleaned texts that fit the pattern into float64."""
@@ -68,10 +82,18 @@ class Reading:
         text = values if not self.affix else pc.replace_substring(values, self.affix, "")
         text = pc.replace_substring_regex(text, r"^\((.*)\)$", r"-\1")
         text = pc.replace_substring(text, "−", "-")
+        text = pc.replace_substring_regex(text, r"^(.*\d[.,]?)\s*-\s*$", r"-\1")
         text = pc.replace_substring_regex(text, rf"[^0-9eE\-{re.escape(self.decimal)}]", "")
         if self.decimal != ".":
             text = pc.replace_substring(text, self.decimal, ".")
         return text.cast(pa.float64())
+
+    def fitting(self, values: Any) -> Any:
+        """Cleaned texts with those missing that do not fit the pattern."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        return pc.if_else(pc.match_substring_regex(values, self.pattern), values, pa.scalar(None, values.type))
 
     def words(self, usual: str) -> list[str]:
         """Say what was done, one phrase each; ``usual`` is the decimal mark of the file."""
@@ -88,6 +110,15 @@ class Reading:
         return out
 
 
+def shaped(number: str, affix: str) -> str:
+    """Regular expression for a whole value: a number with its sign, its affix, or in parentheses."""
+    if not affix:
+        return rf"^(?:[+\-−]?{number}|\({number}\)|{number}\s?[\-−])$"
+    sign = re.escape(affix)
+    affixed = rf"(?:{sign}\s?[+\-−]?{number}|{number}\s?{sign}|{sign}\s?{number}[\-−]|{number}[\-−]\s?{sign})"
+    return rf"^(?:[+\-−]?{affixed}|\({affixed}\))$"
+
+
 def forms(decimal: str, thousands: str | None, fixed: bool, affix: str) -> list[Reading]:
     """Readings to try in turn; ``thousands`` is the user's word, ``fixed`` that the decimal mark is."""
     other = OTHER[decimal]
@@ -100,9 +131,23 @@ def forms(decimal: str, thousands: str | None, fixed: bool, affix: str) -> list[
 
 
 def affix_of(text: str) -> str:
-    """The sign of money or per cent sign in a value, or nothing."""
-    affix = AFFIX.search(text) if LOOSE.fullmatch(text) else None
-    return affix[0] if affix else ""
+    """The sign of money, the per cent sign or the unit in a value, or nothing."""
+    if LOOSE.fullmatch(text):
+        affix = AFFIX.search(text)
+        return affix[0] if affix else ""
+    unit = WITH_UNIT.fullmatch(text)
+    return "" if unit is None else unit[1] or unit[2]
+
+
+def common_affix(texts: Iterable[str]) -> str:
+    """The affix that most of the values have."""
+    counts = Counter(affix_of(text) for text in texts if LOOSE.fullmatch(text) or WITH_UNIT.fullmatch(text))
+    return max(counts, key=lambda affix: counts[affix]) if counts else ""
+
+
+def is_money(affix: str) -> bool:
+    """Whether an affix is a sign or a code of money."""
+    return re.fullmatch(MONEY, affix) is not None
 
 
 def clean(values: Any, marks: Iterable[str]) -> Any:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ritz._core.errors import FileCutOff, FileError
+from ritz._core.errors import DoubtfulReading, FileCutOff, FileError
 from ritz._core.warn import warn
 from ritz.data.formats.stamp import unchanged
+from ritz.data.formats.text.columns import Strays, is_number
 from ritz.data.formats.text.dialect import TextOptions
 from ritz.data.formats.text.file import TextFile
-from ritz.data.formats.text.scan import SPAN_BYTES, load, scan
+from ritz.data.formats.text.numbers import Reading
+from ritz.data.formats.text.scan import SPAN_BYTES, Scanned, load, scan
 
 __all__ = ["TextOptions", "TextPieces", "read_text"]
 
@@ -33,6 +35,12 @@ class TextPieces:
     reasons: dict[str, str] = field(default_factory=dict)
     #: the line of the file that holds a row, or None
     line: Callable[[int], int | None] | None = None
+    #: values that are no numbers, by column
+    strays: dict[str, Strays] = field(default_factory=dict)
+    #: the texts that were taken for missing
+    marks: tuple[str, ...] = ()
+    #: decimal mark and readings of columns
+    written: dict[str, Any] = field(default_factory=dict)
 
 
 def read_text(
@@ -70,7 +78,7 @@ def read_text(
         with unchanged(file.seen):
             scanned = scan(file, span_bytes, keep=True)
             values = load(scanned)
-        return TextPieces(values, None, (*file.notes, *scanned.notes), scanned.reasons, scanned.line)
+        return _pieces(values, None, scanned, (*file.notes, *scanned.notes))
     except FileError:
         raise
     except OSError as error:
@@ -83,4 +91,21 @@ def _outside(file: TextFile, span_bytes: int) -> TextPieces:
     from ritz.data.formats.delimited import DelimitedSource
 
     source = DelimitedSource(file, span_bytes=span_bytes)
-    return TextPieces(None, source, source.notes, source.scanned.reasons, source.scanned.line)
+    return _pieces(None, source, source.scanned, source.notes)
+
+
+def _pieces(values: Any, source: Any, scanned: Scanned, notes: tuple[str, ...]) -> TextPieces:
+    for doubt in scanned.doubts:
+        warn(f"{scanned.file.path.name}: {doubt}", DoubtfulReading)
+    return TextPieces(
+        values, source, notes, scanned.reasons, scanned.line, scanned.strays, scanned.marks, written(scanned)
+    )
+
+
+def written(scanned: Scanned) -> dict[str, Any]:
+    """How the file is written, so that another one is read alike."""
+    dialect = scanned.file.dialect
+    readings = {form.name: form.form for form in scanned.forms if isinstance(form.form, Reading)}
+    plain = [form.name for form in scanned.forms if form.form is None and is_number(form.type)]
+    columns = readings | {name: Reading(dialect.decimal) for name in plain}
+    return {"decimal": dialect.decimal, "columns": columns}

@@ -17,11 +17,13 @@ import numpy as np
 from ritz._core.errors import FileError
 from ritz._core.progress import Step, track, using
 from ritz.data.formats.pack import numbers
-from ritz.data.formats.text.columns import ColumnForm, ColumnScan, first_code, is_number, is_text
+from ritz.data.formats.text.columns import ColumnForm, ColumnScan, Strays, first_code, is_number, is_text
 from ritz.data.formats.text.encoding import single_byte, single_byte_note
 from ritz.data.formats.text.file import SURPLUS, TextFile
+from ritz.data.formats.text.numbers import clean
 from ritz.data.formats.text.parsed import ParsedPieces, folder_for
 from ritz.data.formats.text.rows import NotUtf8, Piece
+from ritz.data.formats.text.strays import find_strays
 from ritz.data.formats.text.sums import ColumnSum
 from ritz.data.passes.read_ahead import ahead
 from ritz.data.words import counted, cut, shorten
@@ -29,6 +31,7 @@ from ritz.data.words import counted, cut, shorten
 __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
 
 SPAN_BYTES = 32 << 20
+LEVEL_MARKS = ("None", "-", ".")  # marks of missing values that people also write for a level
 LARGE = 2.0**63  # from here on whole numbers do not fit an integer
 
 
@@ -43,6 +46,8 @@ class Scanned:
     rows: int = 0
     missing: list[int] = field(default_factory=list)  # of each column, as pyarrow saw it
     notes: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # texts that were taken for missing
+    doubts: tuple[str, ...] = ()  # readings that may be wrong
     tables: list[Any] = field(default_factory=list)
     summaries: dict[str, Any] = field(default_factory=dict)  # of columns that are what they were parsed to
     parsed: ParsedPieces | None = None  # on disk, by the first byte of a piece
@@ -62,12 +67,20 @@ class Scanned:
         """Why columns that look like numbers are text."""
         out = {}
         for form in self.forms:
-            if form.stray is not None:
-                text, row = form.stray
+            if form.strays is not None and form.form is None:
+                text, row = form.strays.first[0]
                 line = self.line(row)
                 where = "" if line is None else f" in line {line}"
                 out[form.name] = f"text among numbers, such as {cut(text)!r}{where}"
+            elif form.mixed is not None:
+                a, b = (repr(cut(text)) for text in form.mixed)
+                out[form.name] = f"numbers that are written in different ways, such as {a} and {b}"
         return out
+
+    @property
+    def strays(self) -> dict[str, Strays]:
+        """Values that are no numbers in columns that are nearly all numbers."""
+        return {form.name: form.strays for form in self.forms if form.strays is not None and form.form is None}
 
 
 def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
@@ -96,7 +109,7 @@ def scan(file: TextFile, size: int = SPAN_BYTES, *, keep: bool) -> Scanned:
 def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     scanned = Scanned(file, missing=[0] * len(file.names))
     columns = [ColumnScan(name, file.dialect, file.options) for name in file.names]
-    marks: set[str] = set()
+    by_name = {column.name: column for column in columns}
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
     folder = None if keep else folder_for(file.stop - file.start)
     scanned.parsed = None if folder is None else ParsedPieces(folder)
@@ -106,8 +119,10 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         if file.dialect.surplus:
             table = _without_surplus(file, table, data, piece)
         table = _codes(file, table, data, piece)
+        _groups(file, table, data, piece, columns)
         lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
-        marks |= _marks(file, data, piece, lacking)
+        for name, found in _marks(file, data, piece, lacking).items():
+            by_name[name].marks |= found
         for j, column in enumerate(columns):
             column.update(table.column(j), scanned.rows)
             scanned.missing[j] += table.column(j).null_count
@@ -122,11 +137,19 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
         for total, values in zip(sums, table.columns, strict=True):
             total.update(values)
     _look_again(scanned, columns)
+    for column in columns:
+        if column.doubtful:
+            find_strays(column, _texts(scanned, column.name))
+    scanned.doubts = _doubts(columns)
+    if not file.dialect.sure and any(column.groups.reading is not None for column in columns):
+        file.notes = tuple(note for note in file.notes if not note.startswith("the decimal mark is a comma ("))
     scanned.forms = [column.form() for column in columns]
     scanned.summaries = (
         {} if keep else {f.name: s.summary for f, s in zip(scanned.forms, sums, strict=True) if s.holds(f)}
     )
-    marks = marks.union(*(column.marks for column in columns))
+    marks: set[str] = set().union(*(column.marks for column in columns))
+    scanned.doubts += _mark_doubts(file, columns, scanned.forms)
+    scanned.marks = tuple(mark for mark in file.options.marks if mark in marks)
     scanned.notes = (*_column_notes(columns, scanned.forms), *_mark_notes(file, marks))
     return scanned
 
@@ -180,6 +203,42 @@ def _look_again(scanned: Scanned, columns: Sequence[ColumnScan]) -> None:
             column.look(table.column(0), scanned.starts[k], counted=is_number(column.types[k]))
             if not column.readings and not column.dates:
                 break
+
+
+def _texts(scanned: Scanned, name: str) -> Iterator[tuple[int, Any]]:
+    """A column as text, piece by piece, each with its first row."""
+    import pyarrow as pa
+
+    file = scanned.file
+    for start, piece in zip(scanned.starts, scanned.pieces, strict=True):
+        table = file.parse(file.read(piece), piece, types={name: pa.string()}, columns=[name])
+        yield start, table.column(0)
+
+
+def _groups(file: TextFile, table: Any, data: bytes, piece: Piece, columns: Sequence[ColumnScan]) -> None:
+    """Look at the text of numbers whose decimal marks may separate thousands."""
+    import pyarrow as pa
+
+    names = [
+        column.name
+        for column, values in zip(columns, table.columns, strict=True)
+        if not is_text(values.type) and column.groups.wants_text(values)
+    ]
+    if not names:
+        return
+    texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names)
+    groups = {column.name: column.groups for column in columns}
+    for name, values in zip(names, texts.columns, strict=True):
+        groups[name].text(clean(values, file.options.marks).drop_null())
+
+
+def _doubts(columns: Sequence[ColumnScan]) -> tuple[str, ...]:
+    """What may have been read wrongly, with the columns."""
+    done: dict[str, list[str]] = {}
+    for column in columns:
+        if column.groups.doubt:
+            done.setdefault(column.groups.doubt, []).append(repr(column.name))
+    return tuple(f"{shorten(names)}: {doubt}" for doubt, names in done.items())
 
 
 def _codes(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
@@ -242,17 +301,31 @@ def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> A
     return table.drop_columns([SURPLUS])
 
 
-def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> set[str]:
-    """The missing marks that occur in these columns."""
+def _marks(file: TextFile, data: bytes, piece: Piece, names: list[str]) -> dict[str, set[str]]:
+    """The missing marks that occur in each of these columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not names:
-        return set()
+        return {}
     texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names, marks=[])
     marks = pa.array(file.options.marks, pa.string())
     marked = [values.filter(pc.is_in(values, value_set=marks)).unique() for values in texts.columns]
-    return {text for values in marked for text in values.to_pylist() if text}
+    return {name: {text for text in values.to_pylist() if text} for name, values in zip(names, marked, strict=True)}
+
+
+def _mark_doubts(file: TextFile, columns: Sequence[ColumnScan], forms: Sequence[ColumnForm]) -> tuple[str, ...]:
+    """Marks that may be levels of columns of words: + and -, None and mild."""
+    done: dict[str, list[str]] = {}
+    for column, form in zip(columns, forms, strict=True):
+        words = is_text(form.type) and form.form is None and form.strays is None and not form.code
+        for mark in LEVEL_MARKS if words and file.options.missing is None else ():
+            if mark in column.marks:
+                done.setdefault(mark, []).append(repr(column.name))
+    return tuple(
+        f"{shorten(names)}: {mark!r} counts as missing; keep=['{mark}'] takes it for a value"
+        for mark, names in done.items()
+    )
 
 
 def _mark_notes(file: TextFile, marks: set[str]) -> list[str]:

@@ -474,7 +474,7 @@ def require_finite_numbers(encoder: Encoder, rows: Any, table: Opened, weights: 
     if bool(np.isfinite(entries).all()):
         return
     numbers = np.asarray(rows[:, : encoder.p] if isinstance(rows, np.ndarray) else rows[:, : encoder.p].toarray())
-    lost = ~np.isfinite(numbers) & (weights > 0)[:, None]
+    lost = (np.isinf(numbers) if encoder.missing == "regularized" else ~np.isfinite(numbers)) & (weights > 0)[:, None]
     if not bool(lost.any()):
         return
     i, j = (int(at[0]) for at in np.nonzero(lost))
@@ -483,7 +483,7 @@ def require_finite_numbers(encoder: Encoder, rows: Any, table: Opened, weights: 
     raise NonFiniteError(
         f"Input X contains {what}, where only finite numbers can be used",
         received=f"{count} in column {name!r}, the first in {table.row_name(i)}",
-        hint="drop those rows, or fill them first",
+        hint="missing='regularized' fills them in by the other columns; or drop those rows",
     )
 
 

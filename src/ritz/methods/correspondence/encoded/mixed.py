@@ -109,7 +109,10 @@ def constant_columns(encoder: Encoder, column: ColumnStatistics | Moments) -> ND
 
 def most_axes(encoder: Encoder, rows: int, d: int) -> int:
     """The largest number of axes: of a variable that every row answers, one column says nothing new."""
-    return max(0, min(rows - 1, d - int(np.sum(is_complete(encoder)))))
+    complete = is_complete(encoder)
+    if encoder.fill is not None and not encoder.exclude:  # the block of an answer that is filled in sums to 1 as well
+        complete = complete | (np.bincount(encoder.active.owners, minlength=len(complete)) > 0)
+    return max(0, min(rows - 1, d - int(np.sum(complete))))
 
 
 def named_constant(encoder: Encoder, column: ColumnStatistics | Moments) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ from ritz.data.encode import Encoder
 from ritz.data.encode.openings import Opened
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics
-from ritz.methods.correspondence.encoded.encoded import EncodedColumns
+from ritz.methods.correspondence.encoded.filled import FilledColumns
 from ritz.methods.correspondence.encoded.mixed import most_axes, named_constant, own_scale, placed, warn_integers
 from ritz.methods.correspondence.encoded.variables import MixedColumns, Variables, variable_of
 from ritz.methods.correspondence.mca.supplementary import Sums
@@ -41,7 +41,7 @@ __all__ = ["FAMD"]
 Floats = NDArray[np.float64]
 
 
-class FAMD(EncodedColumns):
+class FAMD(FilledColumns):
     """Factor analysis of mixed data with a certificate.
 
     Parameters
@@ -52,8 +52,9 @@ class FAMD(EncodedColumns):
         Columns that are categories whatever they hold; texts, truth values and categorical columns are anyway.
     numeric : None, "all" or list of names
         Columns of integers with few different values that are meant as numbers, or all: they are not asked about.
-    missing : "error", "category" or "exclude"
-        Missing categories: refused, a level of their own, or without a column. Missing numbers are refused.
+    missing : "error", "category", "exclude" or "regularized"
+        Missing categories: refused, a level of their own, or without a column; missing numbers are refused. Or both are
+        filled in by regularised iterative FAMD, with as many axes as ``n_components`` says.
     unseen : "error", "ignore", "missing" or "supplementary"
         Levels in new rows that the fit has not seen.
     rare : float or None

@@ -62,9 +62,9 @@ def imputed(model: Any, X: Any) -> Any:
     """A table in memory with its missing answers filled in."""
     if model.missing != "regularized":
         raise ParameterError(
-            "impute needs a model that fills in missing answers",
+            "impute needs a model that fills in what is missing",
             received=f"missing={model.missing!r}",
-            hint="MCA(2, missing='regularized')",
+            hint=f"{type(model).__name__}(2, missing='regularized')",
         )
     table = model._open(X, reset=False)
     if not isinstance(table, MemoryColumns):
@@ -73,7 +73,11 @@ def imputed(model: Any, X: Any) -> Any:
     hidden = encoder.gaps(table)
     rows = encoder.rows(table, unseen=model.unseen)
     words, active = encoder.vocabulary, encoder.active
-    columns: dict[str, Any] = {}
+    p, columns = encoder.p, dict[str, Any]()
+    numbers = np.asarray(rows[:, :p] if isinstance(rows, np.ndarray) else rows[:, :p].toarray())
+    for j, name in enumerate(encoder.numeric):
+        given = np.asarray(table.numbers(name), np.float64)
+        columns[name] = np.where(np.isnan(given), numbers[:, j] + encoder.shift[j], given)
     for j, variable in enumerate(words.variables):
         coded = table.coded(variable.name)
         given = np.asarray([*(value_of(level, variable.kind) for level in coded.levels), None], object)[coded.codes]
@@ -82,7 +86,7 @@ def imputed(model: Any, X: Any) -> Any:
         names = [active.labels[i][len(variable.name) + 1 :] for i in at]
         levels = np.asarray([value_of(name, variable.kind) for name in names], dtype=object)
         if len(gaps):
-            given[gaps] = levels[np.asarray(rows[gaps][:, at].toarray()).argmax(axis=1)]
+            given[gaps] = levels[np.asarray(rows[gaps][:, p + at].toarray()).argmax(axis=1)]
         columns[variable.name] = given
     return frame_of({name: columns[name] for name in encoder.columns if name in columns}, library_of(X))
 

@@ -25,7 +25,8 @@ from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.tables.labelled import labelled
 from ritz.data.words import describe
 from ritz.methods.correspondence.coded import Encoded
-from ritz.methods.correspondence.encoded.encoded import EncodedColumns, EncodedTable
+from ritz.methods.correspondence.encoded.encoded import EncodedTable
+from ritz.methods.correspondence.encoded.filled import FilledColumns
 from ritz.methods.correspondence.encoded.mixed import (
     most_axes,
     named_constant,
@@ -46,7 +47,7 @@ from ritz.methods.correspondence.mfa.separate import (
     lg_of_rows,
     own_axes,
     scaled_gram,
-)
+)  # fmt: skip
 from ritz.methods.correspondence.mfa.table import count_weights, look, shares_taken, unshifted
 from ritz.methods.correspondence.rank import GROUP_RULES, encoded_material
 from ritz.methods.correspondence.record import GroupRecord
@@ -69,7 +70,7 @@ Places = NDArray[np.intp]
 KEPT_POINTS, FEW_ROWS = 50_000_000, 4_000
 
 
-class MFA(EncodedColumns):
+class MFA(FilledColumns):
     """Multiple factor analysis with a certificate.
 
     Parameters

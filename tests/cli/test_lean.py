@@ -1,0 +1,82 @@
+"""What commands load: scikit-learn asks for scipy.stats and pandas, which placing a few rows does not need.
+
+Modules are looked at, not seconds: what a command takes is in ``python -m bench.start``.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ritz
+
+WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
+#: Inside of libraries that a command must not load; a module that waits until it is used has none of them.
+HEAVY = ("scipy.stats._stats_py", "scipy.optimize._optimize", "pandas.core", "matplotlib", "dask", "torch", "numba")
+COMMANDS = {
+    "transform": "transform wine_ritz wine.csv -o new.csv",
+    "inspect": "inspect wine_ritz",
+    "plan": "plan wine.csv",
+    "export": "export wine_ritz --to csv -o axes.csv",
+    "verify": "verify wine_ritz wine.csv",
+}
+CODE = """
+import json, sys
+from ritz.cli.entry import main
+try:
+    main()
+except SystemExit as end:
+    print(json.dumps([end.code or 0, sorted(sys.modules)]))
+"""
+
+
+def fresh(folder, line):
+    """The exit code of the program in a new Python, and the modules that it had loaded at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *line.split()], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("lean")
+    shutil.copy(WINE, place / "wine.csv")
+    code, _ = fresh(place, "fit wine.csv -k 2 --drop cultivar --no-report")
+    assert code == 0
+    return place
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_loads_no_library_that_it_does_not_use(folder, name):
+    code, modules = fresh(folder, COMMANDS[name])
+    assert code == 0
+    assert [module for module in HEAVY if module in modules] == []
+
+
+def test_what_waits_is_there_when_it_is_used():
+    code = (
+        "from ritz.cli.terminal.lean import load_less; load_less()\n"
+        "import sklearn.base, pyarrow as pa, sys\n"
+        "eval('pa.array([1.0])')\n"
+        "assert 'pandas' not in sys.modules\n"
+        "import pandas, scipy.stats\n"
+        "print(pandas.DataFrame({'x': [1, 2]})['x'].sum(), round(float(scipy.stats.norm.cdf(0)), 2))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3", "0.5"]
+
+
+def test_the_program_writes_the_same_with_and_without(folder):
+    """Categories come back in frames of pandas, and a report takes statistics: both must work where they wait."""
+    fit = "fit wine.csv --method famd -k 2 -o"
+    assert fresh(folder, f"{fit} lean")[0] == 0
+    plain = "from ritz.cli.main import main; main()"
+    subprocess.run([sys.executable, "-c", plain, *fit.split(), "plain"], cwd=folder, capture_output=True, check=True)
+    for name in ("components.csv", "scores.csv"):
+        assert (folder / "lean" / name).read_bytes() == (folder / "plain" / name).read_bytes()
