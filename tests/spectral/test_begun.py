@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,6 @@ def test_coarser_products_for_what_is_left() -> None:
     S = matrix(values, Q)
     near = Q[:, :14] + 1e-3 * np.random.default_rng(1).standard_normal((300, 14))
     plan = choose(Shape(300, 300, 8, None, symmetric=True), 4, solver="krylov", tol=1e-6, memory=np.inf)
-    from dataclasses import replace
-
     problem = SpectralProblem(Lean(S, positive=True), 4, kind="eigh", tol=1e-6, begin=lambda: near)
     found = solve(problem, replace(plan, precision="float32 then float64"))
     V = found.vectors
@@ -87,3 +86,15 @@ def test_the_frobenius_norm_from_gaussian_columns(columns: int, rank: int) -> No
     rng = np.random.default_rng(columns + rank)
     sizes = np.sqrt([np.sum(np.square(mu[:, None] * rng.standard_normal((rank, columns)))) for _ in range(2000)])
     assert all(drawn_square(float(size), columns) >= float(mu @ mu) for size in sizes)
+
+
+def test_coarse_products_do_not_refute_that_a_matrix_is_positive() -> None:
+    """What is left of vectors is multiplied by products that are off by more than the smallest eigenvalues."""
+    values = np.r_[10.0, 8.0, 6.0, 4.0, np.full(296, 1e-9)]
+    Q = spectrum()[1]
+    near = Q[:, :14] + 1e-2 * np.random.default_rng(1).standard_normal((300, 14))
+    coarse = type("Coarse", (Lean,), {"share": 1e-3})(matrix(values, Q), positive=True)
+    plan = choose(Shape(300, 300, 8, None, symmetric=True), 4, solver="krylov", tol=1e-6, memory=np.inf)
+    problem = SpectralProblem(coarse, 4, kind="eigh", tol=1e-9, begin=lambda: near)
+    found = solve(problem, replace(plan, precision="float32 then float64"), quiet=True)
+    assert np.allclose(found.values, values[:4], rtol=1e-4)
