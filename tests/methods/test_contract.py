@@ -187,7 +187,8 @@ def test_files_call_axes_as_the_method_does(fitted, tmp_path):
 def test_a_method_stands_on_few_classes(name):
     cls = method_named(name)
     own = [base.__name__ for base in cls.__mro__[1:] if base.__module__.startswith("ritz.")]
-    assert len(own) <= 3, own
+    limit = 4 if name in ("FAMD", "MFA") else 3  # those that fill in what is missing stand on one more
+    assert len(own) <= limit, own
 
 
 @pytest.mark.parametrize("name", METHODS)

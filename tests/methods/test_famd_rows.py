@@ -398,7 +398,7 @@ def test_constant_columns_are_set_aside_by_name() -> None:
         ({"categorical": "kind"}, r"categorical must be None, 'all' or a list"),
         ({"numeric": "size"}, r"(?s)numeric must be None, 'all' or a list .*hint: numeric=\['size'\]"),
         ({"numeric": ["kind"]}, "expected numbers in column 'kind', which numeric= names"),
-        ({"device": "cuda"}, "device must be 'cpu'"),
+        ({"device": "gpu"}, 'device must be "cpu", "auto"'),
     ],
 )
 def test_refused_parameters(options: dict, words: str) -> None:

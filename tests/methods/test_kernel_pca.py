@@ -313,7 +313,7 @@ BAD = [
     ({"solver": "arpack"}, GOOD, "solver must be one of"),
     ({"solver": "sketch", "kernel": "rbf"}, GOOD, "reads explicit features once, which this kernel"),
     ({"negative": "ignore"}, GOOD, "negative must be one of clip, flip, krein, error"),
-    ({"device": "cuda"}, GOOD, "device must be 'cpu'"),
+    ({"device": "gpu"}, GOOD, 'device must be "cpu", "auto"'),
     ({"tol": 2}, GOOD, "tol must be a number in"),
     ({"solver": "nystrom", "landmarks": 0}, GOOD, "landmarks must be a number ≥ 1"),
     ({"solver": "nystrom", "landmarks": True}, GOOD, "landmarks must be a number ≥ 1"),

@@ -72,7 +72,7 @@ PARAMETERS = [
     ({"tol": 1.0}, r"tol must be a number in \[0, 1\); received 1.0\nhint: "),
     ({"tol": "tight"}, r"tol must be a number in \[0, 1\); received 'tight'\nhint: "),
     ({"tol": np.nan}, r"tol must be a number in \[0, 1\); received nan\nhint: "),
-    ({"device": "cuda"}, r"device must be 'cpu': no other is supported yet; received 'cuda'\nhint: "),
+    ({"device": "gpu"}, r"device must be \"cpu\", \"auto\", .*; received 'gpu'\nhint: "),
     ({"memory": "lots"}, r"memory must be None, a number of bytes, .*; received 'lots'\nhint: memory='2GB'"),
     ({"random_state": "x"}, r"random_state must be None, an int ≥ 0, .*; received 'x'\nhint: pass an integer"),
     ({"progress": "x"}, r"progress .*; received 'x'\nhint: "),

@@ -66,7 +66,7 @@ def test_rank_and_odd_rows_agree_with_the_functions_that_find_them(wine):
     assert f"gives {about.ranks.consensus} components" in words
     found = insight.outliers(model, X)
     assert f"{len(found.rows)} of 178 rows are odd" in words
-    assert f"row {found.rows[0]} most of all" in words
+    assert f"row {found.rows[0] + 1} most of all" in words  # reports count rows from 1
 
 
 def test_no_row_is_called_odd_where_none_is():

@@ -80,11 +80,10 @@ def test_blocks_see_repeated_eigenvalues(name):
     np.testing.assert_allclose(found.leading(), values[:7], atol=1e-12)
 
 
-def test_krylov_restarts_when_its_basis_is_full(monkeypatch):
+def test_krylov_restarts_when_its_basis_is_full():
     values = np.arange(1, 401, dtype=float)[::-1] ** -0.5
     S, _ = known(400, np.sort(values)[::-1])
-    monkeypatch.setattr("ritz.spectral.solvers.krylov.KRYLOV_BASIS_BYTES", 16 * 400 * 60)
-    found = krylov(SpectralProblem(Matrix(S), 6, kind="eigh", tol=1e-9), Matrix(S))
+    found = krylov(SpectralProblem(Matrix(S), 6, kind="eigh", tol=1e-9, basis=16 * 400 * 60), Matrix(S))
     assert found.converged
     np.testing.assert_allclose(found.leading(), np.sort(values)[::-1][:6], rtol=1e-12)
 
@@ -154,7 +153,7 @@ def test_the_sketch_encloses_and_estimates():
 
 @pytest.mark.parametrize("decay", ["slow", "flat", "low rank"])
 @pytest.mark.parametrize("columns", [400, 60], ids=["whole basis", "restarted"])
-def test_a_float32_basis_serves_a_float64_answer(decay, columns, monkeypatch):
+def test_a_float32_basis_serves_a_float64_answer(decay, columns):
     """The float32 phase holds neither images nor float64 vectors, restarted or not; the answer is a float64 one."""
     p, k = 400, 10
     values = {
@@ -162,11 +161,11 @@ def test_a_float32_basis_serves_a_float64_answer(decay, columns, monkeypatch):
         "flat": 1 + 0.5 * np.exp(-np.arange(p) / 5.0),
         "low rank": np.where(np.arange(p) < 7, 2.0 ** -np.arange(p), 0.0),
     }[decay]
-    monkeypatch.setattr("ritz.spectral.solvers.krylov.KRYLOV_BASIS_BYTES", 16 * p * columns)
     X = (known(p, np.sqrt(values))[0] * 1.0).astype(np.float32)
     truth = np.linalg.svd(X.astype(np.float64), compute_uv=False)[:k] ** 2
     A = Dense(X)
-    found = krylov(SpectralProblem(A, k=k, kind="svd", n=p, d=p, tol=1e-6), Gram(A), narrow=True)
+    problem = SpectralProblem(A, k=k, kind="svd", n=p, d=p, tol=1e-6, basis=16 * p * columns)
+    found = krylov(problem, Gram(A), narrow=True)
     assert found.converged
     assert found.precision == "float32 iterations, float64 finish"
     V = found.vectors

@@ -38,7 +38,9 @@ def _blocks(shape: Shape, block: int, columns: int) -> float:
 
 
 def passing(shape: Shape, side: str, width: int, narrow: bool = False) -> float:
-    """A product with M of that many columns, on a side."""
+    """A product with M of that many columns, on a side; what a symmetric operator takes besides, it knows itself."""
+    if shape.symmetric:
+        return 24.0 * shape.n * width
     p, q = (shape.d, shape.n) if side == "columns" else (shape.n, shape.d)
     sparse, item = shape.stored is not None, 4.0 if narrow else 8.0
     lanes, block = _lanes(q, shape.entries, sparse)
@@ -50,7 +52,7 @@ def passing(shape: Shape, side: str, width: int, narrow: bool = False) -> float:
 def answer(shape: Shape, k: int, side: str) -> float:
     """The vectors, made ready."""
     size = 8.0 * shape.d * k
-    if side == "columns":
+    if side == "columns" or shape.symmetric:
         return c.ANSWER_COPIES * size
     if shape.stored is not None:  # columns of the table are its turned rows: a copy of them
         return c.TURNED_COPIES * size + 12.0 * shape.entries

@@ -82,7 +82,7 @@ class FilledColumns(EncodedColumns):
         ...     "alcohol": [11.5, None, 11.8, 13.9, 14.2, 13.5], "price": [9.5, 12.0, 30.0, 11.0, 8.5, 28.0]})
         >>> famd = ritz.FAMD(1, missing="regularized").fit(wines)
         >>> famd.impute(wines)["alcohol"].round(1).tolist()
-        [11.5, 11.9, 11.8, 13.9, 14.2, 13.5]
+        [11.5, 12.1, 11.8, 13.9, 14.2, 13.5]
         """
         check_is_fitted(self)
         from ritz.methods.correspondence.mca.regularized import imputed
