@@ -319,7 +319,7 @@ def test_maps_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, met
     assert "more than tenfold; --no-scale keeps the units" in facts["scaling"]
     made = numbers("t_ritz/scores.csv", facts["components"][0]["name"].rstrip("1"))
     cls = {"mds": ritz.MDS, "isomap": ritz.Isomap, "lle": ritz.LLE, "laplacian": ritz.LaplacianEigenmaps,
-           "diffusion": ritz.DiffusionMaps}[method]  # fmt: skip
+           "diffusion": ritz.DiffusionMaps, "mvu": ritz.MVU, "tsne": ritz.TSNE}[method]  # fmt: skip
     own = cls(2).fit(table / table.std(axis=0, ddof=1)).embedding_
     np.testing.assert_allclose(made, own, atol=1e-6 * np.abs(own).max())
     model = ritz.load("t_ritz/model.ritz")

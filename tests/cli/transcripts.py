@@ -29,7 +29,7 @@ GOLDEN = ROOT / "tests" / "golden" / "transcripts"
 WINE = ROOT / "src" / "ritz" / "data" / "samples" / "wine.csv"
 TINY = re.compile(r"\b\d(?:\.\d+)?e-\d\d\b")
 TIMES = re.compile(r"\b(in|about) [\d.]+(?:e-\d+)? (m?s)\b")
-SIZES = re.compile(r"\b[\d.]+ ([kM]B)\b(?=[:,])")
+SIZES = re.compile(r"\b[\d.]+ (bytes|[kM]B)\b(?=[:,]| beyond)")
 
 
 def lines(path: str, text: str) -> None:

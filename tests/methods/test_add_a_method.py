@@ -310,7 +310,7 @@ def test_words_about_a_method_of_another_package_are_true(cloud, tmp_path):
     assert f"from {__name__} import Scaling" in page  # the call works where the package is
     assert "ritz.Scaling" not in page
     assert "neither centred nor scaled" not in page  # nobody but the method knows
-    assert "The answer: Scaling has no loadings: its axes are made of rows, not of columns; describe(" in page
+    assert "Classical scaling: a map of 30 rows of 4 columns in 2 dimensions." in page
     lines = model.verify(cloud[::-1]).words
     assert any(line.startswith("component 1 is off by a sine of") for line in lines), lines
 

@@ -224,6 +224,14 @@ BROKEN = {
     ),
     "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
     "wider": (lambda: broken(Plain, wider=lambda s: Plain(s.X * OFF))(X), X, r"matmat of wider\(\): differs"),
+    "coarsest": (
+        lambda: broken(Plain, coarsest=lambda s: Plain(s.X * 1.5))(X),
+        X,
+        r"matmat of coarsest\(\): differs",
+    ),
+    "lean": (lambda: broken(Plain, lean=lambda s: Plain(s.X * 1.5))(X), X, r"matmat of lean\(\): differs"),
+    "grain": (lambda: broken(Plain, grain=2.0)(X), X, "grain: of coarsest"),
+    "block_width": (lambda: broken(Plain, block_width=lambda s, columns: 4)(X), X, "block_width: 4 for 5 columns"),
     "wider that is not": (
         lambda: broken(Plain, wider=lambda s: broken(Plain, gram_dtype=lambda t: np.float32)(s.X))(X),
         X,

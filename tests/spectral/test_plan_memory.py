@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(__file__).with_name("plan_memory_program.py")
+#: A limit on memory must hold, so that a plan may predict up to four times what a fit holds, but hardly less.
 #: Bytes that a process takes for threads, code and small things, whatever the table.
 SMALL = 24e6
 #: kind, rows, columns, stored entries, k, method, solver
@@ -39,6 +40,6 @@ def test_a_fit_holds_what_its_plan_predicts():
     wrong = [
         f"{case}: {line['predicted'] / 1e6:.0f} MB predicted, {line['measured'] / 1e6:.0f} MB held"
         for case, line in zip(CASES, lines, strict=True)
-        if not line["predicted"] / 3 - SMALL <= line["measured"] <= 1.25 * line["predicted"] + SMALL
+        if not line["predicted"] / 4 - SMALL <= line["measured"] <= 1.25 * line["predicted"] + SMALL
     ]
     assert not wrong, "\n".join(wrong)

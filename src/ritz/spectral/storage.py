@@ -67,7 +67,8 @@ def state(shape: Shape) -> float:
     if shape.symmetric:
         return size
     if shape.stored is not None or p > TILE_ABOVE:
-        return c.TILED_COPIES * size + lane_count() * float(BLOCK_BYTES)
+        held = float(BLOCK_BYTES) if shape.stored is None else min(float(BLOCK_BYTES), 16.0 * shape.entries)
+        return c.TILED_COPIES * size + lane_count() * held
     lanes, block = _lanes(q, float(p) * q, False)
     return lanes * (c.STATE_SUMS * size + 8.0 * block * p) + c.STATE_CHECKS * size
 

@@ -1,7 +1,7 @@
 """``check_operator``: any operator against its dense form, the whole contract of ``operators/base.py``.
 
 products    A·V, Aᵀ·U, AᵀA·V, WᵀAᵀAW, AᵀA, ⟨AV, U⟩ = ⟨V, AᵀU⟩, the same of Aᵀ and of ``at``, ``loose``,
-            ``unchecked`` and ``wider``
+            ``unchecked`` and ``wider``; coarsely of ``coarsest`` and ``lean``
 claims      symmetric, positive, trace, Frobenius norm and power sums are those of the matrix
 rounding    what solvers allow for (``inflation``, ``measured``, ``scale_error``, their kin) covers what products lose
 figures     calls and passes are counted, the key repeats and depends on the data, wrong shapes are refused
@@ -29,6 +29,9 @@ SLACK = 40.0
 
 #: Relative error of a trace or of a sum of squares; entries up to which references are formed in extended precision.
 SUMMED, EXTENDED = 1e-9, 1_000_000
+
+#: Share of ‖A‖·‖V‖ that coarse products may miss: float16 has 5e-4, and columns of V add up.
+COARSE = 1e-2
 
 #: A product that is wrong by this share must be noticed by ``check``, to within this factor.
 WRONG, NOTICED = 1e-2, 10.0
@@ -141,6 +144,19 @@ class _Checks:
                 self.products(B, name)
             if "wider" in name:
                 _true("wider()", np.dtype(B.gram_dtype()).itemsize >= 8, f"forms its Gram matrix in {B.gram_dtype()}")
+        self.coarse()
+
+    def coarse(self) -> None:
+        """What serves early steps and small shares only: cheap products, and how coarse they are."""
+        A, (V, _) = self.A, self.probes()
+        for name, B in (("coarsest()", A.coarsest()), ("lean()", A.lean())):
+            _true(name, B.shape == A.shape, f"has shape {B.shape}, A {A.shape}")
+            _true("grain", 0 <= B.grain < 1, f"of {name} is {B.grain!r}, expected a share")
+            product = self.here(B, "matmat", B.matmat(B.place.array(V)))
+            _same(f"matmat of {name}", product, self.dense @ V, COARSE * self.size * float(np.linalg.norm(V)))
+        for columns in (1, 5, 64):
+            width = A.block_width(columns)
+            _true("block_width", type(width) is int and width >= columns, f"{width!r} for {columns} columns")
 
     def claims(self) -> None:
         """Symmetry, sign, trace, Frobenius norm and power sums."""

@@ -90,7 +90,17 @@ class FilledColumns(EncodedColumns):
         return imputed(self, X)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Add rows, as :meth:`ritz.MCA.partial_fit` does; ``missing="regularized"`` needs all rows at once."""
+        """Add rows, as :meth:`ritz.MCA.partial_fit` does; ``missing="regularized"`` needs all rows at once.
+
+        Examples
+        --------
+        >>> import pandas as pd, ritz
+        >>> wines = pd.DataFrame({"kind": ["red", "white", "red", "rose", "white", "rose"],
+        ...     "alcohol": [13.5, 11.5, 14.2, 12.1, 11.8, 12.4]})
+        >>> parts = ritz.FAMD(2).partial_fit(wines[:3]).partial_fit(wines[3:])    # "rose" is new in the second part
+        >>> bool(abs(parts.eigenvalues_ - ritz.FAMD(2).fit(wines).eigenvalues_).max() < 1e-12)
+        True
+        """
         self._addable("partial_fit")
         return super().partial_fit(X, y, sample_weight, check_input)
 
