@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array
+from ritz._core.threads import go_on
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, fresh
 from ritz.data.passes.center import full_columns
@@ -147,6 +148,9 @@ class Affine:
     def normal(self, V: Array, learn: Statistics | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
         W, drop = self._right(V)
+        only_block = getattr(self.blocks, "whole", None) if self.loose and learn is None else None
+        if only_block is not None:
+            return self._normal_of_one(only_block, W, drop)
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
@@ -163,6 +167,16 @@ class Affine:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
         self._note(sums, V)
         return self._left(sums)
+
+    def _normal_of_one(self, block: Block, W: Array, drop: Array | None) -> Array:
+        """``ZᵀZ V`` of sparse rows in one block with long sums: nothing to add up, nothing to measure."""
+        go_on()
+        rows = self._rows({}, block)
+        B = self._weighted(self._finish(sparse_sums.plain_times(rows, W), block, drop, W), block)
+        product = np.asarray(sparse_sums.adjoint(rows, B, 1), np.float64)
+        sums = None if self.shift is None else column_sums(B, None)
+        tail = None if self.offset is None else column_sums(B, self.offset[block.rows].astype(B.dtype))
+        return self._taken_off(product, sums, tail)
 
     def _note(self, sums: Lane, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
@@ -356,7 +370,10 @@ class Affine:
         return vectors if self.row_scale is None else vectors * self.row_scale[block.rows, None].astype(vectors.dtype)
 
     def _left(self, lane: Lane) -> Array:
-        total, sums, tail = lane.summed(), lane.sums + lane.sums_low, lane.tail + lane.tail_low
+        return self._taken_off(lane.summed(), lane.sums + lane.sums_low, lane.tail + lane.tail_low)
+
+    def _taken_off(self, total: Array, sums: Any, tail: Any) -> Array:
+        """Σzᵀb without what the shift and the offset take off, from Σb and Σ offset·b."""
         rest = self.shift if self.blocks.sparse else self.shift_low
         if self.blocks.sparse and rest is not None and self.shift_low is not None:
             rest = rest + self.shift_low
@@ -466,7 +483,7 @@ def _turned(blocks: RowBlocks) -> bool:
 def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False) -> Any:
     """``rows W`` into a reused buffer."""
     if not isinstance(rows, np.ndarray):
-        return rows @ W if loose else sparse_sums.times(rows, W)
+        return sparse_sums.plain_times(rows, W) if loose else sparse_sums.times(rows, W)
     shape = (rows.shape[0], W.shape[1])
     out = scratch.get("product")
     if out is None or out.shape != shape or out.dtype != W.dtype:

@@ -174,7 +174,9 @@ class MemoryBlocks:
     def _take(self, start: int, stop: int) -> Any:
         if not self._csr:
             return self.X[start:stop]
-        rows = csr_rows(self.X, start, stop)
+        X = self.X
+        whole = start == 0 and stop == self.shape[0] and len(X.data) == len(X.indices) == X.indptr[-1]
+        rows = X if whole else csr_rows(X, start, stop)
         return rows if self.sparse else rows.toarray()
 
     def panel(self, start: int, stop: int, columns: slice) -> NDArray[Any]:

@@ -15,7 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.linalg import HOST, Array, Place, combine, eigh, inner, norms, orth, symmetric, to_numpy, wide
+from ritz._core.linalg import (
+    HOST,
+    Array,
+    Place,
+    combine,
+    eigh,
+    inner,
+    norms,
+    orth,
+    orth_by_squares,
+    symmetric,
+    to_numpy,
+    wide,
+)
 from ritz._core.tolerance import unit_roundoff
 
 __all__ = ["Chain"]
@@ -87,7 +100,10 @@ class Chain:
         """An orthonormal basis of what is left of a block, orthogonal to V to rounding."""
         narrow = self.dtype.itemsize < 8
         nothing = NOTHING[narrow] * unit_roundoff(self.dtype) * self._largest
-        omega, E = eigh(symmetric(wide(inner(W, W))))
+        G = symmetric(wide(inner(W, W)))
+        if isinstance(W, np.ndarray) and (Q := orth_by_squares(W, G, max(SHORT * before, nothing))) is not None:
+            return Q
+        omega, E = eigh(G)
         if float(omega[-1]) > max(SHORT * before, nothing) ** 2:
             return orth(W)
         W = combine(W, self.own(E))
