@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.mfa.mfa import MFA as MFA
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
+    from ritz.methods.lsi.judged import choose_hybrid as choose_hybrid
     from ritz.methods.lsi.lsi import LSI as LSI
     from ritz.methods.manifold.diffusion import DiffusionMaps as DiffusionMaps
     from ritz.methods.manifold.isomap import Isomap as Isomap
@@ -137,6 +138,7 @@ __all__ = [
     "SparsePCA",
     "Table",
     "WideEnclosure",
+    "choose_hybrid",
     "choose_rank",
     "export",
     "insight",
@@ -178,6 +180,7 @@ _HOMES = {
     "SVD": "ritz.methods.svd",
     "TSNE": "ritz.methods.manifold.tsne",
     "Table": "ritz.data.tables.table",
+    "choose_hybrid": "ritz.methods.lsi.judged",
     "choose_rank": "ritz.insight.choose_rank",
     "export": "ritz.persist.export.front",
     "load": "ritz.persist.model",

@@ -17,11 +17,11 @@ from ritz.methods.coordinates import keep_apart
 from ritz.methods.lsi import bm25
 from ritz.methods.lsi.counted import is_counts
 from ritz.methods.lsi.hits import Hits
-from ritz.methods.lsi.search import best, exact, mixed
+from ritz.methods.lsi.search import DIGITS, best, exact, mixed, reachable, standards
 from ritz.methods.lsi.weighed import counted_pieces, counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
-__all__ = ["attach", "norms_of", "search", "similar", "unit_rows", "written"]
+__all__ = ["asked_for", "attach", "norms_of", "require_counts", "search", "similar", "unit_rows", "written"]
 
 Floats = NDArray[np.float64]
 
@@ -92,23 +92,35 @@ def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:
     top, share = _checked(top), _share(hybrid)
     if share is not None and index is not None:
         raise ParameterError("hybrid looks at all documents", received="hybrid and index", hint="leave out one of them")
-    if share is not None and model._record.inverted is None:
+    if share is not None:
+        require_counts(model)
+    one = isinstance(query, str)
+    asked = [query] if one else query if is_counts(query) else list(query)
+    counts, places = asked_for(model, asked)
+    names = asked if not is_counts(asked) else [""] * len(places)
+    found = _answers(model, counts, places, top, share, index)
+    hits = [_said(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
+    return hits[0] if one else hits
+
+
+def require_counts(model: Any) -> None:
+    """Refuse a model that did not keep what BM25 reads."""
+    if model._record.inverted is None:
         raise InputError(
             "hybrid search needs the counts of the documents, which this model did not keep",
             received=f"keep_counts={model.keep_counts!r}",
             hint="fit with keep_counts=True",
         )
-    one = isinstance(query, str)
-    asked = [query] if one else query if is_counts(query) else list(query)
-    counts = counts_of(model, asked)
+
+
+def asked_for(model: Any, queries: Any) -> tuple[Any, Floats]:
+    """Counts of queries, and their coordinates (m, k); zero where no topic knows their words."""
+    counts = counts_of(model, queries)
     model.unseen_ = counts.unseen
     rows = model._weighed(counts.counts)
-    places = model._coordinates(rows)
+    places: Floats = model._coordinates(rows)
     places[~_told(places, _sizes(model, rows), model)] = 0.0
-    names = asked if not is_counts(asked) else [""] * rows.shape[0]
-    found = _answers(model, counts, places, top, share, index)
-    hits = [_said(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
-    return hits[0] if one else hits
+    return counts, places
 
 
 def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | None, index: Any) -> list[Any]:
@@ -125,7 +137,8 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
                 found.append(none)
                 continue
             words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span])
-            found.append(mixed(E, norms, places[i], words, share, top))
+            both = standards(E, norms, places[i], words)
+            found.append(mixed(*both, reachable(norms, words, share), share, top, DIGITS[E.dtype.itemsize]))
         return found
     answers: list[Any] = [none] * len(places)
     asked = np.flatnonzero(there)

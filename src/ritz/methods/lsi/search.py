@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best", "exact", "mixed", "standard"]
+__all__ = ["DIGITS", "best", "exact", "mixed", "reachable", "standard", "standards"]
 
 Floats = NDArray[np.float64]
 
@@ -74,10 +74,8 @@ def standard(scores: Floats, same: float = DIGITS[8]) -> Floats:
     return np.asarray((scores - np.mean(scores)) / spread)
 
 
-def mixed(
-    embedding: Any, norms: Floats, query: Floats, words: Floats, share: float, top: int
-) -> tuple[NDArray[np.int64], Floats]:
-    """Rows and scores of the ``top`` documents by cosine and BM25 (n,) together; with a word, or with topics."""
+def standards(embedding: Any, norms: Floats, query: Floats, words: Floats) -> tuple[Floats, Floats]:
+    """Standard scores of all documents (n,) by BM25, whose scores are ``words``, and by cosine."""
     cosines, same = np.zeros(len(norms)), DIGITS[embedding.dtype.itemsize]
     there, length = np.flatnonzero(norms > 0), float(np.linalg.norm(query))
     if length > 0:
@@ -86,6 +84,17 @@ def mixed(
         for start in range(0, len(norms), step):
             cosines[start : start + step] = embedding[start : start + step] @ unit
         cosines[there] /= norms[there]
-    scores = share * standard(words) + (1.0 - share) * standard(cosines, same)
-    found = np.flatnonzero((norms > 0) | (words > 0)) if share > 0 else there
-    return best(scores[found], found, top, same)
+    return standard(words), standard(cosines, same)
+
+
+def mixed(
+    by_words: Floats, by_topics: Floats, found: NDArray[np.int64], share: float, top: int, same: float
+) -> tuple[NDArray[np.int64], Floats]:
+    """Rows and scores of the ``top`` of the documents ``found`` by both standard scores (n,) together."""
+    scores = share * by_words[found] + (1.0 - share) * by_topics[found]
+    return best(scores, found, top, same)
+
+
+def reachable(norms: Floats, words: Floats, share: float) -> NDArray[np.int64]:
+    """Documents with a word of the query, or with topics; with topics alone where words do not count."""
+    return np.flatnonzero((norms > 0) | (words > 0)) if share > 0 else np.flatnonzero(norms > 0)
