@@ -122,6 +122,25 @@ def test_a_map_of_least_stress_claims_no_shares_of_its_start():
     assert "axes hold" not in told
 
 
+def test_axes_that_few_rows_take_are_said():
+    X = RNG.standard_normal((200, 3))
+    X[:2] *= 60
+    text = words(ritz.MDS(2).fit(X), X)
+    assert re.search(r"[12] of the 200 rows take half of MDS1", text)
+    assert "hardly anything of the others" in text
+    assert "take half of" not in words(ritz.MDS(2).fit(SHEET), SHEET)
+    assert "take half of" not in words(ritz.MDS(2).fit(X[:40]), X[:40])
+
+
+def test_what_a_map_without_a_proof_does_not_show_is_said():
+    pytest.importorskip("openTSNE")
+    model = ritz.TSNE(2, max_iter=50).fit(SHEET)
+    text = html.unescape(re.sub("<[^>]*>", "", render(model, SHEET)))
+    assert "how far groups lie apart and how large they are means little" in text
+    assert "The map was found by the solver “openTSNE”" in text
+    assert "The eigenvalues were found by" not in text
+
+
 def test_components_apart_are_said():
     two = np.concatenate([SHEET[:120], SHEET[120:] + 100])
     with pytest.warns(ritz.RitzWarning):

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from ritz.report.context import Context
     from ritz.report.map_trust import MapTrust
 
-__all__ = ["bends_words", "dimension_words", "kept_words", "map_sentences", "nothing_seen"]
+__all__ = ["bends_words", "crowded_words", "dimension_words", "kept_words", "map_sentences", "nothing_seen"]
 
 #: Standard errors, and neighbours in a hundred, from which on a difference is told.
 SURE, SEEN = 4.0, 0.01
 #: Share of neighbours beyond chance below which a map shows next to nothing, where its trustworthiness is nearer to
 #: that of chance than this part of the way to 1.
 NOTHING, HALFWAY = 0.1, 0.5
+#: Share of the rows that is few where it has half of the variance of an axis (of normal coordinates 12 % have it), and
+#: rows from which on that is looked at.
+CROWDED, ENOUGH = 0.02, 50
 #: Difference of trustworthiness and continuity from which on one of them is called the larger fault.
 ONE_SIDED = 0.02
 
@@ -40,7 +43,7 @@ def map_sentences(about: Context) -> list[Html]:
     words = [_made(about)]
     if trust is not None:
         words.append(kept_words(trust))
-        bends = [word for word in (dimension_words(trust), _components(about)) if word]
+        bends = [word for word in (dimension_words(trust), _components(about), crowded_words(about, trust.Y)) if word]
         words += [join(" ".join(bends))] if bends else []
     found = meaning(about)
     return [*words, found] if found else words
@@ -54,7 +57,9 @@ def _made(about: Context) -> Html:
     by = f", from the {neighbours} nearest rows of each" if neighbours else ""
     into = f"a map of {counted(n, 'row')}{columns} in {counted(about.k, 'dimension')}{by}"
     lead = join(f"{about.known.about.title}: {into}")
-    if not about.known.tells_shares or not about.known.certified:
+    if not about.known.certified:
+        return join(lead, ". Who is near whom counts; how far groups lie apart and how large they are means little.")
+    if not about.known.tells_shares:
         return join(lead, ".")
     stress = getattr(about.model, "stress_", None)
     if stress is not None:  # shares are those of the classical map that the descent began with
@@ -150,6 +155,21 @@ def dimension_words(trust: MapTrust) -> str:
     if high < trust.p + 0.5:
         return f"{about}{between}: the map has room for them."
     return f"{about}{between}; the map has {_one(trust.p)}."
+
+
+def crowded_words(about: Context, Y: np.ndarray) -> str:
+    """Which of the first two axes a few rows take for themselves."""
+    n, found = len(Y), []
+    for i in range(min(2, Y.shape[1])):
+        squares = np.sort(np.square(Y[:, i] - Y[:, i].mean()))[::-1]
+        few = int(np.searchsorted(np.cumsum(squares), squares.sum() / 2)) + 1
+        if n >= ENOUGH and few <= CROWDED * n:
+            found.append(f"{few} of the {n:,} rows take half of {about.axes[i]}")
+    if not found:
+        return ""
+    shows = "the axis sets them apart and shows" if len(found) == 1 else "these axes set them apart and show"
+    words = " and ".join(found)
+    return f"{words[:1].upper()}{words[1:]}: {shows} hardly anything of the others."
 
 
 def _one(p: int) -> str:

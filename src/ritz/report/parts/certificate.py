@@ -74,8 +74,9 @@ def _plan(about: Context) -> Html | None:
     passes = plan.actual_passes if plan.actual_passes is not None else plan.passes
     many = f"{passes:g} pass{'' if passes == 1 else 'es'} over the data"
     memory = f"about {size_words(plan.bytes)} of memory beyond the data"
+    what = "The map was" if about.maps and not about.known.certified else "The eigenvalues were"
     route = f"the solver “{plan.solver}” on the {plan.side}, in {plan.precision}"
-    lead = f"The eigenvalues were found by {route}, with {many} and {memory}:"
+    lead = f"{what} found by {route}, with {many} and {memory}:"
     return join(tag("h3", "The plan"), tag("p", lead), tag("ul", [tag("li", reason) for reason in plan.reasons]))
 
 
