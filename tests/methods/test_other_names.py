@@ -1,4 +1,4 @@
-"""Parameters as scikit-learn and others call them: a TypeError that says the name here, and rules with a least number."""
+"""Parameters as others call them: a TypeError that says the name here. Rules with a least number of components."""
 
 from __future__ import annotations
 
@@ -45,7 +45,13 @@ def test_every_parameter_of_scikit_learn_is_known_by_what_it_is_here(ours, name)
 
 @pytest.mark.parametrize(
     ("theirs", "ours"),
-    [("full", "svd"), ("covariance_eigh", "moments"), ("arpack", "lanczos"), ("randomized", "krylov"), ("auto", "auto")],
+    [
+        ("full", "svd"),
+        ("covariance_eigh", "moments"),
+        ("arpack", "lanczos"),
+        ("randomized", "krylov"),
+        ("auto", "auto"),
+    ],
 )
 def test_values_of_svd_solver_are_those_of_solver(theirs, ours):
     with pytest.raises(TypeError, match=f"it is called solver='{ours}' here"):

@@ -1,8 +1,8 @@
 """How many components were asked for: a number or a rule, and what a problem is told of it.
 
-    wanted_of    n_components → a number in 0 … min(n, d), or a rule that reads the spectrum
-    request_of   k, rule, tol and seed of a spectral problem
-    tell_none    a rule that found nothing says so, and how to keep at least one component
+wanted_of    n_components → a number in 0 … min(n, d), or a rule that reads the spectrum
+request_of   k, rule, tol and seed of a spectral problem
+tell_none    a rule that found nothing says so, and how to keep at least one component
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def here(kind: str, name: str, value: Any, known: Any) -> str | None:
 class KnowsOtherNames:
     """An estimator whose constructor knows what others call its parameters."""
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
+    def __new__(cls, *_given: Any, **named: Any) -> Self:
         """Refuse a parameter that is not there by saying what is."""
         if named:
             known = _parameters(cls)

@@ -1,6 +1,6 @@
 """A rule that never answers with fewer components than a least number: ``n_components="parallel>=1"``.
 
-    k = max(k of the rule, min(least, components that there are))
+k = max(k of the rule, min(least, components that there are))
 """
 
 from __future__ import annotations

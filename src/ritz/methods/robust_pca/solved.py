@@ -83,6 +83,7 @@ def _decompose(model: Any, rows: Any, weights: Any, k: int | None, matrix: str, 
 
 
 def noted(spectrum: Solution, *words: str) -> Solution:
+    """The same with notes in its certificate."""
     certificate = spectrum.certificate
     return replace(spectrum, certificate=replace(certificate, notes=(*certificate.notes, *words)))
 
