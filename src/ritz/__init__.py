@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import MissingDependency as MissingDependency
     from ritz._core.errors import NegativeEigenvalues as NegativeEigenvalues
     from ritz._core.errors import NoAssociation as NoAssociation
+    from ritz._core.errors import NoComponents as NoComponents
     from ritz._core.errors import NonFiniteError as NonFiniteError
     from ritz._core.errors import ParameterError as ParameterError
     from ritz._core.errors import RitzError as RitzError
@@ -130,6 +131,7 @@ __all__ = [
     "NegativeEigenvalues",
     "Neighbours",
     "NoAssociation",
+    "NoComponents",
     "NonFiniteError",
     "ParameterError",
     "RitzError",

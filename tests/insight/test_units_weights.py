@@ -155,7 +155,8 @@ def test_mfa_of_groups_that_have_nothing_in_common(seed: int) -> None:
     """A rule may answer 0, which leaves a model without axes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 4))
-    model = ritz.MFA("broken-stick", groups={"a": [0, 1], "b": [2, 3]}).fit(X)
+    with pytest.warns(ritz.NoComponents):
+        model = ritz.MFA("broken-stick", groups={"a": [0, 1], "b": [2, 3]}).fit(X)
     assert model.n_components_ == 0
     assert np.asarray(model.row_coordinates_).shape == (40, 0)
 

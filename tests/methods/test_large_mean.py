@@ -81,7 +81,7 @@ WAYS = {
         ritz.SparsePCA(2, method="truncated-power", n_nonzero=3, scale=model.scale).fit(X).transform(X)
     ),
     "factors": lambda model, X: ritz.FactorAnalysis(1, scale=model.scale).fit(X).score_samples(X),
-    "spherical": lambda model, X: ritz.RobustPCA(2, scale=model.scale).fit(X).transform(X),
+    "spherical": lambda model, X: ritz.RobustPCA(2, method="spherical", scale=model.scale).fit(X).transform(X),
     "robpca": lambda model, X: ritz.RobustPCA(2, method="robpca", scale=model.scale).fit(X).transform(X),
 }
 

@@ -67,11 +67,11 @@ def test_dense_sparse_and_files_give_one_answer(table, weights, dtype, tmp_path)
     w = weights_of(weights, len(X))
     np.save(tmp_path / "t.npy", X)
     for scale in (False, True):
-        dense = ritz.RobustPCA(3, scale=scale).fit(X, sample_weight=w)
-        close(dense, ritz.RobustPCA(3, scale=scale).fit(sparse.csr_matrix(X), sample_weight=w))
+        dense = ritz.RobustPCA(3, method="spherical", scale=scale).fit(X, sample_weight=w)
+        close(dense, ritz.RobustPCA(3, method="spherical", scale=scale).fit(sparse.csr_matrix(X), sample_weight=w))
         rows = ritz.read(tmp_path / "t.npy", memory=X.nbytes // 4)
         assert rows.lazy
-        streamed = ritz.RobustPCA(3, scale=scale).fit(rows, sample_weight=w)
+        streamed = ritz.RobustPCA(3, method="spherical", scale=scale).fit(rows, sample_weight=w)
         close(dense, streamed)
         assert dense.verify(X, w)
         assert streamed.verify(rows, w)
@@ -92,7 +92,7 @@ def test_rows_that_are_the_center_are_no_directions(far):
     X = heap(0.6, far)
     here = (POINT + far == X).all(axis=1)
     for rows in (X, sparse.csr_matrix(X)):
-        model = ritz.RobustPCA(3).fit(rows)
+        model = ritz.RobustPCA(3, method="spherical").fit(rows)
         assert np.array_equal(model.mean_, POINT + far)
         assert model.certificate_.total == pytest.approx(np.count_nonzero(~here), rel=1e-12)
         assert not model.explained_variance_.any()  # more than half of the scores are the same
@@ -112,7 +112,7 @@ def test_rows_that_differ_from_it_by_rounding_are_none_either():
     tiny[:60] *= 1e-16
     for X in (rounded, tiny):
         for form in (X, sparse.csr_matrix(X)):
-            model = ritz.RobustPCA(2).fit(form)
+            model = ritz.RobustPCA(2, method="spherical").fit(form)
             assert model.certificate_.total == pytest.approx(240, rel=1e-12)
             assert model.verify(form)
 
@@ -152,8 +152,8 @@ def test_a_sample_of_a_file_has_its_weights_and_is_spread_evenly(tmp_path):
     np.save(tmp_path / "t.npy", X)
     rows = ritz.read(tmp_path / "t.npy", memory=X.nbytes // 8)
     assert rows.lazy
-    assert np.allclose(ritz.RobustPCA(1).fit(rows).mean_, 100, atol=3)
-    weighted = ritz.RobustPCA(1, scale=True).fit(rows, sample_weight=w)
+    assert np.allclose(ritz.RobustPCA(1, method="spherical").fit(rows).mean_, 100, atol=3)
+    weighted = ritz.RobustPCA(1, method="spherical", scale=True).fit(rows, sample_weight=w)
     assert np.allclose(weighted.mean_, 0, atol=0.1)
     assert np.allclose(weighted.scale_, [2, 1], rtol=0.05)
 
@@ -161,9 +161,9 @@ def test_a_sample_of_a_file_has_its_weights_and_is_spread_evenly(tmp_path):
 def test_a_median_that_was_not_reached_is_told():
     X = scattered(0.5)
     with pytest.warns(ritz.AccuracyWarning, match="max_iter=4"):
-        model = ritz.RobustPCA(2, max_iter=2).fit(X)
+        model = ritz.RobustPCA(2, method="spherical", max_iter=2).fit(X)
     assert model.n_iter_ == 2
-    assert 2 < ritz.RobustPCA(2).fit(X).n_iter_ < 1000
+    assert 2 < ritz.RobustPCA(2, method="spherical").fit(X).n_iter_ < 1000
 
 
 def test_good_rows_that_are_one_point_have_no_variance_at_all():

@@ -10,7 +10,7 @@ from ritz import insight
 from ritz.methods.record import values_of
 
 MODELS = {
-    "spherical": lambda: ritz.RobustPCA(2, scale=True),
+    "spherical": lambda: ritz.RobustPCA(2, method="spherical", scale=True),
     "robpca": lambda: ritz.RobustPCA(2, method="robpca"),
     "pcp": lambda: ritz.RobustPCA(2, method="pcp", tol=1e-4),
     "elastic net": lambda: ritz.SparsePCA(2, alpha=[0.2, 0.1], scale=True),

@@ -27,6 +27,7 @@ files cannot steer the terminal that it is shown on.
     ├── LSIDrift                       documents unlike those that a model of texts was fitted to
     ├── DisconnectedGraph              a graph of neighbours in several components, and what became of them
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
+    ├── NoComponents                   a rule for the number of components that found none
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
     ├── IdentifiersAsCategories        categorical columns in which every row has a level of its own
@@ -66,6 +67,7 @@ __all__ = [
     "MissingDependency",
     "NegativeEigenvalues",
     "NoAssociation",
+    "NoComponents",
     "NonFiniteError",
     "ParameterError",
     "RitzError",
@@ -209,6 +211,10 @@ class GammaAtEdge(RitzWarning):
 
 class JournalIgnored(RitzWarning):
     """A checkpoint was not used: it belongs to another fit, or cannot be written."""
+
+
+class NoComponents(RitzWarning):
+    """A rule for ``n_components`` found no component; ``"parallel>=1"`` keeps at least one."""
 
 
 class NoAssociation(RitzWarning):

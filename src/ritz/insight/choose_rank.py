@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
 from ritz._core.random import seed_of
-from ritz._core.warn import one_call
+from ritz.insight.calls import asked
 from ritz.methods.fitted import Fitted, capabilities_of, fitted_of
 from ritz.methods.pca import PCA
 from ritz.rank.consensus import WHOLE, Consensus, Ranks
@@ -36,7 +36,7 @@ UNLIKE = 10.0
 FORMS = "choose_rank takes rows, or a model of Ritz"
 
 
-@one_call()
+@asked
 def choose_rank(
     X_or_model: Any, X: Any = None, *, criteria: Iterable[str] | None = None, fraction: float = 0.9,
     noise: float | None = None, quantile: float | None = None, sample: int = SAMPLE_ROWS, center: bool = True,

@@ -27,7 +27,6 @@ from ritz._core.linalg import working_dtype
 from ritz._core.memory import LITTLE, limit
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
-from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of, weighed
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
@@ -36,6 +35,7 @@ from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
 from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights, where_asked
+from ritz.methods.asked import request_of, tell_none, wanted_of
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
 from ritz.methods.fitted.about import About
@@ -47,6 +47,7 @@ from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed, planned_smallest, verify_posed
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
+from ritz.methods.spoken import KnowsOtherNames
 from ritz.methods.streams.decay import faded_rows
 from ritz.methods.unfitted import absent, tell_unfitted
 from ritz.methods.verify.model import with_held
@@ -55,8 +56,8 @@ from ritz.operators.base import Operator
 from ritz.operators.framed import Framed
 from ritz.project.linear import result_dtype
 from ritz.rank.material import Material
-from ritz.rank.rule import NAMES, resolve
-from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
+from ritz.rank.rule import NAMES
+from ritz.spectral.plan import Plan, Shape, over_memory, route, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
@@ -75,7 +76,7 @@ routed = lru_cache(maxsize=256)(route)
 NO_ROWS = "an operator has a spectrum and nothing else"
 
 
-class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators."""
 
     #: words about the method, and what may be asked of a fitted model
@@ -353,29 +354,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             choice = (rule.name, rule.why(problem.seen(values, total, complete=complete)))
         record = self._new_record()
         record.seen_values, record.seen, record.choice = values * square, seen, choice
+        tell_none(rule, solution)
 
-    def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
-        asked = self.n_components if n_components is None else n_components
-        if type(asked) is int and 0 < asked <= min(n, d):
-            return asked
-        wanted = resolve(asked, n=n, d=d, centered=centered, names=self._rules, method=type(self).__name__)
-        if isinstance(wanted, int) and wanted == 0 and self.solver not in ("auto", "svd", "moments"):
-            most = f"min(n_samples, n_features)={min(n, d)}"
-            raise ParameterError(
-                f"n_components=0 must be between 1 and {most} with solver={self.solver!r}",
-                received="0, which leaves nothing to iterate on",
-                hint="solver='auto' takes it: the answer is the mean and the total variance",
-            )
-        return wanted
-
-    def _request(self, wanted: int | Any, shape: Shape) -> dict[str, Any]:
-        """k and rule of a problem, with what the rule needs to know."""
-        seed = self.random_state
-        seed = seed if type(seed) is int and seed >= 0 else seed_of(seed)
-        if isinstance(wanted, int):
-            return {"k": wanted, "rule": None, "tol": self.tol, "seed": seed}
-        guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
-        return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed}
+    _wanted, _request = wanted_of, request_of  # how many components, and what a problem is told of it
 
     def _rereads(self, shape: Shape) -> bool:  # whether a second pass may follow; from files where tol=0 asks for it
         return not shape.outside or self.tol == 0

@@ -17,6 +17,7 @@ from ritz.data.passes.statistics import ColumnStatistics
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Uncentred
+from ritz.methods.left import left_vectors
 from ritz.methods.method import Method
 from ritz.methods.moments import RESULTS, STATE_FLOOR
 from ritz.methods.posed import Posed
@@ -67,6 +68,8 @@ class SVD(AddsRows, Method):
     n_components_, n_samples_, n_features_in_ : int
     certificate_, plan_
 
+    ``left_vectors(X)`` gives U of the rows of the fit.
+
     Examples
     --------
     >>> import numpy as np, ritz
@@ -114,6 +117,27 @@ class SVD(AddsRows, Method):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVD:
         """Fit to rows; parameters as in :meth:`ritz.PCA.fit`."""
         return self._fit(X, y, sample_weight)
+
+    def left_vectors(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        """Left singular vectors U (n, k) of the rows of the fit: X = U diag(singular_values_) components_.
+
+        Parameters
+        ----------
+        X, sample_weight : what fit took
+            With weights U belongs to D_w^½ X. Other rows are refused: ``transform`` places those.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.array([[2.0, 1, 0], [1, 2, 0], [0, 0, 3], [0, 1, 1]])
+        >>> svd = ritz.SVD().fit(X)
+        >>> U = svd.left_vectors(X)
+        >>> bool(np.allclose(U * svd.singular_values_ @ svd.components_, X)), (U.T @ U).round(12) + 0
+        (True, array([[1., 0., 0.],
+               [0., 1., 0.],
+               [0., 0., 1.]]))
+        """
+        return left_vectors(self, X, sample_weight)
 
     def pose(self, rows: Any, weights: np.ndarray | None) -> Posed:
         """The rows as they are."""

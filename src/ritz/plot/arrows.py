@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
 from ritz.data.tables.frames import row_labels
 from ritz.insight.axes.biplot import biplot as coordinates
 from ritz.insight.axes.loadings import structure
 from ritz.insight.axes.of_model import column_labels
 from ritz.insight.axes.supplementary import supplementary as placed
+from ritz.insight.calls import asked
 from ritz.plot.groups import column_of, groups_of, scatter
 from ritz.plot.labels import write_names
 from ritz.plot.style import COLUMN, FAINT, INK, PALETTE, axis_label, chosen, dark, one_axes
@@ -39,7 +39,7 @@ SHAFT = np.linspace(0.4, 0.95, 8)
 MANY = 150
 
 
-@one_call()
+@asked
 def biplot(
     model: Any, X: Any, *, scaling: str = "form", components: Any = (0, 1), color: Any = None, names: Any = None,
     most: int = MOST, legend: bool = True, ax: Any = None,
@@ -101,7 +101,7 @@ def biplot(
     return ax
 
 
-@one_call()
+@asked
 def circle(
     model: Any, X: Any = None, *, components: Any = (0, 1), supplementary: Any = None, most: int = MOST, ax: Any = None
 ) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.warn import one_call
+from ritz.insight.calls import asked
 from ritz.insight.outliers.map import KINDS
 from ritz.insight.outliers.map import outlier_map as mapped
 from ritz.insight.rows.limits import Limits
@@ -25,7 +25,7 @@ MOST = 25
 MANY = 300
 
 
-@one_call()
+@asked
 def outlier_map(
     model: Any, X: Any, alpha: float = 0.025, rows: str = "training", *, bounds: Limits | None = None,
     names: Any = None, most: int = MOST, legend: bool = True, ax: Any = None,

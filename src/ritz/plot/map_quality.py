@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call, unsaid
+from ritz._core.warn import unsaid
 from ritz.data.words import describe, nearest
+from ritz.insight.calls import asked
 from ritz.insight.embedding.coranking import coranking as coranked
 from ritz.insight.embedding.procrustes import procrustes
 from ritz.insight.embedding.quality import EmbeddingQuality, embedding_quality
@@ -43,7 +44,7 @@ OF_ROWS = {
 CELLS = 40
 
 
-@one_call()
+@asked
 def trust(
     qualities: Any, measure: str = "lcmc", *, chance: bool = True, legend: bool = True, ax: Any = None
 ) -> Any:  # fmt: skip
@@ -103,7 +104,7 @@ def trust(
     return ax
 
 
-@one_call()
+@asked
 def coranking(X: Any, Y: Any = None, *, metric: Any = "euclidean", cells: int = CELLS, ax: Any = None) -> Any:
     """Draw how often the r-th neighbour among the rows became the s-th on the map.
 
@@ -150,7 +151,7 @@ def coranking(X: Any, Y: Any = None, *, metric: Any = "euclidean", cells: int = 
     return ax
 
 
-@one_call()
+@asked
 def shepard(
     X: Any, Y: Any = None, *, metric: Any = "euclidean", pairs: int = 2000, random_state: int = 0, ax: Any = None
 ) -> Any:
@@ -185,7 +186,7 @@ def shepard(
     return ax
 
 
-@one_call()
+@asked
 def distortion(
     Y: Any, quality: EmbeddingQuality, of: str = "pressed", *, components: Any = (0, 1), legend: bool = True,
     ax: Any = None,
@@ -250,7 +251,7 @@ def distortion(
     return ax
 
 
-@one_call()
+@asked
 def neighbourhoods(
     model: Any, X: Any, sizes: Sequence[int] = (5, 10, 20), *, color: Any = None, k: int | None = None, ax: Any = None
 ) -> NDArray[Any]:

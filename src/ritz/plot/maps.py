@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call, unsaid
+from ritz._core.warn import unsaid
 from ritz.data.tables.frames import frame_names, frame_to_rows, is_frame
+from ritz.insight.calls import asked
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.style import DIVERGING, FAINT, INK, chosen, panels, share
 
@@ -31,7 +32,7 @@ MANY = 500
 LINES = 5
 
 
-@one_call()
+@asked
 def component_maps(
     model: Any,
     X: Any = None,

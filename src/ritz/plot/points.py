@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
+from ritz.insight.calls import asked
 from ritz.insight.rows.ellipse import ellipse
 from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import Groups, column_of, groups_of, scatter, tint
@@ -25,7 +25,7 @@ __all__ = ["scores"]
 MANY = 300
 
 
-@one_call()
+@asked
 def scores(
     model: Any,
     X: Any = None,

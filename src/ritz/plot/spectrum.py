@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
 from ritz.data.words import describe
 from ritz.insight.arguments import component_numbers
 from ritz.insight.axes.of_model import axis_names
 from ritz.insight.bootstrap.bootstrap import Bootstrap
+from ritz.insight.calls import asked
 from ritz.methods.fitted import capabilities_of, require_fitted
 from ritz.plot.style import FAINT, INK, PALETTE, one_axes, panels
 from ritz.rank.consensus import Ranks
@@ -35,7 +35,7 @@ DRAWN = ("parallel", "permutation", "broken-stick")
 COLUMNS = 30
 
 
-@one_call()
+@asked
 def scree(found: Any, *, rules: Any = DRAWN, most: int = MOST, ax: Any = None) -> Any:
     """Draw the scree plot: the share of the variance that each component holds.
 
@@ -152,7 +152,7 @@ def _lines(ax: Any, ranks: Ranks, rules: Any, shown: int) -> None:
         ax.legend(title="a component counts above", title_fontsize=9, loc="upper right", frameon=False)
 
 
-@one_call()
+@asked
 def intervals(sure: Bootstrap, components: Any = (0,), *, most: int = COLUMNS, ax: Any = None) -> NDArray[Any]:
     """Draw the loadings of every column with their intervals, one picture a component.
 

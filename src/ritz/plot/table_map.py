@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
 from ritz.data.tables.frames import row_labels
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import Groups, column_of, groups_of, scatter
 from ritz.plot.labels import write_names
@@ -51,7 +51,7 @@ class Side:
     shape: int  # of PALETTE and MARKERS
 
 
-@one_call()
+@asked
 def map(
     model: Any, *, scaling: str = "symmetric", components: Any = (0, 1), rows: Any = True, columns: Any = True,
     supplementary: Any = None, supplementary_rows: Any = None, color: Any = None, names: Any = "auto",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of
 from ritz.methods.lsi.topics import plane_of
 from ritz.plot.labels import write_names
@@ -24,7 +24,7 @@ __all__ = ["topics", "words"]
 FIRST = 6
 
 
-@one_call()
+@asked
 def topics(model: Any, components: Any = None, *, words: int = 6, ax: Any = None) -> NDArray[Any]:
     """Draw the words of topics as bars, one picture a topic.
 
@@ -65,7 +65,7 @@ def topics(model: Any, components: Any = None, *, words: int = 6, ax: Any = None
     return axes
 
 
-@one_call()
+@asked
 def words(model: Any, *, components: Any = None, count: int = 60, ax: Any = None) -> Any:
     """Draw the words that weigh most in the plane of two topics.
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz._core.tabular import Tabular
 from ritz.rank.judge import ASSUMPTIONS, GROUPS, doubts, facts_of, near_tie
 from ritz.rank.material import Material
 from ritz.rank.rule import Fraction, Options, criterion
@@ -53,8 +54,12 @@ class Row(NamedTuple):
         return getattr(self, key) if isinstance(key, str) else tuple.__getitem__(self, key)
 
 
+#: Columns of the table of all rules, and what they hold of each.
+TITLES = {"criterion": "name", "k": "k", "weight": "weight", "why": "why", "caution": "caution"}
+
+
 @dataclass(frozen=True, repr=False)
-class Verdict:
+class Verdict(Tabular):
     """What one rule says.
 
     Attributes
@@ -90,8 +95,13 @@ class Verdict:
         lines = [f"{self.name}: {self.why}", f"assumes: {self.assumption}"]
         return "\n".join([*lines, f"caution: {self.caution}"] if self.caution else lines)
 
+    def _table(self) -> dict[str, Any]:
+        curve = self.curve
+        line = [None] * len(curve.k) if curve.threshold is None else curve.threshold
+        return {"k": curve.k, "value": curve.value, "threshold": line}
 
-class Ranks:
+
+class Ranks(Tabular):
     """The answers of all rules, their consensus and its reasons.
 
     Attributes
@@ -155,6 +165,10 @@ class Ranks:
             f"<p><b>How many components of {escape(self.method)}: {self.consensus}</b></p><ul>{reasons}</ul>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>"
         )
+
+    def _table(self) -> dict[str, Any]:
+        verdicts = self._verdicts.values()
+        return {name: [getattr(one, title) for one in verdicts] for name, title in TITLES.items()}
 
 
 def weighted_median(votes: list[tuple[int, float]]) -> int:

@@ -1,6 +1,7 @@
 """From what a user writes in ``n_components`` to a number or a rule.
 
     None → min(n, d)      int → itself      0 < f < 1 → min{k : Σ_{i≤k} λᵢ / Σλ > f}      name → its rule
+    name>=m → its rule, and at least m (least.py)
 
 A rule reads a spectrum, whole or in part (``Seen``), and answers with a number of components, or with None as
 long as the values seen leave it open. Rules that need more are handed it by the method (``material.py``). ``> f`` is
@@ -20,6 +21,7 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 from ritz.data.words import counted
+from ritz.rank.least import AtLeast, split_least
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided
 
@@ -168,7 +170,7 @@ def resolve(
     Parameters
     ----------
     n_components : None, int, float, str or rule
-        All, a number, a fraction of the total, the name of a rule, or a rule itself.
+        All, a number, a fraction of the total, the name of a rule (``"parallel>=1"``: at least one), or a rule itself.
     n, d : int
         Rows and columns.
     centered : bool
@@ -189,6 +191,10 @@ def resolve(
     if n_components is None:
         return min(n, d)
     if isinstance(n_components, str):
+        name, least = split_least(str(n_components))
+        if least is not None:
+            rule = resolve(name, n=n, d=d, centered=centered, names=names, method=method)
+            return AtLeast(rule, _count(least, n, d))
         if n_components == "consensus":
             from ritz.rank.consensus import Consensus
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed
+from ritz._core.tabular import Tabular
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
@@ -64,7 +65,7 @@ class Shape:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Tabular):
     """A route with its reasons and its predicted and, after the fit, real cost.
 
     Attributes
@@ -122,6 +123,14 @@ class Plan:
                 f"real: {self.actual_passes} pass{'es' * (self.actual_passes != 1)}, {_time(self.actual_seconds)}"
             )
         return "\n".join([*lines, *(f"because {reason}" for reason in self.reasons)])
+
+    def _table(self) -> dict[str, Any]:
+        told = {
+            "solver": self.solver, "side": self.side, "precision": self.precision, "passes": self.passes,
+            "seconds": self.seconds, "bytes": self.bytes, "actual_passes": self.actual_passes,
+            "actual_seconds": self.actual_seconds, "reasons": "; ".join(self.reasons),
+        }  # fmt: skip
+        return {name: [value] for name, value in told.items()}
 
 
 def choose(

@@ -170,7 +170,7 @@ FAMILIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "factor analysis oblique": _linear(
         lambda: FactorAnalysis(2, rotation="promax", scores="bartlett"), lambda: _eight()
     ),
-    "robust spherical": _linear(lambda: RobustPCA(2, scale=True)),
+    "robust spherical": _linear(lambda: RobustPCA(2, method="spherical", scale=True)),
     "robust robpca": _linear(lambda: RobustPCA(2, method="robpca")),
     "robust pursuit": _linear(lambda: RobustPCA(2, method="pcp", tol=1e-4)),
     "sparse pca": _linear(lambda: SparsePCA(2, alpha=[0.2, 0.1], scale=True)),

@@ -25,6 +25,7 @@ from ritz._core.memory import limit, within
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.formats.stamp import unchanged
+from ritz.data.tables.whole import framed, whole
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["EAGER_SHARE", "KINDS", "Column", "Table"]
@@ -168,6 +169,11 @@ class Table:
     def loaded(self) -> int:
         """Bytes of the rows in memory that came from files."""
         return 0 if self.lazy or not self._data.files else int(self._data.decoded)
+
+    @property
+    def allowed(self) -> float | None:
+        """Bytes that loading may take, as stated when the table was read; None where nothing was."""
+        return self._memory
 
     @property
     def files(self) -> list[Any]:
@@ -321,6 +327,26 @@ class Table:
             for span in self._data.spans:
                 for batch in self._data.arrow_batches(span, names, rows):
                     yield pa.Table.from_batches([batch])
+
+    def to_arrow(self) -> Any:
+        """All columns as an Arrow table in memory."""
+        return whole(self)
+
+    def to_pandas(self) -> Any:
+        """All columns as a frame of pandas.
+
+        Examples
+        --------
+        >>> import pyarrow, ritz
+        >>> table = ritz.read(pyarrow.table({"city": ["Bonn", "Köln"], "rain": [8.1, 8.4]}))
+        >>> table.to_pandas().rain.max()
+        8.4
+        """
+        return framed(whole(self), "pandas")
+
+    def to_polars(self) -> Any:
+        """All columns as a frame of polars."""
+        return framed(whole(self), "polars")
 
     def check_unchanged(self) -> None:
         """Raise DataChanged where the files of a table that is read in pieces are not what they were."""

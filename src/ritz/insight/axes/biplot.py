@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular, flat_names
 from ritz.data.words import nearest
 from ritz.insight.axes.of_model import axes_of, axis_names, columns_named, rows_named, scores_of
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of
 from ritz.project.transition import inverse_root
 
@@ -34,7 +35,7 @@ SCALINGS = {"form": 0.0, "covariance": 0.5, "symmetric": 0.25}
 
 
 @dataclass(frozen=True)
-class Biplot:
+class Biplot(Tabular):
     """Coordinates of a biplot.
 
     Attributes
@@ -56,8 +57,16 @@ class Biplot:
             f"Biplot({self.scaling!r}: rows {n}×{k}, columns {d}×{k}, {np.sum(self.ratio[:2]):.1%} in the first plane)"
         )
 
+    def _table(self) -> dict[str, Any]:
+        parts = [flat_names(side, "") for side in (self.rows, self.columns)]
+        kinds = [kind for kind, part in zip(("row", "column"), parts, strict=True) for _ in part[1]]
+        points = np.vstack([part[0] for part in parts])
+        titles = parts[0][2] or parts[1][2] or [f"PC{i + 1}" for i in range(points.shape[1])]
+        names = {"kind": kinds, "name": [*parts[0][1], *parts[1][1]]}
+        return names | {title: points[:, i] for i, title in enumerate(titles)}
 
-@one_call()
+
+@asked
 def biplot(model: Any, X: Any, *, scaling: str = "form") -> Biplot:
     """Coordinates of rows and columns whose inner products rebuild the table.
 

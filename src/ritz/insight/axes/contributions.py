@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
 from ritz.insight.axes.loadings import quotients, structure
 from ritz.insight.axes.of_model import axes_of, axis_names, columns_named, rows_named, scores_of, weights_of
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of
 from ritz.project.transition import cos2 as shares
 
@@ -26,7 +26,7 @@ __all__ = ["column_contributions", "column_cos2", "contributions", "cos2"]
 Floats = NDArray[np.float64]
 
 
-@one_call()
+@asked
 def contributions(model: Any, X: Any, *, sample_weight: Any = None) -> Any:
     """Share of every row in every axis, (n, k); columns sum to 1.
 
@@ -56,7 +56,7 @@ def contributions(model: Any, X: Any, *, sample_weight: Any = None) -> Any:
     return rows_named(X, quotients(squares, squares.sum(axis=0)), axis_names(model, F.shape[1]))
 
 
-@one_call()
+@asked
 def cos2(model: Any, X: Any) -> Any:
     """Share of every axis in the squared distance of every row from the centre, (n, k); NaN at the centre itself.
 
@@ -80,7 +80,7 @@ def cos2(model: Any, X: Any) -> Any:
     return rows_named(X, shares(F, squares), axis_names(model, F.shape[1]))
 
 
-@one_call()
+@asked
 def column_contributions(model: Any) -> Any:
     """Share of every column in every axis, (d, k); columns sum to 1.
 
@@ -105,7 +105,7 @@ def column_contributions(model: Any) -> Any:
     return columns_named(model, quotients(L, L.sum(axis=0)), axis_names(model, L.shape[1]))
 
 
-@one_call()
+@asked
 def column_cos2(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """Share of the variance of every column that lies along every axis, (d, k).
 

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.encode import Encoder
 from ritz.data.encode.columns import opened
 from ritz.data.tables.frames import library_of
 from ritz.data.tables.labelled import labelled
 from ritz.insight.arguments import component_numbers, table_of_variables
 from ritz.insight.axes.of_model import axis_names, scores_of, weights_of
+from ritz.insight.calls import asked
 from ritz.methods.correspondence.mca.supplementary import Sums
 from ritz.methods.fitted import fitted_of
 
@@ -77,7 +78,7 @@ class AxisDescription(NamedTuple):
 _KINDS = (Quantitative, Qualitative, Category)
 
 
-class Description(dict[str, AxisDescription]):
+class Description(Tabular, dict[str, AxisDescription]):
     """Descriptions of axes by name."""
 
     def __init__(self, records: dict[str, tuple[list[Any], ...]], library: str | None) -> None:
@@ -97,8 +98,17 @@ class Description(dict[str, AxisDescription]):
                 lines.append("  nothing")
         return "\n".join(lines)
 
+    def _table(self) -> dict[str, Any]:
+        lines: list[tuple[str, str, str, str, float, float]] = []
+        for axis, (numbers, variables, levels) in self._records.items():
+            lines += [(axis, "number", r.variable, "correlation", r.correlation, r.p_value) for r in numbers]
+            lines += [(axis, "variable", r.variable, "eta2", r.eta2, r.p_value) for r in variables]
+            lines += [(axis, "category", r.category, "v_test", r.v_test, r.p_value) for r in levels]
+        titles = ("axis", "kind", "name", "statistic", "value", "p_value")
+        return {title: [line[i] for line in lines] for i, title in enumerate(titles)}
 
-@one_call()
+
+@asked
 def describe(
     model: Any, X: Any, variables: Any = None, *, components: Sequence[int | str] | None = None, alpha: float = 0.05,
     categorical: Any = None, sample_weight: Any = None,

@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.insight.arguments import component_numbers
 from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, columns_named, independent, spread
+from ritz.insight.calls import asked
 
 __all__ = ["TopVariable", "communalities", "loadings", "quotients", "structure", "top_variables"]
 
 Floats = NDArray[np.float64]
 
 
-@one_call()
+@asked
 def loadings(model: Any) -> Any:
     """Components times the standard deviations of their scores, (d, k).
 
@@ -52,7 +53,7 @@ def loadings(model: Any) -> Any:
     return columns_named(model, axes.loadings, axis_names(model, axes.loadings.shape[1]))
 
 
-@one_call()
+@asked
 def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """Correlations of the columns with the scores, (d, k).
 
@@ -85,7 +86,7 @@ def structure(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     return columns_named(model, values, axis_names(model, values.shape[1]))
 
 
-@one_call()
+@asked
 def communalities(model: Any, X: Any = None, *, sample_weight: Any = None) -> Any:
     """Share of the variance of every column that the components account for, (d,).
 
@@ -141,8 +142,15 @@ class TopVariable:
         return f"{self.axis} {self.loading:+.3f} {self.variable} ({self.contribution:.0%})"
 
 
-@one_call()
-def top_variables(model: Any, component: int | str | None = None, n: int = 5) -> list[TopVariable]:
+class TopVariables(Tabular, list[TopVariable]):
+    """The columns that make components, the largest first."""
+
+    def _table(self) -> dict[str, Any]:
+        return {name: [getattr(one, name) for one in self] for name in TopVariable.__dataclass_fields__}
+
+
+@asked
+def top_variables(model: Any, component: int | str | None = None, n: int = 5) -> TopVariables:
     """The columns with the largest loadings of a component, largest first, with their signs.
 
     Parameters
@@ -174,4 +182,4 @@ def top_variables(model: Any, component: int | str | None = None, n: int = 5) ->
     for i in range(k) if component is None else component_numbers(component, axes):
         order = np.argsort(-np.abs(L[:, i]), kind="stable")[: max(int(n), 0)]
         variables += [TopVariable(axes[i], names[j], float(L[j, i]), float(shares[j, i])) for j in order]
-    return variables
+    return TopVariables(variables)

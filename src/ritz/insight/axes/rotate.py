@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular, flat_names
 from ritz.data.words import counted
 from ritz.insight.axes.of_model import Axes, axes_of, axis_names, columns_named, independent, rows_named
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of
 from ritz.methods.rotation import Rotated, rotate_loadings
 
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Rotation:
+class Rotation(Tabular):
     """Rotated components of a model, or rotated loadings.
 
     Attributes
@@ -66,8 +67,14 @@ class Rotation:
         shares = ", ".join(f"{share:.1%}" for share in self.variance_ratio)
         return f"Rotation({self.method!r}, {counted(len(self.matrix), 'factor')} with {shares} of the variance)"
 
+    def _table(self) -> dict[str, Any]:
+        L, names, titles = flat_names(self.loadings, "")
+        titles = titles or [f"RC{i + 1}" for i in range(L.shape[1])]
+        columns = {"variable": names} | {title: L[:, i] for i, title in enumerate(titles)}
+        return columns | {"communality": flat_names(self.communalities, "")[0]}
 
-@one_call()
+
+@asked
 def rotate(
     model: Any, method: str = "varimax", *, n_components: int | None = None, normalize: bool | None = None,
     power: float = 4, gamma: float = 0.0, max_iter: int = 1000, tol: float = 1e-10,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular, flat_names
 from ritz.data.encode import Encoder
 from ritz.data.encode.columns import opened
 from ritz.data.passes.blocks import blocks_of
@@ -27,6 +27,7 @@ from ritz.data.tables.labelled import labelled
 from ritz.insight.arguments import table_of_variables
 from ritz.insight.axes.describe import level_tests
 from ritz.insight.axes.of_model import axis_names, scores_of, weights_of
+from ritz.insight.calls import asked
 from ritz.insight.rows.plane import rows_of
 from ritz.methods.correspondence.mca.supplementary import Sums
 from ritz.methods.fitted import fitted_of
@@ -37,7 +38,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Supplementary:
+class Supplementary(Tabular):
     """Where further variables lie: frames where a frame was given, arrays otherwise.
 
     Attributes
@@ -64,8 +65,22 @@ class Supplementary:
                  "η²": self.eta2}  # fmt: skip
         return "\n".join(f"{title}\n{values}" for title, values in parts.items() if len(values))
 
+    def _table(self) -> dict[str, Any]:
+        kinds = {"correlation": (self.correlations, self.measurements), "barycentre": (self.barycentres, self.levels),
+                 "cos2": (self.cos2, self.levels), "v-test": (self.v_tests, self.levels),
+                 "eta2": (self.eta2, self.variables)}  # fmt: skip
+        parts = {kind: (flat_names(one, "")[0], names) for kind, (one, names) in kinds.items() if names}
+        parts = {kind: part for kind, part in parts.items() if part[0].ndim == 2}
+        titles = next((flat_names(kinds[kind][0], "")[2] for kind in parts), None)
+        width = next((part[0].shape[1] for part in parts.values()), 0)
+        table = np.vstack([part[0] for part in parts.values()]) if parts else np.zeros((0, width))
+        lines = [(name, kind) for kind, (_, names) in parts.items() for name in names]
+        first = {"name": [name for name, _ in lines], "statistic": [kind for _, kind in lines]}
+        titles = titles or [f"PC{i + 1}" for i in range(width)]
+        return first | {title: table[:, i] for i, title in enumerate(titles)}
 
-@one_call()
+
+@asked
 def supplementary(
     model: Any, X: Any, variables: Any, *, categorical: Any = None, sample_weight: Any = None
 ) -> Supplementary:

@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.lazy import cached_property
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.tables.frames import library_of, row_labels
 from ritz.data.tables.labelled import labelled
 from ritz.data.words import nearest
 from ritz.insight.axes.of_model import axis_names, columns_named, rows_named
 from ritz.insight.bootstrap.draws import Drawn, counts_of
 from ritz.insight.bootstrap.fields import column_draws, in_blocks, row_draws
-from ritz.insight.bootstrap.groups import Group, angles_between, pair_of
+from ritz.insight.bootstrap.groups import Group, angles_between, pair_of, table_of_draws
 from ritz.insight.bootstrap.intervals import METHODS, Intervals, check_level, signed_method
 from ritz.insight.bootstrap.population import Fit, fitted, new_rows
 from ritz.insight.bootstrap.words import shown
+from ritz.insight.calls import asked
 from ritz.insight.rows.ellipse import Ellipse, Ellipses
 from ritz.methods.fitted import fitted_of
 
@@ -37,7 +38,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class Bootstrap:
+class Bootstrap(Tabular):
     """What the draws say about a model.
 
     Attributes
@@ -182,8 +183,11 @@ class Bootstrap:
         head = f"{type(self._fit.model).__name__}: {self.n_boot:,} draws of {size} rows, intervals at {self.level:g}"
         return shown(head, self.groups, self.eigenvalues, self.shares, self.notes)
 
+    def _table(self) -> dict[str, Any]:
+        return table_of_draws(self, "component")
 
-@one_call()
+
+@asked
 def bootstrap(
     model: Any, X: Any, n_boot: int = 1000, level: float = 0.95, *, n_components: int | None = None,
     sample_weight: Any = None, align: str = "groups", rescale: bool = True, method: str | None = None,

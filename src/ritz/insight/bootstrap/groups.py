@@ -22,7 +22,10 @@ from numpy.typing import NDArray
 from ritz._core.errors import ParameterError
 from ritz.insight.bootstrap.intervals import Intervals, interval
 
-__all__ = ["EQUAL", "Group", "aligned", "angles_between", "cross", "group_of", "grouped", "neighbour_p", "pair_of"]
+__all__ = [
+    "EQUAL", "Group", "aligned", "angles_between", "cross", "group_of", "grouped", "neighbour_p", "pair_of",
+    "table_of_draws",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -138,3 +141,18 @@ def pair_of(components: Any, k: int) -> list[int]:
             hint="components=(0, 1)",
         )  # fmt: skip
     return pair
+
+
+def table_of_draws(found: Any, title: str) -> dict[str, Any]:
+    """Eigenvalues and shares of components with their intervals, and whether each means something by itself."""
+    values, shares = found.eigenvalues, found.shares
+    names = {i: group.name for group in found.groups for i in group.components}
+    k = len(np.asarray(values.estimate))
+    table: dict[str, Any] = {title: range(1, k + 1), "group": [names.get(i) for i in range(k)]}
+    for name, one in (("eigenvalue", values), ("share", shares)):
+        table |= {
+            name: np.asarray(one.estimate),
+            f"{name}_low": np.asarray(one.low),
+            f"{name}_high": np.asarray(one.high),
+        }
+    return table | {"separated": np.asarray(found.separated)}

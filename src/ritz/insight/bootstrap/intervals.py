@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
+from ritz._core.tabular import Tabular, flat_names
 
 __all__ = [
     "METHODS",
@@ -40,8 +41,12 @@ Floats = NDArray[np.float64]
 METHODS = ("percentile", "bc", "bca", "basic", "studentized")
 
 
+#: What intervals are made of.
+PARTS = ("estimate", "low", "high", "error", "bias")
+
+
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Tabular):
     """Estimates with their uncertainty; all fields have the shape of the estimate.
 
     Attributes
@@ -83,6 +88,16 @@ class Intervals:
             return head
         values = [np.atleast_1d(np.asarray(one, np.float64)).ravel() for one in (self.estimate, self.low, self.high)]
         return "\n".join([head, *(f"  {e:.4g} [{a:.4g}, {b:.4g}]" for e, a, b in zip(*values, strict=True))])
+
+    def _table(self) -> dict[str, Any]:
+        flat, rows, titles = flat_names(self.estimate, "")
+        parts = {name: np.asarray(getattr(self, name)).ravel() for name in PARTS}
+        if np.ndim(flat) < 2:
+            return {"name": rows if np.ndim(flat) else ["all"]} | parts
+        k = flat.shape[1]
+        titles = titles or list(map(str, range(k)))
+        names = {"name": [row for row in rows for _ in range(k)], "of": titles * len(rows)}
+        return names | {name: flat_names(getattr(self, name), "")[0].ravel() for name in PARTS}
 
 
 def check_level(level: float) -> None:

@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.linalg import eigh
 from ritz._core.random import seed_of
+from ritz._core.tabular import Tabular
 from ritz._core.threads import go_on, lane_count, run_lanes, single_threaded_blas
-from ritz._core.warn import one_call
 from ritz.data.passes.sampled import chosen_rows, take_dense
 from ritz.data.validate import require_finite, validate_rows, validate_weights
 from ritz.insight.axes.of_model import axis_names
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of, require_fitted
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.sample import rows_for, rows_words
@@ -43,7 +44,7 @@ MOST = 10
 
 
 @dataclass(frozen=True)
-class PermutationTest:
+class PermutationTest(Tabular):
     """Components against chance.
 
     Attributes
@@ -76,8 +77,12 @@ class PermutationTest:
         ]
         return "\n".join([head, *lines, *self.notes])
 
+    def _table(self) -> dict[str, Any]:
+        parts = {"statistic": self.statistic, "null": self.null, "p_value": self.p_values, "draws": self.draws}
+        return {"component": self.names} | parts
 
-@one_call()
+
+@asked
 def permutation_test(
     model: Any, X: Any, n_perm: int = 999, *, n_components: int | None = None, alpha: float = 0.05,
     sample_weight: Any = None, random_state: Any = 0,

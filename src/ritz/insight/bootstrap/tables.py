@@ -20,9 +20,10 @@ from ritz._core.errors import ParameterError
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import eigh
 from ritz._core.random import seed_of
+from ritz._core.tabular import Tabular
 from ritz.data.passes.sampled import take_rows
 from ritz.data.tables.labelled import labelled
-from ritz.insight.bootstrap.groups import Group, aligned, cross, group_of, grouped, neighbour_p, pair_of
+from ritz.insight.bootstrap.groups import Group, aligned, cross, group_of, grouped, neighbour_p, pair_of, table_of_draws
 from ritz.insight.bootstrap.intervals import (
     Intervals,
     acceleration,
@@ -55,7 +56,7 @@ class _Draws:
 
 
 @dataclass(frozen=True, repr=False)
-class TableBootstrap:
+class TableBootstrap(Tabular):
     """What the draws say about a correspondence analysis.
 
     Attributes
@@ -159,6 +160,9 @@ class TableBootstrap:
             f"{type(self._model).__name__}: {self.n_boot:,} draws of {self.n:,.0f} {what}, intervals at {self.level:g}"
         )
         return shown(head, self.groups, self.eigenvalues, self.shares, self.notes)
+
+    def _table(self) -> dict[str, Any]:
+        return table_of_draws(self, "axis")
 
 
 def table_bootstrap(

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.words import nearest
 from ritz.insight.axes.of_model import axis_names, rows_named, scores_of
+from ritz.insight.calls import asked
 from ritz.insight.compare.compare import basis_of, common_bases, cosines, matching
 from ritz.methods.fitted import fitted_of, require_fitted
 
@@ -34,7 +35,7 @@ METHODS = ("signs", "order", "rotation")
 
 
 @dataclass(frozen=True, repr=False)
-class Aligned:
+class Aligned(Tabular):
     """A model in the terms of an older one.
 
     Attributes
@@ -90,8 +91,13 @@ class Aligned:
         }[self.method]
         return f"Aligned by {self.method}: {words}; cosines with the old ones {', '.join(shown)}"
 
+    def _table(self) -> dict[str, Any]:
+        k = len(self.variances)
+        cosines = [*map(float, self.cosines), *[float("nan")] * (k - len(self.cosines))]
+        return {"component": axis_names(self._new, k), "variance": self.variances, "cosine": cosines[:k]}
 
-@one_call()
+
+@asked
 def align(new: Any, old: Any, X: Any = None, *, method: str = "signs") -> Aligned:
     """Turn a new model to an old one, without changing its subspace.
 

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.validate import validate_weights
 from ritz.insight.axes.of_model import axis_names, scores_of
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of, require_fitted
 
 __all__ = [
@@ -70,7 +71,7 @@ class Procrustes:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """How alike two models are.
 
     Attributes
@@ -112,6 +113,11 @@ class Comparison:
         lines.append(f"{about}: RV {self.rv:.3f}{beyond}, Procrustes distance {self.procrustes.distance:.3g}")
         return "\n".join([*lines, *self.notes])
 
+    def _table(self) -> dict[str, Any]:
+        pairs = [(self.names[0][m.a], self.names[1][m.b], m.sign, m.cosine) for m in self.matched]
+        titles = ("a", "b", "sign", "cosine")
+        return {title: [pair[i] for pair in pairs] for i, title in enumerate(titles)}
+
 
 def _close(angles: Floats) -> str:
     worst = float(angles[-1]) if len(angles) else 0.0
@@ -120,7 +126,7 @@ def _close(angles: Floats) -> str:
     return "agree" if worst < 10 else "agree in part" if float(angles[0]) < 30 else "have little in common"
 
 
-@one_call()
+@asked
 def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comparison:
     """Compare two fitted models.
 

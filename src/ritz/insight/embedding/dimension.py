@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.memory import limit
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.graphs.graph import edges_of
 from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
+from ritz.insight.calls import asked
 from ritz.kernels.base import take_rows
 
 __all__ = ["Estimate", "IntrinsicDimension", "checked", "intrinsic_dimension", "mle_dimension"]
@@ -49,7 +50,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, repr=False)
-class IntrinsicDimension:
+class IntrinsicDimension(Tabular):
     """How many dimensions rows have where they lie.
 
     Attributes
@@ -82,8 +83,13 @@ class IntrinsicDimension:
             f"  correlation  {self.correlation}   pairs within two radii"
         )
 
+    def _table(self) -> dict[str, Any]:
+        estimates = {name: getattr(self, name) for name in ("twonn", "mle", "correlation")}
+        ends = {end: [getattr(one, end) for one in estimates.values()] for end in ("dimension", "low", "high")}
+        return {"estimator": list(estimates)} | ends
 
-@one_call()
+
+@asked
 def intrinsic_dimension(
     X: Any, k: int = NEIGHBOURS, *, metric: Any = "euclidean", memory: Any = None
 ) -> IntrinsicDimension:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
+from ritz.insight.calls import asked
 from ritz.insight.embedding.coranking import require_neighbours
 from ritz.insight.embedding.draws import Draw, fitted_to, middle
 
@@ -30,7 +31,7 @@ NEIGHBOURS = 10
 
 
 @dataclass(frozen=True, repr=False)
-class NeighbourhoodBootstrap:
+class NeighbourhoodBootstrap(Tabular):
     """Which neighbourhoods of a map are found again in rows that are drawn again.
 
     Attributes
@@ -70,8 +71,11 @@ class NeighbourhoodBootstrap:
             lines.append(f"  {self.failed} draws could not be fitted: {self.why}")
         return "\n".join(lines)
 
+    def _table(self) -> dict[str, Any]:
+        return {"row": range(len(self.rows_overlap)), "overlap": self.rows_overlap, "draws": self.rows_draws}
 
-@one_call()
+
+@asked
 def neighbourhood_bootstrap(
     model: Any, X: Any, k: int | None = None, draws: int = 20, *, embedding: Any = None, random_state: int = 0,
     most_seconds: float | None = None,

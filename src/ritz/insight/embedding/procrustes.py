@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.tabular import Tabular
 
 __all__ = ["ProcrustesFit", "procrustes", "share_left"]
 
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class ProcrustesFit:
+class ProcrustesFit(Tabular):
     """How well one set of coordinates lies on another after moving, turning and stretching.
 
     Attributes
@@ -46,6 +47,10 @@ class ProcrustesFit:
     def __repr__(self) -> str:
         left = f"{self.share:.2%} of the target is left over, sum of squares {self.ss:.6g}"
         return f"Procrustes: {left}; scale {self.scale:.6g}"
+
+    def _table(self) -> dict[str, Any]:
+        fitted = {f"axis{i + 1}": self.fitted[:, i] for i in range(self.fitted.shape[1])}
+        return {"row": range(len(self.distances)), "distance": self.distances} | fitted
 
 
 def procrustes(X: Any, Y: Any, *, scale: bool = True) -> ProcrustesFit:

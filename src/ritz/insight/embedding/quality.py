@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.memory import limit
+from ritz._core.tabular import Tabular
 from ritz._core.threads import go_on
-from ritz._core.warn import one_call
 from ritz.graphs.spaces.base import Mapped, Space
+from ritz.insight.calls import asked
 from ritz.insight.embedding.coranking import pair_of_spaces, require_neighbours
 from ritz.insight.embedding.dimension import checked
 from ritz.insight.embedding.procrustes import share_left
@@ -40,7 +41,7 @@ SHEPARD = 1000
 
 
 @dataclass(frozen=True, repr=False)
-class EmbeddingQuality:
+class EmbeddingQuality(Tabular):
     """How far an embedding can be trusted.
 
     Attributes
@@ -103,6 +104,10 @@ class EmbeddingQuality:
     def _error(self, name: str) -> str:
         return "" if self.standard_errors is None else f" ± {self.standard_errors[name]:.4f}"
 
+    def _table(self) -> dict[str, Any]:
+        names = ("trustworthiness", "continuity", "overlap", "stretch")
+        return {"row": self.rows} | {name: getattr(self, f"rows_{name}") for name in names}
+
 
 def by_chance(n: int, k: Any) -> dict[str, Floats]:
     """What rows placed at random reach on average: ranks of their neighbours are uniform on 1 … n − 1."""
@@ -111,7 +116,7 @@ def by_chance(n: int, k: Any) -> dict[str, Floats]:
     return {"trustworthiness": trust, "continuity": trust, "overlap": k / (n - 1), "lcmc": 0 * k, "r_nx": 0 * k}
 
 
-@one_call()
+@asked
 def embedding_quality(
     X: Any, Y: Any, k: int | None = None, *, metric: Any = "euclidean", sample: int | None = None,
     random_state: int = 0, memory: Any = None,

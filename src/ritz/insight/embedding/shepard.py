@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.memory import limit
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
+from ritz.insight.calls import asked
 from ritz.insight.embedding.coranking import pair_of_spaces
 
 __all__ = ["Shepard", "shepard"]
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class Shepard:
+class Shepard(Tabular):
     """Distances of pairs of rows, before and after.
 
     Attributes
@@ -48,8 +49,11 @@ class Shepard:
             f"{self.rank_correlation:.4f}"
         )
 
+    def _table(self) -> dict[str, Any]:
+        return {"i": self.pairs[:, 0], "j": self.pairs[:, 1], "before": self.before, "after": self.after}
 
-@one_call()
+
+@asked
 def shepard(
     X: Any, Y: Any, pairs: int = 2000, *, metric: Any = "euclidean", random_state: int = 0, memory: Any = None
 ) -> Shepard:

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
 from ritz._core.memory import limit
-from ritz._core.warn import one_call, unsaid
+from ritz._core.tabular import Tabular
+from ritz._core.warn import unsaid
 from ritz.graphs.components import components_of, shortest_links
 from ritz.graphs.graph import Edges, edges_of
 from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
+from ritz.insight.calls import asked
 from ritz.insight.embedding.dimension import checked
 from ritz.insight.embedding.quality import EmbeddingQuality, embedding_quality
 
@@ -34,7 +36,7 @@ COUNTS = ("k", "components", "neighbours", "alone")
 
 
 @dataclass(frozen=True, repr=False)
-class NeighbourhoodSizes:
+class NeighbourhoodSizes(Tabular):
     """What each number of neighbours does to the graph, and to the picture.
 
     Attributes
@@ -77,8 +79,11 @@ class NeighbourhoodSizes:
             lines.append(f"suggested: radius = {self.suggested_radius:.6g}, {why}")
         return "\n".join(lines)
 
+    def _table(self) -> dict[str, Any]:
+        return self.table
 
-@one_call()
+
+@asked
 def neighbourhood_sizes(
     X: Any, sizes: Sequence[int] | None = None, *, radii: Sequence[float] | None = None,
     embed: Callable[[Any], Any] | None = None, quality_k: int | None = None, metric: Any = "euclidean",

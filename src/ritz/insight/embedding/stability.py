@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
+from ritz.insight.calls import asked
 from ritz.insight.embedding.draws import Draw, fitted_to, middle
 from ritz.insight.embedding.procrustes import procrustes
 
@@ -27,7 +28,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
-class EmbeddingStability:
+class EmbeddingStability(Tabular):
     """How much of a map is found again from some of its rows.
 
     Attributes
@@ -72,8 +73,11 @@ class EmbeddingStability:
             lines.append(f"  {self.failed} draws could not be fitted: {self.why}")
         return "\n".join(lines)
 
+    def _table(self) -> dict[str, Any]:
+        return {"row": range(len(self.rows_moved)), "moved": self.rows_moved, "draws": self.rows_draws}
 
-@one_call()
+
+@asked
 def embedding_stability(
     model: Any, X: Any, draws: int = 20, *, share: float = 0.8, embedding: Any = None, random_state: int = 0,
     most_seconds: float | None = None,

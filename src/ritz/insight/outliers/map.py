@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.tables.frames import row_labels
+from ritz.insight.calls import asked
 from ritz.insight.rows.limits import Limits, limits
 from ritz.insight.rows.plane import distances
 
@@ -30,7 +31,7 @@ KINDS = ("regular", "good leverage", "orthogonal outlier", "bad leverage")
 
 
 @dataclass(frozen=True)
-class OutlierMap:
+class OutlierMap(Tabular):
     """Both distances of every row, their cut-offs, and what follows.
 
     Attributes
@@ -61,8 +62,14 @@ class OutlierMap:
         counts = ", ".join(f"{number} {name}" for name, number in self.count().items())
         return f"OutlierMap({counts}; cut-offs {self.score_cutoff:.4g} and {self.orthogonal_cutoff:.4g})"
 
+    def _table(self) -> dict[str, Any]:
+        return {
+            "row": range(len(self.kind)) if self.names is None else self.names,
+            "score_distance": self.score_distance, "orthogonal_distance": self.orthogonal_distance, "kind": self.kind,
+        }  # fmt: skip
 
-@one_call()
+
+@asked
 def outlier_map(
     model: Any, X: Any, alpha: float = 0.025, rows: str = "training", *, bounds: Limits | None = None
 ) -> OutlierMap:

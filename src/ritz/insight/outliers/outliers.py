@@ -25,9 +25,11 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
-from ritz._core.warn import one_call, unsaid
+from ritz._core.tabular import Tabular
+from ritz._core.warn import unsaid
 from ritz.data.tables.frames import row_labels
 from ritz.data.validate import validate_weights
+from ritz.insight.calls import asked
 from ritz.insight.outliers.folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers.scores import Score, gaussian_p, score_of
 from ritz.insight.outliers.tails import model_tails, pareto_tails, ranks
@@ -44,7 +46,7 @@ TAILS = (None, "model", "pareto", False)
 
 
 @dataclass(frozen=True)
-class Outliers:
+class Outliers(Tabular):
     """Odd rows, and how it was decided.
 
     Attributes
@@ -84,8 +86,12 @@ class Outliers:
         head = f"{len(self.rows)} of {len(self.mask)} rows are odd at a false discovery rate of {self.fdr:g}"
         return "\n".join([head + (f": {shown}{more}" if shown else ""), *self.notes])
 
+    def _table(self) -> dict[str, Any]:
+        names = range(len(self.mask)) if self.names is None else self.names
+        return {"row": names, "odd": self.mask, "p_value": self.p_values, "score": self.scores}
 
-@one_call()
+
+@asked
 def outliers(
     model: Any, X: Any, fdr: float = 0.05, *, of: str | None = None, reference: Any = None, rows: str | None = None,
     sample_weight: Any = None, folds: int | None = None, tail: Any = None, random_state: Any = 0,
@@ -266,7 +272,7 @@ def _spread(model: Any) -> float:
 # from scores to p-values to a list
 
 
-@one_call()
+@asked
 def conformal_p(reference: Any, scores: Any) -> Floats:
     """p(x) = (1 + #{j : sⱼ ≥ s(x)})/(1 + m), (n,), from scores of m rows that the model did not see.
 
@@ -290,7 +296,7 @@ def conformal_p(reference: Any, scores: Any) -> Floats:
     return np.where(np.isnan(wanted), np.nan, (1 + above) / (1 + len(others)))
 
 
-@one_call()
+@asked
 def benjamini_hochberg(p_values: Any, fdr: float = 0.05) -> NDArray[np.bool_]:
     """True for the r smallest p-values, r the largest with p₍ᵣ₎ ≤ r·fdr/n; NaN is never one of them.
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from ritz._core import memory as memory_limit
 from ritz._core.errors import MemoryLimitError, ParameterError
-from ritz._core.warn import one_call
 from ritz.data.words import nearest
 from ritz.insight.axes.of_model import column_labels, rows_named
+from ritz.insight.calls import asked
 from ritz.insight.rows.limits import Limits, limits
 from ritz.insight.rows.plane import Plane, mapped, plane_of, rows_of
 from ritz.project.residual import Parts
@@ -32,7 +32,7 @@ __all__ = ["blame"]
 Floats = NDArray[np.float64]
 
 
-@one_call()
+@asked
 def blame(
     model: Any, X: Any, of: str = "t2", *, method: str = "sum", alpha: float = 0.05, bounds: Limits | None = None
 ) -> Any:

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.tables.frames import is_missing
 from ritz.data.validate import validate_weights
 from ritz.data.words import nearest
 from ritz.insight.arguments import component_numbers
 from ritz.insight.axes.of_model import axis_names
+from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of, require_fitted
 from ritz.project.transition import inverse_root
 
@@ -35,7 +36,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ellipse:
+class Ellipse(Tabular):
     """One ellipse in the plane of two components.
 
     Attributes
@@ -101,15 +102,27 @@ class Ellipse:
         circle = np.column_stack([np.cos(turn), np.sin(turn)])
         return self.center + self.radius * (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
+    def _table(self) -> dict[str, Any]:
+        return Ellipses({self.name: self})._table()
 
-class Ellipses(dict[Any, Ellipse]):
+
+class Ellipses(Tabular, dict[Any, Ellipse]):
     """Ellipses by name, in order of appearance."""
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values()))
 
+    def _table(self) -> dict[str, Any]:
+        every = list(self.values())
+        centers, axes = np.array([e.center for e in every]).reshape(-1, 2), [e.axes for e in every]
+        return {
+            "name": [e.name for e in every], "x": centers[:, 0], "y": centers[:, 1],
+            "major": [float(np.max(one)) for one in axes], "minor": [float(np.min(one)) for one in axes],
+            "angle": [e.angle for e in every], "area": [e.area for e in every], "n": [e.n for e in every],
+        }  # fmt: skip
 
-@one_call()
+
+@asked
 def ellipse(
     model: Any, X: Any, groups: Any = None, *, of: str = "rows", level: float = 0.95,
     components: tuple[int | str, int | str] = (0, 1), limit: str = "hotelling", sample_weight: Any = None,

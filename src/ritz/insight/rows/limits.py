@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
-from ritz._core.warn import one_call
+from ritz._core.tabular import Tabular
 from ritz.data.validate import validate_weights
+from ritz.insight.calls import asked
 from ritz.insight.outliers.folds import cross_distances
 from ritz.insight.rows.limits_gauss import (
     Rest,
@@ -41,7 +42,7 @@ FORMULAS = ("moments", "jackson-mudholkar")
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Tabular):
     """Limits at level ``alpha``: if nothing is wrong, a row lies beyond one with probability ``alpha``.
 
     Attributes
@@ -70,8 +71,11 @@ class Limits:
         numbers = f"t2={self.t2:.6g}, spe={self.spe:.6g}, combined={self.combined:.6g}"
         return f"Limits({numbers}, alpha={self.alpha:g}, rows={self.rows!r}, method={self.method!r})"
 
+    def _table(self) -> dict[str, Any]:
+        return {"of": ["t2", "spe", "combined"], "limit": [self.t2, self.spe, self.combined], "alpha": [self.alpha] * 3}
 
-@one_call()
+
+@asked
 def limits(
     model: Any, alpha: float = 0.05, rows: str = "new", *, X: Any = None, sample_weight: Any = None,
     method: str | None = None, formula: str = "moments", folds: int | None = None, random_state: Any = 0,

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ritz._core.warn import one_call
 from ritz.insight.axes.of_model import rows_valued
+from ritz.insight.calls import asked
 from ritz.insight.rows.limits import Limits, limits
 from ritz.insight.rows.plane import distances
 
 __all__ = ["combined", "spe", "t2"]
 
 
-@one_call()
+@asked
 def t2(model: Any, X: Any) -> Any:
     """Hotelling's T² of every row, (n,): its squared distance from the centre within the plane.
 
@@ -45,7 +45,7 @@ def t2(model: Any, X: Any) -> Any:
     return rows_valued(X, distances(model, X)[0])
 
 
-@one_call()
+@asked
 def spe(model: Any, X: Any) -> Any:
     """Squared prediction error Q of every row, (n,): its squared distance from the plane.
 
@@ -68,7 +68,7 @@ def spe(model: Any, X: Any) -> Any:
     return rows_valued(X, distances(model, X)[1])
 
 
-@one_call()
+@asked
 def combined(model: Any, X: Any, alpha: float = 0.05, *, bounds: Limits | None = None) -> Any:
     """The combined index φ = T²/τ² + Q/δ² of every row, (n,), τ² and δ² the limits of both at level ``alpha``.
 

@@ -456,6 +456,11 @@ class Correspondence(Method):
         d = self.components_.shape[1]
         return np.asarray(self._column_labels() or [f"x{j}" for j in range(d)], dtype=object)
 
+    @Derived
+    def explained_variance_ratio_(self) -> NDArray[np.float64]:
+        """``explained_inertia_ratio_`` under the name that it has in scikit-learn and in PCA: inertia is variance."""
+        return self.explained_inertia_ratio_
+
     def inertia_table(self) -> Any:
         """Eigenvalue, share of the total inertia and cumulative share of every axis, (k, 3).
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.tabular import Tabular
 from ritz.methods.lsi.filed import squares_of
 
 __all__ = ["Drift", "Energies", "added_energies", "drift_of", "first_energies"]
@@ -46,7 +47,7 @@ QUANTILES = np.linspace(0.0, 1.0, 201)
 
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(Tabular):
     """How updates compare with the fit.
 
     Attributes
@@ -73,6 +74,11 @@ class Drift:
 
     def __str__(self) -> str:
         return f"drift: {'a refit is due' if self.due else 'none'}: {self.why}"
+
+    def _table(self) -> dict[str, Any]:
+        return {
+            name: [getattr(self, name)] for name in ("outside", "expected", "above", "reweighted", "documents", "due")
+        }
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.tabular import Tabular
 from ritz._core.visible import visible
 from ritz.data.words import cut
 
@@ -19,7 +20,7 @@ TEXT, NAME = 72, 28
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Hits:
+class Hits(Tabular):
     """Documents that were found, best first.
 
     Attributes
@@ -72,3 +73,9 @@ class Hits:
         if self.note:
             lines.append(self.note)
         return "\n".join(lines)
+
+    def _table(self) -> dict[str, Any]:
+        table: dict[str, Any] = {"row": self.rows, "score": self.scores}
+        table |= {} if self.names is None else {"name": self.names}
+        texts = self.texts if len(self.rows) else None
+        return table if texts is None else table | {"text": texts}

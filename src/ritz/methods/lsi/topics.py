@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz._core.tabular import Tabular
 
 __all__ = ["Topic", "Topics", "common_first", "plane_of", "topics_of"]
 
@@ -59,7 +60,7 @@ class Topic:
         return "\n".join(lines)
 
 
-class Topics(tuple[Topic, ...]):
+class Topics(Tabular, tuple[Topic, ...]):
     """Topics in the order of their singular values."""
 
     __slots__ = ()
@@ -72,6 +73,14 @@ class Topics(tuple[Topic, ...]):
         if len(self) > PRINTED:
             lines.append(f"… {len(self) - PRINTED} more")
         return "\n".join(lines)
+
+    def _table(self) -> dict[str, Any]:
+        lines = [(one, word, weight) for one in self for word, weight in (*one.positive, *one.negative)]
+        return {
+            "topic": [one.number for one, _, _ in lines], "singular_value": [one.value for one, _, _ in lines],
+            "share": [one.share for one, _, _ in lines], "word": [word for _, word, _ in lines],
+            "weight": [weight for _, _, weight in lines],
+        }  # fmt: skip
 
 
 def topics_of(model: Any, n_topics: int | None, words: int) -> Topics:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.tabular import Tabular
 from ritz.methods.lsi.search import DIGITS, exact
 
 __all__ = ["Recall", "examined", "interval", "measured", "queries_of"]
@@ -25,7 +26,7 @@ SURE = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Recall:
+class Recall(Tabular):
     """A share of true neighbours that were found.
 
     Attributes
@@ -50,6 +51,9 @@ class Recall:
             f"recall@{self.top} {self.value:.3f}, between {self.low:.3f} and {self.high:.3f} (95 %), "
             f"of {self.queries:,} queries"
         )
+
+    def _table(self) -> dict[str, Any]:
+        return {name: [getattr(self, name)] for name in ("value", "low", "high", "queries", "top")}
 
 
 def interval(share: float, trials: int) -> tuple[float, float]:

@@ -13,6 +13,7 @@ variance off the plane (``off.py``).
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ from ritz.methods.record import keep
 from ritz.methods.robust_pca.factors import CORRECTIONS
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.off import off_thetas
-from ritz.methods.robust_pca.solved import METHODS, Robust
+from ritz.methods.robust_pca.solved import METHODS, Robust, chosen_method, noted, taken_method
 from ritz.methods.robust_pca.spherical import column_mad, filled
 from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap
@@ -64,9 +65,10 @@ class RobustPCA(Method):
     ----------
     n_components : None, int, float or str
         All that vary, a number, a fraction of the robust variance in (0, 1), or ``broken-stick elbow kaiser``.
-    method : "spherical", "robpca" or "pcp"
-        Directions of rows about their spatial median: any size, quick. ROBPCA: the most accurate for bad rows, in
-        memory. Principal component pursuit: for bad entries rather than bad rows, in memory.
+    method : "auto", "robpca", "spherical" or "pcp"
+        ROBPCA: the most accurate for bad rows, in memory. Directions of rows about their spatial median: any size,
+        quick. Principal component pursuit: for bad entries rather than bad rows, in memory. "auto": robpca for rows
+        in memory, spherical for those that stay outside, do not fit four times, or have weights that are no counts.
     scale : bool
         Divide columns by their MAD.
     coverage : float
@@ -90,6 +92,7 @@ class RobustPCA(Method):
     mean_, scale_ : (d,) robust centre; MADs or None
     noise_variance_, total_variance_ : robust, as for PCA
     support_ : (n,) rows that the covariance rests on (robpca)
+    method_ : the method that was taken
     low_rank_, sparse_ : (n, d) the two parts of the table (pcp)
     gap_ : how far the two parts can be from the best, as a share (pcp)
     n_iter_ : iterations of the spatial median, of reweighting, or of the pursuit
@@ -124,7 +127,7 @@ class RobustPCA(Method):
     _rules: ClassVar[tuple[str, ...]] = RULES[1:]
 
     def __init__(
-        self, n_components: Any = None, *, method: str = "spherical", scale: bool = False, coverage: float = 0.75,
+        self, n_components: Any = None, *, method: str = "auto", scale: bool = False, coverage: float = 0.75,
         directions: int = 250, correction: str = "good", penalty: float | None = None, max_iter: int = 1000,
         solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None,
         device: str = "cpu", progress: Any = None,
@@ -150,7 +153,7 @@ class RobustPCA(Method):
         Parameters
         ----------
         X : array-like, sparse matrix, frame or Table of shape (n, d)
-            ``method="spherical"`` reads what stays outside memory in pieces; the others need the rows in memory.
+            What stays outside memory is read in pieces, by ``method="spherical"``; the others need rows in memory.
         y : ignored
         sample_weight : (n,) frequencies, or None; whole numbers for ``method="robpca"``
         """
@@ -159,7 +162,7 @@ class RobustPCA(Method):
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
         """Rows and robust scales; each way to the axes poses a problem of its own."""
         count = rows_that_count(self, rows, weights)
-        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_"):
+        for name in ("support_", "low_rank_", "sparse_", "gap_", "n_iter_", "method_"):
             if name in vars(self):
                 delattr(self, name)
         if not are_blocks(rows):
@@ -171,7 +174,9 @@ class RobustPCA(Method):
         """Each way plans its own problem."""
 
     def _solved(self, posed: Posed, plan: None) -> Robust:
-        return METHODS[self.method](self, posed.rows, posed.weights, posed.kept[0])
+        self.method_, why = chosen_method(self, posed.rows, posed.weights)
+        robust = METHODS[self.method_](self, posed.rows, posed.weights, posed.kept[0])
+        return robust if why is None else replace(robust, spectrum=noted(robust.spectrum, why))
 
     def read(self, solution: Robust, posed: Posed) -> None:
         """Variances in the plane, and off it from a pass over the rows."""
@@ -279,9 +284,10 @@ class RobustPCA(Method):
 
     def _sure(self) -> float:
         """Rows that variances as sure as these would need, if they came from all rows."""
-        if self.method == "spherical":
+        method = taken_method(self)
+        if method == "spherical":
             return 0.37 * self._record.weight  # the efficiency of the MAD
-        good = self._record.good if self.method == "robpca" else None
+        good = self._record.good if method == "robpca" else None
         return float(self._record.weight if good is None else good)
 
     # the certificate
@@ -357,10 +363,10 @@ class RobustPCA(Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.method not in METHODS:
+        if self.method not in (choices := ("auto", *METHODS)):
             raise ParameterError(
-                f"method must be one of {', '.join(map(repr, METHODS))}", received=repr(self.method),
-                hint=f"method={nearest(self.method, tuple(METHODS))!r}",
+                f"method must be one of {', '.join(map(repr, choices))}", received=repr(self.method),
+                hint=f"method={nearest(self.method, choices)!r}",
             )  # fmt: skip
         if not isinstance(self.scale, (bool, np.bool_)):
             raise ParameterError("scale must be True or False", received=repr(self.scale), hint="scale=True")

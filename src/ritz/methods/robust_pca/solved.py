@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
 from ritz._core.linalg import signs, split_sum
+from ritz._core.memory import LITTLE
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
@@ -34,10 +35,12 @@ from ritz.spectral.problem import Positive, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 
-__all__ = ["METHODS", "Robust", "problem_rows"]
+__all__ = ["METHODS", "Robust", "chosen_method", "noted", "problem_rows", "taken_method"]
 
 Floats = NDArray[np.float64]
 
+#: Dense copies of the rows that robpca and pursuit hold, about.
+COPIES = 4
 #: Largest smaller side of a table of which all robust variances are computed for a rule.
 ALL = 5_000
 #: Distance of the medians from zero, in units of the spread, beyond which pursuit takes them off first.
@@ -79,7 +82,8 @@ def _decompose(model: Any, rows: Any, weights: Any, k: int | None, matrix: str, 
     return spectrum
 
 
-def _noted(spectrum: Solution, *words: str) -> Solution:
+def noted(spectrum: Solution, *words: str) -> Solution:
+    """The same with notes in its certificate."""
     certificate = spectrum.certificate
     return replace(spectrum, certificate=replace(certificate, notes=(*certificate.notes, *words)))
 
@@ -112,7 +116,7 @@ def _spherical(model: Any, X: Any, weights: Floats | None, scale: Floats | None)
         order = order[: wanted(variances)]
     # the certificate stays that of the directions, in the order of their eigenvalues
     changed = "" if np.array_equal(order, np.arange(len(variances))) else "components are ordered by robust variance"
-    spectrum = _noted(spectrum, *filter(None, (words, changed)))
+    spectrum = noted(spectrum, *filter(None, (words, changed)))
     return Robust(spectrum.vectors[:, order].T, variances[order], center, spectrum, low, named={"n_iter_": place.steps})
 
 
@@ -159,7 +163,7 @@ def _robpca(model: Any, X: Any, weights: Floats | None, scale: Floats | None) ->
     seconds = time.perf_counter() - begin
     words = (plane.words, f"{int(support.sum())} of {len(support)} rows count; {seconds:.3g} s in all")
     heap = _heaped(Z, trusted_rows(float(model.coverage), len(Z)))
-    return Robust((V * flip).T, variances, center, _noted(spectrum, *words, *heap), low, kept, named)
+    return Robust((V * flip).T, variances, center, noted(spectrum, *words, *heap), low, kept, named)
 
 
 def _heaped(Z: Floats, trusted: int) -> tuple[str, ...]:
@@ -183,14 +187,14 @@ def _dense(model: Any, X: Any) -> Floats:
     """Rows in memory."""
     if are_blocks(X):
         raise InputError(
-            f"rows in memory: method={model.method!r} looks at all of them many times",
+            f"rows in memory: method={taken_method(model)!r} looks at all of them many times",
             received=f"{X.shape[0]:,} × {X.shape[1]:,} that stay outside",
             hint="method='spherical' reads any size, or take a sample of rows",
         )
     size, room = 8.0 * X.shape[0] * X.shape[1], room_for(model)
-    if 4 * size > room:
+    if COPIES * size > room:
         raise MemoryLimitError(
-            f"method={model.method!r} holds about four dense copies of the rows, {4 * size / 1e9:.3g} GB",
+            f"method={taken_method(model)!r} holds about four dense copies of the rows, {COPIES * size / 1e9:.3g} GB",
             received=f"a limit of {room / 1e9:.3g} GB", hint="method='spherical' needs far less",
         )  # fmt: skip
     return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
@@ -245,7 +249,7 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
     center, low = split_sum(base, spectrum.certificate.frame["mean"] * units)
     share = float(np.count_nonzero(pursuit.sparse)) / max(pursuit.sparse.size, 1)
     words = f"rank {pursuit.rank} with {share:.2%} of the entries set apart, in {pursuit.iterations} iterations"
-    spectrum = _noted(spectrum, words, f"the two parts are within {pursuit.gap:.1e} of the best")
+    spectrum = noted(spectrum, words, f"the two parts are within {pursuit.gap:.1e} of the best")
     return Robust(spectrum.vectors.T, variances, center, spectrum, low, {"before": before}, named)
 
 
@@ -270,15 +274,36 @@ METHODS: dict[str, Callable[[Any, Any, Floats | None, Floats | None], Robust]] =
 }  # fmt: skip
 
 
+def taken_method(model: Any) -> str:
+    """The method that a fit has taken; files of earlier releases name only the one that was asked for."""
+    return str(getattr(model, "method_", model.method))
+
+
+def chosen_method(model: Any, X: Any, weights: Floats | None) -> tuple[str, str | None]:
+    """What ``method="auto"`` means for these rows, and why where it is not the most accurate."""
+    if model.method != "auto":
+        return str(model.method), None
+    size = 8.0 * X.shape[0] * X.shape[1]
+    if are_blocks(X):
+        why = "rows stay outside memory"
+    elif size > LITTLE and COPIES * size > room_for(model):
+        why = f"{COPIES} copies of the rows do not fit in memory"
+    elif weights is not None and not bool(np.all(weights == np.round(weights))):
+        why = "weights are no whole numbers"
+    else:
+        return "robpca", None
+    return "spherical", f"spherical directions instead of robpca: {why}"
+
+
 def problem_rows(model: Any, X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
     """The rows that the certificate of a fitted model speaks of, formed anew, and their weights."""
     record = model._record
     scale = record.scale64
-    if model.method == "spherical":
+    if taken_method(model) == "spherical":
         near = without_direction(X, record.mean64, record.mean_low, scale, weights)
         sphere = SphereBlocks(filled(X), record.mean64, scale, record.dtype, record.mean_low, near)
         return sphere.whole(), weights
-    if model.method == "pcp":
+    if taken_method(model) == "pcp":
         return _about(model.low_rank_, scale, record.before), weights
     before = 0.0 if record.before is None else record.before  # files of earlier releases took nothing off
     rows = _dense(model, X) - before

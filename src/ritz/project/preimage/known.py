@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.tabular import Tabular
 from ritz._core.threads import lane_count, run_lanes
 from ritz.kernels.base import chunks
 from ritz.project.kernel import FeatureMapped, KernelMap, row_count
@@ -44,7 +45,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Preimages:
+class Preimages(Tabular):
     """Rows whose images are near given points of feature space, and how near.
 
     ``error`` estimates how far each row is from the one sought, in units of the rows; each method says how.
@@ -60,14 +61,23 @@ class Preimages:
     iterations: int = 0
     guessed: NDArray[np.intp] | None = None
 
+    def _table(self) -> dict[str, Any]:
+        columns = {f"x{j}": self.rows[:, j] for j in range(self.rows.shape[1])}
+        return {"point": range(len(self.rows)), "error": self.error} | columns
+
 
 @dataclass(frozen=True, eq=False)
-class NearRows:
+class NearRows(Tabular):
     """The known rows nearest to points of feature space, nearest first."""
 
     index: NDArray[np.intp]  # (m, c)
     distance: Floats  # (m, c) ‖P − φ(z)‖
     weights: Floats | None  # (m, n) P = Σ wⱼ φ(zⱼ) over all training rows; None unless asked for
+
+    def _table(self) -> dict[str, Any]:
+        m, c = self.index.shape
+        point, place = np.repeat(np.arange(m), c), np.tile(np.arange(1, c + 1), m)
+        return {"point": point, "place": place, "row": self.index.ravel(), "distance": self.distance.ravel()}
 
 
 def known_rows(step: KernelMap | FeatureMapped, X: Any = None, scores: Any = None, error: Any = None) -> Known:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.tabular import Tabular
 from ritz.spectral.verify import Verification, verify
 
 __all__ = ["Certificate", "measured_by"]
@@ -27,7 +28,7 @@ def measured_by(values: Vector) -> tuple[float, str]:
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Tabular):
     """Residuals, enclosures, angles and completeness of the returned pairs.
 
     Attributes
@@ -185,6 +186,12 @@ class Certificate:
         return "\n".join(
             [f"certificate ({self.kind}; eigenvalues of {self.frame.get('matrix', 'AᵀA')})", *rows, *self.sentences()]
         )
+
+    def _table(self) -> dict[str, Any]:
+        return {
+            "component": range(1, len(self.values) + 1), "eigenvalue": self.values, "lower": self.lower,
+            "upper": self.upper, "labelled": self.labelled, "residual": self.residuals, "angle": self.angles,
+        }  # fmt: skip
 
 
 def _gap_words(clusters: tuple[tuple[int, int, float], ...]) -> str:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.tabular import Tabular
+
 __all__ = ["Verification", "all_of"]
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Tabular):
     """Outcome of ``model.verify(X)`` and ``model.certificate_.verify(X)``.
 
     Attributes
@@ -50,6 +52,9 @@ class Verification:
 
     def __str__(self) -> str:
         return "\n".join([f"verification: {'passed' if self.ok else 'FAILED'}", *self.words])
+
+    def _table(self) -> dict[str, Any]:
+        return {"component": range(1, len(self.residuals) + 1), "residual": self.residuals}
 
 
 def all_of(checks: Sequence[Verification]) -> Verification:

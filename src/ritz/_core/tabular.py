@@ -1,0 +1,76 @@
+"""Results as tables: ``to_frame()`` of whatever Ritz answers with.
+
+    {name: column of m values}  →  pandas (the default), polars or Arrow, m rows
+
+A column of names (rows, components, columns of the data) comes first, so that the three libraries hold the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from ritz._core.errors import MissingDependency, ParameterError
+
+__all__ = ["LIBRARIES", "Tabular", "flat_names", "framed"]
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def framed(columns: Mapping[str, Any], library: str | None = None) -> Any:
+    """Columns of equal length as a frame; None: pandas, or Arrow where pandas is not installed."""
+    if library is None:
+        library = "pandas" if find_spec("pandas") else "pyarrow"
+    if library not in LIBRARIES:
+        words = ", ".join(map(repr, LIBRARIES))
+        raise ParameterError(f"library must be one of {words}", received=repr(library), hint="library='pandas'")
+    if not find_spec(library):
+        raise MissingDependency(f"to_frame(library={library!r}) needs {library}", hint=f"pip install {library}")
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(dict(columns))
+    plain = {name: column.tolist() if hasattr(column, "tolist") else list(column) for name, column in columns.items()}
+    if library == "polars":
+        import polars as pl
+
+        return pl.DataFrame(plain, strict=False)
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(column) for name, column in plain.items()})
+
+
+def flat_names(values: Any, otherwise: str) -> tuple[Any, list[Any], list[str] | None]:
+    """A labelled result as numbers, names of its rows and of its columns; rows without names get numbers from 0."""
+    import numpy as np
+
+    if hasattr(values, "index") and hasattr(values, "to_numpy") and not callable(values.index):  # of pandas
+        names = [str(name) for name in values.columns] if hasattr(values, "columns") else None
+        return values.to_numpy(), list(values.index), names
+    if hasattr(values, "to_numpy") or hasattr(values, "column_names"):  # of polars or Arrow: names come first
+        titles = list(values.columns if hasattr(values, "to_numpy") else values.column_names)
+        columns = [np.asarray(values[title]) for title in titles]
+        return np.column_stack(columns[1:]), columns[0].tolist(), [str(title) for title in titles[1:]]
+    values = np.asarray(values)
+    return values, [f"{otherwise}{i}" if otherwise else i for i in range(len(values))], None
+
+
+class Tabular:
+    """A result that can be had as a table."""
+
+    __slots__ = ()
+
+    def _table(self) -> Mapping[str, Any]:
+        """Names and columns of equal length."""
+        raise NotImplementedError
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """This result as a data frame, one line for each thing that it speaks of.
+
+        Parameters
+        ----------
+        library : "pandas", "polars", "pyarrow" or None
+            None: pandas, or Arrow where pandas is not installed.
+        """
+        return framed(self._table(), library)
