@@ -82,6 +82,10 @@ if TYPE_CHECKING:
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
     from ritz.methods.sparse_pca.sparse_pca import SparsePCA as SparsePCA
     from ritz.methods.svd import SVD as SVD
+    from ritz.methods.tensors.cp import CP as CP
+    from ritz.methods.tensors.hosvd import HOSVD as HOSVD
+    from ritz.methods.tensors.tensor_train import TensorTrain as TensorTrain
+    from ritz.methods.tensors.tucker import Tucker as Tucker
     from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
@@ -89,7 +93,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CA",
+    "CP",
     "FAMD",
+    "HOSVD",
     "LLE",
     "LSH",
     "LSI",
@@ -139,6 +145,8 @@ __all__ = [
     "RobustPCA",
     "SparsePCA",
     "Table",
+    "TensorTrain",
+    "Tucker",
     "WideEnclosure",
     "choose_hybrid",
     "choose_rank",
@@ -161,11 +169,13 @@ __version__ = "0.1.0"
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
     "CA": "ritz.methods.correspondence.ca.ca",
+    "CP": "ritz.methods.tensors.cp",
     "DiffusionMaps": "ritz.methods.manifold.diffusion",
     "FAMD": "ritz.methods.correspondence.famd.famd",
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "Isomap": "ritz.methods.manifold.isomap",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "HOSVD": "ritz.methods.tensors.hosvd",
     "Index": "ritz.methods.nearest.index",
     "LSH": "ritz.methods.nearest.lsh",
     "LSI": "ritz.methods.lsi.lsi",
@@ -181,6 +191,8 @@ _HOMES = {
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",
     "TSNE": "ritz.methods.manifold.tsne",
+    "TensorTrain": "ritz.methods.tensors.tensor_train",
+    "Tucker": "ritz.methods.tensors.tucker",
     "Table": "ritz.data.tables.table",
     "choose_hybrid": "ritz.methods.lsi.judged",
     "choose_rank": "ritz.insight.choose_rank",

@@ -34,6 +34,9 @@ SUBJECTS = (
 )
 TEXTS = [" ".join(RNG.choice(SUBJECTS[i % 3], 5)) + " " + " ".join(RNG.choice(["some", "other"], 2)) for i in range(60)]
 
+TENSOR = np.einsum("ir,jr,kr->ijk", *(RNG.standard_normal((n, 2)) for n in (20, 4, 3)))
+TENSOR = TENSOR + 0.05 * RNG.standard_normal(TENSOR.shape)
+
 MODELS: dict[str, tuple[Any, Any]] = {
     "PCA": (ritz.PCA(2), NUMBERS),
     "SVD": (ritz.SVD(2), NUMBERS),
@@ -53,6 +56,10 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "DiffusionMaps": (ritz.DiffusionMaps(2), NUMBERS),
     "MVU": (ritz.MVU(2), NUMBERS),
     "TSNE": (ritz.TSNE(2), NUMBERS),
+    "HOSVD": (ritz.HOSVD(2), TENSOR),
+    "Tucker": (ritz.Tucker(2), TENSOR),
+    "TensorTrain": (ritz.TensorTrain(2), TENSOR),
+    "CP": (ritz.CP(2), TENSOR),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -99,6 +106,10 @@ REFUSED: dict[str, set[str]] = {
     "DiffusionMaps": OF_ROWS,
     "MVU": OF_ROWS,
     "TSNE": OF_ROWS,
+    "HOSVD": OF_ROWS,
+    "Tucker": OF_ROWS,
+    "TensorTrain": OF_ROWS,
+    "CP": OF_ROWS,
 }
 
 

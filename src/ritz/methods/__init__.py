@@ -35,6 +35,10 @@ METHODS: dict[str, tuple[str, str]] = {
     "DiffusionMaps": ("manifold.diffusion", "diffusion"),
     "MVU": ("manifold.mvu", "mvu"),
     "TSNE": ("manifold.tsne", "tsne"),
+    "HOSVD": ("tensors.hosvd", "hosvd"),
+    "Tucker": ("tensors.tucker", "tucker"),
+    "TensorTrain": ("tensors.tensor_train", "tt"),
+    "CP": ("tensors.cp", "cp"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

@@ -45,7 +45,7 @@ FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "
 POSITIVE = ("scale_", "_scale64", "_scale")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 STATES = ("Moments", "KeptRows", "Directions", "Sketched")
-RECORD_NAMES = {"certificate_": ("Certificate",), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
+RECORD_NAMES = {"certificate_": ("Certificate", "TensorCertificate"), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
                 "_filler": ("Filler",), "_raw": ("Counts",), "_word_sums": ("Sums",), "_word_sums_now": ("Sums",),
                 "language_": ("Language",), "_energies": ("Energies",)}  # fmt: skip
 #: Types of what else a model keeps.
@@ -275,7 +275,7 @@ def _counts(c: Any) -> None:
 MORE: dict[str, Callable[[Any], None]] = {
     "Certificate": _certificate, "Counts": _counts, "Encoder": _encoder, "Fill": _fill, "Filler": _filler,
     "Directions": _directions, "KeptRows": _kept_rows, "Moments": _moments, "Sketched": _sketched,
-    "Sums": _sums, "Variable": _variable,
+    "Sums": _sums, "TensorCertificate": _certificate, "Variable": _variable,
 }  # fmt: skip
 
 
@@ -356,6 +356,7 @@ def _complete(kind: type[Fitted], values: dict[str, Any]) -> None:
         lost.append("_columns")
     if lost:
         raise ValueError(f"no {lost[0]}")
+    kind.checked(values)
     members = values.get("_members")
     if members is not None and not all(
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in members.values()

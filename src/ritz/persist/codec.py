@@ -37,6 +37,7 @@ from ritz.data.tables.contingency import Counts
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
 from ritz.methods.lsi.drift import Energies
+from ritz.methods.tensors.certificate import TensorCertificate
 from ritz.persist.checks import check_record
 from ritz.persist.functions import describe_kernel
 from ritz.project.incomplete import Filler
@@ -65,6 +66,7 @@ RECORDS: dict[str, type[Any]] = {
         Plan,
         Sketched,
         Sums,
+        TensorCertificate,
         Variable,
         Vocabulary,
     )

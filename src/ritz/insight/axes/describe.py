@@ -153,7 +153,7 @@ def describe(
     chosen = list(range(len(names))) if components is None else component_numbers(components, names)
     descriptions: dict[str, tuple[list[Any], ...]] = {names[i]: ([], [], []) for i in chosen}
     columns = fitted_of(model).has_columns()  # strings and matrices of kernels have none
-    for table in (X if columns else None, table_of_variables(variables)):
+    for table in (fitted_of(model).tabled(X) if columns else None, table_of_variables(variables)):
         if table is not None:
             for i, lists in _related(T[:, chosen], w / np.sum(w), n, _dense_table(model, table), categorical):
                 for kept, records in zip(descriptions[names[chosen[i]]], lists, strict=True):

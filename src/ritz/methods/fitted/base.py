@@ -125,6 +125,10 @@ class Fitted(Encodes):
     #: why capabilities made of columns are refused, and what to use instead
     without_columns: ClassVar[tuple[str, str] | None] = None
 
+    @staticmethod
+    def checked(values: dict[str, Any]) -> None:
+        """Refuse values of a file that do not belong together, beyond what holds for all methods."""
+
     # shares
 
     @property

@@ -1,0 +1,80 @@
+"""Tensors in parts: rows are the slices of the first mode, placed on the axes of their unfolding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.methods.fitted.embedding import Embedded
+
+__all__ = ["OfTensor"]
+
+Floats = NDArray[np.float64]
+
+
+class OfTensor(Embedded):
+    """A tensor as a core and factors, a train, or a sum of products."""
+
+    named: ClassVar[tuple[str, ...]] = (*Embedded.named, "ranks_", "shape_", "relative_error_")
+    needs: ClassVar[tuple[str, ...]] = (*Embedded.needs, "shape_", "ranks_", "_turn", "_dtype")
+    places_new_rows = True
+    keeps_spectrum = False
+    chooses = False
+    without_columns = (
+        "its axes are directions in a space of slices, not of columns",
+        "reconstruct(index) shows them; choose_ranks() says which ranks do",
+    )
+
+    @property
+    def shares(self) -> Floats:
+        """Of ‖X‖²."""
+        return np.asarray(self.model.explained_variance_ratio_, np.float64)
+
+    @property
+    def compares(self) -> str:
+        """Slices as rows of numbers."""
+        return "vectors"
+
+    def rows(self, X: Any) -> Any:
+        """Slices as rows of numbers."""
+        return np.asarray(X).reshape(len(X), -1)
+
+    def tabled(self, X: Any) -> Any:
+        """A column for every cell of a slice."""
+        array = np.asarray(X)
+        return array if array.ndim == 2 else array.reshape(len(array), -1)
+
+    def possible(self, n: int, d: int) -> int:
+        """No more than either side."""
+        return min(n, d)
+
+    def require_own(self, X: Any) -> None:
+        """Every slice of the right shape has coordinates."""
+
+    @staticmethod
+    def checked(values: dict[str, Any]) -> None:
+        """Refuse parts of a file that do not belong together."""
+        shape, ranks = values["shape_"], values["ranks_"]
+        whole = all(isinstance(one, tuple) and all(type(n) is int and n > 0 for n in one) for one in (shape, ranks))
+        if not whole or len(shape) < 2 or values["embedding_"].shape[0] != shape[0]:
+            raise ValueError("a tensor without a shape")
+        if math.prod(shape[1:]) != values["n_features_in_"]:
+            raise ValueError("slices of another shape")
+        parts = values.get("factors_", values.get("cores_"))
+        if not isinstance(parts, list) or len(parts) != len(shape):
+            raise ValueError("more or fewer parts than modes")
+        for n, part in zip(shape, parts, strict=True):
+            if not isinstance(part, np.ndarray) or part.dtype.kind != "f" or part.ndim < 2:
+                raise TypeError("parts that are no arrays")
+            if part.shape[1 if part.ndim == 3 else 0] != n:
+                raise ValueError("a part of another length than its mode")
+        if "cores_" in values:
+            ends = [(core.shape[0], core.shape[2]) for core in parts]
+            if ends[0][0] != 1 or ends[-1][1] != 1 or any(a[1] != b[0] for a, b in zip(ends, ends[1:], strict=False)):
+                raise ValueError("cores that do not follow each other")
+        core = values.get("core_")
+        if core is not None and core.shape != tuple(part.shape[1] for part in parts):
+            raise ValueError("a core of other ranks than its factors")

@@ -1,0 +1,154 @@
+"""Sums of products that come nearer to a tensor: alternating least squares, and damped Gauss–Newton steps.  [TB06]
+
+    f = ½‖X − Σ_r a_r ⊗ b_r ⊗ …‖²        ∂f/∂A_m = A_m Γ_m − X₍ₘ₎(⊙ others),    Γ_m = ∗_{j≠m} AⱼᵀAⱼ
+    JᵀJ: modes m ≠ n   Γ_mn[r, s] A_m[i, s] A_n[j, r]            a mode with itself   Γ_m[r, s] δ_ij
+
+A sweep of least squares is cheap and creeps where terms are alike; Gauss–Newton does not, and costs the cube of all
+unknowns, so it is taken where these are few.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ritz._core.linalg import signs
+from ritz.methods.tensors.parts import kruskal
+
+__all__ = ["alternated", "damped", "normalised", "slopes"]
+
+Floats = NDArray[Any]
+
+#: Factor of damping at most, after which nothing nearer is found.
+STUCK = 1e12
+
+
+def slopes(X: Floats, A: list[Floats], square: float) -> tuple[list[Floats], float]:
+    """∂f/∂A_m of every mode, and the largest ‖∂f/∂A_m‖‖A_m‖/‖X‖²."""
+    inner = [B.T @ B for B in A]
+    grads = [A[m] @ _product(inner, m) - times_others(X, A, m) for m in range(len(A))]
+    return grads, max(float(np.linalg.norm(g) * np.linalg.norm(B)) for g, B in zip(grads, A, strict=True)) / square
+
+
+def damped(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> tuple[list[Floats], int, float]:
+    """Gauss–Newton steps with damping, until the gradient is small or nothing nearer is found."""
+    A, damping, step = _balanced(A), 1e-3, 0
+    grads, off = slopes(X, A, square)
+    best = _away(X, A)
+    for step in range(1, most + 1):
+        if off <= tol:
+            break
+        H = _normal(A)
+        top, g = float(np.max(np.diag(H))), np.concatenate([grad.T.ravel() for grad in grads])
+        while damping < STUCK:
+            try:
+                factor = scipy.linalg.cho_factor(H + damping * top * np.eye(len(H)), check_finite=False)
+            except scipy.linalg.LinAlgError:
+                damping *= 10
+                continue
+            tried = _moved(A, scipy.linalg.cho_solve(factor, -g, check_finite=False))
+            away = _away(X, tried)
+            if away <= best:
+                break
+            damping *= 4
+        else:
+            break
+        A, best, damping = _balanced(tried), away, max(damping / 5, 1e-14)
+        grads, off = slopes(X, A, square)
+    return A, step, off
+
+
+def _balanced(A: list[Floats]) -> list[Floats]:
+    """The same terms with columns of equal length in all modes."""
+    weights, A = normalised(A)
+    return [B * weights ** (1 / len(A)) for B in A]
+
+
+def _away(X: Floats, A: list[Floats]) -> float:
+    return float(np.linalg.norm(X - kruskal(np.ones(A[0].shape[1]), A)))
+
+
+def _moved(A: list[Floats], move: Floats) -> list[Floats]:
+    out, at = [], 0
+    for B in A:
+        out.append(B + move[at : at + B.size].reshape(B.shape[::-1]).T)
+        at += B.size
+    return out
+
+
+def _product(inner: list[Floats], *without: int) -> Floats:
+    out = np.ones_like(inner[0])
+    for m, one in enumerate(inner):
+        out = out if m in without else out * one
+    return out
+
+
+def _normal(A: list[Floats]) -> Floats:
+    """JᵀJ with unknowns term by term within a mode."""
+    inner, R = [B.T @ B for B in A], A[0].shape[1]
+    blocks: list[list[Any]] = [[None] * len(A) for _ in A]
+    for m, B in enumerate(A):
+        blocks[m][m] = np.kron(_product(inner, m), np.eye(len(B)))
+        for n in range(m + 1, len(A)):
+            G = _product(inner, m, n)  # [r, i, s, j] = G[r, s] A_m[i, s] A_n[j, r]
+            made = np.einsum("rs,is,jr->risj", G, B, A[n]).reshape(R * len(B), R * len(A[n]))
+            blocks[m][n], blocks[n][m] = made, made.T
+    return np.block(blocks)
+
+
+def times_others(X: Floats, A: list[Floats], mode: int) -> Floats:
+    """X₍ₘ₎ times the Khatri–Rao product of all other factors, (n_m, R)."""
+    p = X.ndim
+    if mode == p - 1:
+        Y = np.tensordot(A[0], np.asarray(X, np.float64), (0, 0))  # (R, n₂, …)
+        for other in range(1, p - 1):
+            Y = np.einsum("ri...,ir->r...", Y, A[other])
+        return Y.T
+    Y = np.tensordot(np.asarray(X, np.float64), A[-1], (p - 1, 0))  # (…, n_{p−1}, R)
+    for other in range(p - 2, mode, -1):
+        Y = np.einsum("...ir,ir->...r", Y, A[other])
+    for other in range(mode):
+        Y = np.einsum("i...r,ir->...r", Y, A[other])
+    return Y
+
+
+def alternated(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> tuple[list[Floats], int, float]:
+    """Sweeps of alternating least squares over X until the gradient is small."""
+    p, off, sweep = X.ndim, math.inf, 0
+    weights, A = normalised(A)
+    A = [B * weights ** (1 / p) for B in A]
+    for sweep in range(1, most + 1):
+        off = 0.0
+        for mode in range(p):
+            Y = times_others(X, A, mode)
+            G = np.ones((A[0].shape[1],) * 2)
+            for other in range(p):
+                G = G if other == mode else G * (A[other].T @ A[other])
+            slope = np.linalg.norm(Y - A[mode] @ G) * np.linalg.norm(A[mode]) / square
+            off = max(off, float(slope))
+            A[mode] = np.linalg.lstsq(G, Y.T, rcond=1e-14)[0].T
+        if off <= tol:
+            break
+        weights, A = normalised(A)
+        A = [B * weights ** (1 / p) for B in A]
+    return A, sweep, off
+
+
+def normalised(A: list[Floats]) -> tuple[Floats, list[Floats]]:
+    """Terms by decreasing weight, columns of length 1; signs by the rule in all modes but the first."""
+    weights, out = np.ones(A[0].shape[1]), []
+    for B in A:
+        size = np.linalg.norm(B, axis=0)
+        first = np.zeros_like(B)
+        first[0] = 1.0
+        out.append(np.where(size > 0, B / np.where(size > 0, size, 1.0), first))
+        weights = weights * size
+    for mode in range(1, len(out)):
+        side = signs(out[mode])
+        out[mode], out[0] = out[mode] * side, out[0] * side
+    order = np.argsort(-weights, kind="stable")
+    return weights[order], [B[:, order] for B in out]
