@@ -80,6 +80,9 @@ if TYPE_CHECKING:
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
     from ritz.methods.sparse_pca.sparse_pca import SparsePCA as SparsePCA
     from ritz.methods.svd import SVD as SVD
+    from ritz.methods.two_tables.cca import CCA as CCA
+    from ritz.methods.two_tables.pcr import PCR as PCR
+    from ritz.methods.two_tables.pls import PLS as PLS
     from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
@@ -87,6 +90,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CA",
+    "CCA",
     "FAMD",
     "LLE",
     "LSH",
@@ -96,6 +100,8 @@ __all__ = [
     "MFA",
     "MVU",
     "PCA",
+    "PCR",
+    "PLS",
     "SVD",
     "TSNE",
     "AccuracyWarning",
@@ -173,6 +179,9 @@ _HOMES = {
     "MVU": "ritz.methods.manifold.mvu",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
+    "CCA": "ritz.methods.two_tables.cca",
+    "PCR": "ritz.methods.two_tables.pcr",
+    "PLS": "ritz.methods.two_tables.pls",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",

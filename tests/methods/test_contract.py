@@ -53,6 +53,9 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "DiffusionMaps": (ritz.DiffusionMaps(2), NUMBERS),
     "MVU": (ritz.MVU(2), NUMBERS),
     "TSNE": (ritz.TSNE(2), NUMBERS),
+    "PLS": (ritz.PLS(2, target=["e", "f"]), NUMBERS),
+    "CCA": (ritz.CCA(2, target=["e", "f"]), NUMBERS),
+    "PCR": (ritz.PCR(2, target="f"), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -92,6 +95,7 @@ REFUSED: dict[str, set[str]] = {
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
     "LSI": {"bootstrap", "permutation_test"},
+    **dict.fromkeys(("PLS", "CCA", "PCR"), {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"}),
     "MDS": OF_ROWS,
     "Isomap": OF_ROWS,
     "LLE": OF_ROWS,

@@ -35,6 +35,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "DiffusionMaps": ("manifold.diffusion", "diffusion"),
     "MVU": ("manifold.mvu", "mvu"),
     "TSNE": ("manifold.tsne", "tsne"),
+    "PLS": ("two_tables.pls", "pls"),
+    "CCA": ("two_tables.cca", "cca"),
+    "PCR": ("two_tables.pcr", "pcr"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False
