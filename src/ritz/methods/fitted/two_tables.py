@@ -35,13 +35,17 @@ class TwoTableModel(Oblique):
         """Nothing is proved of them: they are no eigenvalues."""
         return np.full(self.k, np.nan)
 
+    def possible(self, n: int, d: int) -> int:
+        """Pairs of canonical variates, pairs of singular vectors, or directions of the first table."""
+        q = len(self.model.target_names_)
+        pairs = hasattr(self.model, "canonical_correlations_") or getattr(self.model, "algorithm", "") == "svd"
+        return min(n - 1, d, q) if pairs else min(n - 1, d)
+
     def axes(self) -> Axes:
         """Covariances of the columns with the standardised scores."""
         values, total = self._values()
         apart = getattr(self.model, "algorithm", "") != "svd"  # whose scores are correlated
-        return Axes(
-            self.model, np.asarray(self._recorded("_structure"), np.float64), values, total, overlap=not apart
-        )
+        return Axes(self.model, np.asarray(self._recorded("_structure"), np.float64), values, total, overlap=not apart)
 
     def spread(self, X: Any = None, sample_weight: Any = None) -> Floats:
         """Of the rows of the fit."""

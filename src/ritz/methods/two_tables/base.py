@@ -179,15 +179,27 @@ class TwoTables(Method):
         joint: Joint = posed.kept[0]
         if self.solver == "auto" and min(posed.shape.n, posed.shape.d) <= SMALL and plan.solver == "moments":
             plan = route(posed.shape, posed.wanted, memory=room_for(self), solver="svd", tol=self.tol)
+            plan = changed(plan, reasons=("the small problem that it leaves is decomposed as it stands",))
         words = f"a factor of both tables ({joint.d:,} and {joint.q:,} columns) by QR of the rows, block by block"
         return changed(plan, reasons=(words, *plan.reasons))
+
+    def _remember(self, problem: Any, solution: Solution, unit: float) -> None:
+        choice = self._record.choice
+        super()._remember(problem, solution, unit)
+        if choice is not None:  # by cross-validation, or a test
+            self._record.choice = choice
 
     def _route(self, X: Any) -> Plan:
         first, second = split(self, X, None)
         shape = self._shape(validate_rows(self, first, reset=True))
         q = second.values.shape[1]
         k = self.n_components if isinstance(self.n_components, int) else 1
-        return self._plan_for(Shape(q, shape.d, 8, None), max(1, min(k, q, shape.d)))
+        small = self._small(shape, q)
+        return self._plan_for(small, max(1, min(k, small.n, small.d)))
+
+    def _small(self, shape: Shape, q: int) -> Shape:
+        """The problem that the factor of a table of this shape leaves."""
+        return Shape(max(q, shape.d), min(q, shape.d), 8, None)
 
     # the names of what was found
 

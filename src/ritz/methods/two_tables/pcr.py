@@ -21,7 +21,7 @@ from ritz.methods.posed import Posed
 from ritz.methods.two_tables.base import TwoTables
 from ritz.methods.two_tables.components import Found
 from ritz.methods.two_tables.joint import FORMED, Cross, Joint, U
-from ritz.spectral.plan import Plan
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 
@@ -111,6 +111,9 @@ class PCR(TwoTables):
             wanted = self._wanted(joint.rows, joint.d, centered=True)
         return Posed(operator, centered=True, wanted=wanted, weights=weights, kept=(joint, dtype),
                      frame={"matrix": "X̃ᵀX̃"})  # fmt: skip
+
+    def _small(self, shape: Shape, q: int) -> Shape:
+        return Shape(min(shape.n, 2 * (shape.d + q)), shape.d, 8, None)
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         joint: Joint = posed.kept[0]
