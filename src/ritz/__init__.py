@@ -86,6 +86,9 @@ if TYPE_CHECKING:
     from ritz.methods.tensors.hosvd import HOSVD as HOSVD
     from ritz.methods.tensors.tensor_train import TensorTrain as TensorTrain
     from ritz.methods.tensors.tucker import Tucker as Tucker
+    from ritz.methods.two_tables.cca import CCA as CCA
+    from ritz.methods.two_tables.pcr import PCR as PCR
+    from ritz.methods.two_tables.pls import PLS as PLS
     from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
@@ -93,6 +96,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CA",
+    "CCA",
     "CP",
     "FAMD",
     "HOSVD",
@@ -104,6 +108,8 @@ __all__ = [
     "MFA",
     "MVU",
     "PCA",
+    "PCR",
+    "PLS",
     "SVD",
     "TSNE",
     "AccuracyWarning",
@@ -187,6 +193,9 @@ _HOMES = {
     "MVU": "ritz.methods.manifold.mvu",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
+    "CCA": "ritz.methods.two_tables.cca",
+    "PCR": "ritz.methods.two_tables.pcr",
+    "PLS": "ritz.methods.two_tables.pls",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",

@@ -60,6 +60,9 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "Tucker": (ritz.Tucker(2), TENSOR),
     "TensorTrain": (ritz.TensorTrain(2), TENSOR),
     "CP": (ritz.CP(2), TENSOR),
+    "PLS": (ritz.PLS(2, target=["e", "f"]), NUMBERS),
+    "CCA": (ritz.CCA(2, target=["e", "f"]), NUMBERS),
+    "PCR": (ritz.PCR(2, target="f"), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -99,6 +102,7 @@ REFUSED: dict[str, set[str]] = {
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
     "LSI": {"bootstrap", "permutation_test"},
+    **dict.fromkeys(("PLS", "CCA", "PCR"), {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"}),
     "MDS": OF_ROWS,
     "Isomap": OF_ROWS,
     "LLE": OF_ROWS,

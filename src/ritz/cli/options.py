@@ -274,6 +274,16 @@ METHOD = Group(
             ],
             None,
         ),
+        "target": (
+            Annotated[
+                Texts,
+                column_option(
+                    "--target",
+                    "pls, pcr, cca: the columns that are the second table; the others are the first.",
+                ),
+            ],
+            None,
+        ),
         "text": (
             Annotated[
                 str | None,

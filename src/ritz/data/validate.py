@@ -44,6 +44,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     ndarray (n, d) of a real dtype in any memory order, CSR (n, d) without duplicate entries, or row blocks for what
     stays outside memory or lies on a device. The numbers may be NaN or infinite.
     """
+    if not reset and (first := getattr(estimator, "_first_table", None)) is not None:
+        X = first(X)  # of two tables in one
     here = getattr(estimator, "device", "cpu") == "cpu"
     if type(X) is np.ndarray and here and not registered and _plain(X):  # which no engine of Ritz but memory takes
         named = hasattr(estimator, "feature_names_in_")

@@ -39,6 +39,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "Tucker": ("tensors.tucker", "tucker"),
     "TensorTrain": ("tensors.tensor_train", "tt"),
     "CP": ("tensors.cp", "cp"),
+    "PLS": ("two_tables.pls", "pls"),
+    "CCA": ("two_tables.cca", "cca"),
+    "PCR": ("two_tables.pcr", "pcr"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

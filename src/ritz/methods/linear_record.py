@@ -15,7 +15,7 @@ from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.methods.record import ABSENT, Record
 
-__all__ = ["FactorRecord", "KernelRecord", "LinearRecord", "RobustRecord", "SparseRecord"]
+__all__ = ["FactorRecord", "KernelRecord", "LinearRecord", "RobustRecord", "SparseRecord", "TwoTableRecord"]
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +64,21 @@ class FactorRecord(SparseRecord):
     unrotated: Floats = ABSENT  # (d, k) loadings before any rotation
     weights: Floats = ABSENT  # (d, k) of the scores
     psi: Floats = ABSENT  # (d,) variances of the uniquenesses
+
+
+@dataclass(eq=False)
+class TwoTableRecord(SparseRecord):
+    """Of two tables; the loadings are rotations, by which scores are made."""
+
+    dual: Floats = ABSENT  # (k, d) from scores back to rows
+    structure: Floats = ABSENT  # (d, k) covariances of columns and standardised scores
+    spread: Floats = ABSENT  # (d,) standard deviations in the frame of the fit
+    coef64: Floats = ABSENT  # (d, q) from rows in the frame of the fit to the second table
+    y_rotations: Floats = ABSENT  # (q, k)
+    y_mean64: Floats = ABSENT  # (q,)
+    y_mean_low: Floats | None = ABSENT  # (q,)
+    y_scale64: Floats | None = ABSENT  # (q,)
+    flat: bool = ABSENT  # whether the second table was a vector
 
 
 @dataclass(eq=False)

@@ -34,15 +34,19 @@ SHAPES = {
     "_lambda": "k", "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d",
     "_profiles": "d", "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n",
     "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
-    "embedding_": "nk", "_lengths": "n", "_since": "d",
+    "embedding_": "nk", "_lengths": "n", "_since": "d", "_dual": "kd", "_structure": "dk", "_coef64": "dq",
+    "_y_rotations": "qk", "_y_mean64": "q", "_y_mean_low": "q", "_y_scale64": "q", "coef_": "qd", "intercept_": "q",
+    "x_weights_": "dk", "x_loadings_": "dk", "x_rotations_": "dk", "y_weights_": "qk", "y_loadings_": "qk",
+    "y_rotations_": "qk", "y_explained_variance_ratio_": "k", "vip_": "d",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
 PENDING = ("_dtype", "n_features_in_")
 OPEN = ("_mean64", "_scale64")
 #: Numbers with which rows are placed: none of them may be NaN or infinite.
-FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "_loadings", "_scale", "_psi")
-POSITIVE = ("scale_", "_scale64", "_scale")
+FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "_loadings", "_scale", "_psi",
+          "_dual", "_coef64", "_y_mean64", "_y_rotations")  # fmt: skip
+POSITIVE = ("scale_", "_scale64", "_scale", "_y_scale64")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 STATES = ("Moments", "KeptRows", "Directions", "Sketched")
 RECORD_NAMES = {"certificate_": ("Certificate", "TensorCertificate"), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
@@ -322,7 +326,7 @@ def _known_sides(values: dict[str, Any]) -> dict[str, int | None]:
         columns = values["_columns"].d
         if values.get("_members") is not None and not isinstance(values["_members"], dict):
             raise TypeError("groups that are not a dictionary")
-    return {"k": values.get("n_components_"), "d": columns, "n": None}
+    return {"k": values.get("n_components_"), "d": columns, "n": None, "q": None}
 
 
 def _sized(values: dict[str, Any], sides: dict[str, int | None]) -> None:
@@ -333,8 +337,8 @@ def _sized(values: dict[str, Any], sides: dict[str, int | None]) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" or value.ndim != len(letters):
             raise TypeError(f"{name} that is {_what(value)}")
         for letter, side in zip(letters, value.shape, strict=True):
-            if letter == "n" and sides["n"] is None:
-                sides["n"] = side
+            if letter in "nq" and sides[letter] is None:
+                sides[letter] = side
             if sides[letter] != side:
                 raise ValueError(f"{name} of shape {value.shape} among {letter}={sides[letter]}")
         if name in FINITE and not np.isfinite(value).all():

@@ -27,6 +27,9 @@ def transform(
     output: Annotated[Path | None, OUTPUT_FILE] = None,
     text: Annotated[str | None, TEXT] = None,
     unseen: Annotated[str | None, UNSEEN] = None,
+    predict: Annotated[
+        bool, typer.Option("--predict", help="pls, pcr, cca: predictions of the second table instead of scores.")
+    ] = False,
     memory: Annotated[str | None, MEMORY] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
@@ -39,7 +42,7 @@ def transform(
     from ritz.cli.fitting.inputs import gathered
     from ritz.cli.results.alike import far_from_fit
     from ritz.cli.results.saved import open_model, refuse_text, unseen_way
-    from ritz.cli.results.scores import coordinates
+    from ritz.cli.results.scores import coordinates, predictions
     from ritz.cli.results.sink import require_free, written
     from ritz.cli.terminal.vocabulary import by_name
     from ritz.data.words import counted
@@ -61,7 +64,10 @@ def transform(
         say("warning", sentence, "bold yellow")
     ways = saved.model.get_params(deep=False)
     try:
-        scores = coordinates(saved.model, saved.rows(rows), rows, fitted=False)
+        taken = saved.rows(rows)
+        scores = (
+            predictions(saved.model, taken, rows) if predict else coordinates(saved.model, taken, rows, fitted=False)
+        )
         with within_reach(rows), naming_marks(rows, drops=False):
             written(output, scores, as_json=talk.json, fresh=fresh)
     except InputError as error:
@@ -74,7 +80,8 @@ def transform(
         "notes": [spoken(note) for note in (*rows.notes, *far)],
         "components": len(scores.heads),
     }
-    told = f"{counted(len(rows), 'row')}, {counted(len(scores.heads), 'component')}: {output}"
+    what = counted(len(scores.heads), "predicted column" if predict else "component")
+    told = f"{counted(len(rows), 'row')}, {what}: {output}"
     return Answer(facts, None if output is None else lambda: say("done", told, "bold green"), wrote=output)
 
 

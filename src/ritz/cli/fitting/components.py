@@ -22,6 +22,7 @@ DEFAULT_COMPONENTS = 20  # without -k: all components up to this many
 ALIKE = 0.75
 LARGE = 20  # numbers with a point from here on are taken for percents
 SHORT = 0.6  # words of a few letters: pac is pca
+OF_TWO = ("kfold", "bartlett")  # of two tables
 FILLING = ("gcv", "kfold")  # rules for tables with gaps
 FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
 
@@ -34,7 +35,7 @@ def parse_components(text: str, missing: str = "error") -> int | float | str | N
     word = text.strip().lower()
     if word == "all":
         return None
-    if word in FILLING and missing not in ("error", "drop"):
+    if word in OF_TWO or (word in FILLING and missing not in ("error", "drop")):
         return word
     try:
         number = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)

@@ -1,6 +1,7 @@
 """From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
 
 pca --scale --missing      maps --scale      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
+pls, pcr, cca --target --scale
 lsi --text --weighting --language --stem --plain; from these options ``texts.py`` makes the estimator
 """
 
@@ -16,16 +17,21 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["MAPS", "check_method", "groups_of", "kernel_of", "make_estimator", "missing_ways", "standardizes"]
+__all__ = [
+    "MAPS", "TWO_TABLES", "check_method", "groups_of", "kernel_of", "make_estimator", "missing_ways", "standardizes",
+]  # fmt: skip
 
 #: Maps of rows: two axes to look at, of distances that a column of large units would own.
 MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
+#: Methods of two tables, the second of which --target names.
+TWO_TABLES = ("pls", "pcr", "cca")
 #: Which methods an option belongs to.
 BELONGS = {
-    "scale": ("pca", "mfa", "robust", "sparse", "factor", *(name for name in MAPS if name in shorts())),
+    "scale": ("pca", "mfa", "robust", "sparse", "factor", *TWO_TABLES, *(name for name in MAPS if name in shorts())),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),
+    "target": TWO_TABLES,
     "counts": ("ca",),
     "text": ("lsi",),
     "weighting": ("lsi",),
@@ -68,6 +74,13 @@ def check_method(method: dict[str, Any]) -> str:
         name = "ca"
     if name == "auto" and any(method[option] is not None for option in ("text", "weighting", "language", "plain")):
         name = "lsi"
+    if name == "auto" and method["target"]:
+        name = "pls"
+    if name in TWO_TABLES and not method["target"]:
+        raise ParameterError(
+            f"--method {name} needs a second table: columns that the others are to say something of", received="none",
+            hint="--target price, or --target taste,smell",
+        )  # fmt: skip
     if name == "mfa" and not method["groups"]:
         raise ParameterError(
             "--method mfa needs groups of columns",
@@ -117,6 +130,8 @@ def make_estimator(
         given |= kernel_of(method, strings=strings)
     elif name == "ca" and counts is not None:
         given |= _counted(table, counts)
+    elif name in TWO_TABLES:
+        given |= {"target": expand("--target", method["target"], table)}
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
     if standardizes(name):  # "scale" is another thing to Laplacian eigenmaps

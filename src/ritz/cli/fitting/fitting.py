@@ -16,7 +16,7 @@ import numpy as np
 from ritz._core.errors import InputError, ParameterError
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
-from ritz.cli.fitting.estimator import MAPS, make_estimator, standardizes
+from ritz.cli.fitting.estimator import MAPS, TWO_TABLES, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
@@ -219,6 +219,8 @@ def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
     """At most 20 components; a table that has fewer gives all of them."""
     if name == "factor":  # as many common factors as rows tell; twenty would fit anything
         return fitted("parallel")
+    if name in TWO_TABLES:  # as many as predict well, or all pairs that there are
+        return fitted(None if name == "cca" else 2 if table.lazy else "kfold")
     if name in MAPS:  # to look at
         return fitted(2)
     if name in ("svd", "kpca"):

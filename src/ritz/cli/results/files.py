@@ -4,6 +4,7 @@ scores        row, identifiers, axes
 components    pca, svd: column, mean, scale, axes      score = Σ_j (x_j − mean_j)/scale_j · PC_j
               ca, mca, famd, mfa: column, mass, coordinates, contributions and cos² on each axis
               kpca: coefficients of the training rows; of windows of letters where the kernel counts these
+coefficients  pls, pcr, cca: what the second table is predicted by
 supplementary columns without part in the fit, placed among the axes
 """
 
@@ -33,6 +34,8 @@ def contents(job: Any, parts: Parts, done: FittedTable) -> dict[str, Any]:
         files[f"scores.{ending}"] = lambda sink: _scores(sink, ending, done, parts.used)
     if fitted_of(done.model).space != "embedding":  # whose axes are made of rows: the scores are all there is
         files["components.csv"] = components_table(done.model, done.columns)
+    if hasattr(done.model, "coef_"):
+        files["coefficients.csv"] = coefficients_table(done.model, done.columns)
     if parts.supplementary:
         files["supplementary.csv"] = _supplementary(done, parts)
     if job.figures:
@@ -86,6 +89,15 @@ def components_table(model: Any, columns: list[str]) -> Any:
     first: dict[str, Any] = {"column": columns, "mean": np.zeros(d) if mean is None else mean}
     first["scale"] = np.ones(d) if scale is None else scale
     return pa.table(first | {head: np.ascontiguousarray(model.components_[i]) for i, head in enumerate(heads)})
+
+
+def coefficients_table(model: Any, columns: list[str]) -> Any:
+    """What a model of two tables predicts by: one column for each of the second table, the constant in the last row."""
+    import pyarrow as pa
+
+    both = np.column_stack([model.coef_, model.intercept_])
+    names = [str(name) for name in model.target_names_]
+    return pa.table({"column": [*columns, "(constant)"]} | {name: both[j] for j, name in enumerate(names)})
 
 
 def _coordinate_columns(model: Any, heads: list[str]) -> dict[str, Any]:

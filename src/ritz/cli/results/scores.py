@@ -18,7 +18,7 @@ from ritz.data.tables.write import RowWriter
 from ritz.data.validate import validate_rows
 from ritz.methods.fitted import fitted_of
 
-__all__ = ["Coordinates", "axis_heads", "coordinates", "coordinates_of_texts"]
+__all__ = ["Coordinates", "axis_heads", "coordinates", "coordinates_of_texts", "predictions"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,20 @@ def coordinates(model: Any, rows: Any, table: Table, *, fitted: bool) -> Coordin
     dtype = np.dtype(np.float64) if space == "table" else model.components_.dtype
     n = int(rows.shape[0])
     return Coordinates(heads, dtype, n, lambda write: capabilities.write_scores(rows, labels, write))
+
+
+def predictions(model: Any, rows: Any, table: Table) -> Coordinates:
+    """Predictions of the second table for rows of the first."""
+    from ritz._core.errors import ParameterError
+
+    if not hasattr(model, "predict"):
+        raise ParameterError(
+            "--predict is for models of two tables: pls, pcr and cca", received=f"a model of {model.about.short}",
+            hint="leave it out: transform writes the scores",
+        )  # fmt: skip
+    Y = np.asarray(model.predict(rows))
+    heads = [str(name) for name in model.target_names_]
+    return _whole(heads, Y.reshape(len(Y), -1), identifiers_of(table, numbered=False))
 
 
 def coordinates_of_texts(model: Any, texts: Any) -> Coordinates:

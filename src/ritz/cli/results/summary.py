@@ -52,6 +52,11 @@ def describe(parts: Parts, method: Choice, done: FittedTable, choice: dict[str, 
     }
     if done.scaling is not None:
         facts |= {"scaled": done.scaling.scale, "scaling": done.scaling.why}
+    if hasattr(model, "target_names_"):
+        says = np.asarray(model.y_explained_variance_ratio_, np.float64)
+        second = {"columns": [str(name) for name in model.target_names_], "explained": _number(says.sum())}
+        rho = getattr(model, "canonical_correlations_", None)
+        facts["second_table"] = second if rho is None else {**second, "correlations": [_number(one) for one in rho]}
     kernel = fitted_of(model).kernel
     if kernel is not None:
         facts["kernel"] = repr(kernel)
@@ -99,7 +104,7 @@ def possible(done: FittedTable) -> int | None:
 
 def _left(parts: Parts, method: Choice, done: FittedTable) -> list[tuple[str, str]]:
     """Columns that took no part, each with the reason; those that the user put to another use are not meant."""
-    used = set(done.columns)
+    used = {*done.columns, *(str(name) for name in getattr(done.model, "target_names_", ()))}
     what = {"mca": "numbers; --categorical makes them categories"}.get(method.method, "numbers")
     return [
         (one.name, one.reason or what)
@@ -121,6 +126,14 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     for item in facts["notes"]:
         lines.add_row("read", Text(item))
     lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
+    if "second_table" in facts:
+        second = facts["second_table"]
+        told = f"{shorten(second['columns'], SHOWN_COLUMNS)}; the components explain {second['explained']:.1%} of it"
+        if "correlations" in second:
+            told += (
+                f"; canonical correlations {shorten([f'{one:.4f}' for one in second['correlations']], SHOWN_COLUMNS)}"
+            )
+        lines.add_row("second table", Text(told))
     for role in ("weights", "supplementary"):
         if facts[role]:
             lines.add_row(role, Text(facts[role] if role == "weights" else shorten(facts[role], SHOWN_COLUMNS)))

@@ -27,6 +27,7 @@ from ritz.report.parts import (
     reproduce,
     scores,
     scree,
+    second,
     spectrum,
     stability,
     topics,
@@ -39,6 +40,7 @@ __all__ = ["PARTS"]
 PARTS: tuple[Part, ...] = (
     answer.PART,
     data.PART,
+    second.PART,
     topics.PART,
     scores.PART,
     trust.PART,
