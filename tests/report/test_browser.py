@@ -144,7 +144,7 @@ def test_a_lasso_gives_a_list_that_can_be_copied(browser, reports, wine):
         )
         inside = (np.abs((F[:, 0] - F[0, 0]) * unit[0]) < 60) & (np.abs((F[:, 1] - F[0, 1]) * unit[1]) < 60)
         text = held.page.locator("#scores textarea").input_value()
-        assert [int(line) for line in text.splitlines()] == np.flatnonzero(inside).tolist()
+        assert [int(line) for line in text.splitlines()] == (np.flatnonzero(inside) + 1).tolist()
         held.page.get_by_role("button", name="Copy the list").click()
         held.page.get_by_text("Copied").wait_for(timeout=2000)
         held.page.get_by_role("button", name="Forget the list").click()
