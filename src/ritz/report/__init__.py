@@ -126,12 +126,23 @@ def render(
     from ritz.report.page import page
 
     require_fitted(model)
+    X, supplementary = _apart(X, supplementary)
     about = Context(
         model, X, color, names, title, image_shape, command, seed, ranks, points, supplementary, supplementary_rows,
         clusters, rotation,
     )  # fmt: skip
     with unsaid(ColumnsSetAside):  # the page itself says which, and why
         return page(about, tuple(parts))
+
+
+def _apart(X: Any, supplementary: Any) -> tuple[Any, Any]:
+    """A frame without the columns that took no part, and these: a model takes the columns of its fit."""
+    from ritz.data.tables.frames import frame_names, is_frame
+
+    if not (isinstance(supplementary, (list, tuple)) and is_frame(X) and hasattr(X, "columns")):
+        return X, supplementary
+    kept = [name for name in frame_names(X) if str(name) not in {str(one) for one in supplementary}]
+    return X[kept], X[list(supplementary)]
 
 
 def __getattr__(name: str) -> Any:

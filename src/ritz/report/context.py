@@ -319,9 +319,23 @@ class Context:
         taken = {one.name for one in colours}
         offers = [colour_of(name, values) for name, values in self.rows.columns(self.part) if name not in taken]
         offered = [one for one in offers if one is not None]
-        beside = set(self.supplementary) if isinstance(self.supplementary, (list, tuple)) else set()
+        beside = set(self.supplementary) if isinstance(self.supplementary, (list, tuple)) else set(self.beside)
+        offers = [*(colour_of(name, values) for name, values in self.beside.items()), *offers]
         offered.sort(key=lambda one: (one.name not in beside, self.uses(one.name)))  # what took no part tells most
         return (colours + offered)[:most]
+
+    @cached_property
+    def beside(self) -> dict[str, Any]:
+        """Columns without part in the fit that came in a table of their own, for the rows that are shown."""
+        table = self.supplementary
+        if table is None or isinstance(table, (list, tuple)) or self.known.about.takes == "counts":
+            return {}
+        import narwhals as nw
+
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        if not hasattr(frame, "columns") or len(frame) != self.n:
+            return {}
+        return {str(name): self._one_a_row("supplementary", frame[name].to_list()) for name in frame.columns}
 
     @cached_property
     def _used_names(self) -> set[str] | None:

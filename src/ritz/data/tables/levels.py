@@ -19,7 +19,8 @@ __all__ = ["Declared", "in_order", "ordered_levels"]
 SCALES = (
     (("none", "no", "never", "not at all"), ("very low",), ("low", "little", "rarely", "seldom", "light", "mild",
      "weak"), ("medium", "moderate", "middle", "average", "sometimes", "normal", "fair"), ("high", "often", "strong",
-     "heavy", "severe", "much"), ("very high", "very often", "usually", "extreme", "very strong"), ("always", "complete")),
+     "heavy", "severe", "much"), ("very high", "very often", "usually", "extreme", "very strong"), ("always",
+     "complete")),
     (("xxs",), ("xs", "extra small"), ("s", "small"), ("m", "medium"), ("l", "large", "big"), ("xl", "extra large"),
      ("xxl",)),
     (("very bad", "very poor", "terrible"), ("bad", "poor"), ("fair", "average", "ok", "neutral"), ("good",),

@@ -61,7 +61,7 @@ def _described(about: Context, found: Clusters) -> Groups:
     if about.rows is None or len(found.labels) != len(about.index):
         return Groups({}, [])
     columns = {}
-    for name, values in about.rows.columns(about.part):
+    for name, values in (*about.rows.columns(about.part), *about.beside.items()):
         held = column_of(list(values)) if isinstance(values, list) else np.asarray(values)
         numbers = held.dtype.kind in "fiu"
         columns[str(name)] = (
@@ -121,8 +121,11 @@ def _table(about: Context, found: Clusters, told: Groups, g: int) -> Html:
     parts = told.get(g)
     blocks: list[Any] = []
     if parts and parts.measurements:
-        rows = [(bdi(m.variable, 40), number(m.v_test, 3), number(m.mean, 4), number(m.overall_mean, 4),
-                 number(m.sd, 3), number(m.overall_sd, 3), _p(m.p_value)) for m in _farthest(parts.measurements)]  # fmt: skip
+        rows = [
+            (bdi(m.variable, 40), number(m.v_test, 3), number(m.mean, 4), number(m.overall_mean, 4), number(m.sd, 3),
+             number(m.overall_sd, 3), _p(m.p_value))
+            for m in _farthest(parts.measurements)
+        ]  # fmt: skip
         head = ("numbers", "v-test", "mean", "overall", "deviation", "overall", "p")
         blocks.append(table(head, rows, f"Numbers that set cluster {g} apart"))
     if parts and parts.levels:

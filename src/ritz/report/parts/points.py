@@ -65,7 +65,8 @@ def _independence(about: Context) -> Html | None:
     found = "depend on each other more than chance would make them" if p < LEVEL else "may be independent"
     size = "below 1e−300" if p < 1e-300 else number(p, 2)
     figures = f"χ² = {number(statistic, 4)} with {dof:,} degrees of freedom, p = {size}"
-    return tag("p", f"χ² test of independence: {figures}: rows and columns {found}. The entries are taken for counts of independent things.")  # fmt: skip
+    return tag("p", f"χ² test of independence: {figures}: rows and columns {found}. The entries are "
+               "taken for counts of independent things.")  # fmt: skip
 
 
 def _numbers(about: Context, a: int) -> dict[str, Any] | None:

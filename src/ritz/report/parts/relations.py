@@ -43,8 +43,8 @@ def _build(about: Context) -> Content:
         ],
     }  # fmt: skip
     lead = tag("p", "Squared correlations of numbers with the axes, and correlation ratios η² of categorical "
-               "variables: the share of an axis' variance that lies between the categories. A variable at the right goes closely "
-               "with the axis across, one at the top with the axis up.")  # fmt: skip
+               "variables: the share of an axis' variance that lies between the categories. A variable at the right goes "
+               "closely with the axis across, one at the top with the axis up.")  # fmt: skip
     lines = [
         (bdi(name, 40), what, *[number(value, 3) for value in values[j, :5]])
         for what, names, values, _ in sides
