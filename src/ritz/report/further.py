@@ -94,7 +94,7 @@ def _columns(about: Context) -> Any:
 def _encoded(about: Context, table: Any) -> Further:
     """Of MCA, FAMD and MFA: numbers have correlations, levels a place, a test value and cos²."""
     model = about.model
-    given: dict[str, Any] = {} if about.known.row_coordinates() is not None else {"rows": about.table}
+    given: dict[str, Any] = {"rows": about.table}
 
     def ask(result: str) -> tuple[list[str], Floats]:
         return _named(model.supplementary_columns(table, result, **given), about.k)

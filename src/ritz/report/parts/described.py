@@ -36,7 +36,8 @@ def _build(about: Context) -> Content:
     chance = f"of {tried:,} that had nothing to do with an axis about {tried * ALPHA:.0f} would be listed by chance"
     lead = tag("p", "Variables and categories that go with an axis: correlation r, correlation ratio η², and the test "
                f"value v of a category, which is beyond 2 in size where chance ends. Listed are p ≤ {ALPHA:g}, one "
-               f"variable at a time: {chance}. Columns that the axes are made of go with them by construction.{some}")  # fmt: skip
+               f"variable at a time: {chance}. Columns that the axes are made of go with them by construction.",
+               some)  # fmt: skip
     blocks = [
         details(f"What goes with {axis}", *_tables(about, axis, held), open_=i == 0)
         for i, (axis, held) in enumerate(records.items())
@@ -53,23 +54,21 @@ def _tables(about: Context, axis: str, held: tuple[list[Any], list[Any], list[An
     numbers, variables, levels = ([one for one in part if one.p_value <= ALPHA] for part in held)
     made = []
     if numbers:
-        rows = [(bdi(one.variable, 40), _part(about, one.variable), number(one.correlation, 3), _p(one.p_value))
+        rows = [(_part(about, one.variable), number(one.correlation, 3), _p(one.p_value))
                 for one in _largest(numbers, lambda one: one.correlation)]  # fmt: skip
-        made.append(table(("numbers", "", "r", "p"), rows, _caption("Correlations", axis, len(numbers)), words=2))
+        made.append(table(("numbers", "r", "p"), rows, _caption("Correlations", axis, len(numbers))))
     if variables:
-        rows = [(bdi(one.variable, 40), _part(about, one.variable), number(one.eta2, 3), _p(one.p_value))
+        rows = [(_part(about, one.variable), number(one.eta2, 3), _p(one.p_value))
                 for one in variables[:LINES]]  # fmt: skip
-        made.append(
-            table(("variable", "", "η²", "p"), rows, _caption("Correlation ratios", axis, len(variables)), words=2)
-        )
+        made.append(table(("variable", "η²", "p"), rows, _caption("Correlation ratios", axis, len(variables))))
     if levels:
         rows = [
-            (bdi(one.category, 40), _part(about, one.category.partition("=")[0]), number(one.estimate, 3),
+            (_part(about, one.category), number(one.estimate, 3),
              number(one.v_test, 3), _p(one.p_value))
             for one in _largest(levels, lambda one: one.v_test)
         ]  # fmt: skip
-        head = ("category", "", "estimate", "v-test", "p")
-        made.append(table(head, rows, _caption("Categories", axis, len(levels)), words=2))
+        head = ("category", "estimate", "v-test", "p")
+        made.append(table(head, rows, _caption("Categories", axis, len(levels))))
     return made or [tag("p", f"Nothing goes with {axis} at p ≤ {ALPHA:g}.")]
 
 
@@ -82,8 +81,10 @@ def _largest(records: list[Any], size: Any) -> list[Any]:
     return sorted(kept, key=lambda one: -size(one))
 
 
-def _part(about: Context, name: str) -> str:
-    return "" if about.uses(name) else "took no part"
+def _part(about: Context, name: str) -> Html:
+    """A variable or a category of one, and whether it took part."""
+    took = about.uses(name) or about.uses(name.partition("=")[0])
+    return join(bdi(name, 40), "" if took else tag("small", " took no part"))
 
 
 def _p(value: float) -> str:

@@ -19,15 +19,12 @@ AXES, MOST = 10, 200
 
 
 def _applies(about: Context) -> bool:
-    if about.k < 2:
-        return False
-    own = about.correspondence and about.known.about.takes != "counts"
-    return own or (about.linear and about.further is not None and len(about.further.variables) > 0)
+    return about.k > 1 and about.correspondence and about.known.about.takes != "counts"
 
 
 def _build(about: Context) -> Content:
     a = min(about.k, AXES)
-    sides = _own(about, a) if about.correspondence else []
+    sides = _own(about, a)
     if about.further is not None:
         squares = np.square(about.further.correlations[:, :a])
         ratios = about.further.eta2[:, :a]
@@ -43,8 +40,8 @@ def _build(about: Context) -> Content:
         ],
     }  # fmt: skip
     lead = tag("p", "Squared correlations of numbers with the axes, and correlation ratios η² of categorical "
-               "variables: the share of an axis' variance that lies between the categories. A variable at the right goes "
-               "closely with the axis across, one at the top with the axis up.")  # fmt: skip
+               "variables: the share of an axis' variance that lies between the categories. A variable at the "
+               "right goes closely with the axis across, one at the top with the axis up.")  # fmt: skip
     lines = [
         (bdi(name, 40), what, *[number(value, 3) for value in values[j, :5]])
         for what, names, values, _ in sides

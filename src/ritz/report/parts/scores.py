@@ -28,7 +28,7 @@ def _build(about: Context) -> Content:
     words = [_sample_words(about), _hidden(about), _groups_words(about)]
     lead = [tag("p", word) for word in words if word]
     many = f"{len(about.index):,} {about.row}s"
-    label = f"Scatter plot of {many} by their scores on two {about.component}s that can be chosen"
+    label = f"Scatter plot of {many} by their scores on two {about.components(2).partition(' ')[2]} that can be chosen"
     chart = figure("scores", label, tall="tall")
     first = 0 if about.color is not None or (about.colours and _tells(about)) else None
     begin = list(plane_of(about.model)) if about.texts and about.offered > 2 else None

@@ -14,7 +14,7 @@ Ritz.part("groups-map", (place) => {
   const make = () => ({ x: Float64Array.from(data.places[at.x]), y: Float64Array.from(data.places[at.y]), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])] });
   place.append(Ritz.el("div", { class: "controls" }, ...Ritz.axisControls(names, at, names.length, () => plane.update(make()))));
   const plane = new Ritz.Plane(place, {
-    label: place.getAttribute("aria-label"), count: data.names.length, ...make(), equal: true, square: true, extent: { x0: 0, x1: 1.08, y0: 0, y1: 1.04 }, radius: 6,
+    label: place.getAttribute("aria-label"), count: data.names.length, ...make(), equal: true, square: true, extent: { x0: -0.03, x1: 1.05, y0: -0.03, y1: 1.05 }, radius: 6,
     buckets: () => ({ buckets: [] }), mark: (i) => ({ fill: Ritz.ink.kinds[i % Ritz.ink.kinds.length], shape: i % 8 }), size: () => 6, alpha: () => 1,
     describe: (i) => [[data.names[i]], [names[at.x], Ritz.format(data.places[at.x][i])], [names[at.y], Ritz.format(data.places[at.y][i])]],
     marks: (self) => data.names.map((text, i) => ({ x: self.options.x[i], y: self.options.y[i], text, r: 5, colour: Ritz.ink.text })),

@@ -8,7 +8,7 @@ Ritz.part("relations", (place, data) => {
   const fill = (p) => (p.side.further ? Ritz.ink.kinds[3] : Ritz.ink.kinds[p.s % 2]), shape = (p) => (p.side.further ? 3 : p.s % 2 ? 2 : 0);
   place.append(Ritz.el("div", { class: "controls" }, ...Ritz.axisControls(names, at, names.length, () => plane.update(make()))));
   const plane = new Ritz.Plane(place, {
-    label: place.getAttribute("aria-label"), count: all.length, ...make(), equal: true, square: true, extent: { x0: 0, x1: 1.08, y0: 0, y1: 1.04 }, radius: 5,
+    label: place.getAttribute("aria-label"), count: all.length, ...make(), equal: true, square: true, extent: { x0: -0.03, x1: 1.05, y0: -0.03, y1: 1.05 }, radius: 5,
     buckets: () => ({ buckets: [] }), mark: (i) => ({ fill: fill(all[i]), shape: shape(all[i]) }), size: () => 5, alpha: () => 0.9,
     describe: (i) => [[all[i].name], [all[i].side.what], [names[at.x], Ritz.format(value(all[i], at.x))], [names[at.y], Ritz.format(value(all[i], at.y))]],
     marks: (self) => all.map((p, i) => ({ x: self.options.x[i], y: self.options.y[i], text: p.name, r: 4, colour: fill(p) }))
