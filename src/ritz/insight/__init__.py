@@ -15,6 +15,8 @@
     outlier_map           score distance against orthogonal distance
     bootstrap             intervals of eigenvalues, components, loadings and scores; angles of subspaces
     permutation_test      which components are more than chance, one after another
+    clusters              rows in clusters on their components: Ward's tree, k-means, and what sets them apart
+    describe_groups       what sets groups of rows apart, with v-tests
     compare, align        two models side by side; a new one in the terms of an old one
     embedding_quality     how an embedding distorts neighbourhoods and distances, for all rows and for each
     embedding_stability   how far rows move on maps of some of the rows, for all rows and for each
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from ritz.insight.bootstrap.bootstrap import bootstrap as bootstrap
     from ritz.insight.bootstrap.permutation import permutation_test as permutation_test
     from ritz.insight.choose_rank import choose_rank as choose_rank
+    from ritz.insight.clusters.clusters import clusters as clusters
+    from ritz.insight.clusters.groups import describe_groups as describe_groups
     from ritz.insight.compare.align import align as align
     from ritz.insight.compare.compare import compare as compare
     from ritz.insight.embedding.coranking import coranking as coranking
@@ -82,6 +86,7 @@ _NAMES = {
     "blame": "rows.blame",
     "bootstrap": "bootstrap.bootstrap",
     "choose_rank": "choose_rank",
+    "clusters": "clusters.clusters",
     "column_contributions": "axes.contributions",
     "column_cos2": "axes.contributions",
     "combined": "rows.t2",
@@ -92,6 +97,7 @@ _NAMES = {
     "coranking": "embedding.coranking",
     "cos2": "axes.contributions",
     "describe": "axes.describe",
+    "describe_groups": "clusters.groups",
     "ellipse": "rows.ellipse",
     "embedding_quality": "embedding.quality",
     "embedding_stability": "embedding.stability",

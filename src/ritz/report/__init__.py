@@ -3,7 +3,7 @@
     ritz.report(model, X, "report.html")                     this module is callable; ``ritz.report.write`` is the same
 
     write(model, X, path, *, color=None, names=None, title=None, image_shape=None, command=None, seed=None, ranks=None,
-          points=100_000, parts=()) -> Path
+          points=100_000, supplementary=None, supplementary_rows=None, clusters=None, rotation=None, parts=()) -> Path
     render(model, X, *, …the same…) -> str                   the page as text
 
     page(about)  →  the whole page        parts, each with its condition, its data and its script
@@ -34,7 +34,8 @@ __all__ = ["Content", "Part", "render", "write"]
 def write(
     model: Any, X: Any, path: Any, *, color: Any = None, names: Any = None, title: str | None = None,
     image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
-    points: int = 100_000, parts: Iterable[Part] = (),
+    points: int = 100_000, supplementary: Any = None, supplementary_rows: Any = None, clusters: Any = None,
+    rotation: Any = None, parts: Iterable[Part] = (),
 ) -> Path:  # fmt: skip
     """Write a report about a fitted model and its rows to one HTML file, and give its path.
 
@@ -61,6 +62,15 @@ def write(
         What ``ritz.choose_rank`` found, if it is known already.
     points : int
         Rows that charts show at most; beyond that they are sampled, and the page says so.
+    supplementary : list of names of columns of X, or a frame of n rows
+        Columns without part in the fit, placed among those that have one: in the circle, the maps and the tables.
+        Of a CA further columns of counts.
+    supplementary_rows : rows, as ``transform`` takes them
+        Rows without part in the fit, placed among the others.
+    clusters : True, int, or the result of ``ritz.insight.clusters``
+        Rows in clusters on their components: as many as the tree suggests, or so many.
+    rotation : "varimax", "quartimax", "promax", "oblimin", or the result of ``ritz.insight.rotate``
+        Components after a rotation, beside those of the model.
     parts : iterable of Part
         Further parts, after those of the library.
 
@@ -82,7 +92,8 @@ def write(
 
     text = render(
         model, X, color=color, names=names, title=title, image_shape=image_shape, command=command, seed=seed,
-        ranks=ranks, points=points, parts=parts,
+        ranks=ranks, points=points, supplementary=supplementary, supplementary_rows=supplementary_rows,
+        clusters=clusters, rotation=rotation, parts=parts,
     )  # fmt: skip
     target = Path(path)
     with replacing(target) as file:
@@ -94,7 +105,8 @@ def write(
 def render(
     model: Any, X: Any, *, color: Any = None, names: Any = None, title: str | None = None,
     image_shape: tuple[int, int] | None = None, command: str | None = None, seed: Any = None, ranks: Any = None,
-    points: int = 100_000, parts: Iterable[Part] = (),
+    points: int = 100_000, supplementary: Any = None, supplementary_rows: Any = None, clusters: Any = None,
+    rotation: Any = None, parts: Iterable[Part] = (),
 ) -> str:  # fmt: skip
     """The report as text, for those who write the file themselves; parameters as for :func:`write`.
 
@@ -114,9 +126,23 @@ def render(
     from ritz.report.page import page
 
     require_fitted(model)
-    about = Context(model, X, color, names, title, image_shape, command, seed, ranks, points)
+    X, supplementary = _apart(X, supplementary)
+    about = Context(
+        model, X, color, names, title, image_shape, command, seed, ranks, points, supplementary, supplementary_rows,
+        clusters, rotation,
+    )  # fmt: skip
     with unsaid(ColumnsSetAside):  # the page itself says which, and why
         return page(about, tuple(parts))
+
+
+def _apart(X: Any, supplementary: Any) -> tuple[Any, Any]:
+    """A frame without the columns that took no part, and these: a model takes the columns of its fit."""
+    from ritz.data.tables.frames import frame_names, is_frame
+
+    if not (isinstance(supplementary, (list, tuple)) and is_frame(X) and hasattr(X, "columns")):
+        return X, supplementary
+    kept = [name for name in frame_names(X) if str(name) not in {str(one) for one in supplementary}]
+    return X[kept], X[list(supplementary)]
 
 
 def __getattr__(name: str) -> Any:

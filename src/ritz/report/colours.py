@@ -1,6 +1,7 @@
 """What a reader may colour rows by: kinds with a name each, or amounts.
 
-kinds      words, booleans, up to 8 whole numbers    {"name", "kinds": [names], "codes"}
+kinds      words, booleans, up to 8 whole numbers    {"name", "kinds": [names], "codes", "other"}
+           in their order where they have one; of many kinds the ten largest, and one for all others
 amounts    other numbers                             {"name", "values"}                     NaN: no value
 """
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.tables.frames import is_missing
+from ritz.data.tables.levels import in_order, ordered_levels
 from ritz.report.html import KEPT, clip
 from ritz.report.pack import codes, shade
 
@@ -21,7 +23,9 @@ __all__ = ["Colour", "colour_of", "column_of"]
 #: Whole numbers with at most this many values are kinds, not amounts, as in ``ritz.plot``.
 FEW = 8
 #: Kinds beyond this many share one name: nobody can tell so many colours apart.
-MOST_KINDS = 24
+MOST_KINDS = 10
+#: Kinds of a column that is offered without being asked for, at most.
+OFFERED = 60
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,15 @@ class Colour:
     kinds: list[str]
     code: NDArray[np.intp]  # (m,) −1: no value
     amount: NDArray[np.float64] | None = None  # (m,) NaN: no value
+    other: int | None = None  # which of the kinds holds all that are too small to be named
 
     def data(self) -> dict[str, Any]:
         """For the page."""
         named = {"name": clip(self.name, KEPT)}
         if self.amount is not None:
             return {**named, "values": shade(self.amount)}
-        return {**named, "kinds": [clip(kind, KEPT) for kind in self.kinds], "codes": codes(self.code)}
+        return {**named, "kinds": [clip(kind, KEPT) for kind in self.kinds], "codes": codes(self.code),
+                "other": self.other}  # fmt: skip
 
     def between(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """η² of every axis, (a,): the share of its variance that lies between the kinds."""
@@ -70,19 +76,19 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
             return Colour(name, [f"{value:g}" for value in levels.tolist()], code)
         return Colour(name, [], np.zeros(len(amount), np.intp), amount)
     words = [None if is_missing(value) or value != value else str(value) for value in array.tolist()]
-    seen = sorted({word for word in words if word is not None})
-    if (len(seen) < 2 or len(seen) > MOST_KINDS) and not asked:
+    seen = in_order({word for word in words if word is not None}, ordered_levels(values))
+    if (len(seen) < 2 or len(seen) > min(OFFERED, max(MOST_KINDS, len(words) // 4))) and not asked:
         return None
-    if len(seen) > MOST_KINDS:
-        size = dict.fromkeys(seen, 0)
-        for word in words:
-            size[word or seen[0]] += word is not None
-        kept = sorted(sorted(seen, key=lambda word: -size[word])[: MOST_KINDS - 1])
-        place = {word: i for i, word in enumerate(kept)}
-        names = [*kept, f"{len(seen) - len(kept)} others"]
-        return Colour(name, names, np.array([-1 if w is None else place.get(w, len(kept)) for w in words], np.intp))
     place = {word: i for i, word in enumerate(seen)}
-    return Colour(name, seen, np.array([-1 if word is None else place[word] for word in words], np.intp))
+    code = np.array([-1 if word is None else place[word] for word in words], np.intp)
+    if len(seen) <= MOST_KINDS:
+        return Colour(name, seen, code)
+    size = np.bincount(code[code >= 0], minlength=len(seen))
+    kept = np.sort(np.argsort(-size, kind="stable")[:MOST_KINDS])
+    fresh = np.full(len(seen) + 1, MOST_KINDS)
+    fresh[kept], fresh[-1] = np.arange(MOST_KINDS), -1
+    names = [*(seen[i] for i in kept), f"{len(seen) - MOST_KINDS} other" + ("s" if len(seen) > MOST_KINDS + 1 else "")]
+    return Colour(name, names, fresh[code], other=MOST_KINDS)
 
 
 def column_of(values: list[Any]) -> NDArray[Any]:

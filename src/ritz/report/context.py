@@ -23,6 +23,7 @@ from ritz.kernels.base import take_rows
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.report.colours import Colour, colour_of
 from ritz.report.findings import Odd, find_odd, find_ranks
+from ritz.report.further import Further, FurtherRows, further_of, further_rows_of
 from ritz.report.html import KEPT, clip
 from ritz.report.map_trust import MapTrust, trust_of
 from ritz.report.rows import Rows, rows_of
@@ -55,6 +56,10 @@ class Context:
     seed: Any = None
     ranks_given: Any = None
     points: int = POINTS
+    supplementary: Any = None  # columns without part in the fit: names of columns of X, or a table
+    supplementary_rows: Any = None  # rows without part in it
+    clusters: Any = None  # rows in clusters: True, a number, or what insight.clusters found
+    rotation: Any = None  # a rotation of the components: its name, or what insight.rotate found
     alone: bool = False  # no row is looked at, even where the model keeps some
     notes: list[str] = field(default_factory=list)
 
@@ -314,8 +319,23 @@ class Context:
         taken = {one.name for one in colours}
         offers = [colour_of(name, values) for name, values in self.rows.columns(self.part) if name not in taken]
         offered = [one for one in offers if one is not None]
-        offered.sort(key=lambda one: self.uses(one.name))  # what took no part tells most
+        beside = set(self.supplementary) if isinstance(self.supplementary, (list, tuple)) else set(self.beside)
+        offers = [*(colour_of(name, values) for name, values in self.beside.items()), *offers]
+        offered.sort(key=lambda one: (one.name not in beside, self.uses(one.name)))  # what took no part tells most
         return (colours + offered)[:most]
+
+    @cached_property
+    def beside(self) -> dict[str, Any]:
+        """Columns without part in the fit that came in a table of their own, for the rows that are shown."""
+        table = self.supplementary
+        if table is None or isinstance(table, (list, tuple)) or self.known.about.takes == "counts":
+            return {}
+        import narwhals as nw
+
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        if not hasattr(frame, "columns") or len(frame) != self.n:
+            return {}
+        return {str(name): self._one_a_row("supplementary", frame[name].to_list()) for name in frame.columns}
 
     @cached_property
     def _used_names(self) -> set[str] | None:
@@ -344,6 +364,42 @@ class Context:
         if len(array) != self.n:
             raise InputError(f"{what} has one value for each of {self.n:,} rows", received=f"{len(array):,} values")
         return [array[i] for i in self.index.tolist()] if isinstance(array, list) else array[self.index]
+
+    @cached_property
+    def norms(self) -> Floats | None:
+        """(m,) squared distances of the rows that are shown from the centre: what cos² is a share of."""
+        if (
+            self.rows is None
+            or not (self.linear or self.correspondence)
+            or self.known.rotates_all
+            or not self.measurable
+        ):
+            return None
+        try:
+            return np.asarray(self.known.squares(self.part)[1], np.float64)
+        except RitzError:
+            return None
+
+    @cached_property
+    def row_sums(self) -> Floats | None:
+        """(a,) sums of squared scores of all rows, where rows weigh alike: what contributions are shares of."""
+        if self.norms is None or self.sampled or self.weighted or self.known.about.takes == "counts" or not self.of_fit:
+            return None
+        return np.square(self.scores).sum(axis=0)
+
+    @cached_property
+    def further(self) -> Further | None:
+        """Columns without part in the fit, placed among the axes."""
+        if self.supplementary is None or self.rows is None or not self.k:
+            return None
+        return self._tried("columns without part in the fit", lambda: further_of(self))
+
+    @cached_property
+    def further_rows(self) -> FurtherRows | None:
+        """Rows without part in the fit, placed among the others."""
+        if self.supplementary_rows is None or not self.k:
+            return None
+        return self._tried("rows without part in the fit", lambda: further_rows_of(self))
 
     # what was found out
 

@@ -107,9 +107,9 @@ def table(head: Sequence[Any], rows: Iterable[Sequence[Any]], caption: str, *, w
     return tag("div", inside, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
-def details(summary: str, *children: Any) -> Html:
+def details(summary: str, *children: Any, open_: bool = False) -> Html:
     """Something to open."""
-    return tag("details", tag("summary", summary), *children)
+    return tag("details", tag("summary", summary), *children, open=open_)
 
 
 def figure(name: str, label: str, *, tall: str = "") -> Html:

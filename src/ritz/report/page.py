@@ -17,7 +17,7 @@ from ritz import __version__
 from ritz._core.errors import RitzError
 from ritz.report.context import Context
 from ritz.report.html import Html, as_json, bdi, clip, tag
-from ritz.report.pack import exact, wide
+from ritz.report.pack import exact, few, wide
 from ritz.report.part import Content, Part
 from ritz.report.parts import PARTS
 
@@ -28,14 +28,17 @@ STYLE = "report.css"
 #: Scripts that parts share, in the order in which they build on each other.
 SCRIPTS = (
     "core.js",
+    "choice.js",
     "axes.js",
     "labels.js",
     "points.js",
+    "density.js",
     "legend.js",
     "plane.js",
     "lasso.js",
     "charts.js",
     "pictures.js",
+    "save.js",
 )
 SUN = "Change between light and dark"
 
@@ -85,10 +88,11 @@ def rows_data(about: Context) -> dict[str, Any]:
         "n": about.n,
         "index": wide(about.index) if about.sampled else None,
         "count": len(about.index),
-        "equal": about.maps,  # distances on a map are what it shows
         "names": about.row_names,
         "axes": [_axis(about, i) for i in range(about.offered)],
         "scores": [exact(column) for column in about.scores.T],
+        "norms": None if about.norms is None else exact(about.norms),
+        "sums": None if about.row_sums is None else few(about.row_sums),
         "colours": [colour.data() for colour in about.colours],
     }
 

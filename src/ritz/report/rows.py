@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ritz.data.engines import engine_of
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.tables.frames import is_frame, row_labels
+from ritz.data.tables.levels import Declared, ordered_levels
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
 from ritz.methods.fitted import fitted_of
@@ -73,7 +74,8 @@ class FrameRows(Rows):
 
         frame = nw.from_native(rows, eager_only=True)
         for j, name in enumerate(frame.columns[:MOST_COLUMNS]):
-            yield str(name), frame[:, j].to_list()
+            values, levels = frame[:, j].to_list(), ordered_levels(frame[:, j].to_native())
+            yield str(name), values if levels is None else Declared(values, levels)
 
     def labels(self, rows: Any) -> list[str] | None:
         names = row_labels(rows)

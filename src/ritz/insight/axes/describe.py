@@ -85,11 +85,12 @@ class Description(Tabular, dict[str, AxisDescription]):
         super().__init__(
             {axis: AxisDescription(*map(_framed, parts, _KINDS, [library] * 3)) for axis, parts in records.items()}
         )
-        self._records = records
+        #: The same as lists of records, whatever library the frames are of.
+        self.records = records
 
     def __repr__(self) -> str:
         lines = []
-        for axis, (numbers, variables, levels) in self._records.items():
+        for axis, (numbers, variables, levels) in self.records.items():
             lines.append(axis)
             lines += [f"  {r.correlation:+.3f}  p {r.p_value:.2g}  {r.variable}" for r in numbers]
             lines += [f"  η² {r.eta2:.3f}  p {r.p_value:.2g}  {r.variable}" for r in variables]

@@ -51,7 +51,7 @@ Ritz.hint = (mark, lines) => {
 };
 
 /* Bars to both sides of zero, one line a column: items are {name, value, note}. */
-Ritz.bars = (place, width, items, even) => {
+Ritz.bars = (place, width, items, even, line0) => {
   const line = 24, narrow = width < 520, label = Math.min(narrow ? 130 : 210, 0.38 * width), note = 56;
   const height = items.length * line + 8;
   const svg = Ritz.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
@@ -68,5 +68,13 @@ Ritz.bars = (place, width, items, even) => {
     svg.append(text, bar, Ritz.text(width - 4, y + 15, item.note, "tick", "end"));
   });
   svg.append(Ritz.line(sx(0), 2, sx(0), height - 2, "zero"));
+  if (line0 !== undefined && line0 < high) svg.append(Ritz.line(sx(line0), 2, sx(line0), height - 2, "limit"));
   return svg;
 };
+
+/* Places of the largest values, at most so many of them. */
+Ritz.longest = (size, most) => size.map((_, i) => i).filter((i) => Number.isFinite(size[i])).sort((p, q) => size[q] - size[p]).slice(0, most);
+
+/* A legend of shapes: entries are [name, fill, shape]; beside a chart that is drawn again with each theme. */
+Ritz.keys = (entries) => entries.map(([name, fill, shape]) => Ritz.el("span", { class: "choice" },
+  Ritz.svg("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, Ritz.svg("path", { d: Ritz.outline(shape), fill })), Ritz.el("bdi", {}, name)));

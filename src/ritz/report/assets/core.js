@@ -10,7 +10,9 @@ Ritz.start = () => {
   Ritz.theme();
   for (const place of document.querySelectorAll("[data-chart]")) {
     const id = place.dataset.chart;
-    if (Ritz.parts[id]) Ritz.parts[id](place, Ritz.json(id));
+    if (!Ritz.parts[id]) continue;
+    Ritz.parts[id](place, Ritz.json(id));
+    Ritz.addSave(place);
   }
   for (const nav of document.querySelectorAll("nav details")) nav.open = window.innerWidth >= 1180;
   addEventListener("beforeprint", () => Ritz.dress("light"));
@@ -28,6 +30,7 @@ Ritz.rows = () => {
   const rows = Ritz.json("rows");
   rows.index = rows.index ? Ritz.numbers(rows.index) : null;
   rows.scores = rows.scores.map(Ritz.numbers);
+  rows.norms = rows.norms ? Ritz.numbers(rows.norms) : null;
   rows.name = (i) => (rows.names ? rows.names[i] : "row " + (rows.number(i) + 1).toLocaleString("en"));
   rows.number = (i) => (rows.index ? rows.index[i] : i);
   Ritz.held = rows;
@@ -93,7 +96,7 @@ Ritz.dress = (theme) => {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
   Ritz.ink = { text: read("--ink"), faint: read("--faint"), line: read("--line"), paper: read("--paper"), accent: read("--accent"),
-    warm: read("--warm"), soft: read("--soft"), kinds: [1, 2, 3, 4, 5, 6, 7, 8].map((i) => read("--kind" + i)) };
+    warm: read("--warm"), soft: read("--soft"), kinds: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => read("--kind" + i)) };
   for (const redraw of Ritz.redraws) redraw();
 };
 

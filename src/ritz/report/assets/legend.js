@@ -3,10 +3,11 @@
 Ritz.legend = (place, colour, held, plane) => {
   place.replaceChildren();
   if (!colour) return;
+  const word = colour.percent ? Ritz.percent : Ritz.format;
   if (held.legend === "amounts") {
     const bar = Ritz.el("canvas", { width: 160, height: 1, "aria-hidden": "true" }), ctx = bar.getContext("2d");
     for (let i = 0; i < 160; i++) { ctx.fillStyle = Ritz.css(Ritz.amounts(i / 159)); ctx.fillRect(i, 0, 1, 1); }
-    place.append(Ritz.el("bdi", {}, Ritz.clip(colour.name, 40)), Ritz.el("span", {}, Ritz.format(colour.values.lo)), bar, Ritz.el("span", {}, Ritz.format(colour.values.hi)));
+    place.append(Ritz.el("bdi", {}, Ritz.clip(colour.name, 40)), Ritz.el("span", {}, word(colour.values.lo)), bar, Ritz.el("span", {}, word(colour.values.hi)));
     return;
   }
   for (const bucket of held.buckets) {

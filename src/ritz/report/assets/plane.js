@@ -2,8 +2,10 @@
 /* A plane on a canvas: points, arrows, names, limits; zoom, hover, keyboard; a lasso where it is asked for.
 
    options: label, names: [x, y] texts, count, x, y, buckets(), radius, describe(i) → tooltip lines, say(i) → text,
-            arrows: [{x, y, text, alpha}], marks: [{x, y, text, colour}] names to write, equal, circle, limits: [x, y],
-            lasso: true, extent (given instead of the range of the points), size(i) and alpha(i) for few points */
+            arrows: [{x, y, text, alpha, dash, lines}], marks: [{x, y, text, colour}] names to write, equal, circle, limits: [x, y],
+            spots(): [{x, y, fill, shape, size, text, lines}] further points, rings(): [{points, colour, dash}] lines in the plane,
+            above: buckets from this one on lie over a density, lasso: true, extent (given instead of the range of the points),
+            size(i) and alpha(i) for few points */
 
 Ritz.Plane = class {
   constructor(place, options) {
@@ -55,7 +57,8 @@ Ritz.Plane = class {
   fit() {
     const o = this.options, g = this.grid;
     let { x0, x1, y0, y1 } = o.extent || { x0: g.x0, x1: g.x1, y0: g.y0, y1: g.y1 };
-    for (const a of o.arrows || []) {
+    for (const a of [...(o.arrows || []), ...this.further()]) {
+      if (!Number.isFinite(a.x + a.y)) continue;
       x0 = Math.min(x0, a.x); x1 = Math.max(x1, a.x); y0 = Math.min(y0, a.y); y1 = Math.max(y1, a.y);
     }
     if (!(x1 > x0)) { x0 -= 1; x1 += 1; }
@@ -71,6 +74,8 @@ Ritz.Plane = class {
     return view;
   }
 
+  further() { return this.options.spots ? this.options.spots(this) : []; }
+
   to() {
     const v = this.view, b = this.box;
     const ax = b.width / (v.x1 - v.x0), ay = -b.height / (v.y1 - v.y0);
@@ -80,11 +85,11 @@ Ritz.Plane = class {
   draw() {
     if (!this.width || this.waiting) return;
     this.waiting = true;
-    requestAnimationFrame(() => { this.waiting = false; this.paint(); });
+    requestAnimationFrame(() => { this.waiting = false; this.paint(null); });
   }
 
-  paint() {
-    const ctx = this.canvas.getContext("2d"), o = this.options, b = this.box;
+  paint(given) {
+    const ctx = given || this.canvas.getContext("2d"), o = this.options, b = this.box;
     if (!this.view) this.view = this.fit();
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     ctx.clearRect(0, 0, this.width, this.height);
@@ -96,11 +101,13 @@ Ritz.Plane = class {
     ctx.clip();
     this.drawGround(ctx, to);
     this.drawRows(ctx, to);
+    this.drawRings(ctx, to);
     this.drawArrows(ctx, to);
-    this.drawChosen(ctx, to);
+    this.drawSpots(ctx, to);
+    if (!given) this.drawChosen(ctx, to);
     this.drawNames(ctx, to);
     ctx.restore();
-    if (o.after) o.after(this);
+    if (o.after && !given) o.after(this);
   }
 
   drawGround(ctx, to) {
@@ -131,7 +138,38 @@ Ritz.Plane = class {
       ctx.globalAlpha = 1;
       return;
     }
-    Ritz.drawPoints(ctx, o.buckets().buckets, o.x, o.y, to, this.box, o.radius || Ritz.radius(o.count), this.hidden);
+    const held = o.buckets(), radius = o.radius || Ritz.radius(o.count);
+    if (o.count <= Ritz.DENSE) { Ritz.drawPoints(ctx, held, o.x, o.y, to, this.box, radius, this.hidden); return; }
+    const above = o.above === undefined ? held.buckets.length : o.above;
+    Ritz.drawDensity(ctx, held.buckets.slice(0, above), o.x, o.y, to, this.box, this.hidden);
+    Ritz.drawPoints(ctx, { buckets: held.buckets.slice(above) }, o.x, o.y, to, this.box, Math.max(2, radius), this.hidden);
+  }
+
+  drawRings(ctx, to) {
+    for (const ring of this.options.rings ? this.options.rings(this) : []) {
+      ctx.strokeStyle = ring.colour;
+      ctx.lineWidth = ring.width || 1.6;
+      ctx.setLineDash(ring.dash || []);
+      ctx.beginPath();
+      ring.points.forEach(([x, y], i) => (i ? ctx.lineTo(to.ax * x + to.bx, to.ay * y + to.by) : ctx.moveTo(to.ax * x + to.bx, to.ay * y + to.by)));
+      ctx.stroke();
+      ctx.setLineDash([]);
+      ctx.lineWidth = 1;
+    }
+  }
+
+  drawSpots(ctx, to) {
+    for (const spot of this.further()) {
+      const px = to.ax * spot.x + to.bx, py = to.ay * spot.y + to.by;
+      ctx.fillStyle = spot.fill;
+      ctx.strokeStyle = Ritz.ink.paper;
+      ctx.lineWidth = 2;
+      ctx.beginPath();
+      Ritz.SHAPES[spot.shape](ctx, px, py, spot.size || 5);
+      ctx.stroke();
+      ctx.fill();
+      ctx.lineWidth = 1;
+    }
   }
 
   drawArrows(ctx, to) {
@@ -139,7 +177,7 @@ Ritz.Plane = class {
       const px = to.ax * a.x + to.bx, py = to.ay * a.y + to.by, turn = Math.atan2(py - to.by, px - to.bx);
       ctx.globalAlpha = a.alpha === undefined ? 1 : a.alpha;
       ctx.lineWidth = 1.4;
-      Ritz.stroke(ctx, a.colour || Ritz.ink.text, to.bx, to.by, px, py);
+      Ritz.stroke(ctx, a.colour || Ritz.ink.text, to.bx, to.by, px, py, a.dash);
       ctx.fillStyle = a.colour || Ritz.ink.text;
       ctx.beginPath();
       ctx.moveTo(px, py);
@@ -169,12 +207,16 @@ Ritz.Plane = class {
     for (const m of o.marks ? o.marks(this) : []) {
       marks.push({ x: to.ax * m.x + to.bx, y: to.ay * m.y + to.by, r: m.r || 0, text: Ritz.clip(m.text, 32), colour: m.colour || Ritz.ink.text });
     }
+    for (const m of this.further().filter((spot) => spot.text)) {
+      marks.push({ x: to.ax * m.x + to.bx, y: to.ay * m.y + to.by, r: m.size || 5, text: Ritz.clip(m.text, 32), colour: m.ink || Ritz.ink.text });
+    }
     const arrows = (o.arrows || []).filter((a) => a.text).map((a) => {
       const x = to.ax * a.x + to.bx, y = to.ay * a.y + to.by, size = Math.hypot(x - to.bx, y - to.by) || 1;
       return { x, y, text: Ritz.clip(a.text, 32), colour: a.colour || Ritz.ink.text, away: [(x - to.bx) / size, (y - to.by) / size], size };
     }).sort((p, q) => q.size - p.size).slice(0, this.width < 500 ? 14 : 40);
     if (!marks.length && !arrows.length) return;
     const obstacles = marks.map((m) => ({ x: m.x, y: m.y, r: Math.max(3, m.r) }));
+    for (let i = 0; i < (o.count <= 300 && !o.circle ? o.count : 0); i++) obstacles.push({ x: to.ax * o.x[i] + to.bx, y: to.ay * o.y[i] + to.by, r: 3 });
     for (const a of arrows) for (const t of [0.5, 0.7, 0.9]) obstacles.push({ x: to.bx + t * (a.x - to.bx), y: to.by + t * (a.y - to.by), r: 2 });
     Ritz.placeLabels(ctx, [...arrows, ...marks], obstacles, this.box, "12px " + Ritz.font);
   }
@@ -232,10 +274,21 @@ Ritz.Plane = class {
   }
 
   hover(at, event) {
-    if (!this.grid || !this.view) return;
-    const found = this.grid.nearest(at.x, at.y, this.to(), 14, this.allowed());
-    if (found !== this.focused) { this.focused = found; this.draw(); }
-    Ritz.tip({ x: event.clientX, y: event.clientY }, found < 0 ? null : this.options.describe(found));
+    if (!this.view) return;
+    const spot = this.spotAt(at), found = spot || !this.grid ? -1 : this.grid.nearest(at.x, at.y, this.to(), 14, this.allowed());
+    if (found !== this.focused) { this.focused = found; this.draw(); if (this.options.focus) this.options.focus(found); }
+    Ritz.tip({ x: event.clientX, y: event.clientY }, spot ? spot.lines : found < 0 ? null : this.options.describe(found));
+  }
+
+  /* The tip of an arrow, or a further point, under the pointer. */
+  spotAt(at) {
+    const to = this.to();
+    let best = null, least = 12;
+    for (const one of [...this.further(), ...(this.options.arrows || [])]) {
+      const far = one.lines ? Math.hypot(to.ax * one.x + to.bx - at.x, to.ay * one.y + to.by - at.y) : Infinity;
+      if (far < least) { least = far; best = one; }
+    }
+    return best;
   }
 
   key(event) {

@@ -11,7 +11,7 @@ Ritz.buckets = (count, colour) => {
     const codes = (colour.decoded = colour.decoded || Ritz.numbers(colour.codes));
     const rows = colour.kinds.map(() => []), none = [];
     for (let i = 0; i < count; i++) (rows[codes[i]] || none).push(i);
-    const buckets = colour.kinds.map((name, k) => ({ fill: ink.kinds[k % 8], shape: (k + Math.floor(k / 8)) % 8, rows: Int32Array.from(rows[k]), name, kind: k }));
+    const buckets = colour.kinds.map((name, k) => ({ fill: k === colour.other ? ink.faint : ink.kinds[k % ink.kinds.length], shape: k % 8, rows: Int32Array.from(rows[k]), name, kind: k }));
     if (none.length) buckets.unshift({ fill: ink.faint, shape: 0, rows: Int32Array.from(none), name: "no value", kind: -1 });
     return { buckets, legend: "kinds" };
   }
@@ -49,23 +49,31 @@ Ritz.polygon = (c, x, y, r, sides, turn) => {
 /* Size of a point by how many there are. */
 Ritz.radius = (count) => (count <= 300 ? 4.2 : count <= 3000 ? 3 : count <= 20000 ? 1.8 : 1.1);
 
-/* x, y: coordinates; to: {ax, bx, ay, by} with pixel = a·value + b; inside box. */
-Ritz.drawPoints = (ctx, buckets, x, y, to, box, radius, hidden) => {
+/* x, y: coordinates; to: {ax, bx, ay, by} with pixel = a·value + b; inside box. held.mix: kinds take turns, so that none covers another. */
+Ritz.drawPoints = (ctx, held, x, y, to, box, radius, hidden) => {
   const right = box.left + box.width + radius, bottom = box.top + box.height + radius, left = box.left - radius, top = box.top - radius;
   const plain = radius < 2.5, side = 2 * radius;
-  for (const bucket of buckets) {
+  const one = (i, shape) => {
+    const px = to.ax * x[i] + to.bx, py = to.ay * y[i] + to.by;
+    if (!(px > left && px < right && py > top && py < bottom)) return;
+    if (plain) { ctx.fillRect(px - radius, py - radius, side, side); return; }
+    ctx.beginPath();
+    shape(ctx, px, py, radius);
+    ctx.fill();
+  };
+  ctx.globalAlpha = radius < 1.5 ? 0.5 : radius < 2.5 ? 0.65 : 0.85;
+  if (held.mix && held.buckets.length > 1) {
+    const { rows, of } = Ritz.mixed(held);
+    for (let j = 0; j < rows.length; j++) {
+      const bucket = held.buckets[of[j]];
+      if (hidden && hidden.has(bucket.kind)) continue;
+      ctx.fillStyle = bucket.fill;
+      one(rows[j], Ritz.SHAPES[bucket.shape]);
+    }
+  } else for (const bucket of held.buckets) {
     if (hidden && hidden.has(bucket.kind)) continue;
     ctx.fillStyle = bucket.fill;
-    ctx.globalAlpha = radius < 1.5 ? 0.5 : radius < 2.5 ? 0.65 : 0.85;
-    const rows = bucket.rows, shape = Ritz.SHAPES[bucket.shape];
-    for (let j = 0; j < rows.length; j++) {
-      const i = rows[j], px = to.ax * x[i] + to.bx, py = to.ay * y[i] + to.by;
-      if (!(px > left && px < right && py > top && py < bottom)) continue;
-      if (plain) { ctx.fillRect(px - radius, py - radius, side, side); continue; }
-      ctx.beginPath();
-      shape(ctx, px, py, radius);
-      ctx.fill();
-    }
+    for (const i of bucket.rows) one(i, Ritz.SHAPES[bucket.shape]);
   }
   ctx.globalAlpha = 1;
 };

@@ -11,10 +11,10 @@ from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.words import numbers_of
 
-__all__ = ["PART"]
+__all__ = ["ARROWS", "PART", "candidates"]
 
-#: Arrows at most: the longest of all axes together.
-ARROWS = 60
+#: Arrows in a picture, the longest of its plane; columns that are all handed over, and of more those of each axis.
+ARROWS, ALL, EACH = 20, 300, 40
 
 
 def _applies(about: Context) -> bool:
@@ -26,26 +26,33 @@ def _build(about: Context) -> Content:
     a = about.offered
     V = np.asarray(about.model.components_, np.float64).T[:, :a]  # (d, a)
     shares = numbers_of(column_contributions(about.model))[:, :a]
-    order = np.argsort(-np.square(V * np.sqrt(np.maximum(about.shares[:a], 0))).sum(axis=1), kind="stable")[:ARROWS]
-    order = np.sort(order)
+    order = candidates(V)
     drawn = {
+        "most": ARROWS,
         "names": [clip(about.columns[j], KEPT) for j in order],
         "columns": [few(V[order, i]) for i in range(a)],
         "shares": [few(shares[order, i]) for i in range(a)],
     }
-    more = f" The {ARROWS} longest of {len(V):,} arrows are drawn." if len(V) > ARROWS else ""
+    more = f" Of {len(V):,} arrows the {ARROWS} longest in the plane are drawn." if len(V) > ARROWS else ""
     true = about.known.projects and not getattr(about.model, "whiten", False)
     distances = " Distances between rows are true, as far as the plane shows them." if true else ""
     lead = tag("p", "Where a row lies along an arrow tells how much it has of that column, compared with other rows, "
                f"as far as the plane shows it.{distances}{more}")  # fmt: skip
     rows = [
         (bdi(about.columns[j], 40), *[text for i in (0, 1) for text in (number(V[j, i]), percent(shares[j, i]))])
-        for j in order
+        for j in order[:ALL]
     ]
     head = ("column", *[text for i in (0, 1) for text in (about.axes[i], "contribution")])
     below = details("Arrows as a table", table(head, rows, "Directions of the columns and their contributions"))
     label = "Biplot: rows as points, columns as arrows, on two components that can be chosen"
     return Content(join(lead, figure("biplot", label, tall="tall"), below), drawn)
+
+
+def candidates(V: np.ndarray) -> np.ndarray:
+    """Columns whose arrows may be among the longest of a plane: all, or of many those that are long on some axis."""
+    if len(V) <= ALL:
+        return np.arange(len(V))
+    return np.unique(np.argsort(-np.abs(np.nan_to_num(V)), axis=0, kind="stable")[:EACH])
 
 
 PART = Part("biplot", "Rows and columns together", _applies, _build)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ritz.report.context import Context
 from ritz.report.html import bdi, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
@@ -11,6 +15,8 @@ from ritz.report.words import numbers_of
 __all__ = ["PART"]
 
 AXES = 10
+#: Rows whose partial points are handed over, and rows whose lines are drawn from the start.
+PARTIAL, DRAWN = 400, 12
 
 
 def _applies(about: Context) -> bool:
@@ -37,9 +43,42 @@ def _build(about: Context) -> Content:
     alike = details("How alike the groups are", table(("RV", *labels), [
         (labels[i], *[number(value, 3) for value in rv[i, : len(labels)]]) for i in range(len(labels))
     ], "RV coefficients"))  # fmt: skip
-    return Content(
-        join(lead, figure("groups", "Contributions of groups to an axis that can be chosen"), below, alike), drawn
-    )
+    drawn |= {"places": [few(column) for column in numbers_of(model.group_coordinates_)[: len(names), :a].T],
+              "shared": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
+              "partial": _partial(about, names, a)}  # fmt: skip
+    charts = [figure("groups", "Contributions of groups to an axis that can be chosen")]
+    if a > 1:
+        note = tag("p", "Groups by how much of each axis they hold (Lg, from 0 to 1): a group at 1 has the axis as its "
+                   "own main direction.")  # fmt: skip
+        charts += [
+            tag("h3", "The groups"),
+            note,
+            figure("groups-map", "Groups by their share of two axes", tall="square"),
+        ]
+    if drawn["partial"] is not None:
+        note = tag("p", "Every row as each group alone sees it (partial points), joined to where all groups together "
+                   "place it. Long lines are rows on which the groups disagree; lines of the rows on which they "
+                   "disagree most are drawn, those of another row when it is pointed at.")  # fmt: skip
+        charts += [
+            tag("h3", "Partial points"),
+            note,
+            figure("groups-partial", "Partial points of the rows", tall="tall"),
+        ]
+    return Content(join(lead, charts, below, alike), drawn)
+
+
+def _partial(about: Context, names: list[str], a: int) -> dict[str, Any] | None:
+    """Coordinates of some rows as each group alone sees them; those on which groups disagree most come first."""
+    if a < 2 or about.rows is None or about.sampled or about.known.row_coordinates() is None or not about.of_fit:
+        return None
+    parts = np.stack([numbers_of(about.model.partial_coordinates_[name])[:, :a] for name in names])  # (G, n, a)
+    if parts.shape[1] != len(about.index):
+        return None
+    F = about.scores[:, :a]
+    apart = np.square(parts[:, :, :2] - F[None, :, :2]).sum(axis=(0, 2))
+    order = np.argsort(-apart, kind="stable")[:PARTIAL]
+    return {"rows": order.tolist(), "drawn": min(DRAWN, len(order)),
+            "xy": [[few(parts[g, order, i]) for i in range(a)] for g in range(len(names))]}  # fmt: skip
 
 
 PART = Part("groups", "Groups of columns", _applies, _build)

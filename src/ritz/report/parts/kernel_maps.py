@@ -52,7 +52,11 @@ def _build(about: Context) -> Content:
         "y": [float(y[0]), float(y[-1])],
         "names": [clip(about.columns[a], KEPT), clip(about.columns[b], KEPT)],
         "maps": [
-            {"name": f"{about.axes[i]}, {percent(about.shares[i])}", "values": shade(F[:, i])}
+            {
+                "name": f"{about.axes[i]}, {percent(about.shares[i])}",
+                "values": shade(F[:, i]),
+                "reach": float(np.abs(about.scores[:, i]).max(initial=0.0)) if i < about.offered else 0.0,
+            }
             for i in range(F.shape[1])
         ],
         "rows": [few(X[shown, a], 4), few(X[shown, b], 4)],

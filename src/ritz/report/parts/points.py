@@ -10,12 +10,15 @@ from ritz.report.context import Context
 from ritz.report.html import KEPT, Html, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
+from ritz.report.parts.biplot import ARROWS
 from ritz.report.words import numbers_of
 
 __all__ = ["PART", "named_rows"]
 
 #: Points of one side at most, and lines of a table.
 MOST, LINES = 300, 120
+#: Level of the χ² test.
+LEVEL = 0.05
 
 
 def _applies(about: Context) -> bool:
@@ -27,18 +30,22 @@ def _build(about: Context) -> Content:
     sides = [_columns(about, a)]
     if named_rows(about):
         sides.insert(0, _rows(about, a))
+    further = _further(about, a)
     drawn = {
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
-        "sides": [side for side, _ in sides],
+        "sides": [side for side, _ in sides] + further,
+        "numbers": _numbers(about, a),
     }
     plane = min(2, a)
-    numbers = "" if about.known.about.takes == "categories" else "; numbers are placed by their correlations"
+    numbers = "" if drawn["numbers"] is None else "; numbers are arrows in the direction of their correlations"
     lead = tag("p", "Points near each other have similar profiles; the size of a point is its mass, and faint points "
                "are badly shown in this plane (cos²). Distances between a row and a column are not distances."
                if about.known.about.takes == "counts" else
                f"Categories that the same rows share lie near each other{numbers}. "
                "The size of a point is its mass, and faint points are badly shown in this plane (cos²).")  # fmt: skip
     tables = [_table(about, side, rows, plane) for side, rows in sides]
+    if about.known.about.takes == "counts":
+        lead = join(lead, _independence(about))
     label = "Map of rows and columns on two axes that can be chosen" if len(sides) > 1 else "Map of the categories"
     return Content(join(lead, figure("points", label, tall="tall"), tables), drawn)
 
@@ -50,14 +57,58 @@ def named_rows(about: Context) -> bool:
     return counts and fitted.row_coordinates() is not None
 
 
+def _independence(about: Context) -> Html | None:
+    """The χ² test of independence of rows and columns, of whole counts."""
+    statistic, dof, p = float(about.model.chi2_), int(about.model.dof_), float(about.model.p_value_)
+    if dof < 1 or not np.isfinite(statistic):
+        return None
+    found = "depend on each other more than chance would make them" if p < LEVEL else "may be independent"
+    size = "below 1e−300" if p < 1e-300 else number(p, 2)
+    figures = f"χ² = {number(statistic, 4)} with {dof:,} degrees of freedom, p = {size}"
+    return tag("p", f"χ² test of independence: {figures}: rows and columns {found}. The entries are "
+               "taken for counts of independent things.")  # fmt: skip
+
+
+def _numbers(about: Context, a: int) -> dict[str, Any] | None:
+    """Numbers of FAMD and MFA as arrows, and numbers that took no part."""
+    p = about.known.number_columns() if about.known.encoder() is not None else 0
+    R = numbers_of(about.model.column_coordinates_)[:p, :a]
+    names, further = [clip(name, KEPT) for name in about.columns[:p]], [False] * p
+    if about.further is not None and len(about.further.numbers):
+        names, further = names + about.further.numbers, further + [True] * len(about.further.numbers)
+        R = np.concatenate([R, about.further.correlations[:, :a]])
+    if not names:
+        return None
+    return {"names": names, "further": further, "xy": [few(column) for column in R.T], "most": ARROWS}
+
+
+def _further(about: Context, a: int) -> list[dict[str, Any]]:
+    """Categories, columns and rows that took no part."""
+    sides = []
+    if about.further is not None and len(about.further.levels):
+        sides.append(_beside(f"{about.pieces} that took no part", about.further.levels, about.further.places[:, :a],
+                             about.further.cos2))  # fmt: skip
+    if about.further_rows is not None and named_rows(about):
+        held = about.further_rows
+        sides.append(_beside("rows that took no part", held.names, held.places[:, :a], held.cos2))
+    return sides
+
+
+def _beside(what: str, names: list[str], xy: Any, cos2: Any) -> dict[str, Any]:
+    none = np.zeros_like(xy)
+    seen = none + 1 if cos2 is None else np.asarray(cos2)[:, : xy.shape[1]]
+    return {**_side(what, names, xy, np.nan_to_num(seen), none, np.zeros(len(names))), "further": True}
+
+
 def _columns(about: Context, a: int) -> tuple[dict[str, Any], Any]:
-    model = about.model
+    model, p = about.model, about.known.number_columns() if about.known.encoder() is not None else 0
     G, cos2 = numbers_of(model.column_coordinates_)[:, :a], numbers_of(model.column_cos2_)[:, :a]
     share = numbers_of(model.column_contributions_)[:, :a]
     mass = np.asarray(model.column_masses_, np.float64).reshape(-1)
-    order = np.sort(np.argsort(-share[:, : min(2, a)].sum(axis=1), kind="stable")[:MOST])
+    levels = np.arange(p, len(G))  # numbers are arrows
+    order = np.sort(levels[np.argsort(-share[p:, : min(2, a)].sum(axis=1), kind="stable")[:MOST]])
     names = [clip(about.columns[j], KEPT) for j in order]
-    word = about.pieces
+    word = about.pieces if not p else "categories"
     return _side(word, names, G[order], cos2[order], share[order], mass[order]), (G[order], cos2[order], share[order])
 
 

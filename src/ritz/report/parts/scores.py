@@ -9,6 +9,7 @@ import numpy as np
 from ritz.methods.lsi.topics import plane_of
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
+from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.parts.points import named_rows
 
@@ -27,12 +28,51 @@ def _build(about: Context) -> Content:
     words = [_sample_words(about), _hidden(about), _groups_words(about)]
     lead = [tag("p", word) for word in words if word]
     many = f"{len(about.index):,} {about.row}s"
-    label = f"Scatter plot of {many} by their scores on two {about.component}s that can be chosen"
+    label = f"Scatter plot of {many} by their scores on two {about.components(2).partition(' ')[2]} that can be chosen"
     chart = figure("scores", label, tall="tall")
     first = 0 if about.color is not None or (about.colours and _tells(about)) else None
     begin = list(plane_of(about.model)) if about.texts and about.offered > 2 else None
     title = "The documents" if about.texts else None
-    return Content(join(lead, chart, _table(about)), {"colour": first, "axes": begin}, title)
+    drawn = {"colour": first, "axes": begin, "further": _further(about) or None}
+    return Content(join(lead, chart, _table(about), _further_table(about)), drawn, title)
+
+
+def _further(about: Context) -> list[dict[str, Any]]:
+    """Categories and rows that took no part, as points among the rows."""
+    a, sides = about.offered, []
+
+    def each(values: Any) -> list[Any]:
+        return [few(column) for column in values.T[:a]]
+
+    if about.further is not None and len(about.further.levels):
+        tests = about.further.v_tests
+        sides.append({"kind": "levels", "what": "category that took no part", "names": about.further.levels,
+                      "xy": each(about.further.places), "v": None if tests is None else each(tests)})  # fmt: skip
+    if about.further_rows is not None:
+        sides.append({"kind": "rows", "what": "row that took no part", "names": about.further_rows.names,
+                      "xy": each(about.further_rows.places), "v": None})  # fmt: skip
+    return sides
+
+
+def _further_table(about: Context) -> Html | None:
+    axes, rows = min(about.offered, 3), []
+    if about.further is not None:
+        tests = about.further.v_tests
+        for j, name in enumerate(about.further.levels):
+            cells = [text for i in range(axes) for text in (number(about.further.places[j, i], 3),
+                     "–" if tests is None else number(tests[j, i], 3))]  # fmt: skip
+            rows.append((bdi(name, 40), "category", *cells))
+    if about.further_rows is not None:
+        seen = about.further_rows.cos2
+        for j, name in enumerate(about.further_rows.names):
+            cells = [text for i in range(axes) for text in (number(about.further_rows.places[j, i], 3),
+                     "–" if seen is None else number(seen[j, i], 2))]  # fmt: skip
+            rows.append((bdi(name, 40), "row", *cells))
+    if not rows:
+        return None
+    head = ("took no part", "what", *[text for i in range(axes) for text in (about.axes[i], "v-test or cos²")])
+    caption = "Coordinates; v-tests of categories, cos² of rows"
+    return details("What took no part, as a table", table(head, rows, caption, words=2))
 
 
 def _tells(about: Context) -> bool:

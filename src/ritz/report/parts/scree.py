@@ -11,6 +11,7 @@ from ritz.report.html import Html, details, figure, join, number, percent, table
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.text_words import chance_words
+from ritz.report.words import numbers_of
 
 __all__ = ["PART"]
 
@@ -97,6 +98,7 @@ def _tables(about: Context, drawn: dict[str, Any]) -> Html:
         for i, (name, share) in enumerate(zip(drawn["axes"], drawn["shares"], strict=True))
     ]
     shares = details("Shares as a table", table((about.component, "share", "cumulated", "noise"), rows, "Shares"))
+    shares = join(shares, _rates(about))
     if about.ranks is None:
         return shares
     lines = []
@@ -107,6 +109,25 @@ def _tables(about: Context, drawn: dict[str, Any]) -> Html:
     rules = table(("rule", "why", "k", "weight"), lines, "Rules for the number of components", words=2)
     return join(shares, details("What every rule says, and when not to believe it",
                                 tag("ul", [tag("li", reason) for reason in about.ranks.reasons]), rules))  # fmt: skip
+
+
+def _rates(about: Context) -> Html | None:
+    """Benzécri's and Greenacre's rates of an MCA, whose own shares are too small."""
+    if about.known.about.takes != "categories":
+        return None
+    benzecri, greenacre = (numbers_of(getattr(about.model, name)) for name in ("benzecri_", "greenacre_"))
+    lines = [
+        (about.axes[i], percent(about.shares[i]), number(benzecri[i, 0], 4), percent(benzecri[i, 1] / 100),
+         percent(greenacre[i, 1] / 100))
+        for i in range(min(len(benzecri), len(greenacre), about.k))
+    ]  # fmt: skip
+    if not lines:
+        return None
+    note = tag("p", "Shares of an MCA are too small, because much of its inertia is each variable with itself. The "
+               "corrected inertias count what pairs of variables have in common: Benzécri's rates are shares of their "
+               "sum, Greenacre's of all that pairs of different variables hold.", class_="note")  # fmt: skip
+    head = (about.component, "share", "corrected inertia", "Benzécri", "Greenacre")
+    return details("Benzécri's and Greenacre's rates", note, table(head, lines, "Corrected inertias and rates"))
 
 
 PART = Part("scree", "How many components", _applies, _build)

@@ -6,7 +6,7 @@ Ritz.part("words", (place, data) => {
   const make = () => ({ x: xy[at.x], y: xy[at.y], names: [Ritz.axis(data.axes[at.x]), Ritz.axis(data.axes[at.y])] });
   const size = (i) => xy[at.x][i] * xy[at.x][i] + xy[at.y][i] * xy[at.y][i];
   place.append(Ritz.el("div", { class: "controls" },
-    Ritz.select("Across", names, at.x, (i) => { at.x = i; plane.update(make()); }), Ritz.select("Up", names, at.y, (i) => { at.y = i; plane.update(make()); })));
+    ...Ritz.axisControls(names, at, names.length, () => plane.update(make()))));
   const plane = new Ritz.Plane(place, {
     label: place.getAttribute("aria-label"), count, ...make(), equal: true, buckets: () => Ritz.buckets(count, null), radius: 2.5,
     describe: (i) => [[data.names[i]], [names[at.x], Ritz.format(xy[at.x][i])], [names[at.y], Ritz.format(xy[at.y][i])]],
